@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings of ROS topics, read and plotted without ROS; the writer takes serialised messages.
+"""Read and plot recordings of ROS topics without ROS. The writer takes serialised messages.
 
 Contains the reader, also for damaged bags, foot wrenches and their plots.
 """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The contents of a bag's files, unpacked within limits."""
+"""Unpack the contents of a bag's files within limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Channel(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A message as stored in a file."""
+    """A stored message of a file."""
 
     channel: int
     time: int  # of reception [ns]
@@ -34,17 +34,17 @@ class Stored(NamedTuple):
 
 
 class Unpacking:
-    """Unpacks parts of a file of `size` bytes; ValueError where a part or all of it is too large.
+    """Unpacks parts of a file of `size` bytes. ValueError if a part or the sum is too large.
 
-    A few bytes can expand to terabytes: a part gives at most BAG_CHUNK, and all parts at most
-    BAG_EXPANSION times the file, or BAG_UNPACKED if that is more.
+    A few bytes can expand to terabytes. A part gives at most BAG_CHUNK. All parts together give at
+    most BAG_EXPANSION times the file, or BAG_UNPACKED if that is more.
     """
 
     def __init__(self, size: int):
         self._left = max(limits.BAG_UNPACKED, limits.BAG_EXPANSION * size)
 
     def unpack(self, data: bytes, compression: str, size: int | None = None) -> bytes:
-        """Return `data` unpacked: `size` bytes, or fewer if it ends before."""
+        """Return `data` unpacked: `size` bytes, or fewer if the data end early."""
         if compression not in ("zstd", "lz4"):
             raise ValueError(f"compression {compression!r}")
         most = min(limits.BAG_CHUNK if size is None else size, self._left)
@@ -61,7 +61,7 @@ class Unpacking:
         return found
 
     def unpack_file(self, source: Path, target: Path) -> str:
-        """Unpack a zstd file; return its damage, "" if none."""
+        """Unpack a zstd file. Return its damage, or "" for an intact file."""
         unpacker = _unpacker("zstd")
         with source.open("rb") as packed, target.open("wb") as file:
             while not unpacker.eof:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Foot wrenches, centres of pressure and ZMP from a bag, and plots of them. Needs no ROS."""
+"""Read foot wrenches, centres of pressure and ZMP from a bag, and plot them. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _SHORTEST_SWING = 0.2  # [s]
 def swings(times, force, other) -> np.ndarray:
     """Return the swing intervals of a foot, from lift-off to touch-down (k, 2) [s].
 
-    times (n,) [s]; force, other (n,): vertical force on this foot and on the other one [N]. Short
-    gaps, and those in which the other foot does not bear the weight, are no steps.
+    times (n,) [s]; force, other (n,): vertical force on this foot and on the other foot [N]. A
+    short gap is no step. A gap in which the other foot does not bear the weight is no step either.
     """
     times, force, other = map(np.asarray, (times, force, other))
     weight = float(np.median(force + other))
@@ -48,7 +48,7 @@ def swings(times, force, other) -> np.ndarray:
 
 
 def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot")) -> None:
-    """Plot F_z on both feet (n,) [N] and their sum; number steps in the swing foot's colour."""
+    """Plot F_z on both feet (n,) [N] and their sum. Number steps in the swing foot's colour."""
     both = np.add(left, right)
     axes.plot(times, both, color=SUM, lw=0.8, label="both feet", zorder=1)
     steps = []
@@ -73,7 +73,7 @@ def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot"
 
 
 def style(axes, legend_columns: int = 0) -> None:
-    """Style time axes: a grid, no box, and a legend above, if it has columns."""
+    """Style time axes: a grid, no box, and a legend above the axes if `legend_columns` is not 0."""
     axes.margins(x=0.0)
     figures.style(axes)
     if legend_columns:
@@ -83,7 +83,7 @@ def style(axes, legend_columns: int = 0) -> None:
 
 @dataclass(frozen=True)
 class Foot:
-    """The wrenches of one foot over time, one row for each stamp."""
+    """The wrenches of one foot over time, with one row for each stamp."""
 
     topic: str  # full name
     time: np.ndarray  # (n,) ascending [s]
@@ -92,10 +92,10 @@ class Foot:
     sole_depth: float | None  # of the sole below the sensor [m]; None if unknown
 
     def center_of_pressure(self, least_force: float) -> np.ndarray:
-        """Return x, y [m] in the sensor frame (n, 2), on the sole, or on z = 0 if that is unknown.
+        """Return the centre of pressure x, y [m] in the sensor frame (n, 2).
 
-        NaN where F_z is below `least_force` [N]. (Kajita et al., Introduction to Humanoid Robotics,
-        section 3.2.)
+        The plane is the sole, or z = 0 if the sole is unknown. The result is NaN if F_z is below
+        `least_force` [N]. (Kajita et al., Introduction to Humanoid Robotics, section 3.2.)
         """
         depth = self.sole_depth or 0.0
         f_z = np.where(self.force[:, 2] >= least_force, self.force[:, 2], np.nan)
@@ -106,7 +106,7 @@ class Foot:
 
 @dataclass(frozen=True)
 class FootWrenches:
-    """Both feet of a bag, and its ZMP where it was recorded."""
+    """Both feet of a bag, and the ZMP if recorded."""
 
     left: Foot
     right: Foot
@@ -122,8 +122,8 @@ class FootWrenches:
     def vertical_forces(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return times [s] and F_z of left and right foot [N], three arrays (n,).
 
-        The times are the left foot's; between its own stamps the right foot's force is interpolated
-        linearly. Raises BagError where the stamps do not overlap.
+        The times are those of the left foot. The force of the right foot is interpolated linearly
+        between its stamps. Raises BagError if the stamps do not overlap.
         """
         left, right = self.left, self.right
         both = (left.time >= right.time[0]) & (left.time <= right.time[-1])
@@ -139,16 +139,17 @@ def read_foot_wrenches(
 ) -> FootWrenches:
     """Return the wrenches of both feet and the ZMP in a bag.
 
-    The topic robot_description, where there is one, gives the pose of the soles below the sensors.
+    The topic robot_description, if recorded, gives the pose of the soles below the sensors.
 
     Args:
         bag: file or folder.
-        left: topic of the left foot's sensor, a full name or the end of one.
+        left: topic of the left foot's sensor, a full name or the end of a name.
         right: topic of the right foot's sensor.
-        zmp: topic of the ZMP; by default the topic zmp in the namespace of the left foot, if any.
+        zmp: topic of the ZMP. The default is the topic zmp in the namespace of the left foot, if
+            recorded.
 
     Raises:
-        BagError: where a topic is missing or of another type, and where a foot's has no message.
+        BagError: a topic is missing or of another type, or a foot's topic has no message.
     """
     left_foot, right_foot = (
         _foot(bag, full_name(bag, name, "geometry_msgs/msg/WrenchStamped"))
@@ -171,7 +172,7 @@ def _foot(bag: Path, topic: str) -> Foot:
 
 
 def _ascending(time: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return one row per stamp: a paused simulation repeats its state."""
+    """Return one row for each stamp, because a paused simulation repeats its state."""
     time, first = np.unique(time, return_index=True)
     return time, *(column[first] for column in columns)
 
@@ -198,9 +199,9 @@ def plot_foot_wrenches(
 ) -> Path:
     """Plot the wrenches of the topics `left` and `right`, their centres of pressure and the ZMP.
 
-    `zmp`: by default the topic zmp in `left`'s namespace; without it there is no such plot. Returns
-    `picture`, a PNG file. Raises what `read_foot_wrenches` raises, and HrpsimError where matplotlib
-    is missing.
+    The default of `zmp` is the topic zmp in the namespace of `left`. Without this topic the ZMP is
+    not plotted. Returns `picture`, a PNG file. Raises the errors of `read_foot_wrenches`, and
+    HrpsimError if matplotlib is missing.
     """
     feet = read_foot_wrenches(bag, left, right, zmp)
     has_zmp = feet.zmp_time.size > 0

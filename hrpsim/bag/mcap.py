@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The intact records of an MCAP file, read without the index at its end. Needs no ROS."""
+"""Read the intact records of an MCAP file, without the index at its end. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CHUNK_HEAD = struct.Struct("<QQQI")  # first and last time, size unpacked, chec
 
 
 class McapFile:
-    """The messages of an MCAP file; `damage` describes what the last read could not read."""
+    """The messages of an MCAP file. `damage` describes the unreadable part of the last read."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -99,7 +99,7 @@ class McapFile:
             self.damage = "its last chunk is cut short"
 
     def _read_records(self, records: bytes, wanted) -> Iterator[Stored]:
-        """Yield the messages of a chunk; ValueError at the first incomplete record."""
+        """Yield the messages of a chunk. ValueError at the first incomplete record."""
         offset = 0
         while offset < len(records):
             kind, length = _HEAD.unpack_from(records, offset)
@@ -141,7 +141,7 @@ def _text(content: bytes, offset: int) -> tuple[str, int]:
 
 
 def _unpacked(content: bytes, unpacking: Unpacking) -> bytes:
-    """Return the records of a chunk; ValueError where the checksum fails."""
+    """Return the records of a chunk. ValueError if the checksum fails."""
     _, _, size, checksum = _CHUNK_HEAD.unpack_from(content)
     compression, offset = _text(content, _CHUNK_HEAD.size)
     records = content[offset + 8 :]

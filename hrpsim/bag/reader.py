@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read the data of plots and checks from a bag, ours or `ros2 bag record`'s. Needs no ROS.
+"""Read data for plots and checks from a bag of hrpsim or of `ros2 bag record`. Needs no ROS.
 
-An unfinished or damaged bag is read as far as its records are intact; stderr reports what is
-missing.
+An unfinished or damaged bag is read up to the end of its intact records. stderr reports missing
+data.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class BagError(HrpsimError, ValueError):
 
 
 class Metadata:
-    """The contents of metadata.yaml; `damage` is why there are none."""
+    """The contents of metadata.yaml. `damage` is the reason if there are no contents."""
 
     def __init__(self, bag: Path):
         self.damage = ""
@@ -55,7 +55,7 @@ class Metadata:
             self.damage = f"metadata.yaml is damaged ({one_line(error)})"
 
     def counts(self) -> dict[str, int] | None:
-        """Return the number of messages of each topic, None where it is unknown."""
+        """Return the number of messages of each topic, or None if unknown."""
         try:
             return {
                 str(entry["topic_metadata"]["name"]): int(entry["message_count"])
@@ -65,7 +65,10 @@ class Metadata:
             return None
 
     def losses(self) -> dict[str, int | None]:
-        """Return each topic's lost messages that the recorder noted; empty if it noted none."""
+        """Return the lost messages of each topic, as noted by the recorder.
+
+        Empty without a note.
+        """
         try:
             return dict(json.loads(self._content["custom_data"][LOST_MESSAGES]))
         except (KeyError, TypeError, ValueError, RecursionError):
@@ -82,9 +85,9 @@ class Metadata:
 class StoredBag:
     """The messages of a bag, a folder or one file.
 
-    `missing` describes what could not be read, `count` is the number of readable messages,
-    `is_begun` whether a recorder may have ended before its first. Raises BagError where there is
-    nothing to read.
+    `missing` describes unreadable data, `count` is the number of readable messages. `is_begun` says
+    whether a recorder may have ended before its first message. Raises BagError if there is nothing
+    to read.
     """
 
     def __init__(self, bag: Path):
@@ -143,7 +146,7 @@ class StoredBag:
             yield data
 
     def timed_messages(self, topic: str) -> Iterator[tuple[int, bytes]]:
-        """Yield time of reception [ns] and message, as `messages` does."""
+        """Yield time of reception [ns] and message, in the order of `messages`."""
         times = np.fromiter((time for time, _ in self._stored(topic)), dtype=np.uint64)
         if np.all(times[1:] >= times[:-1]):
             yield from self._stored(topic)
@@ -167,7 +170,7 @@ class StoredBag:
 
 
 def stored_bag(bag: Path) -> StoredBag:
-    """Return a bag, which is scanned once as long as its files do not change."""
+    """Return a bag. The bag is scanned again only if its files change."""
     if not bag.exists():
         raise BagError(f"there is no bag {str(bag)!r}")
     paths = [bag] if bag.is_file() else sorted(bag.iterdir())
@@ -201,7 +204,7 @@ class Points(NamedTuple):
 
 
 def message_counts(bag: Path) -> dict[str, int]:
-    """Return the number of messages of each topic, from metadata.yaml, or counted without one."""
+    """Return the number of messages of each topic, from metadata.yaml or else by counting."""
     counts = Metadata(bag).counts()
     if counts is not None:
         return counts
@@ -211,7 +214,7 @@ def message_counts(bag: Path) -> dict[str, int]:
 
 
 def lost_messages(bag: Path) -> dict[str, int | None]:
-    """Return each topic's lost messages that the recorder noted; empty if it noted none."""
+    """Return the lost messages of each topic, as noted by the recorder. Empty without a note."""
     return Metadata(bag).losses()
 
 
@@ -222,11 +225,11 @@ def topic_types(bag: Path) -> dict[str, str]:
 
 
 def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
-    """Return the name in the bag of `topic`, which is one or the end of one ("lfsensor").
+    """Return the full name in the bag of `topic`, a full name or the end of a name ("lfsensor").
 
-    Names are absolute, except those that a program gave rosbag2's writer without a slash.
-    Raises BagError with the existing topics where none or several end so, or where it has
-    another type than `type_name`.
+    Names are absolute, except names that a program gave to rosbag2's writer without a slash.
+    BagError lists the existing topics if no topic or several topics end with `topic`. BagError is
+    also raised if the topic has another type than `type_name`.
     """
     types = topic_types(bag)
     wanted = "/" + topic.lstrip("/")
@@ -251,17 +254,17 @@ def messages(bag: Path, topic: str) -> Iterator:
 
     Args:
         bag: file or folder.
-        topic: an absolute name or the end of one.
+        topic: an absolute name or the end of a name.
 
     Raises:
-        BagError: for an unknown or ambiguous topic, and for a message that is cut short.
+        BagError: the topic is unknown or ambiguous, or a message is cut short.
     """
     for _, message in timed_messages(bag, topic):
         yield message
 
 
 def timed_messages(bag: Path, topic: str) -> Iterator[tuple[int, Any]]:
-    """Yield time of reception [ns] and message, as `messages` does."""
+    """Yield time of reception [ns] and message, in the order of `messages`."""
     name = full_name(bag, topic)
     stored = _opened(bag)
     channel = stored.channels[name]
@@ -298,7 +301,7 @@ def points(bag: Path, topic: str) -> Points:
 
 
 def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> np.ndarray:
-    """Return a row of numbers per message; BagError where the bag's definition differs."""
+    """Return a row of numbers for each message. BagError if the bag's definition differs."""
     try:
         rows = (row(message) for message in messages(bag, name))
         return np.fromiter(rows, dtype=np.dtype((float, columns)))
@@ -314,7 +317,7 @@ def seconds(stamp) -> float:
 
 
 def _opened(bag: Path) -> StoredBag:
-    """Return a bag; report once what is missing from it. Raises BagError."""
+    """Return a bag. Report missing data once. Raises BagError."""
     try:
         stored = stored_bag(bag)
     except OSError as error:
@@ -334,7 +337,10 @@ def _report_missing(bag: Path, stored: StoredBag) -> None:
 
 
 def _types_of(channel: Channel) -> Types:
-    """Return the bag's type definitions of a topic, else ROS 2 Jazzy's. Raises BagError."""
+    """Return the bag's type definitions of a topic, or else those of ROS 2 Jazzy.
+
+    Raises BagError.
+    """
     try:
         definition = channel.definition
         if definition is None:
@@ -348,7 +354,10 @@ def _types_of(channel: Channel) -> Types:
 
 
 def _definition_of_jazzy(type_name: str) -> str:
-    """Return a type's definition, which the bag lacks. Raises ValueError, MissingPackageError."""
+    """Return the definition of a type that the bag lacks.
+
+    Raises ValueError, MissingPackageError.
+    """
     try:
         from rosbags.typesys import Stores, TypesysError, get_typestore
     except ModuleNotFoundError as error:

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The readable rows of a bag in SQLite. Needs no ROS.
+"""Read the intact rows of a bag in SQLite. Needs no ROS.
 
-A database can contain code: views, triggers and computed columns run when rows are read. Only
-plain tables are read here.
+A database can contain code: views, triggers and computed columns run when rows are read. This
+module reads plain tables only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # an error quotes a damaged schem
 
 
 class SqliteFile:
-    """The messages of an SQLite file; `damage` describes what the last read could not read."""
+    """The messages of an SQLite file. `damage` describes the unreadable part of the last read."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -38,7 +38,7 @@ class SqliteFile:
         self._folder: TemporaryDirectory | None = None  # of a copy
 
     def is_begun(self) -> bool:
-        """Return whether the file holds tables of a bag only, some of them or none."""
+        """Return whether all tables of the file, if any, are tables of a bag."""
         if self.path.stat().st_size == 0:
             return True
         try:
@@ -61,7 +61,7 @@ class SqliteFile:
         return self._channels
 
     def messages(self, wanted: Collection[int] | None) -> Iterator[Stored]:
-        """Yield the messages of some topics, or of all, as they were written."""
+        """Yield the messages of some topics, or of all, in the order of writing."""
         channels = self.channels()
         for channel, time, data in self._rows(
             "messages", "topic_id", timestamp="integer", data="blob"
@@ -80,9 +80,10 @@ class SqliteFile:
         return found
 
     def _rows(self, table: str, first: str, **kinds: str) -> Iterator[tuple]:
-        """Yield the rows of a table up to the first that is damaged.
+        """Yield the rows of a table up to the first damaged row.
 
-        SQLite rolls back unfinished transactions. Rows of other types or too large are left out.
+        SQLite rolls back unfinished transactions. Rows of other types and rows that are too large
+        are left out.
         """
         self.damage = ""
         try:
@@ -124,16 +125,16 @@ class SqliteFile:
 
 
 def _names_others(journal: Path) -> bool:
-    """Whether a journal names another file, which SQLite would delete, whatever it is."""
+    """Return whether a journal names another file, which SQLite would delete."""
     with journal.open("rb") as file:
         file.seek(max(journal.stat().st_size - len(_JOURNAL_END), 0))
         return file.read() == _JOURNAL_END
 
 
 def _bound_work(database: sqlite3.Connection, size: int) -> None:
-    """End a query with sqlite3.Error once it has done more work than `size` bytes can require.
+    """End a query with sqlite3.Error after more work than `size` bytes can require.
 
-    Pages that refer to each other would give endless rows. A row has over 4 bytes.
+    Pages that refer to each other would otherwise give endless rows. A row has over 4 bytes.
     """
     done, most = count(), 100 + size // 1000
     database.set_progress_handler(lambda: next(done) > most, _WORK)

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Types of messages as a bag defines them, and messages decoded by them. Needs no ROS.
+"""Types of messages as defined in a bag, and decoding of messages. Needs no ROS.
 
-A definition is data: a strict grammar parses it into a table of fields, which one decoder
-follows. No code is generated. (Bytes: XCDR version 1 of DDS-XTypes 1.3, section 7.4.3.)
+A definition is data. A strict grammar parses the definition into a table of fields. One decoder
+follows the table. No code is generated. (Bytes: XCDR version 1 of DDS-XTypes 1.3, section 7.4.3.)
 """
 
 from __future__ import annotations
@@ -66,8 +66,9 @@ Types = dict[str, tuple[Field, ...]]
 def read_types(definition: str, name: str) -> Types:
     """Return the fields of the type `name` and of all types that it contains.
 
-    `definition` is as bags store it: the type's text, then those of the others, each below a line
-    of 80 "=" and "MSG: package/Name". Raises ValueError, which names the line, for anything else.
+    `definition` has the format of bags: the text of the type, then the texts of the contained
+    types. Each contained type is below a line of 80 "=" and "MSG: package/Name". An invalid
+    definition raises ValueError, which names the line.
     """
     if len(definition) > limits.BAG_DEFINITION:
         raise ValueError(f"it has over {limits.BAG_DEFINITION} characters (BAG_DEFINITION)")
@@ -102,7 +103,7 @@ def _full_name(name: str) -> str:
 
 
 def _read_field(line: str, number: int, of: str) -> Field | None:
-    """Return the field of a line, None for a constant."""
+    """Return the field of a line, or None for a constant."""
     found = _FIELD.fullmatch(line)
     if not found:
         raise ValueError(f"line {number}: {line[:80]!r} is no field")
@@ -127,7 +128,7 @@ def _read_field(line: str, number: int, of: str) -> Field | None:
 
 
 def _check_within(types: Types, name: str, above: tuple[str, ...], checked: set | None = None):
-    """Raise ValueError for types that are undefined, or that contain themselves."""
+    """Raise ValueError for undefined types, and for types that contain themselves."""
     checked = set() if checked is None else checked
     if name in above:
         raise ValueError(f"{name} holds itself")
@@ -144,11 +145,11 @@ def _check_within(types: Types, name: str, above: tuple[str, ...], checked: set 
 
 
 def decode(types: Types, name: str, data: bytes) -> Any:
-    """Return a message of the type `name`: its fields are attributes, sequences of numbers arrays.
+    """Return a message of the type `name`. Fields are attributes, sequences of numbers are arrays.
 
-    Bytes after its end are ignored, as ROS's middlewares do: they come from publishers of
-    serialised messages that trust the length of rmw_serialize. Raises ValueError, struct.error or
-    IndexError where `data` is no such message.
+    Bytes after the end of the message are ignored, as in ROS's middlewares. Such bytes come from
+    publishers of serialised messages that trust the length of rmw_serialize. Raises ValueError,
+    struct.error or IndexError if `data` is no such message.
     """
     if len(data) < 4 or data[0] != 0 or data[1] > 1:
         raise ValueError("it does not begin as CDR does")
@@ -156,7 +157,7 @@ def decode(types: Types, name: str, data: bytes) -> Any:
 
 
 class _Decoder:
-    """Reads values one after the other, each at a multiple of its size."""
+    """Reads values one after another, each aligned to a multiple of its size."""
 
     def __init__(self, types: Types, data: bytes, order: str):
         self._types, self._data, self._order = types, data, order
@@ -164,7 +165,7 @@ class _Decoder:
         self._readers = _READERS[order]
 
     def message(self, name: str) -> SimpleNamespace:
-        """Return the next message of a type, its fields as attributes."""
+        """Return the next message of a type, with its fields as attributes."""
         self._count(1)
         made = SimpleNamespace()
         fields = self._types[name]

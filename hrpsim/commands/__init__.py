@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The subcommands of `hrpsim`, a file each.
+"""The subcommands of `hrpsim`, one file each.
 
-Imports everything; nothing imports it but cli.
+Imports everything. Only cli imports this package.
 """

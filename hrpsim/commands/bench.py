@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the benchmarks in a separate process, whose libraries start with one thread."""
+    """Run the benchmarks in a separate process, with libraries that start with one thread."""
     root = Path(__file__).resolve().parents[2]
     if not (root / "benchmarks" / "__main__.py").is_file():
         raise HrpsimError(

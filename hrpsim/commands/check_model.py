@@ -69,7 +69,7 @@ def check_urdf(options: argparse.Namespace) -> int:
 
 
 def check_model(options: argparse.Namespace) -> int:
-    """Load a description; print its joints, links, mass, sensors, meshes and self-collisions."""
+    """Load a description. Print its joints, links, mass, sensors, meshes and self-collisions."""
     from hrpsim.model.load import load_model
 
     with warnings.catch_warnings(record=True) as caught:
@@ -147,7 +147,7 @@ def _self_collisions(options: argparse.Namespace, model) -> dict:
 
 
 def _closest(model, touching) -> dict[str, str] | str:
-    """Return the closest pairs that do not overlap, or why they are unknown."""
+    """Return the closest pairs without overlap, or the reason why they are unknown."""
     from hrpsim.geometry.link_distances import LinkDistances
 
     try:

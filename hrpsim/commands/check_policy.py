@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_policy(options: argparse.Namespace) -> int:
-    """Print what differs; return 1 if anything does."""
+    """Print the differences. Return 1 if there are any."""
     from hrpsim.bridges import policy_check
     from hrpsim.world.file.load_world import load_world
 

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Run the checks; return 0 if none failed, else 1."""
+    """Run the checks. Return 0 if none failed, else 1."""
     require_packages(
         "check-simulation-interfaces",
         ("rclpy", "simulation_interfaces"),

@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def new_controller(options: argparse.Namespace) -> int:
-    """Write the controller and its test; HrpsimError, before any is written, where it cannot."""
+    """Write the controller and its test. HrpsimError, before any file is written, on failure."""
     name = options.name
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise HrpsimError(

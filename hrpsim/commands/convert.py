@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def convert_model(options: argparse.Namespace) -> int:
-    """Convert a description and print what was written."""
+    """Convert a description and print a report."""
     from hrpsim.model.convert import convert
 
     written = convert(

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def crane(options: argparse.Namespace) -> int:
-    """Play; return 0, or 1 if the script fetched nothing."""
+    """Play. Return 0, or 1 if the script fetched nothing."""
     if options.ros:
         return _play_over_ros(options)
     world = _world(options)
@@ -114,7 +114,7 @@ def _play_by_script(options: argparse.Namespace, world) -> int:
 
 
 def _alone(world) -> list:
-    """Return the free bodies that touch no other one."""
+    """Return the free bodies without contact with another free body."""
     world.step()
     touching = {
         name

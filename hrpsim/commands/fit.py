@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def fit(options: argparse.Namespace) -> int:
-    """Fit, and print what was found."""
+    """Fit parameters and print the result."""
     if options.plot or options.residuals:
         require_packages("a figure of a fit", ("matplotlib",), "pip install 'hrpsim[plot]'")
     from hrpsim.fitting.fit_study import read_fit_study

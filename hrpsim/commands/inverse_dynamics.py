@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Analyse motions; print, plot or write the results."""
+    """Analyse motions. Print, plot or write the results."""
     from hrpsim.analysis.analyser import Analyser
     from hrpsim.analysis.fixed_links import parse_fixed_links
     from hrpsim.analysis.motion_files import read_motion
@@ -146,7 +146,7 @@ class Progress:
 
 
 def _soles(model, texts: Sequence[str], named: Sequence[str]):
-    """Return the links that may be fixed, with outlines: given or found, and those named."""
+    """Return the links that may be fixed, with given or found outlines, and the named links."""
     from hrpsim.analysis.soles import Sole, sole_of, soles_of
 
     given = []

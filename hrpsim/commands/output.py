@@ -32,7 +32,7 @@ def pairs(texts: Sequence[str], option: str = "--xacro", sign: str = ":=") -> di
 
 
 def refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:
-    """End with wrong usage where one of these options is given, such as "domain-id"."""
+    """End with a usage error if any of these options is given, such as "domain-id"."""
     for name in names:
         value = getattr(options, name.replace("-", "_"))
         if value is not None and value is not False:
@@ -40,7 +40,7 @@ def refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) 
 
 
 def show_warning(message, category, filename, lineno, file=None, line=None) -> None:
-    """Print a warning, without the line of code that Python shows, if it is about a model."""
+    """Print a warning. A warning about a model is printed without Python's line of code."""
     if issubclass(category, ModelWarning):
         text = f"hrpsim: warning: {message}\n"
     else:
@@ -49,13 +49,13 @@ def show_warning(message, category, filename, lineno, file=None, line=None) -> N
 
 
 def show_line(text: str) -> None:
-    """Replace the terminal's last line, "" to clear it; nothing in logs."""
+    """Replace the terminal's last line. "" clears the line. Logs get nothing."""
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def print_json(data: Any) -> None:
-    """Print data as JSON; NaN and infinities become null."""
+    """Print data as JSON. NaN and infinities become null."""
     print(json.dumps(_finite(data), indent=2, allow_nan=False))
 
 

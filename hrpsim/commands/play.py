@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def play(options: argparse.Namespace) -> int:
-    """Replay; return 0 if all states equal the recorded ones, else 1."""
+    """Replay. Return 0 if all states equal the recorded states, else 1."""
     require_packages("play", ("rosbags",), BAG_REMEDY)
     from hrpsim.ros.replay.recorded_run import Recording
     from hrpsim.ros.replay.replay import Replay

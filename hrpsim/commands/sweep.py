@@ -103,7 +103,7 @@ def _add_engines(parser: argparse.ArgumentParser) -> None:
 
 
 def sweep(options: argparse.Namespace) -> int:
-    """Do the unfinished runs of a study, or show results; status 1 if runs failed or differ."""
+    """Do the unfinished runs of a study, or show results. Status 1 if runs failed or differ."""
     _check_combination(options)
     from hrpsim.sweeps.study_file import read_study
 
@@ -261,7 +261,7 @@ def _look(options: argparse.Namespace, store: Path) -> int:
 
 
 def _require_results(found, store: Path) -> str:
-    """Return the progress of a store's sweep as text; HrpsimError if no run has succeeded."""
+    """Return the progress of a store's sweep as text. HrpsimError if no run has succeeded."""
     status, errors = found["status"].values, found["error"].values
     count, failed = int((status > 0).sum()), int((status == 2).sum())
     progress = f"{count} of {len(status)} cells are finished, {failed} of them failed"

@@ -33,7 +33,7 @@ def add_film_argument(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def make_film(options: argparse.Namespace, world) -> int:
-    """Film the world for --duration; print the file's name, and return 0."""
+    """Film the world for --duration. Print the file's name and return 0."""
     from hrpsim.viewer.film import make_film
 
     begin = time.monotonic()
@@ -45,10 +45,10 @@ def make_film(options: argparse.Namespace, world) -> int:
 
 
 def view(options: argparse.Namespace, world, motion=None, panel=None, follow="") -> int:
-    """Serve the world until the process is interrupted; return 0.
+    """Serve the world until the process is interrupted. Return 0.
 
-    `panel` makes from the viewer an additional panel with an `update`; `follow`
-    is the entity that cameras follow.
+    `panel` takes the viewer and returns an additional panel with an `update`. `follow` is the
+    entity that cameras follow.
     """
     from hrpsim.viewer.viewer import Viewer
 
@@ -70,7 +70,7 @@ def view(options: argparse.Namespace, world, motion=None, panel=None, follow="")
 def controlled(robot, controller, parameters):
     """Return the control loop of a robot and its motion.
 
-    Once the controller has finished, its last command holds; a reset starts it again.
+    After the end of the controller, its last command holds. A reset starts the controller again.
     """
     from hrpsim.control.framework.control_loop import ControlLoop
     from hrpsim.viewer.session import Motion

@@ -97,7 +97,7 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def walk(options: argparse.Namespace) -> int:
-    """Simulate the walk; print a summary. Return 0 if the robot walked, 1 if it fell."""
+    """Simulate the walk and print a summary. Return 0 if the robot walked, 1 if the robot fell."""
     _check_combination(options)
     walk_robot.check_combination(options)
     if options.plot:
@@ -124,7 +124,7 @@ def _check_combination(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> int:
-    """Report what was found of a robot, what was made, and whether it can walk the pattern."""
+    """Report the findings on a robot, and whether the robot can walk the pattern."""
     _robot(options)
     return 0
 
@@ -225,7 +225,7 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
 
 
 def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
-    """Return the robot at the start of its walk, and the controller's parameters for it."""
+    """Return the robot at the start of its walk, and its parameters of the controller."""
     from hrpsim.commands.warm_up import compile_for_walks
 
     compile_for_walks()
@@ -238,7 +238,7 @@ def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
 
 
 def _report(options: argparse.Namespace, findings: list[Finding]) -> None:
-    """Print the findings on a robot; as JSON only with --check."""
+    """Print the findings on a robot as lines. With --json, print JSON if --check is given."""
     if not options.json:
         print("\n".join(walk_robot.check_lines(findings, options.robot)), flush=True)
     elif options.check:
@@ -285,7 +285,7 @@ def _xacro_arguments(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _parameters(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the controller's parameters: those of the file, overridden by the options."""
+    """Return the controller's parameters from the file, overridden by the options."""
     from hrpsim.control.framework.plugins import read_parameters
     from hrpsim.control.walk import Walk
 
@@ -298,7 +298,7 @@ def _parameters(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the controller's pattern, and whether it has a stabiliser."""
+    """Return the controller's pattern, and whether the controller has a stabiliser."""
     from hrpsim.control.framework.plugins import read_parameters
     from hrpsim.resources import share_path
 
@@ -307,7 +307,7 @@ def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _progress(controller):
-    """Return a function of the time, called before each tick, that shows the progress."""
+    """Return a function of the time that shows the progress and is called before each tick."""
     from hrpsim.control.walk_trial import step_ends
 
     start = last = -_PROGRESS_PERIOD

@@ -30,12 +30,12 @@ _AHEAD, _ASIDE = "#6a3d9a", "#2a8a5c"
 def report(
     trial: Trial, model: Model, sequence: MotionSequence, asked_for: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the summary of a walk in a process; SI units, angles in radians.
+    """Return the summary of a walk in a process, in SI units with angles in radians.
 
-    zmp_error: horizontal distance between the ZMP of the foot force sensors and the
-    sequence's, rms and largest, from the beginning of the motion until the fall.
+    zmp_error: horizontal distance between the ZMP of the foot force sensors and the sequence's ZMP,
+    rms and largest, from the beginning of the motion until the fall.
     creep: largest motion of a sole along the floor in single support.
-    None is not known: a sequence does not plan it, or nothing was measured.
+    None means not known: a sequence does not plan the quantity, or nothing was measured.
     """
     moved = sole_motion(model, trial)
     return {
@@ -63,7 +63,8 @@ def zmps_in_plan(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the measured and the planned ZMP at the trial's times (n, 2) [m], in the plan's world.
 
-    The plan's is NaN before the motion begins, None for a sequence without ZMP and waist.
+    The planned ZMP is NaN before the motion begins. It is None for a sequence without ZMP and
+    waist.
     """
     plan = plan_in_world(model, trial, sequence)
     measured = (measured_zmp(model, trial) - plan.p[:2]) @ plan.R[:2, :2]
@@ -118,7 +119,7 @@ def report_lines(result: dict[str, Any]) -> list[str]:
 
 
 def pace_text(pace: Mapping[str, float]) -> str:
-    """Return the pace of an eased walk relative to its plan, empty if it is as planned."""
+    """Return the pace of an eased walk relative to its plan, or "" for the planned pace."""
     pace = {"length": 1.0, "time": 1.0, "inset": 0.0, **pace}
     if pace["length"] == pace["time"] == 1.0:
         return ""
@@ -158,9 +159,9 @@ def _headline(result: dict[str, Any], where: str) -> str:
 
 
 def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Path) -> Path:
-    """Plot the walk to the PNG file `picture` and return it.
+    """Plot the walk to the PNG file `picture` and return `picture`.
 
-    Raises HrpsimError where matplotlib is missing.
+    Raises HrpsimError if matplotlib is missing.
     """
     figure = new_figure(9.6, 8.4, dpi=150.0)
     forces, zmp, tilt = figure.subplots(
@@ -181,11 +182,11 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
 
 
 def draw_moments(trial: Trial, robot: Robot, sequence: MotionSequence, picture: Path) -> Path:
-    """Draw moments of a walk, from the side, to the PNG file `picture` and return it.
+    """Draw moments of a walk, from the side, to the PNG file `picture` and return `picture`.
 
-    Moments late in swings, of steps chosen evenly, and at the end; for a walk without steps or that
-    ends in a fall: at equal intervals. The robot is left at the last one. Raises HrpsimError where
-    matplotlib, MuJoCo or EGL is missing.
+    The moments are late in the swings of evenly chosen steps, and at the end. For a walk without
+    steps, or a walk that ends in a fall, the moments are at equal intervals. The robot is left at
+    the last moment. Raises HrpsimError if matplotlib, MuJoCo or EGL is missing.
     """
     end = float(trial.times[-1])
     times = np.linspace(0.0, end, _FRAMES)

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_combination(options: argparse.Namespace) -> None:
-    """End with wrong usage for options that exclude each other."""
+    """End with a usage error for options that exclude each other."""
     if options.robot is None:
         feet = ("left-foot", "right-foot", "sole")
         alone = ("check", *feet, "accept-nonphysical-inertia", "write-robot")
@@ -75,7 +75,7 @@ def check_combination(options: argparse.Namespace) -> None:
 
 
 def prepared_robot(options: argparse.Namespace) -> PreparedBiped:
-    """Return the robot of `--robot`, ready to walk, and save it where requested."""
+    """Return the robot of `--robot`, ready to walk. Save the robot if requested."""
     from hrpsim.control.biped.prepare import BipedOptions, prepare_biped
 
     known = BipedOptions(
@@ -103,9 +103,9 @@ def ready(
     parameters: Mapping[str, Any],
     report: Callable[[list[Finding]], None],
 ) -> Robot:
-    """Return the robot at rest in a world; plan its walk as its controller will.
+    """Return the robot at rest in a world. Plan the walk in the same way as the controller.
 
-    `report` gets the findings and, as the last one, whether it can walk, before any error is
+    `report` gets the findings, and at the end whether the robot can walk, before any error is
     raised.
     """
     from hrpsim.commands.walk_report import pace_text
@@ -133,7 +133,7 @@ def ready(
 
 
 def robot_in_world(prepared: PreparedBiped, world_file: Path | None) -> Robot:
-    """Return the robot in a world of its own, or in that of a file without robots."""
+    """Return the robot in a world of its own, or in the world of a file without robots."""
     from hrpsim.world.file.load_world import load_world
     from hrpsim.world.world import World
 
@@ -152,7 +152,7 @@ def robot_in_world(prepared: PreparedBiped, world_file: Path | None) -> Robot:
 
 
 def write_robot(prepared: PreparedBiped, folder: Path) -> Path:
-    """Write robot.urdf and world.yaml; return the world file."""
+    """Write robot.urdf and world.yaml. Return the world file."""
     names = {joint.name: joint.q_index for joint in prepared.model.joints}
     joints = "\n".join(
         f"      {name!r}: {float(prepared.start[names[name]])!r}"

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile the step and all kernels that it calls, and store them on disk."""
+    """Compile the step and all kernels that it calls, and store the kernels on disk."""
     begin = time.perf_counter()
     known = parts()
     for name in options.kernels:
@@ -63,10 +63,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def compile_for_walks() -> None:
-    """Compile the step and what walks need on all processors, unless they are compiled.
+    """Compile the step and the kernels of walks on all processors, unless already compiled.
 
-    Worlds would compile them one after the other, at their first use. Where nothing can
-    be stored on disk, they do.
+    Without this call, worlds compile the kernels one after another at their first use. Worlds also
+    do so if nothing can be stored on disk.
     """
     from hrpsim.control.balance.stabilizing import stabilize
     from hrpsim.jit.compiled import is_cached
@@ -109,7 +109,7 @@ def _compile(names: list[str], processes: int | None) -> None:
 
 
 def _timed(part: str) -> float:
-    """Compile a part; return the seconds that it took."""
+    """Compile a part. Return the duration in seconds."""
     begin = time.perf_counter()
     # On a terminal the line of progress shows it.
     output = io.StringIO() if sys.stderr.isatty() else sys.stderr
@@ -140,7 +140,7 @@ def _weight(part: str) -> float:
 
 
 def parts() -> list[str]:
-    """Return the kernels to compile: the step, sensors, the walk, all lazily compiled ones."""
+    """Return the kernels to compile: the step, sensors, the walk, all lazily compiled kernels."""
     import hrpsim.step.step  # noqa: F401  which declares the kernels
     from hrpsim.jit.lazy_kernels import declared_lazy_kernels
 
@@ -148,7 +148,7 @@ def parts() -> list[str]:
 
 
 def compile_part(part: str) -> None:
-    """Compile one of `parts`, unless a process has done so."""
+    """Compile one of `parts`, unless a process has already compiled the part."""
     if part == WALKING:
         _compile_walk()
         return

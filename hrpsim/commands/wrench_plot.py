@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def wrench_plot(options: argparse.Namespace) -> int:
-    """Plot the bag; print the file's name."""
+    """Plot the bag and print the file's name."""
     require_packages("wrench-plot", ("rosbags", "matplotlib"), BAG_REMEDY)
     from hrpsim.bag.foot_wrenches import plot_foot_wrenches
 

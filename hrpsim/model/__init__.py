@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Robots as described, without a world: bodies, joints, inertia, links' shapes.
+"""Models of robots, without a world: bodies, joints, inertia, and shapes of links.
 
 urdf/ reads the files, shapes/ has geometry and meshes.
 """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The properties of an actuator: delay, limits, gear, friction, encoders, heat; published ones."""
+"""Properties of an actuator (delay, limits, gear, friction, encoders, heat), and presets."""
 
 from __future__ import annotations
 
@@ -88,42 +88,46 @@ _UNITREE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Actuator:
-    """An actuator beyond gains, rotor inertia and limits; the defaults have no effect.
+    """Properties of an actuator beyond gains, rotor inertia and limits.
 
-    Quantities are at the joint, reflected through the gear, unless said otherwise. For a prismatic
-    joint read N for Nm and m for rad. WorldError names what is invalid.
+    The defaults have no effect. Quantities are at the joint, reflected through the gear, unless
+    stated otherwise. For a prismatic joint read N for Nm and m for rad. WorldError names an invalid
+    property.
 
     Args:
-        delay: of commands [s], at most 1; any number of steps, whole or not.
-        command_period: between two samples of the command [s]; 0: every step.
-        slew_rate: at which the target of the position moves to the commanded one [rad/s]; 0: at
-            once.
-        integral_gain, integral_limit: of the position's error, while kp acts [Nm/(rad s), Nm].
+        delay: of commands [s], at most 1. Fractions of a step are possible.
+        command_period: time between two samples of the command [s]. 0 samples in every step.
+        slew_rate: rate at which the position target moves to the commanded target [rad/s]. 0 moves
+            the target at once.
+        integral_gain, integral_limit: of the position error, while kp acts [Nm/(rad s), Nm].
         curve_velocity, curve_torque: torque-speed curve, 2 to 8 points, from velocity 0 on [rad/s,
-            Nm]; linear between them, constant after the last. Torques do not rise.
-        regeneration_torque: limit while the motor brakes [Nm]; None: the curve's torque at rest.
+            Nm]. The curve is linear between points and constant after the last. Torques do not
+            rise.
+        regeneration_torque: limit while the motor brakes [Nm]. None uses the curve's torque at
+            rest.
         voltage, resistance, torque_constant, gear_ratio: of a DC motor [V, ohm, Nm/A at the motor's
-            shaft, 1], which limit its torque by its back EMF. resistance 0: no such limit.
+            shaft, 1]. Back EMF limits the torque. A resistance of 0 disables the limit.
         current_limit: [A].
         stiffness, damping, backlash: of the gear [Nm/rad, Nms/rad, rad in all]. With a stiffness
-            the rotor inertia of the joint lies behind it. 0: a rigid gear, without backlash.
+            the rotor inertia of the joint is behind the gear. A stiffness of 0 means a rigid gear
+            without backlash.
         encoder: the side that gains act on, "joint" or "motor".
         coulomb_friction, static_friction, stribeck_velocity: dry friction Fc + (Fs - Fc) exp(-(v /
-            vs)^2) [Nm, Nm, rad/s]; static_friction None: as coulomb_friction.
+            vs)^2) [Nm, Nm, rad/s]. static_friction None means coulomb_friction.
         viscous_friction: [Nms/rad].
-        efficiency, backdriving_efficiency: of the gear, as the motor drives and as it is driven;
-            a backdriving_efficiency of 0: self-locking.
+        efficiency, backdriving_efficiency: of the gear, while the motor drives and while the load
+            drives. A backdriving_efficiency of 0 makes the gear self-locking.
         joint_resolution, motor_resolution: of encoders [rad; at the motor's shaft].
-        torque_resolution, torque_noise, noise_seed: of the torque sensor [Nm]; the noise is white,
-            with this standard deviation, and a function of seed, joint and step.
-        winding_heat_capacity, winding_thermal_resistance: [J/K, K/W to the housing]; 0 J/K: no
-            heat.
+        torque_resolution, torque_noise, noise_seed: of the torque sensor [Nm]. The noise is white
+            with this standard deviation. The noise is a function of seed, joint and step.
+        winding_heat_capacity, winding_thermal_resistance: [J/K, K/W to the housing]. 0 J/K disables
+            the thermal model.
         housing_heat_capacity, housing_thermal_resistance: [J/K, K/W to the air].
         ambient_temperature, reference_temperature: of the air, of the constants [degrees Celsius].
         resistance_coefficient, torque_constant_coefficient: relative change of the resistance with
-            the winding's temperature and of the torque constant with the housing's [1/K].
-        derating_temperature, limit_temperature: of the winding, where the current limit begins to
-            fall and where it is 0 [degrees Celsius].
+            the winding's temperature, and of the torque constant with the housing's [1/K].
+        derating_temperature, limit_temperature: of the winding [degrees Celsius]. The current limit
+            falls from the derating temperature on and is 0 at the limit temperature.
     """
 
     delay: float = 0.0
@@ -205,7 +209,7 @@ class Actuator:
             )
 
     def _check_groups(self) -> None:
-        """Refuse properties that have no effect without others, or contradict them."""
+        """Refuse properties that contradict other properties, or have no effect without them."""
         if self.resistance > 0.0 and not (self.voltage > 0.0 and self.torque_constant > 0.0):
             raise WorldError("a motor with a resistance needs a voltage and a torque_constant > 0")
         for name in ("voltage", "torque_constant", "winding_heat_capacity"):
@@ -237,16 +241,16 @@ class Actuator:
 
     @cached_property
     def acts(self) -> bool:
-        """Whether it changes a step, and not readings alone."""
+        """Whether the actuator changes a step, and not only readings."""
         lossless = self.efficiency == self.backdriving_efficiency == 1.0
         return not lossless or any(getattr(self, name) for name in _ACTING)
 
     def check_for(self, joint: str, span: float, effort_limit: float, rotor_inertia: float) -> None:
-        """Raise WorldError for what does not fit a joint.
+        """Raise WorldError if the actuator does not fit a joint.
 
         Args:
-            joint: its name, for errors.
-            span: of its positions [rad or m], inf without limits.
+            joint: name of the joint, for errors.
+            span: range of the joint's positions [rad or m], inf without limits.
             effort_limit: [Nm or N].
             rotor_inertia: [kg m^2 or kg].
         """
@@ -277,7 +281,7 @@ FIELDS = tuple(f.name for f in fields(Actuator))
 
 
 def actuator_of(given: Mapping[str, Any]) -> Actuator:
-    """Return the actuator of a mapping from names to values; WorldError for an unknown name."""
+    """Return the actuator of a mapping from names to values. WorldError for an unknown name."""
     for name in given:
         if name not in FIELDS:
             raise WorldError(unknown_name("property of an actuator", str(name), FIELDS))
@@ -291,7 +295,7 @@ def _numbers(name: str, values) -> tuple[float, ...]:
 
 
 class Preset(NamedTuple):
-    """A published actuator; its rotor inertia is reflected through the gear [kg m^2]."""
+    """A published actuator. The rotor inertia is reflected through the gear [kg m^2]."""
 
     actuator: Actuator
     rotor_inertia: float
@@ -301,12 +305,12 @@ class Preset(NamedTuple):
 def _of_bam(
     name: str, inertia: float, coulomb: float, load: float, viscous: float, motor: Actuator
 ) -> Preset:
-    """Return the preset of a servo whose friction is coulomb + load (|motor| + |load|) + viscous v.
+    """Return the preset of a servo with the friction coulomb + load (|motor| + |load|) + viscous v.
 
     The friction per torque is an efficiency of (1 - load) / (1 + load) in both directions. An
-    actuator has its dry and viscous friction before the gear. The shares (1 - load) make the sum
-    that of the source while the motor drives. While the load drives the motor, the sum without
-    `load` is larger than that of the source, by 1 / efficiency.
+    actuator has its dry and viscous friction before the gear. Factors of (1 - load) make the sum
+    equal to the source while the motor drives. While the load drives the motor, the sum without
+    `load` is larger than in the source, by 1 / efficiency.
     """
     efficiency = (1.0 - load) / (1.0 + load)
     actuator = replace(
@@ -329,9 +333,9 @@ def _of_unitree(
     """Return the preset of a motor with planetary gears.
 
     Args:
-        name: as Unitree writes it.
+        name: in Unitree's spelling.
         inertia: reflected [kg m^2].
-        speeds: up to which it has its full torque, and without load [rad/s].
+        speeds: largest speed with full torque, and largest speed without load [rad/s].
         torques: peaks, driving and braking [Nm].
         friction: dry and viscous [Nm, Nms/rad].
     """

@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inertia of moving bodies, checked to be physical and to resist all joints; of uniform solids."""
+"""Inertia of moving bodies and uniform solids.
+
+Checks that inertia is physical and resists joints.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,7 @@ class BodyInertia(NamedTuple):
     inertia: np.ndarray
 
     def seen_from(self, placement: Placement) -> BodyInertia:
-        """Return the same inertia in the frame in which this one's frame is placed."""
+        """Return the same inertia in the frame relative to which this inertia's frame is placed."""
         R = placement.R
         return BodyInertia(self.mass, R @ self.com + placement.p, R @ self.inertia @ R.T)
 
@@ -62,9 +65,9 @@ def total(parts: Sequence[BodyInertia]) -> BodyInertia:
 
 
 def why_nonphysical(body: BodyInertia) -> str | None:
-    """Return what makes an inertia impossible for a solid body, or None for a sound one.
+    """Return the reason why an inertia is impossible for a solid body, or None.
 
-    Points and thin rods, with moments of zero, are limits of what is possible.
+    Points and thin rods, with moments of zero, are limits of the possible and accepted.
     """
     smallest, middle, largest = np.linalg.eigvalsh(body.inertia)
     moments = f"principal moments of inertia {smallest:.4g}, {middle:.4g}, {largest:.4g} kg m^2"
@@ -78,22 +81,23 @@ def why_nonphysical(body: BodyInertia) -> str | None:
 
 
 def lacks_inertia(body: BodyInertia) -> bool:
-    """Return whether a body, which is not impossible, resists no rotation about some axis."""
+    """Return whether a body with a possible inertia resists no rotation about some axis."""
     moments = np.linalg.eigvalsh(body.inertia)
     return bool(moments[0] <= _rounding(body, moments[2]))
 
 
 def _rounding(body: BodyInertia, largest: float) -> float:
-    """Return the moment of inertia below which it is zero: a radius of gyration of 0.1 um."""
+    """Return the moment of inertia that counts as zero: a radius of gyration of 0.1 um."""
     return _ROUNDING * abs(largest) + body.mass * _POINT_RADIUS**2
 
 
 def unresisted_bodies(system: System) -> list[int]:
-    """Return the bodies whose joint no inertia resists, so that its acceleration is undefined.
+    """Return the bodies with a joint that no inertia resists.
 
-    Runs the inward pass of the articulated-body algorithm (RBDA section 7.3) in a posture without
-    symmetry; a joint is unresisted where S^T I_A S plus the rotor inertia vanishes. For the bodies
-    above, which come later in the list, it counts as fixed.
+    The acceleration of such a joint is undefined. The function runs the inward pass of the
+    articulated-body algorithm (RBDA section 7.3) in a posture without symmetry. A joint is
+    unresisted if S^T I_A S plus the rotor inertia vanishes. The joint then counts as fixed for the
+    bodies above, which come later in the pass.
     """
     articulated = [
         _spatial_inertia(*body)
@@ -149,7 +153,7 @@ def _cross(v: np.ndarray) -> np.ndarray:
 
 
 def check_mass(mass) -> float:
-    """Return a mass; ModelError unless it is a positive finite number."""
+    """Return a mass. ModelError unless the mass is a positive finite number."""
     if not is_number(mass) or not POSITIVE.holds(float(mass)):
         raise ModelError(f"mass must be positive and finite, got {shown_value(mass)} kg")
     return float(mass)
@@ -174,7 +178,7 @@ def solid_parts(geometry: Geometry | Compound) -> list[tuple[Geometry, Placement
 
 
 def solid_volume(geometry: Geometry) -> float:
-    """Return the volume of a shape [m^3]; ModelError for one that encloses none."""
+    """Return the volume of a shape [m^3]. ModelError for a shape that encloses no volume."""
     if isinstance(geometry, Sphere):
         return 4.0 / 3.0 * math.pi * geometry.radius**3
     if isinstance(geometry, Box):
@@ -197,7 +201,7 @@ def solid_volume(geometry: Geometry) -> float:
 
 
 def why_no_solid(mesh: Mesh) -> str | None:
-    """Return why a mesh bounds no solid, or None if it does."""
+    """Return the reason why a mesh bounds no solid, or None."""
     if mesh.why_open is not None:
         return mesh.why_open
     extents = np.ptp(mesh.vertices, axis=0)
@@ -209,7 +213,7 @@ def why_no_solid(mesh: Mesh) -> str | None:
 
 
 def _uniform(geometry: Geometry | Compound, mass: float) -> BodyInertia:
-    """Return mass, centre of mass and inertia about it, in the geometry's frame."""
+    """Return mass, centre of mass and inertia about the centre of mass, in the geometry's frame."""
     if isinstance(geometry, Compound):
         volumes = [solid_volume(part) for part, _ in geometry.parts]
         return total(
@@ -245,7 +249,7 @@ def _primitive_inertia(geometry: Sphere | Box | Cylinder | Capsule, mass: float)
 
 
 def solid_system(mass: float, moments: ArrayLike) -> System:
-    """Return a forest of one free body whose frame has its origin at the centre of mass."""
+    """Return a forest of one free body with the frame's origin at the centre of mass."""
     inertia = real_array(moments)
     if inertia.shape != (3, 3) or not (np.abs(inertia) <= LARGEST).all():
         raise ModelError(f"inertia must be a finite (3, 3) matrix, got {inertia!r}")

@@ -28,8 +28,8 @@ def build_model(
 ) -> tuple[Model, list[str]]:
     """Return the model without its collision shapes, and notes on suspicious inertias.
 
-    base: "free" puts a FREE body first whose frame is the root link's; "fixed" makes the root link
-    part of the world. ModelError if its inertia makes no sense.
+    With base "free" the first body is a FREE body in the frame of the root link. With base "fixed"
+    the root link is part of the world. ModelError if an inertia is invalid.
     """
     cut_links = {s.link for s in extension.sensors.values() if s.kind == "force_torque"}
     cut_joints = {description.parent_joint[link] for link in cut_links}
@@ -82,7 +82,7 @@ def _is_floating_already(description: Description) -> bool:
 
 
 def stated_base(description: Description) -> str:
-    """Return "fixed" for a root link "world" that bears more than a floating base, else "free"."""
+    """Return "fixed" if the root link is "world" and has more than a floating base, else "free"."""
     is_held = description.root == "world" and not _is_floating_already(description)
     return "fixed" if is_held else "free"
 
@@ -95,9 +95,9 @@ def _free_joint_name(description: Description) -> str:
 
 
 def _check_physical(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) -> list[str]:
-    """Check each body together with the FIXED ones on it, for only the whole has to be physical.
+    """Check each body together with the FIXED bodies on it. Only the whole must be physical.
 
-    Returns a note on those that have mass or an <inertial>, but no moments of inertia.
+    Returns a note on bodies that have mass or an <inertial>, but no moments of inertia.
     """
     members: dict[int, list[body_inertia.BodyInertia]] = {i: [] for i in range(len(inertias))}
     carrier: dict[int, tuple[int, Placement]] = {}
@@ -172,7 +172,7 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
 
 
 def _unresisted_joints(tree: LinkTree, system: System) -> list[str]:
-    """Return a note on joints that no inertia resists, though they are accepted."""
+    """Return a note on accepted joints that no inertia resists."""
     unresisted = body_inertia.unresisted_bodies(system)
     if not unresisted:
         return []

@@ -25,7 +25,7 @@ from hrpsim.stored_files import write_at_once
 
 
 class Converted(NamedTuple):
-    """The result of a conversion: mesh files, and elements of the source that are not simulated."""
+    """The result of a conversion: mesh files, and elements of the source without simulation."""
 
     meshes: tuple[Path, ...]
     not_simulated: tuple[str, ...]
@@ -39,12 +39,11 @@ def convert(
     xacro_arguments: Mapping[str, object] | None = None,
     accept_nonphysical_inertia: bool = False,
 ) -> Converted:
-    """Write a description in any format that `load_model` reads as a URDF.
+    """Write a description in any format of `load_model` as a URDF with the same dynamics.
 
-    Meshes within the source go to STL files in the folder TARGET_meshes next to the target. URIs
-    are package://NAME/... where the target lies in a package (a folder above it has a package.xml),
-    else file:// with the whole path, which RViz can read too. Both descriptions have the same
-    dynamics.
+    Meshes within the source are written to STL files in the folder TARGET_meshes next to the
+    target. If the target is in a package (a folder above has a package.xml), URIs are
+    package://NAME/... Otherwise URIs are file:// with the whole path, which RViz can read too.
 
     Args:
         source: path or text of the description.
@@ -54,7 +53,7 @@ def convert(
         accept_nonphysical_inertia: as for `load_model`.
 
     Raises:
-        ModelError: where the source is invalid or the files cannot be written.
+        ModelError: the source is invalid or the files cannot be written.
     """
     source, target = Path(source), Path(target).expanduser().absolute()
     if source.resolve() == target.resolve():
@@ -86,7 +85,7 @@ def _check(
     package_paths: PackagePaths | None,
     accept_nonphysical_inertia: bool,
 ) -> None:
-    """Raise the ModelError of invalid URDF text as one of the source."""
+    """Raise an error of invalid URDF text as a ModelError of the source."""
     base = "fixed" if robot is not None and robot.root == robot_data.WORLD_LINK else "free"
     try:
         load_model(
@@ -122,7 +121,7 @@ def _with_meshes(robot: robot_data.RobotData, target: Path) -> tuple[str, dict[P
 
 
 def _with_whole_uris(text: str, label: str, resources: Resources, target: Path) -> str:
-    """Return URDF text with relative paths of meshes replaced by ones that readers find."""
+    """Return URDF text with relative paths of meshes replaced by URIs that readers find."""
     document = Document(text, label)
     changed = False
     for element in document.root.iter("mesh"):
@@ -138,7 +137,7 @@ def _with_whole_uris(text: str, label: str, resources: Resources, target: Path) 
 
 
 def _uri(file: Path, target: Path) -> str:
-    """Return the URI by which a description at `target` names a file."""
+    """Return the URI of a file for a description at `target`."""
     for folder in target.parents:
         if file.is_relative_to(folder) and (name := declared_name(folder)):
             return f"package://{name}/{file.relative_to(folder).as_posix()}"

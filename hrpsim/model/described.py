@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What <hrpsim> elements of a URDF say, by joint or link name; kinds of connections."""
+"""The contents of <hrpsim> elements of a URDF, by joint or link name, and kinds of connections."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class DescribedConnection:
 
 
 def held_axes(kind: str | None, axes: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the axes that a kind, or else `axes`, holds; ValueError names what exists.
+    """Return the axes held by a kind, or else `axes`. The default kind is "fixed".
 
-    Without either it is "fixed".
+    ValueError lists the existing kinds and axes.
     """
     if axes is None:
         kind = "fixed" if kind is None else kind
@@ -74,7 +74,7 @@ class Spring:
 
 @dataclass(frozen=True)
 class DescribedSensor:
-    """A <sensor>: its link and its placement in the link's frame."""
+    """A <sensor>: its link, and its placement in the link's frame."""
 
     name: str
     kind: str
@@ -94,7 +94,7 @@ class DescribedSensor:
 
 @dataclass(frozen=True)
 class DescribedSampled:
-    """A <sensor> with a rate of its own, and its settings as texts."""
+    """A <sensor> with a rate of its own. Its settings are texts."""
 
     name: str
     kind: str
@@ -108,7 +108,7 @@ class DescribedSampled:
 
 @dataclass(frozen=True)
 class DescribedKeyframe:
-    """A <keyframe>: the pose of the base, None for the origin, and the joints' positions."""
+    """A <keyframe>: the pose of the base (None for the origin), and the joints' positions."""
 
     name: str
     base: Placement | None

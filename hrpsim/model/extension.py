@@ -3,9 +3,9 @@
 
 """Extensions of URDF: <hrpsim reference="joint or link"> elements, <ros2_control> interfaces.
 
-docs/reference/robot_descriptions.md has the elements. A sensor on a joint is a sensor on the
-joint's child link. A connection closes a loop: it joins a frame in the referenced link (xyz, rpy)
-to a frame in another link (to_xyz, to_rpy), which coincide where the loop is closed.
+docs/reference/robot_descriptions.md lists the elements. A sensor on a joint is a sensor on the
+joint's child link. A connection closes a loop. It joins a frame in the referenced link (xyz, rpy)
+to a frame in another link (to_xyz, to_rpy). The two frames coincide when the loop is closed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def robot_name(text: str) -> str:
 
 
 def read_extension(description: Description) -> Extension:
-    """Read all <hrpsim> and <ros2_control> elements; ModelError for anything not known there."""
+    """Read all <hrpsim> and <ros2_control> elements. ModelError for an unknown element."""
     document = description.document
     extension = Extension()
     for element in document.children(document.root, "hrpsim"):
@@ -95,7 +95,7 @@ def read_extension(description: Description) -> Extension:
 
 
 def _referent(description: Description, tag, reference: str, kind: str) -> str:
-    """Return the joint or link (by the tag's `kind`) that a tag under `reference` is about."""
+    """Return the joint or link (by the tag's `kind`) to which a tag under `reference` applies."""
     fail = description.document.fail
     if kind == "joint":
         if reference not in description.joints:
@@ -375,7 +375,7 @@ def _refuse_second(description: Description, known: dict, name: str, tag) -> Non
 
 
 def _placement(description: Description, element, xyz: str, rpy: str) -> Placement:
-    """Return the placement that two attributes give, zeros where they are missing."""
+    """Return the placement of two attributes. Missing attributes are zeros."""
     numbers = description.document.numbers
     given = (
         numbers(element, key, 3) if element.get(key) is not None else None for key in (xyz, rpy)
@@ -384,7 +384,7 @@ def _placement(description: Description, element, xyz: str, rpy: str) -> Placeme
 
 
 def _one_of(description: Description, element, attribute: str, choices: tuple[str, ...]) -> str:
-    """Return an attribute that must be one of the choices, the first where it is missing."""
+    """Return an attribute that must be one of the choices. The default is the first choice."""
     value = element.get(attribute, choices[0])
     if value not in choices:
         description.document.fail(element, unknown_name(attribute, value, choices))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Build a `Model` from the text of a URDF, with warnings of what is not simulated or unknown."""
+"""Build a `Model` from URDF text, with warnings of unsupported or unknown elements."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def read_model(
     meshes: str,
     srdf: str | os.PathLike | None,
 ) -> tuple[Model, list[str]]:
-    """Return the model of URDF text and the warnings about it.
+    """Return the model of URDF text and the warnings about the text.
 
-    Arguments and errors are those of `load_model`.
+    Arguments and errors are the same as for `load_model`.
     """
     document = read_urdf(urdf.text, urdf.label, urdf.has_lines)
     description = read_description(document)
@@ -64,7 +64,7 @@ def read_model(
 
 
 def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
-    """Return notes on meshes that were repaired or are not used as requested."""
+    """Return notes on meshes that were repaired, or are used in another way than requested."""
     return list(dict.fromkeys(f"mesh {use.file}: {use.note}" for use in uses if use.note))
 
 
@@ -85,7 +85,7 @@ def _intangible(model: Model, description: Description, shapes, uses) -> list[st
 
 
 def _ends(description: Description, links: list[str]) -> list[str]:
-    """Return those of some links that have none of the others beneath them."""
+    """Return the links, out of some links, that have none of the others beneath them."""
     above: set[str] = set()
     for link in links:
         while link in description.parent_joint:
@@ -95,7 +95,7 @@ def _ends(description: Description, links: list[str]) -> list[str]:
 
 
 def readings(description: Description) -> list[str]:
-    """Return the notes, each with the place of the first of its kind."""
+    """Return the notes. Each has the place of the first element of its kind."""
     links, joints = description.link_elements, description.joint_elements
     kinds = (
         ("a <visual> with a size of 0 is not drawn", _where(links, _unseen)),
@@ -187,7 +187,7 @@ def _macro(call) -> str:
 def keyframe_configurations(
     model: Model, keyframes: Iterable[DescribedKeyframe]
 ) -> dict[str, np.ndarray]:
-    """Return q (nq,) of each posture; joints that it does not name are neutral."""
+    """Return q (nq,) of each posture. Joints without a position are neutral."""
     by_name = {joint.name: joint for joint in model.joints}
     found = {}
     for keyframe in keyframes:

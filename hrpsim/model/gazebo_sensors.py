@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors that a URDF declares for Gazebo: <sensor> in <gazebo reference="link or joint">."""
+"""Sensors declared for Gazebo in a URDF: <sensor> in <gazebo reference="link or joint">."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _LIDAR = {
 
 
 class GazeboSensor(NamedTuple):
-    """A sensor as <gazebo> declares it, with the settings that it has in <hrpsim>."""
+    """A sensor declared in <gazebo>, with the equivalent settings in <hrpsim>."""
 
     name: str
     kind: str
@@ -68,8 +68,8 @@ class GazeboSensor(NamedTuple):
 def is_read(sensor) -> bool:
     """Return whether a <sensor> of <gazebo> is simulated.
 
-    That of a force_torque sensor is the wrench of the child on the parent, or the opposite, along
-    the child's axes or the sensor's.
+    A force_torque sensor is the wrench of the child on the parent, or the opposite wrench. Its axes
+    are the axes of the child or of the sensor.
     """
     kind = sensor.get("type")
     if kind == "force_torque":
@@ -86,7 +86,7 @@ def _direction(sensor) -> str:
 
 
 def _link_of(sensor) -> str:
-    """Return the link of a sensor, of a force_torque sensor the joint's child; "" for none."""
+    """Return the link of a sensor, "" for none. A force_torque sensor is on the joint's child."""
     root, reference = sensor.getroottree().getroot(), sensor.getparent().get("reference")
     if sensor.get("type") != "force_torque":
         return reference if is_link(root, reference) else ""
@@ -98,23 +98,23 @@ def _link_of(sensor) -> str:
 
 
 def is_link(root, name: str | None) -> bool:
-    """Return whether there is a link of a name."""
+    """Return whether a link of this name exists."""
     return any(link.get("name") == name for link in root.iterchildren("link"))
 
 
 def _topic_of(sensor) -> str:
-    """Return the topic that a sensor names, without its first slash; "" for none that ROS allows.
+    """Return the topic of a sensor without its first slash, "" without a topic that ROS allows.
 
-    A contact sensor may have it in <contact>.
+    A contact sensor may have the topic in <contact>.
     """
     topic = _text(sensor, "topic", "") or _text(sensor, "contact/topic", "")
     return topic.lstrip("/") if TOPIC.fullmatch(topic) else ""
 
 
 def _frame_of(sensor) -> str:
-    """Return the link that a sensor names as the frame of its messages; "" for none.
+    """Return the link that a sensor names as the frame of its messages, "" for none.
 
-    The optical frame is that of <camera>.
+    <camera> has the optical frame.
     """
     names = [_text(sensor, tag, "") for tag in ("camera/" + FRAME_TAGS[0], *FRAME_TAGS[1:])]
     root = sensor.getroottree().getroot()
@@ -128,7 +128,7 @@ def is_its_frame(tag) -> bool:
 
 
 def gazebo_sensors(description: Description) -> Iterator[GazeboSensor]:
-    """Yield each sensor that is simulated; ModelError for a bad one."""
+    """Yield each simulated sensor. ModelError for an invalid sensor."""
     document = description.document
     for gazebo in document.children(document.root, "gazebo"):
         for sensor in document.children(gazebo, "sensor"):
@@ -137,7 +137,7 @@ def gazebo_sensors(description: Description) -> Iterator[GazeboSensor]:
 
 
 def _placement(document: Document, sensor) -> Placement:
-    """Return the placement of a sensor in its link, all joints at zero, as SDF has <pose>."""
+    """Return the placement of a sensor in its link by <pose> of SDF, with all joints at zero."""
     pose = sensor.find("pose")
     text = "" if pose is None else (pose.text or "").strip()
     placement = IDENTITY
@@ -160,14 +160,15 @@ def _placement(document: Document, sensor) -> Placement:
 
 
 def in_degrees(pose) -> bool:
-    """Return whether the angles of a <pose> are degrees."""
+    """Return whether the angles of a <pose> are in degrees."""
     return pose.get("degrees", "false").strip().lower() in ("true", "1")
 
 
 def frame_of_pose(pose) -> str:
-    """Return the link to which a <pose> is relative, "" for the sensor's own or an unknown one.
+    """Return the link relative to which a <pose> is, "" for the sensor's own or an unknown link.
 
-    Its attribute names a link, a joint, whose frame is that of its child, or the model itself.
+    The attribute of <pose> names a link, a joint or the model itself. The frame of a joint is the
+    frame of its child.
     """
     root, name = pose.getroottree().getroot(), pose.get("relative_to", "").strip()
     if is_link(root, name):
@@ -183,7 +184,7 @@ def frame_of_pose(pose) -> str:
 
 
 def _from_root(root, link: str) -> Placement:
-    """Return the placement of a link in the root link, all joints at zero."""
+    """Return the placement of a link in the root link, with all joints at zero."""
     above = {joint.find("child").get("link"): joint for joint in root.iterchildren("joint")}
     placement = IDENTITY
     while link in above:
@@ -196,7 +197,7 @@ def _from_root(root, link: str) -> Placement:
 
 
 def names_the_collisions(collision) -> bool:
-    """Return whether the <collision> of a contact sensor is the only one of its link."""
+    """Return whether the <collision> of a contact sensor is the only <collision> of its link."""
     sensor = collision.getparent().getparent()
     root, link = sensor.getroottree().getroot(), _link_of(sensor)
     element = next(e for e in root.iterchildren("link") if e.get("name") == link)
@@ -234,7 +235,7 @@ def _sensor(document: Document, sensor, link: str) -> GazeboSensor:
 def _noise(document: Document, sensor, kind: str) -> dict[str, tuple[float, ...]]:
     """Return deviations of the noise, and deviations and means of the bias, of the six values.
 
-    Gazebo draws the sign of a bias at random. Here a bias has the mean that is declared.
+    Gazebo draws the sign of a bias at random. hrpsim uses the declared mean.
     """
     noise, bias, bias_mean = [], [], []
     first, last, *olds = _QUANTITIES[kind]
@@ -285,12 +286,12 @@ def _deviation(noise) -> str:
 
 
 def _is_silent(noise) -> bool:
-    """Return whether a <noise> says that there is none, or a kind that is not simulated."""
+    """Return whether a <noise> declares no noise, or a kind that is not simulated."""
     return noise is not None and noise_type(noise) != NOISE_TYPES[0]
 
 
 def noise_type(noise) -> str:
-    """Return the type of a <noise>, an attribute or an element; gaussian where it has none."""
+    """Return the type of a <noise>, an attribute or an element. The default is gaussian."""
     return (noise.get("type") or _text(noise, "type", NOISE_TYPES[0])).strip()
 
 

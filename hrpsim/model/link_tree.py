@@ -24,7 +24,7 @@ _KERNEL_TYPE = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISM
 
 @dataclass
 class Dof:
-    """Constants of one degree of freedom; the defaults are those of a free base."""
+    """Constants of one degree of freedom. The defaults are for a free base."""
 
     body: int
     rotor_inertia: float = 0.0
@@ -43,7 +43,7 @@ class Dof:
 
 @dataclass
 class TreeBody:
-    """The body that one kernel joint moves; `link` is the URDF link that the joint carries."""
+    """The body moved by one kernel joint. `link` is the URDF link carried by the joint."""
 
     parent: int
     joint_type: int
@@ -57,7 +57,7 @@ class TreeBody:
 
 @dataclass
 class LinkTree:
-    """The forest while it grows, depth first."""
+    """The forest during its assembly, depth first."""
 
     description: Description
     extension: Extension
@@ -70,7 +70,7 @@ class LinkTree:
     def add_body(
         self, name: str | None, parent: int, joint_type: int, placement: Placement, link: str
     ) -> int:
-        """Append a body and its degrees of freedom; `name` None for a joint without any."""
+        """Append a body and its degrees of freedom. `name` is None for a joint without any."""
         body = len(self.bodies)
         q_index = sum(JOINT_NQ[b.joint_type] for b in self.bodies)
         v_index = len(self.dofs)
@@ -81,7 +81,10 @@ class LinkTree:
         return body
 
     def grow(self, link: str, body: int) -> None:
-        """Put `link` on `body`, with its frame as the body's, and everything beneath it."""
+        """Put `link` and everything beneath on `body`.
+
+        The frame of the link is the body's frame.
+        """
         self.place_link(link, body, IDENTITY)
         beneath = self.description.child_joints
         pending = beneath[link][::-1]
@@ -92,7 +95,7 @@ class LinkTree:
             pending += beneath[joint.child][::-1]
 
     def place_link(self, link: str, body: int, placement: Placement) -> None:
-        """Record the frame of `link` and give its inertia to `body`."""
+        """Record the frame of `link` and give the inertia of the link to `body`."""
         self.frames[link] = Frame(link, body, *placement)
         inertial = self.description.links[link].inertial
         if inertial is not None and body != WORLD:
@@ -100,7 +103,7 @@ class LinkTree:
             self.bodies[body].parts.append(_inertia_of(inertial).seen_from(placement))
 
     def place_joint(self, joint, parent: Frame) -> tuple[int, Placement]:
-        """Add the bodies that `joint` moves; return body and placement of its child link."""
+        """Add the bodies moved by `joint`. Return body and placement of its child link."""
         at = Placement(parent.R, parent.p).then(_origin_of(joint.origin))
         body = parent.body
         if joint.type == "fixed":
@@ -127,7 +130,7 @@ class LinkTree:
         return body, at
 
     def check_floating(self, joint: str, body: int) -> None:
-        """Refuse a floating joint on a moving link, and damping of it."""
+        """Refuse a floating joint on a moving link, and a floating joint with damping."""
         if body != WORLD:
             self.description.fail_at_joint(
                 joint,
@@ -155,7 +158,7 @@ class LinkTree:
         dof.rotor_inertia = self.extension.rotor_inertia.get(joint.name, 0.0)
 
     def link_mimics(self) -> None:
-        """Point each degree of freedom that follows another at the first one that follows none."""
+        """Point each degree of freedom that follows another at the leading one of the chain."""
         v_index = {joint.name: joint.v_index for joint in self.joints}
         for name, joint in self.description.joints.items():
             while joint.mimic is not None and name in v_index:
@@ -167,12 +170,12 @@ class LinkTree:
 
 
 def _stated(limit: float) -> float:
-    """Return a limit of effort or velocity; 0 and less (-1) mean no limit."""
+    """Return a limit of effort or velocity. Values of 0 and less (-1) mean no limit."""
     return _bound(limit) if limit > 0.0 else math.inf
 
 
 def _bound(limit: float) -> float:
-    """Return a limit, infinite where it is as large as exporters write for no limit."""
+    """Return a limit, or infinity if the limit is as large as exporters write for no limit."""
     return math.copysign(math.inf, limit) if abs(limit) > LARGEST else limit
 
 

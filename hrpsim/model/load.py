@@ -3,10 +3,11 @@
 
 """Load robot descriptions: URDF, xacro, MJCF, .body or .wrl become a `Model`.
 
-Models of URDF texts are stored on disk, because reading one takes longer than all else of a robot.
-A text with the same settings gives the same model, as long as nothing else is read: one with meshes
-or an SRDF, whose files may change, is not stored, nor one with warnings. The files are next to the
-kernels, in a folder for these sources, with a checksum; damaged or missing files only cost time.
+Models of URDF texts are stored on disk, because reading a model takes longer than all other work on
+a robot. The same text and settings give the same model if nothing else is read. Models with meshes
+or an SRDF, which may change, are therefore not stored. Models with warnings are not stored either.
+The files are next to the kernels, in a folder for these sources, with a checksum. Damaged or
+missing files only cost time.
 """
 
 from __future__ import annotations
@@ -64,39 +65,40 @@ def load_model(  # many parameters: keyword arguments
 ) -> Model:
     """Return the model of a robot description.
 
-    Xacro is recognised by its file name or its namespace, MJCF by its root element <mujoco> (the
-    package mujoco reads it), .body and .wrl by their names. These are turned into a URDF first,
-    which `Model.urdf` has, with their meshes in files of the cache folder. `Model.not_simulated`
-    and a ModelWarning list the elements of any format that are not simulated or not known.
+    Xacro is recognised by its file name or its namespace, and MJCF by its root element <mujoco>.
+    The package mujoco reads MJCF. .body and .wrl are recognised by their names. MJCF, .body and
+    .wrl are first converted to a URDF, which is `Model.urdf`. The meshes are written to files of
+    the cache folder. `Model.not_simulated` and a ModelWarning list elements of any format that are
+    not simulated or not known.
 
-    An effort or velocity limit of 0 or -1 means, as in most published descriptions, no limit: it
-    becomes inf. A sphere that collides and has no radius is a point. <dynamics> of a
-    planar joint counts for each of its three coordinates; damping in <dynamics> and in <spring>
-    adds up. `Model.meshes` lists the collision meshes and how each is used. The page of robot
-    descriptions has the <hrpsim> elements.
+    An effort or velocity limit of 0 or -1 means no limit, as in most published descriptions, and
+    becomes inf. A collision sphere without a radius is a point. <dynamics> of a planar joint
+    applies to each of its three coordinates. Damping in <dynamics> and damping in <spring> add up.
+    `Model.meshes` lists the collision meshes and the use of each. The page of robot descriptions
+    lists the <hrpsim> elements.
 
     Args:
         source: a path, or XML text.
-        base: "free", or "fixed" to hold the root link in the world; by default it is fixed if it
-            is called "world" and more than a floating base hangs on it.
-        package_paths: where package:// looks first: {package: folder}, or folders that are packages
-            or hold packages; then AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the folders above the
-            file.
-        xacro_arguments: values of <xacro:arg>; True and False become "true" and "false".
-        accept_nonphysical_inertia: take masses and inertias as they are, whether matter can have
-            them or not; a ModelWarning names joints that no inertia resists. Otherwise each moving
-            link together with all that is fixed to it must have a mass and moments of inertia that
-            are not negative and obey the triangle inequality, and something must resist each joint;
-            a moving link without any <inertial> is a massless intermediate, and a ModelWarning
-            names those whose moments are zero.
-        meshes: how collision meshes collide: "hull" (each as its convex hull), "exact" (as its
-            triangles, concave where they are; one that bounds no solid as its hull, with a
-            ModelWarning) or "none" (not at all; the files are not read). <mesh as="..."/> of a link
-            in <hrpsim> has priority.
-        srdf: path or text of an SRDF, whose <disable_collisions> hold where the robot collides with
-            itself; a ModelWarning names lines about links that the robot does not have.
+        base: "free", or "fixed" to hold the root link in the world. The default is "fixed" if the
+            root link is called "world" and carries more than a floating base, otherwise "free".
+        package_paths: first places to search for package://, as {package: folder}, or as folders
+            that are packages or hold packages. Then AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the
+            folders above the file are searched.
+        xacro_arguments: values of <xacro:arg>. True and False become "true" and "false".
+        accept_nonphysical_inertia: accept masses and inertias that no matter can have. A
+            ModelWarning then names joints that no inertia resists. By default each moving link,
+            together with all links fixed to it, must have a mass and moments of inertia. The
+            moments must not be negative and must obey the triangle inequality. Something must
+            resist each joint. A moving link without any <inertial> is a massless intermediate. A
+            ModelWarning names moving links with moments of zero.
+        meshes: use of collision meshes. "hull" uses the convex hull of each mesh. "exact" uses the
+            triangles, which may be concave. A mesh that bounds no solid is then used as its hull,
+            with a ModelWarning. "none" disables mesh collisions, and the files are not read. <mesh
+            as="..."/> of a link in <hrpsim> has priority.
+        srdf: path or text of an SRDF. Its <disable_collisions> apply if the robot collides with
+            itself. A ModelWarning names lines about links that the robot does not have.
         allow_xacro: False refuses descriptions that need xacro, for untrusted descriptions.
-        allow_mjcf: the same for MJCF, whose parser is MuJoCo's, in a process of its own.
+        allow_mjcf: False refuses MJCF, whose parser is MuJoCo's, in a process of its own.
 
     Raises:
         ModelError: with file, line, element and cause, for anything invalid.
@@ -109,9 +111,9 @@ def load_model(  # many parameters: keyword arguments
 
 
 def load_robot_data(robot: RobotData, path: Path) -> Model:
-    """Return the model of a robot that was read from `path`, without warnings of what is left out.
+    """Return the model of a robot read from `path`, without warnings of unsupported elements.
 
-    ModelError names what is invalid.
+    ModelError names an invalid element.
     """
     resources = Resources(path.parent)
     urdf = UrdfText(_urdf_of(robot), path, False, resources)
@@ -125,7 +127,7 @@ def _model_of(
     meshes: str,
     srdf: str | os.PathLike | None,
 ) -> Model:
-    """Return the model of URDF text; arguments and errors are those of `load_model`."""
+    """Return the model of URDF text. Arguments and errors are the same as for `load_model`."""
     key = ""
     if srdf is None:
         key = key_of(urdf.text, base, accept_nonphysical_inertia, meshes)
@@ -151,9 +153,9 @@ def expand_xacro(
     *,
     package_paths: PackagePaths | None = None,
 ) -> str:
-    """Return the URDF text of a description, xacro expanded: what robot_description carries.
+    """Return the URDF text of a description after expansion of xacro, as in robot_description.
 
-    `path` may also be a plain URDF or XML text; ModelError as for `load_model`.
+    `path` may also be a plain URDF or XML text. ModelError as for `load_model`.
     """
     return _urdf_text(path, arguments or {}, package_paths).text
 
@@ -196,14 +198,14 @@ def _urdf_text(
 
 
 def _foreign_urdf(text: str, path: Path, resources: Resources) -> tuple[str, tuple[str, ...]]:
-    """Return the URDF text of an MJCF, and what it does not say."""
+    """Return the URDF text of an MJCF, and the notes on unsupported elements."""
     robot = read_foreign(text, path, resources)
     assert robot is not None
     return _urdf_of(robot), tuple(robot.notes)
 
 
 def _urdf_of(robot: RobotData) -> str:
-    """Return the URDF text of a robot, its meshes in files of the cache folder."""
+    """Return the URDF text of a robot. Its meshes are written to files of the cache folder."""
     from hrpsim.model.formats.robot_data import MeshFile, cached_mesh
     from hrpsim.model.formats.urdf_writer import write_urdf
 
@@ -222,9 +224,9 @@ def key_of(text: str, *settings: object) -> str:
 
 
 def recall(key: str, resources: Resources | None = None) -> Model | None:
-    """Return a stored model; None where there is none, or the key is "".
+    """Return a stored model, or None if there is none or the key is "".
 
-    The files of its meshes are those that `resources` find for it, and have the same contents.
+    The mesh files found by `resources` must have the same contents as for the stored model.
     """
     path = _FOLDER / f"{key}.pickle"
     content = read_whole(path) if key else None
@@ -244,7 +246,7 @@ def recall(key: str, resources: Resources | None = None) -> Model | None:
 
 
 def keep(key: str, model: Model) -> Model:
-    """Store a model for later processes, if possible, and return it as they will get it.
+    """Store a model for later processes, if possible. Return the model as later processes get it.
 
     Nothing is stored under the key "".
     """
@@ -264,14 +266,14 @@ def _hash_of(file: Path) -> str:
 
 
 def refuse_unread(path: Path | None) -> None:
-    """Raise the ModelError of a file whose name has the suffix of an unsupported format."""
+    """Raise ModelError for a file name with the suffix of an unsupported format."""
     why = _NOT_READ.get("" if path is None else path.suffix.lower())
     if why:
         raise ModelError(f"{path}: {why}; what is read: {READ_FORMATS}")
 
 
 def format_of(text: str, path: Path | None) -> str:
-    """Return "mjcf", "sdf", "body", "vrml" or "urdf"; unknown ones count as URDF."""
+    """Return "mjcf", "sdf", "body", "vrml" or "urdf". Unknown formats count as URDF."""
     suffix = "" if path is None else path.suffix.lower()
     if suffix == ".body":
         return "body"
@@ -285,7 +287,7 @@ def format_of(text: str, path: Path | None) -> str:
 
 
 def read_foreign(text: str, path: Path | None, resources: Resources) -> RobotData | None:
-    """Return the robot of a description that is no URDF, None for one that is."""
+    """Return the robot of a description in another format than URDF, or None for a URDF."""
     kind = format_of(text, path)
     if kind == "sdf":
         raise ModelError(f"{path or '<text>'}: {_NOT_READ['.sdf']}; what is read: {READ_FORMATS}")

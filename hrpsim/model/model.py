@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The robot model: names, counts, frames, shapes, sensors, kernel arrays."""
+"""The robot model: names, sizes, frames, shapes, sensors, kernel arrays."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MESH_USES = ("hull", "exact", "none")  # uses of collision meshes
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint that moves: its body in the kernels, and its indices in q and v."""
+    """A moving joint: its body in the kernels, and its indices in q and v."""
 
     name: str
     joint_type: int  # hrpsim.model.system REVOLUTE, PRISMATIC or FREE
@@ -37,7 +37,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Frame:
-    """A URDF link: `body` carries it (-1: the world) and places it by R_body_frame, p_body [m]."""
+    """A URDF link, placed by R_body_frame and p_body [m] in the frame of `body` (-1: the world)."""
 
     name: str
     body: int
@@ -47,7 +47,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class CollisionShape:
-    """One collision element: geometry placed in its body's frame (-1: the world's)."""
+    """One collision element: geometry placed in the frame of its body (-1: the world)."""
 
     name: str
     link: str
@@ -64,9 +64,9 @@ class CollisionShape:
 
 @dataclass(frozen=True)
 class MeshUse:
-    """The use of one mesh collision element: "hull", "exact" or "none" (it does not collide).
+    """The use of one mesh collision element: "hull", "exact" or "none" (no collision).
 
-    `note` explains a use other than requested, and repairs of the mesh.
+    `note` explains a use other than the requested use, and repairs of the mesh.
     """
 
     link: str
@@ -82,15 +82,17 @@ class MeshUse:
 class Sensor:
     """A sensor of the robot description, placed in the frame of its body (-1: the world).
 
-    kind "force_torque": the wrench that the child side of the joint above `body` exerts on the
-    parent side, expressed in and about the sensor frame; with `tare` the weight of everything on
-    the child side is taken out, as a controller does that zeroes the sensor with the foot in the
-    air: at rest it then reads the floor reaction.
-    kind "imu": angular velocity and specific force (+g at rest) in the sensor frame.
-    It reads in every step what was measured `latency` [s] before, interpolated between steps; 0 if
-    that is before the first step. `rate` is how often the reading is published, where it is, with
-    noise and a bias of these standard deviations (6,), the bias about `bias_mean` (6,), on `topic`
-    and in the frame of the link `frame`, where these are given.
+    Kind "force_torque" measures the wrench of the child side of the joint above `body` on the
+    parent side, expressed in and about the sensor frame. With `tare`, the weight of the child side
+    is removed, as by a controller that zeroes the sensor with the foot in the air. At rest the
+    sensor then reads the floor reaction. Kind "imu" measures angular velocity and specific force
+    (+g at rest) in the sensor frame.
+
+    In each step the sensor reads the measurement of `latency` [s] earlier, interpolated between
+    steps. The reading is 0 if this time is before the first step. `rate` is the rate at which
+    readings are published. A published reading has noise and a bias with these standard deviations
+    (6,). The bias has the mean `bias_mean` (6,). If given, `topic` and the link `frame` are the
+    topic and the frame of the messages.
     """
 
     name: str
@@ -111,12 +113,12 @@ class Sensor:
 
     @property
     def own_noise(self) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
-        """Deviations of its noise, deviations and means of its bias, each (6,) or empty."""
+        """Deviations of the noise, deviations and means of the bias, each (6,) or empty."""
         return self.noise, self.bias, self.bias_mean
 
 
 class Lift(NamedTuple):
-    """A force that bears a part of a link's weight, at its centre of mass."""
+    """A force at the centre of mass of a link that compensates part of the link's weight."""
 
     body: int
     point: tuple[float, float, float]  # in the body [m]
@@ -127,10 +129,11 @@ class Lift(NamedTuple):
 class Model:
     """A robot: a tree of bodies on a free base or fixed to the world.
 
-    q: base x y z qx qy qz qw (free base only), then one number a joint; v: base linear velocity,
-    base angular velocity (both in the base frame), then the joint rates. Joints are depth first,
-    siblings sorted by joint name (the order of Pinocchio); a continuous joint takes one angle.
-    A floating joint on a fixed base takes seven numbers of q, its pose in the world, and six of v.
+    q has the base x y z qx qy qz qw (free base only), then one number for each joint. v has the
+    base linear velocity and base angular velocity, both in the base frame, then the joint rates.
+    Joints are depth first, with siblings sorted by joint name (the order of Pinocchio). A
+    continuous joint takes one angle. A floating joint on a fixed base takes seven numbers of q, its
+    pose in the world, and six numbers of v.
     """
 
     name: str  # of the robot
@@ -199,7 +202,7 @@ class Model:
     def neutral(self) -> np.ndarray:
         """Return q with every joint at zero and a free base at the origin.
 
-        A floating joint stands where its <origin> in the description puts it.
+        A floating joint is at the <origin> of the joint in the description.
         """
         q = np.zeros(self.nq)
         for joint in self.joints:
@@ -210,9 +213,9 @@ class Model:
         return q
 
     def starting(self) -> np.ndarray:
-        """Return q as robots start: `neutral`, with the joints of `start` where these say.
+        """Return the initial q of robots: `neutral`, with the joint positions in `start`.
 
-        Joints that follow one of them (<mimic>) are where it puts them.
+        Joints that follow one of these joints (<mimic>) follow it here too.
         """
         q, system = self.neutral(), self.system
         for name, position in self.start.items():
@@ -230,7 +233,7 @@ class Model:
         return q
 
     def joint(self, name: str) -> Joint:
-        """Return the joint called `name`; ModelError names what exists."""
+        """Return the joint called `name`. ModelError lists the existing joints."""
         for joint in self.joints:
             if joint.name == name:
                 return joint
@@ -239,7 +242,7 @@ class Model:
         )
 
     def frame(self, link: str) -> Frame:
-        """Return the frame of `link`; ModelError names what exists."""
+        """Return the frame of `link`. ModelError lists the existing links."""
         try:
             return self.frames[link]
         except KeyError:
@@ -247,11 +250,11 @@ class Model:
 
 
 def adjacent_bodies(model: Model) -> frozenset[tuple[int, int]]:
-    """Return pairs of bodies (smaller first; -1: the world's) that a joint, or joints, connect.
+    """Return pairs of bodies (smaller first, -1 for the world) connected by one or more joints.
 
     Links that are fixed to each other are one body. Bodies without a shape between two others are
-    passed over, as those between an ankle and its sole on bushes: each body is adjacent to its
-    nearest ancestor with a shape. A floating body is adjacent to nothing.
+    passed over, such as bodies between an ankle and a sole on bushes. Each body is therefore
+    adjacent to its nearest ancestor with a shape. A floating body is adjacent to nothing.
     """
     shaped = {shape.body for shape in model.shapes}
     pairs = set()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Put a robot with a fixed base elsewhere in the world."""
+"""Place a robot with a fixed base elsewhere in the world."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _Part = TypeVar("_Part", Frame, CollisionShape, Sensor, SampledSensor)
 def put_at(
     model: Model, q: ArrayLike | None, position: ArrayLike | None, orientation: ArrayLike | None
 ) -> tuple[Model, ArrayLike | None]:
-    """Return the model and q (nq,) with the base link at a place in the world.
+    """Return the model and q (nq,) with the base link at a pose in the world.
 
     Args:
-        model: of the robot. A free base moves by q, a fixed base by the model.
-        q: configuration; by default the one that the description starts in.
-        position: (3,) [m]; None keeps the present one.
-        orientation: quaternion x y z w (4,); None keeps the present one.
+        model: model of the robot. A free base is moved in q, a fixed base in the model.
+        q: configuration. The default is the start configuration of the description.
+        position: (3,) [m]. None keeps the present position.
+        orientation: quaternion x y z w (4,). None keeps the present orientation.
 
     Raises:
-        StateError: for values that are not finite, and a quaternion of length 0.
+        StateError: a value is not finite, or a quaternion has length 0.
     """
     if position is None and orientation is None:
         return model, q
@@ -57,10 +57,10 @@ def put_at(
 
 
 def placed(model: Model, at: Placement) -> Model:
-    """Return a model on a fixed base whose base link stands at `at` in the world.
+    """Return a model on a fixed base with its base link at `at` in the world.
 
-    All that is fixed to the world moves, and the first joint of each tree with it. Floating links
-    start from there as well: their places in keyframes move too.
+    All parts that are fixed to the world move, and so does the first joint of each tree. Floating
+    links start relative to the new place. Their places in keyframes move too.
     """
     moved = Placement(model.frames[model.base_link].R, model.frames[model.base_link].p)
     at = at.then(moved.inverse())
@@ -81,7 +81,7 @@ def placed(model: Model, at: Placement) -> Model:
 
 
 def _moved(part: _Part, at: Placement) -> _Part:
-    """Return a part in its new place, if it is fixed to the world."""
+    """Return a part at its new place, if the part is fixed to the world."""
     if part.body >= 0:
         return part
     R, p = at.then(Placement(part.R, part.p))

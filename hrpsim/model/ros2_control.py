@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What <ros2_control> says of joints: their command interfaces, and where they start."""
+"""Read <ros2_control>: command interfaces and start positions of joints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INITIAL = "initial_value"  # parameter of a state interface
 
 
 def read_ros2_control(description: Description, extension: Extension, element) -> None:
-    """Record command interfaces and starting positions; ModelError for what makes no sense.
+    """Record command interfaces and start positions. ModelError for invalid values.
 
     The start of a joint is the <param name="initial_value"> of its position's <state_interface>,
     as gz_ros2_control and the mock system of ros2_control read it.
@@ -41,13 +41,13 @@ def read_ros2_control(description: Description, extension: Extension, element) -
 
 
 def is_initial_value(parameter) -> bool:
-    """Return whether a <param> of a <state_interface> is the position that a joint starts at."""
+    """Return whether a <param> of a <state_interface> is the start position of a joint."""
     interface = parameter.getparent().get("name")
     return parameter.get("name") == INITIAL and interface == "position"
 
 
 def speaks_by_topics(hardware) -> bool:
-    """Return whether a <hardware> is the manager's side of topics, which hrpsim has too."""
+    """Return whether a <hardware> is the manager's end of a topic interface, as in hrpsim."""
     return (hardware.findtext("plugin") or "").strip() in _TOPIC_SYSTEMS
 
 

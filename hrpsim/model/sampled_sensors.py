@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors that measure at a rate of their own: height scans, lidars, cameras, contact sensors.
+"""Sensors with a rate of their own: height scans, lidars, cameras, contact sensors.
 
-Docs: docs/howto/sensors.md and the page of robot descriptions, which has every setting.
+Docs: docs/howto/sensors.md. The page of robot descriptions lists every setting.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def _require(holds: bool, text: str) -> None:
 class HeightScan:
     """Rays straight down over a grid, or over rings, about the sensor's frame.
 
-    Grid: heights[i, j] at x_i, y_j from -size/2 to size/2, `spacing` apart. Rings: heights[i, j] on
-    radius i at angle 2 pi j / points.
+    Grid: heights[i, j] is at x_i, y_j from -size/2 to size/2, `spacing` apart. Rings: heights[i, j]
+    is on radius i at angle 2 pi j / points.
     """
 
     size: tuple[float, ...] = (1.6, 1.0)  # along x and y [m]
@@ -67,7 +67,7 @@ class HeightScan:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rays along x and y, or of rings and of rays in each."""
+        """Numbers of rays along x and y, or number of rings and of rays in each ring."""
         if self.radii:
             return len(self.radii), self.points
         nx, ny = (int(length / self.spacing + 1e-9) + 1 for length in self.size)
@@ -88,10 +88,10 @@ class HeightScan:
 
 @dataclass(frozen=True)
 class Lidar:
-    """Rays from the sensor's frame: rings of columns, or a rosette that does not repeat itself.
+    """Rays from the sensor's frame: rings of columns, or a rosette without repetition.
 
-    Angles as in sensor_msgs: azimuth about z from x, elevation from the xy plane [rad]; both ends
-    are included. With `sweep` a column is cast when its time has come within 1 / rate.
+    Angles follow sensor_msgs: azimuth about z from x, elevation from the xy plane [rad]. Both ends
+    are included. With `sweep`, columns are cast one after another within 1 / rate.
     """
 
     columns: int = 360
@@ -141,13 +141,14 @@ class Lidar:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rings and of columns; 1 and all for a rosette."""
+        """Numbers of rings and of columns. A rosette has 1 ring with all rays."""
         return (len(self.elevations), self.columns) if self.repeats else (1, self.columns)
 
     def rays(self, sample: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return origins (n, 3) [m], directions (n, 3) and times (n,) in a sample.
 
-        Column by column. Times are parts of a sweep from 0 to 1, zeros without one.
+        The order is column by column. Times are fractions of a sweep from 0 to 1, or zeros without
+        a sweep.
         """
         rings, columns = self.shape
         part = np.arange(columns) / columns
@@ -175,8 +176,8 @@ class Lidar:
 class ContactPad:
     """The contacts of one link: their wrench in the sensor's frame, and a grid of pressure.
 
-    The grid lies in the xy plane of the frame, size[0] by size[1] about its origin; without a
-    `cell` there is none.
+    The grid is in the xy plane of the frame, size[0] by size[1], centred at its origin. Without a
+    `cell` there is no grid.
     """
 
     size: tuple[float, ...] = (0.0, 0.0)  # [m]
@@ -202,7 +203,7 @@ class ContactPad:
 
 @dataclass(frozen=True)
 class Camera:
-    """Images along x of the sensor's frame, y to the left and z up in it; pixels are square."""
+    """Images along x of the sensor's frame, with y to the left and z up. Pixels are square."""
 
     width: int = 640
     height: int = 480
@@ -237,7 +238,7 @@ class Camera:
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The images that it makes."""
+        """The images that the camera makes."""
         return tuple(self.images.split())
 
 
@@ -272,7 +273,7 @@ _COMMON = ("rate", "latency", "enabled", "noise", "dropout", "seed", "see_own", 
 
 
 def settings_of_kind(kind: str) -> tuple[str, ...]:
-    """Return the names of the settings of a kind of sensor; ModelError for an unknown kind."""
+    """Return the names of the settings of a kind of sensor. ModelError for an unknown kind."""
     if kind not in _KINDS:
         raise ModelError(unknown_name("sensor type", kind, SAMPLED_KINDS))
     left_out = {"contact": _COMMON[3:], "camera": ("geometry",)}.get(kind, ())
@@ -288,9 +289,9 @@ SAMPLED_SETTINGS = tuple(
 def sampled_sensor(
     name: str, kind: str, link: str, body: int, placement: Placement, given: Mapping[str, Any]
 ) -> SampledSensor:
-    """Return the sensor with the `given` settings, values or texts of them.
+    """Return the sensor with the `given` settings, as values or texts.
 
-    ModelError names the sensor, the setting and what is allowed.
+    ModelError names the sensor, the setting and the allowed values.
     """
     try:
         known, values = settings_of_kind(kind), {}
@@ -325,7 +326,7 @@ def sampled_sensor(
 
 
 def _value(key: str, kind: str, given: Any) -> Any:
-    """Return a setting as its type says: a number, numbers, a whole number, a flag, a word."""
+    """Return a setting in its type: a number, numbers, a whole number, a flag, a word."""
     if kind == "str":
         return str(given)
     if kind == "bool":

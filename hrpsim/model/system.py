@@ -4,11 +4,12 @@
 """The arrays that every dynamics kernel reads: a forest of rigid bodies joined to their parents.
 
 A `System` describes one robot, or a whole world of robots and free bodies laid one after another.
-A *body* is what one joint moves: a URDF link with everything fixed to it. Bodies are in
-topological order (parent before child), each tree contiguous.
+A *body* is moved by one joint: a URDF link with everything fixed to it. Bodies are in topological
+order (parent before child), and each tree is contiguous.
 
-Every joint moves about or along the z axis of its own frame. The body frame is that joint frame
-after the motion, so it differs from the URDF link frame by the fixed placement in `Frame`.
+Every joint moves about or along the z axis of its own frame. The body frame is this joint frame
+after the motion. The body frame therefore differs from the URDF link frame by the fixed placement
+in `Frame`.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ JOINT_NV = (0, 1, 1, 6)
 
 
 class System(NamedTuple):
-    """Constants of a forest of `n` bodies with `nv` degrees of freedom; all arrays C-contiguous.
+    """Constants of a forest of `n` bodies with `nv` degrees of freedom.
 
-    Integers are int64, the rest float64. `parent` is -1 for a body that hangs on the world.
-    `placement_R`, `placement_p` place the joint frame in the parent's body frame (R_parent_joint,
-    p_parent [m]). `inertia` is about `com`, both in the body frame.
-    The configuration of a FREE body is x y z qx qy qz qw, its velocity in kernels is the angular
-    velocity then the velocity of the body origin, both along the world's axes.
+    All arrays are C-contiguous. Integers are int64, the rest float64. `parent` is -1 for a body
+    attached to the world. `placement_R`, `placement_p` place the joint frame in the parent's body
+    frame (R_parent_joint, p_parent [m]). `inertia` is about `com`. Both are in the body frame.
+    The configuration of a FREE body is x y z qx qy qz qw. Its velocity in kernels is the angular
+    velocity, then the velocity of the body origin, both along the world's axes.
     """
 
     parent: np.ndarray  # (n,)
@@ -63,6 +64,6 @@ def integer_array(values) -> np.ndarray:
 
 
 def real_array(values, shape=None) -> np.ndarray:
-    """Return a C-contiguous float64 copy of `shape`, so that empty input keeps its rank."""
+    """Return a C-contiguous float64 copy of `shape`. Empty input keeps its rank."""
     array = np.array(values, dtype=np.float64, order="C")
     return array if shape is None else np.ascontiguousarray(array.reshape(shape))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Transmissions of constant ratios between actuators and joints: ros2_control's, tendons."""
+"""Transmissions of constant ratios between actuators and joints, from ros2_control or tendons."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ KINDS = {"SimpleTransmission": 1, "DifferentialTransmission": 2, "FourBarLinkage
 
 @dataclass(frozen=True, eq=False)
 class Transmission:
-    """A linear map from positions of k joints to those of k actuators: a = ratios (q - offsets).
+    """A linear map from k joint positions to k actuator positions: a = ratios (q - offsets).
 
-    Velocities follow the map, efforts virtual work: tau = ratios^T (efforts of actuators).
+    Velocities follow the map. Efforts follow by virtual work: tau = ratios^T (efforts of
+    actuators).
     """
 
     name: str
@@ -33,11 +34,14 @@ class Transmission:
     offsets: np.ndarray  # of the joints (k,) [rad or m]
 
     def reflected(self, values: np.ndarray) -> np.ndarray:
-        """Return inertias, gains or dampings of actuators (k,) as those of joints (k, k)."""
+        """Return inertias, gains or dampings of actuators (k,) reflected to the joints (k, k)."""
         return self.ratios.T @ np.diag(values) @ self.ratios
 
     def for_each_joint(self, what: str, values: np.ndarray) -> np.ndarray:
-        """Return the same as numbers of joints (k,); ValueError where they would couple joints."""
+        """Return `reflected` as one number for each joint (k,).
+
+        ValueError if joints would be coupled.
+        """
         reflected = self.reflected(values)
         alone = np.diagonal(reflected).copy()
         coupled = np.abs(reflected - np.diag(alone)).max()
@@ -53,9 +57,9 @@ class Transmission:
 
 @dataclass(frozen=True)
 class Tendon:
-    """A fixed tendon of two joints that an actuator pulls: its length is the sum of c_i q_i.
+    """A fixed tendon of two joints, pulled by an actuator. The length is the sum of c_i q_i.
 
-    Gains of its actuator and its limit are those along the length.
+    Gains of the actuator and its limit apply along the length.
     """
 
     name: str
@@ -68,17 +72,17 @@ class Tendon:
 def read_transmissions(
     description: Description, rotors: Mapping[str, tuple[float, object]]
 ) -> tuple[dict[str, Transmission], dict[str, float], tuple[str, ...]]:
-    """Return the transmissions by name, reflected rotor inertias by joint, notes on the others.
+    """Return transmissions by name, reflected rotor inertias by joint, and notes.
 
-    Those of <ros2_control> must be right; one beneath <robot>, as ROS 1 has it, that is not is left
-    out with a note, as Gazebo does.
+    An invalid transmission of <ros2_control> is an error. An invalid transmission beneath <robot>,
+    as in ROS 1, is ignored with a note, as in Gazebo.
 
     Args:
-        description: of the robot.
-        rotors: inertia of the rotor of each actuator [kg m^2 or kg], and the element that says so.
+        description: description of the robot.
+        rotors: rotor inertia of each actuator [kg m^2 or kg], and the element that declares it.
 
     Raises:
-        ModelError: for an ill-formed one, or for rotors that no transmission has.
+        ModelError: a transmission is ill-formed, or a rotor belongs to no transmission.
     """
     document, notes = description.document, Notes()
     found: dict[str, Transmission] = {}
@@ -101,17 +105,17 @@ def read_transmissions(
 
 
 def kind_of(element) -> str:
-    """Return the name of the class that a <transmission> names, without its package."""
+    """Return the name of the class of a <transmission>, without its package."""
     kind = element.findtext("plugin") or element.findtext("type") or element.get("type") or ""
     return kind.strip().rpartition("/")[2]
 
 
 class _IllFormed(Exception):
-    """Why an element is no transmission."""
+    """The reason why an element is no transmission."""
 
 
 def _elements(description: Description) -> Iterator:
-    """Yield (tag of the parent, element) of all."""
+    """Yield (tag of the parent, element) of all transmissions."""
     document = description.document
     parents = document.root, *document.children(document.root, "ros2_control")
     for parent in parents:
@@ -174,7 +178,7 @@ def _number(part, tags: tuple[str, ...], default: float) -> float:
 
 
 def _refuse_shared(transmission: Transmission, others: Mapping[str, Transmission]) -> None:
-    """Refuse a name, joint or actuator that another transmission has."""
+    """Refuse a name, joint or actuator that belongs to another transmission."""
     for other in others.values():
         if transmission.name == other.name:
             raise _IllFormed("a transmission with this name exists already")
@@ -189,7 +193,7 @@ def _reflected(
     transmissions: Mapping[str, Transmission],
     rotors: Mapping[str, tuple[float, object]],
 ) -> dict[str, float]:
-    """Return the inertias of actuators' rotors at their joints."""
+    """Return the rotor inertias of actuators reflected to their joints."""
     actuators = {name: t for t in transmissions.values() for name in t.actuators}
     for name, (_, element) in rotors.items():
         if name not in actuators:

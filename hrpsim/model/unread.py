@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a URDF says and hrpsim does not simulate: parts that are not read, values without effect.
+"""List elements and values of a URDF that hrpsim does not read, or that have no effect.
 
-Not listed are labels that say nothing of motion or measurement: names, `role`, `visualize`,
-`always_on`, `hardwareInterface`, and the <hardware> of a controller manager that speaks by topics.
-The contents of <hrpsim> are checked where they are read.
+Labels without meaning for motion or measurement are not listed: names, `role`, `visualize`,
+`always_on`, `hardwareInterface`, and the <hardware> of a controller manager that uses topics. The
+contents of <hrpsim> are checked by their reader.
 """
 
 from __future__ import annotations
@@ -139,9 +139,10 @@ _WHY_ODD = {
 
 
 def unread_parts(document: Document) -> tuple[str, ...]:
-    """Return "part (count: names): why" for all that is in a URDF and has no effect.
+    """Return "part (count: names): why" for all parts of a URDF without effect.
 
-    The contents of <hrpsim> are checked elsewhere, those of <ros2_control> are the hardware's.
+    The contents of <hrpsim> are checked elsewhere. The contents of <ros2_control> are for the
+    hardware.
     """
     notes, pending = Notes(), [(document.root, "")]
     while pending:
@@ -169,7 +170,7 @@ def unread_parts(document: Document) -> tuple[str, ...]:
 
 
 def _odd_values(element) -> list[str]:
-    """Return the attributes of a <pose> that are read and whose value is not."""
+    """Return the attributes of a <pose> that are read but have an unsupported value."""
     if element.tag != "pose":
         return []
     odd = {
@@ -181,7 +182,7 @@ def _odd_values(element) -> list[str]:
 
 
 def _is_read(child, children: list[str]) -> bool:
-    """Return whether a child is read, and has an effect with the value that it has."""
+    """Return whether a child is read and has an effect with its present value."""
     text = (child.text or "").strip()
     check = _CHECKS.get(f"{child.getparent().tag}/{child.tag}") or _CHECKS.get(child.tag)
     if child.tag not in children and child.tag != "sensor":
@@ -205,7 +206,7 @@ _CHECKS: dict[str, Callable[[Any, str], bool]] = {
 
 
 def _has_effect(child, children: list[str]) -> bool:
-    """Return whether a child would do something, if it were read."""
+    """Return whether a child would have an effect if it were read."""
     text = (child.text or "").strip()
     harmless = text in _WITHOUT_EFFECT.get(child.tag, ())
     return not _is_read(child, children) and not harmless

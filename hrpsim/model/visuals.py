@@ -40,9 +40,10 @@ def read_shapes(
 ) -> tuple[tuple[CollisionShape, ...], tuple[MeshUse, ...]]:
     """Return the shapes, placed in their bodies, and the use of each mesh.
 
-    An element without a name is named after its link and its index there. `meshes` is the use of
-    meshes in links whose <hrpsim> has none. An exact mesh that bounds no solid becomes its hull.
-    ModelError names file, line and element of a mesh that is neither.
+    An element without a name gets the name of its link and its index in the link. `meshes` is the
+    use of meshes in links without a use in <hrpsim>. An exact mesh that bounds no solid becomes its
+    hull. ModelError names file, line and element of a mesh that is neither usable exactly nor as a
+    hull.
     """
     shapes: list[CollisionShape] = []
     uses: list[MeshUse] = []
@@ -84,7 +85,7 @@ def read_shapes(
 def _mesh(
     description: Description, resources: Resources, link: str, element, wanted: str
 ) -> tuple[Mesh | None, MeshUse]:
-    """Return the geometry of a <mesh>, None for no collision, and how it was made."""
+    """Return the geometry of a <mesh> and its use. The geometry is None without collision."""
     document, uri = description.document, element.get("filename")
     if wanted == "none":
         return None, MeshUse(link, uri, "", "none")
@@ -111,7 +112,7 @@ def _mesh(
 
 
 def _exact_or_hull(path: Path, scale: tuple[float, ...]) -> tuple[Mesh, str, tuple[str, ...]]:
-    """Return a mesh as it is if it bounds a solid, else its hull, and a note."""
+    """Return a mesh unchanged if the mesh bounds a solid, else its hull, and a note."""
     mesh, notes = read_mesh(path, scale, hull=False)
     why = why_no_solid(mesh)
     if why is None:
@@ -121,7 +122,7 @@ def _exact_or_hull(path: Path, scale: tuple[float, ...]) -> tuple[Mesh, str, tup
 
 
 def _primitive(described, element, is_inside: bool) -> Geometry:
-    """Return a shape; `is_inside`: in place of a cylinder the capsule inside it."""
+    """Return a shape. With `is_inside`, a cylinder is replaced by the capsule inside it."""
     kind = type(described).__name__
     if kind == "Box":
         return Box(tuple(described.size))
@@ -151,7 +152,7 @@ class Visual(NamedTuple):
 
 
 def visuals_of_model(model: Model) -> list[Visual]:
-    """Return the <visual> elements; where there is none, the collision shapes."""
+    """Return the <visual> elements, or the collision shapes if there are none."""
     root = read_urdf(model.urdf, model.source, False).root
     colors, found = material_colors(root), []
     for link in root.findall("link"):
@@ -214,8 +215,8 @@ def load_mesh(model: Model, mesh: MeshFile, color: tuple[int, int, int] = GREY):
 
     Parts of the file without a colour of their own have `color`.
 
-    Raises OSError, ValueError or ModelError where the file is missing, unreadable, or trimesh or
-    its reader of that format is not installed.
+    Raises OSError, ValueError or ModelError if the file is missing or unreadable, or if trimesh or
+    its reader of the format is not installed.
     """
     loaded = read_scene(_file_of(model, mesh), materials=True)
     loaded.apply_transform(np.diag([*mesh.scale, 1.0]))
@@ -224,9 +225,10 @@ def load_mesh(model: Model, mesh: MeshFile, color: tuple[int, int, int] = GREY):
 
 
 def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, int, int]]]:
-    """Return the meshes of a visual's file, in its frame, each with its colour.
+    """Return the meshes of a visual's file in its frame, each with its colour.
 
-    A mesh without a colour of its own has the visual's. Raises what `load_mesh` raises.
+    A mesh without a colour of its own has the visual's colour. Raises the same errors as
+    `load_mesh`.
     """
     assert isinstance(visual.geometry, MeshFile)
     found = []
@@ -239,9 +241,9 @@ def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, 
 
 
 def visual_geometry(model: Model, visual: Visual) -> Geometry:
-    """Return what is drawn as geometry: a mesh file's triangles in metres.
+    """Return the drawn geometry: the triangles of a mesh file are in metres.
 
-    Raises OSError, ValueError or ModelError where the file is missing or unreadable.
+    Raises OSError, ValueError or ModelError if the file is missing or unreadable.
     """
     if not isinstance(visual.geometry, MeshFile):
         return visual.geometry

@@ -3,6 +3,6 @@
 
 """The public World, which is composed of parts and delegates to them.
 
-objects/ has robots and bodies, arrays/ lays their data out, parts/ has what a world consists of,
-file/ reads world files.
+objects/ has robots and bodies, arrays/ lays out their data, parts/ has the components of a world,
+and file/ reads world files.
 """

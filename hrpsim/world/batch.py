@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many copies of a world that step side by side, for studies over states, parameters, commands."""
+"""Copies of a world that step together, for studies over states, parameters and commands."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ _SHARES = 4  # of the worlds that each thread takes one after another: some step
 
 
 class Batch(BatchMotion, Closed):
-    """`count` independent copies of a world, in its present state.
+    """`count` independent copies of a world, each in the present state of the world.
 
-    The copies differ by changes to each of `worlds`: states, commands, friction, solvers. Noise of
-    sensors is independent in each: the number of the world becomes its `noise_world`.
-    Methods that take a row for each world do it for all. Stepped together they take the same steps,
-    bit for bit, as each would alone. One compiled call advances many worlds without Python's lock,
-    so that threads work at the same time.
+    Change the copies through `worlds`: states, commands, friction, solvers. The noise of sensors is
+    independent in each copy, because the index of a copy becomes its `noise_world`.
+
+    Methods with one row for each world act on all copies. A copy in a batch takes the same steps,
+    bit for bit, as the copy would take alone. One compiled call advances many worlds without
+    Python's lock, so that threads work at the same time.
 
     Args:
-        world: the world that is copied.
+        world: the world to copy.
         count: number of copies.
-        threads: number of threads; by default one a processor.
+        threads: number of threads. The default is one for each processor.
 
     Raises:
-        WorldError: for a count or threads below 1.
+        WorldError: `count` or `threads` is below 1.
     """
 
     def __init__(self, world: World, count: int, threads: int | None = None):
@@ -55,14 +56,14 @@ class Batch(BatchMotion, Closed):
 
     @staticmethod
     def of(worlds: Sequence[World], threads: int | None = None) -> Batch:
-        """Return a batch of these worlds themselves, such as worlds of different descriptions.
+        """Return a batch of these worlds themselves, for example worlds of different descriptions.
 
         Args:
-            worlds: with the same entities.
-            threads: number of threads; by default one a processor.
+            worlds: worlds with the same entities. The worlds are not copied.
+            threads: number of threads. The default is one for each processor.
 
         Raises:
-            WorldError: without any world.
+            WorldError: `worlds` is empty.
         """
         if not worlds:
             raise WorldError("a batch needs at least one world")
@@ -94,15 +95,15 @@ class Batch(BatchMotion, Closed):
         self.close()
 
     def close(self) -> None:
-        """End the threads; the worlds stay as they are."""
+        """End the threads. The worlds do not change."""
         self._is_closed = True
         self._pool.shutdown()
 
     def step(self, n: int = 1) -> None:
         """Advance every world by `n` steps.
 
-        A world that fails stays at the start of the failed step, and the others advance all the
-        same; then WorldError names the worlds that failed.
+        A world that fails stays at the start of the failed step. The other worlds still advance.
+        Then a WorldError names the worlds that failed.
         """
         n = whole_count("the number of steps", n, 0)
         for world in self.worlds:
@@ -125,7 +126,7 @@ class Batch(BatchMotion, Closed):
             )
 
     def _step(self, n: int) -> dict[int, WorldError]:
-        """Step all worlds, in this thread and in helpers; return what failed."""
+        """Step all worlds in this thread and in helper threads. Return the failures."""
         if self._is_closed:
             raise WorldError("the batch is closed; its worlds can be stepped by themselves")
         announced = announce_steps()
@@ -148,9 +149,10 @@ class Batch(BatchMotion, Closed):
         return failures
 
     def map(self, function: Callable[[World, int], Any]) -> list:
-        """Return function(world, number) of every world, several at a time, in their order.
+        """Return the list of function(world, number), one result for each world in order.
 
-        For work other than steps, such as a controller for each world.
+        Several worlds are processed at a time. Use this method for work other than steps, such as a
+        controller for each world.
         """
 
         def apply(shard: range) -> list:
@@ -166,9 +168,9 @@ class Batch(BatchMotion, Closed):
         """Scale masses and inertias of the robots called `name`, as `Robot.scale_inertias` does.
 
         Args:
-            name: of the robots.
-            factors: (count,), or (count, links) with one for each of `links`.
-            links: links that are scaled; all by default.
+            name: name of the robots.
+            factors: (count,), or (count, links) with one factor for each link in `links`.
+            links: links to scale. The default is all links.
         """
         factors = np.asarray(factors, dtype=np.float64)
         fits = factors.ndim in (1, 2) and len(factors) == len(self)
@@ -180,13 +182,15 @@ class Batch(BatchMotion, Closed):
     def set_gains(
         self, name: str, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
     ) -> None:
-        """Set PD gains of the robots called `name`, at once, as `Robot.set_gains` does.
+        """Set PD gains of the robots called `name`, as `Robot.set_gains` does.
+
+        The gains act at once.
 
         Args:
-            name: of the robots.
+            name: name of the robots.
             kp: (count, joints) [Nm/rad or N/m].
             kd: (count, joints) [Nms/rad or Ns/m].
-            names: joints, in the order of the columns; all by default.
+            names: joints, in the order of the columns. The default is all joints.
         """
         rows = self._rows("kp", kp), self._rows("kd", kd)
         for robot, p, d in zip(self._called("robots", name), *rows):
@@ -195,11 +199,11 @@ class Batch(BatchMotion, Closed):
     def set_joint_properties(
         self, name: str, names: str | Sequence[str] | None = None, **values: ArrayLike
     ) -> None:
-        """Set properties of robots' joints, as `Robot.set_joint_properties` does.
+        """Set joint properties of the robots called `name`, as `Robot.set_joint_properties` does.
 
         Args:
-            name: of the robots.
-            names: joints, in the order of the columns; all by default.
+            name: name of the robots.
+            names: joints, in the order of the columns. The default is all joints.
             **values: friction, damping, stiffness, rotor_inertia, each (count, joints).
         """
         rows = {what: self._rows(what, array) for what, array in values.items()}
@@ -215,13 +219,14 @@ class Batch(BatchMotion, Closed):
         kinetic: ArrayLike | None = None,
         restitution: ArrayLike = 0.0,
     ) -> None:
-        """Set friction and restitution of two materials.
+        """Set friction and restitution between two materials.
 
         Args:
             a: first material.
             b: second material.
             static: coefficient of static friction, one number or (count,).
-            kinetic: coefficient of kinetic friction, one number or (count,); static by default.
+            kinetic: coefficient of kinetic friction, one number or (count,). The default is
+                `static`.
             restitution: coefficient of restitution, one number or (count,).
         """
         rows = (
@@ -235,13 +240,13 @@ class Batch(BatchMotion, Closed):
     def set_noise(self, name: str, levels: Sequence[NoiseLevels]) -> None:
         """Set the noise of the force sensors and IMUs of the robots called `name`.
 
-        The readings of `sensor` have it, and the noise that the descriptions of the sensors
-        declare. Those of `worlds` themselves are exact. The noise of world 0 is that which a node
-        publishes.
+        The readings of `Batch.sensor` have this noise in addition to the noise declared in the
+        descriptions of the sensors. The readings of `worlds` themselves stay exact. World 0 has the
+        same noise as the topics of a node.
 
         Args:
-            name: of the robots.
-            levels: one for each world.
+            name: name of the robots.
+            levels: one noise level for each world.
         """
         if len(levels) != len(self):
             raise StateError(f"{len(self)} worlds need as many levels, got {len(levels)}")
@@ -257,12 +262,13 @@ class Batch(BatchMotion, Closed):
                 )
 
     def sensor(self, name: str, sensor: str) -> np.ndarray:
-        """Return the readings (count, 6) of a sensor, with its noise.
+        """Return the readings (count, 6) of a sensor, with noise.
 
-        Force [N] and torque [Nm], or angular velocity [rad/s] and specific force [m/s^2].
+        A reading is force [N] and torque [Nm], or angular velocity [rad/s] and specific force
+        [m/s^2].
 
         Args:
-            name: of the robots.
+            name: name of the robots.
             sensor: name of the sensor.
         """
         readings = np.empty((len(self), 6))
@@ -277,13 +283,13 @@ class Batch(BatchMotion, Closed):
         return readings
 
     def scan(self, name: str, sensor: str) -> np.ndarray:
-        """Return the exact ranges (count, rows, columns) now of a height scan or lidar [m].
+        """Return the exact present ranges (count, rows, columns) of a height scan or lidar [m].
 
-        As `measure` of the sensor of each world, bit for bit; one compiled call scans many worlds
-        without Python's lock, so that threads work at the same time.
+        The ranges equal `measure` of the sensor of each world, bit for bit. One compiled call scans
+        many worlds without Python's lock, so that threads work at the same time.
 
         Args:
-            name: of the robots.
+            name: name of the robots.
             sensor: name of the sensor.
         """
         views = []
@@ -306,13 +312,13 @@ class Batch(BatchMotion, Closed):
         torque: ArrayLike = (0.0, 0.0, 0.0),
         link: str | None = None,
     ) -> None:
-        """Push in the next call of `step`.
+        """Apply a wrench to robots or bodies during the next call of `step`.
 
         Args:
-            name: of the robots or bodies.
+            name: name of the robots or bodies.
             force: (3,) or (count, 3) [N], along the world's axes.
             torque: (3,) or (count, 3) [Nm], along the world's axes.
-            link: of the robots; None for bodies.
+            link: link of the robots, None for bodies.
         """
         pushed = self._called("bodies" if link is None else "robots", name)
         forces, torques = self._vectors("force", force), self._vectors("torque", torque)
@@ -325,17 +331,18 @@ class Batch(BatchMotion, Closed):
                 one.apply_wrench(link, f, t)
 
     def reset(self, worlds: Sequence[int] | np.ndarray | None = None) -> None:
-        """Return all worlds, or some, to the state that the batch was made in.
+        """Return worlds to the state in which the batch was made.
 
-        worlds: their numbers, or a truth value for each world. Masses,
-        friction and gains that were set stay.
+        Masses, friction and gains keep their present values.
+
+        worlds: numbers of worlds, or a truth value for each world. The default is all worlds.
         """
         for k in self.numbers(worlds):
             self.worlds[k].restore(self._start[k])
 
 
 def _step_shards(left: deque[Shard], n: int, stop: Event) -> dict[int, WorldError]:
-    """Step shares, as long as any are left that no other thread has taken; return what failed."""
+    """Step shards until all are taken by this or another thread. Return the failures."""
     failures: dict[int, WorldError] = {}
     while left:
         try:

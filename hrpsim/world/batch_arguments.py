@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Arguments of a batch's methods: one value for all worlds, or one for each; names; numbers."""
+"""Check arguments of a batch: one value for all worlds or for each, names, and world numbers."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class BatchArguments:
         return len(self.worlds)
 
     def numbers(self, worlds: Sequence[int] | np.ndarray | None) -> list[int]:
-        """Return the numbers of all worlds (None), of numbers, or of a truth value for each.
+        """Return world numbers from None (all worlds), numbers, or a truth value for each world.
 
-        Raises WorldError for anything else, and for a world that does not exist.
+        Raises WorldError for any other argument, and for a world that does not exist.
         """
         if worlds is None:
             return list(range(len(self)))
@@ -55,21 +55,21 @@ class BatchArguments:
         return self._checked(what, array, fits, f"have shape ({len(self)}, joints)")
 
     def _numbers(self, what: str, given: ArrayLike | None) -> np.ndarray:
-        """Return a number for each world, from one or from as many; NaN for None."""
+        """Return a number for each world, from one number or from several. None becomes NaN."""
         array = np.asarray(np.nan if given is None else given, dtype=np.float64)
         fits = array.shape in ((), (len(self),))
         self._checked(what, array, fits, f"be one number or ({len(self)},)")
         return np.broadcast_to(array, (len(self),))
 
     def _vectors(self, what: str, given: ArrayLike) -> np.ndarray:
-        """Return a vector for each world (count, 3), from one or from as many."""
+        """Return a vector for each world (count, 3), from one vector or from several."""
         array = np.asarray(given, dtype=np.float64)
         fits = array.shape in ((3,), (len(self), 3))
         self._checked(what, array, fits, f"have shape (3,) or ({len(self)}, 3)")
         return np.broadcast_to(array, (len(self), 3))
 
     def _called(self, kind: str, name: str) -> list[Any]:
-        """Return what is called `name` in each world, among its robots, bodies or entities."""
+        """Return the robot, body or entity called `name` of each world."""
         found = []
         for world in self.worlds:
             there = getattr(world, kind)
@@ -79,7 +79,7 @@ class BatchArguments:
 
 
 def as_array(given: Any) -> np.ndarray:
-    """Return values as an array; memory that is offered by `__dlpack__` is not copied."""
+    """Return values as an array. Memory offered by `__dlpack__` is not copied."""
     if hasattr(given, "__dlpack__") and not isinstance(given, np.ndarray):
         return np.from_dlpack(given)
     return np.asarray(given)

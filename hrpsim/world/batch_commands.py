@@ -27,13 +27,15 @@ _NOTHING = np.empty((1, 0))
 def command_worlds(
     example, addresses, worlds, indices, positions, velocities, efforts, given, named, steps
 ):  # many parameters: those of `set_commands`, and which robots
-    """Command the robots of some worlds; return -1, or the first world that refuses its row.
+    """Command the robots of some worlds by the rows of a batch.
 
-    Nothing changes then. -2: a target is beyond a limit, and was not reported yet.
+    Return -1 after success. Return the number of the first world that refuses its row, after which
+    nothing changes. Return -2 after commands with a target beyond a limit that was not reported
+    yet.
 
-    example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers. The rows
-    (count, k) of positions, velocities and efforts are those that are `given`; the other arguments
-    are as those of `set_commands`.
+    example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers. `given`
+    says which of the rows (count, k) of positions, velocities and efforts are used. The other
+    arguments are passed to `set_commands`.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -58,10 +60,10 @@ _command_worlds = prepared(command_worlds)
 
 
 class BatchCommands(FollowedEntities):
-    """The actuators of some robots."""
+    """The actuators of the robots of one name, one robot in each world."""
 
     def accepts(self, values: Mapping[str, np.ndarray], joints: int) -> bool:
-        """Return whether `command` is for these values (count, joints), and the robots alike."""
+        """Return whether the robots are alike and take these values (count, joints)."""
         self.follow()
         return (
             self._alike

@@ -29,18 +29,18 @@ class BatchMotion(BatchArguments):
     ) -> np.ndarray:
         """Return the configurations (count, nq) of the robots or bodies called `name`.
 
-        One kernel gathers them. The array is contiguous: torch and jax take it by `__dlpack__`
-        without a copy, and see what the next call writes into the same `out`.
+        One kernel gathers the rows. The array is contiguous, so torch and jax take the array by
+        `__dlpack__` without a copy. The next call with the same `out` changes their values too.
 
         Args:
-            name: of the robots or bodies.
-            out: array (count, nq) of float64 that is filled and returned; a new one by default.
-            worlds: numbers, or a truth value for each world; all by default. Only their rows are
-                written; other rows of a new array are NaN.
+            name: name of the robots or bodies.
+            out: array (count, nq) of float64 to fill and return. The default is a new array.
+            worlds: numbers of worlds, or a truth value for each world. The default is all worlds.
+                Only rows of these worlds are written. Other rows of a new array are NaN.
 
         Raises:
             StateError: `out` does not fit, or the robots have different numbers of joints.
-            WorldError: for a world that does not exist.
+            WorldError: a world does not exist.
         """
         return self._states_of(name).q(out, self._numbers_of(worlds))
 
@@ -50,11 +50,11 @@ class BatchMotion(BatchArguments):
         out: np.ndarray | None = None,
         worlds: Sequence[int] | np.ndarray | None = None,
     ) -> np.ndarray:
-        """Return the velocities (count, nv) of the robots or bodies called `name`, as `q` does.
+        """Return the velocities (count, nv) of the robots or bodies called `name`.
 
         Args:
-            name: of the robots or bodies.
-            out: array (count, nv) of float64 that is filled and returned; a new one by default.
+            name: name of the robots or bodies.
+            out: array (count, nv) of float64 to fill and return. The default is a new array.
             worlds: as for `q`.
         """
         return self._states_of(name).v(out, self._numbers_of(worlds))
@@ -63,7 +63,7 @@ class BatchMotion(BatchArguments):
         return None if worlds is None else self.numbers(worlds)
 
     def _states_of(self, name: str) -> BatchStates:
-        """Return where the states of the robots or bodies called `name` are."""
+        """Return the `BatchStates` of the robots or bodies called `name`."""
         if name not in self._states:
             self._states[name] = BatchStates(self.worlds, "entities", name)
         return self._states[name]
@@ -77,23 +77,24 @@ class BatchMotion(BatchArguments):
         worlds: Sequence[int] | np.ndarray | None = None,
         **values: ArrayLike | None,
     ) -> None:
-        """Command the robots called `name`, as `Robot.command` does, each with its own row.
+        """Command the robots called `name`, each by one row, as `Robot.command` does.
 
-        One kernel writes the rows of positions, velocities and efforts. An array of float64 is not
-        copied, nor is one of torch or jax that offers its memory by `__dlpack__`.
+        One kernel writes the rows of positions, velocities and efforts. The call does not copy
+        arrays of float64. Nor does the call copy arrays of torch or jax that offer memory by
+        `__dlpack__`.
 
         Args:
-            name: of the robots.
-            names: joints, in the order of the columns; all by default.
+            name: name of the robots.
+            names: joints, in the order of the columns. The default is all joints.
             over: time [s] over which position targets change.
-            worlds: numbers, or a truth value for each world, of those that are commanded, each with
-                its row of the values; all by default.
-            **values: positions, velocities, efforts, each (count, joints); kp and kd likewise.
+            worlds: numbers of the worlds to command, or a truth value for each world. Each world
+                uses its own row of the values. The default is all worlds.
+            **values: positions, velocities, efforts, kp and kd, each (count, joints).
 
         Raises:
-            StateError: for any other number of rows, or a row that a robot refuses; of positions,
-                velocities and efforts no row is written then.
-            WorldError: for a world that does not exist.
+            StateError: the number of rows is wrong, or a robot refuses a row. No row of positions,
+                velocities or efforts is written then.
+            WorldError: a world does not exist.
         """
         rows = {what: self._rows(what, v) for what, v in values.items() if v is not None}
         chosen = self._numbers_of(worlds)

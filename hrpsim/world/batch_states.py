@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""States of the entities of one name in all worlds of a batch, gathered to contiguous arrays."""
+"""Gather the states of entities of one name, in all worlds of a batch, to contiguous arrays."""
 
 from __future__ import annotations
 
@@ -42,7 +42,11 @@ def gather_positions(example, addresses, worlds, out):
 
 @kernel
 def gather_velocities(example, addresses, worlds, forest, out):
-    """Write rows of public velocities (count, nv), likewise; `forest` is that of each entity."""
+    """Write rows of public velocities (count, nv) of the entities of some worlds.
+
+    example: a reference to any State; addresses (count,) of all; worlds (m,): numbers. forest: the
+    forest of each entity.
+    """
     for number in range(worlds.shape[0]):
         k = worlds[number]
         state = reference_at(example, addresses[k])
@@ -55,17 +59,17 @@ _gather_positions, _gather_velocities = prepared(gather_positions), prepared(gat
 
 
 class BatchStates(FollowedEntities):
-    """The states of some entities."""
+    """The states of the entities of one name, one entity in each world."""
 
     def q(self, out: np.ndarray | None, worlds: list[int] | None) -> np.ndarray:
-        """Return the configurations (count, nq), in `out` if that is given."""
+        """Return the configurations (count, nq), written to `out` if given."""
         self.follow()
         out = self._room(out, self.entities[0].nq, worlds)
         _gather_positions(self.example, self.addresses, self.chosen(worlds), out)
         return out
 
     def v(self, out: np.ndarray | None, worlds: list[int] | None) -> np.ndarray:
-        """Return the public velocities (count, nv), in `out` if that is given."""
+        """Return the public velocities (count, nv), written to `out` if given."""
         self.follow()
         out, chosen = self._room(out, self.entities[0].nv, worlds), self.chosen(worlds)
         if self._alike:
@@ -85,7 +89,7 @@ class BatchStates(FollowedEntities):
         self._alike = all(alike(one, first) for one in self.entities)
 
     def _room(self, out: np.ndarray | None, width: int, worlds: list[int] | None) -> np.ndarray:
-        """Return an array (count, width), `out` if it is one."""
+        """Return `out`, or a new array (count, width) if `out` is None."""
         if self._sizes_differ:
             raise StateError(
                 f"the {self._name!r} of the worlds have different numbers of joints; read each of"

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Save a world whole, state and settings, to return to it repeatedly."""
+"""Save a whole world, state and settings, to return to it repeatedly."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _NEVER_CHANGED += (FunctionType, BuiltinFunctionType, MethodType, Reference, Rob
 
 
 class Checkpoint(Closed):
-    """A world as it is now; `restore` returns to it in a tenth of the time of a copy.
+    """The saved state and settings of a world. `restore` takes a tenth of the time of a copy.
 
-    Unlike a snapshot it has everything: masses, gains, friction, shapes that were added since. The
-    world then takes the same steps, bit for bit, as a copy that was made here. What was made ready
-    for the compiled step stays ready.
+    In contrast to a snapshot, a checkpoint has everything: masses, gains, friction, and shapes
+    added since the start. After `restore` the world takes the same steps, bit for bit, as a copy
+    made when the checkpoint was made. The preparation of the compiled step is kept.
     """
 
     def __init__(self, world: World):
@@ -68,7 +68,7 @@ class Checkpoint(Closed):
         self._kernels[:] = self._kernels_at_start
 
     def _kept(self, one: Any) -> Iterable[Any]:
-        """Save one object's attributes; return the objects in it."""
+        """Save the attributes of one object. Return the objects among the attributes."""
         if isinstance(one, np.ndarray):
             if one.size and one.flags.writeable:
                 # Bytes copy faster than records.

@@ -3,8 +3,8 @@
 
 """Contact problems of worlds as matrices, and in files.
 
-The form of the files is that of fclib (Acary, Bremond, Huber 2014), the collection of frictional
-contact problems that Siconos and others read: an HDF5 file with the group fclib_local.
+The files have the format of fclib (Acary, Bremond, Huber 2014), the collection of frictional
+contact problems read by Siconos and others: an HDF5 file with the group fclib_local.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def write_contact_matrix(scene, velocity, matrix_out, free_out):
 
 
 def contact_problem(world: World) -> ContactProblem:
-    """Return the contact problem of the next step of a world, which does not change.
+    """Return the contact problem of the next step of a world. The world does not change.
 
-    The impulses r of the problem are in Ns. b holds position corrections and restitution of the
-    step, so that r are the impulses which a step with `semi_implicit` finds.
+    The impulses r of the problem are in Ns. b includes the position corrections and the restitution
+    of the step. The solution r therefore equals the impulses of a step with `semi_implicit`.
 
     Raises:
         WorldError: the step has no contacts, has rows besides contacts (joint limits, connections,
@@ -95,11 +95,13 @@ def contact_problem(world: World) -> ContactProblem:
 
 
 def dump_contact_problem(world: World | ContactProblem, path: str | os.PathLike) -> ContactProblem:
-    """Write the contact problem of the next step to a file in the form of fclib; return it.
+    """Write the contact problem of the next step to a file in the format of fclib.
+
+    Return the problem.
 
     Args:
-        world: a world (see `contact_problem`), which does not change, or a problem.
-        path: the HDF5 file, which is replaced. It needs the package h5py: hrpsim[fclib].
+        world: a problem, or a world (see `contact_problem`). The world does not change.
+        path: the HDF5 file, which is replaced. Writing needs the package h5py: hrpsim[fclib].
 
     Raises:
         WorldError: the next step has no contact problem.
@@ -121,11 +123,11 @@ def dump_contact_problem(world: World | ContactProblem, path: str | os.PathLike)
 
 
 def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
-    """Return the contact problem of a file in the form of fclib, with W as a csr_matrix.
+    """Return the contact problem of a file in the format of fclib, with W as a csr_matrix.
 
     Raises:
-        ContactProblemError: the file is not of this form, is two-dimensional, or its sizes do not
-            fit.
+        ContactProblemError: the file has another format, is two-dimensional, or has sizes that do
+            not fit.
     """
     try:
         with _h5py().File(path, "r") as file:
@@ -164,7 +166,7 @@ def _read_matrix(group: Any, path: str) -> spmatrix:
 
 
 def _h5py() -> ModuleType:
-    """Return h5py, or raise MissingPackageError, which names its extra."""
+    """Return the module h5py. MissingPackageError names the extra if h5py is not installed."""
     try:
         import h5py
     except ModuleNotFoundError as error:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether a humanoid has fallen: how its base is tilted, and how far it has sunk."""
+"""Detect the fall of a humanoid from the tilt and the sinking of its base."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ LOWEST_HEIGHT_RATIO = 0.5
 
 
 class FallWatch:
-    """Watches the base: fallen once it is tilted by more than 45 degrees or the robot has sunk.
+    """Watches the base.
 
-    It has sunk when its base is lower by more than half of the height of its centre of mass over
-    its lowest link, and that height has halved: neither stairs nor a base frame on the floor are
-    falls. The first call describes standing.
+    A robot has fallen if the base is tilted by more than 45 degrees or has sunk. The base has sunk
+    if two conditions hold. The base is lower by more than half of the height of the centre of mass
+    over the lowest link, and this height has halved. Stairs are therefore no fall, nor is a base
+    frame on the floor. The first call gives the standing posture.
 
     Args:
-        clearance: returns that height [m]. By default the base's first height is used.
+        clearance: returns the height of the centre of mass over the lowest link [m]. The default is
+            the base's first height.
     """
 
     def __init__(self, clearance: Callable[[], float] | None = None):
@@ -35,7 +37,7 @@ class FallWatch:
         self.largest_tilt = 0.0  # [rad]
 
     def add(self, height: float, quaternion: tuple[float, float, float, float]) -> None:
-        """Take in the height of the base [m] and its orientation, xyzw."""
+        """Record the height of the base [m] and its orientation, xyzw."""
         if self._standing_height is None:
             self._standing_height = height
             self._standing_clearance = height if self._clearance is None else self._clearance()
@@ -44,7 +46,10 @@ class FallWatch:
         self.largest_tilt = max(self.largest_tilt, tilt(quaternion))
 
     def _has_sunk(self, lowered: float) -> bool:
-        """Return whether a base that is lower by `lowered` [m] than at first has sunk; NaN has."""
+        """Return whether a base has sunk that is `lowered` [m] below its first height.
+
+        NaN has sunk.
+        """
         limit = LOWEST_HEIGHT_RATIO * self._standing_clearance
         if self._clearance is None and limit <= 0.0:  # a base on the floor says nothing of it
             return math.isnan(lowered)
@@ -54,7 +59,7 @@ class FallWatch:
 
     @property
     def fallen(self) -> bool:
-        """Whether it has fallen at any time."""
+        """Whether the robot has fallen at any time."""
         return self._sunk or not self.largest_tilt < LARGEST_TILT
 
 

@@ -19,15 +19,15 @@ KINDS = {"robots": "robot", "bodies": "body", "entities": "entity"}
 
 
 class FollowedEntities:
-    """Entities called `name`, of which a kernel reads or writes many in one call.
+    """Entities called `name`. A kernel reads or writes many of these entities in one call.
 
     Args:
-        worlds: of the batch.
-        kind: of the entities, as an attribute of World.
-        name: of the entities.
+        worlds: the worlds of the batch.
+        kind: kind of the entities, as an attribute of World.
+        name: name of the entities.
 
     Raises:
-        WorldError: where a world has no such entity.
+        WorldError: a world has no such entity.
     """
 
     def __init__(self, worlds: tuple[World, ...], kind: str, name: str):
@@ -42,11 +42,11 @@ class FollowedEntities:
 
     @property
     def example(self) -> Reference:
-        """The reference of the first world, and the kind of all."""
+        """The reference of the first world, which gives the type of all references."""
         return self._references[0]
 
     def follow(self) -> None:
-        """Refer to the present arrays, where those of a world were replaced."""
+        """Refer to the present arrays, after a world has replaced its arrays."""
         if self._changes == Scenes.changes:
             return
         changed = False
@@ -64,7 +64,7 @@ class FollowedEntities:
         self._changes = Scenes.changes
 
     def chosen(self, worlds: list[int] | None) -> np.ndarray:
-        """Return the numbers of worlds for a kernel; None: of all."""
+        """Return the numbers of worlds for a kernel. None means all worlds."""
         return self._everywhere if worlds is None else np.array(worlds, dtype=np.int64)
 
     def _reference_to(self, entity: Any) -> Reference:
@@ -72,11 +72,11 @@ class FollowedEntities:
         raise NotImplementedError
 
     def _compare(self) -> None:
-        """Find out whether all entities are alike, after some have changed."""
+        """Find out whether all entities are alike, after some of them have changed."""
 
 
 def alike(one: Entity, other: Entity) -> bool:
-    """Return whether two entities have the same joints in the same places of q and v."""
+    """Return whether two entities have the same joints with the same indices in q and v."""
     return all(
         a is b or np.array_equal(a, b)
         for a, b in (

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`World.linearize`: take a step, differentiate it, return to where it began."""
+"""`World.linearize`: take a step, differentiate the step, return to its start."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _find_refused_step = prepared(find_refused_step)
 
 
 class _Sides(dict[tuple[int, int, int, int, int], tuple[str, str, str]]):
-    """The names of constraints and actuators and of both sides, by NEAR without the distance."""
+    """Names of constraints and actuators, and of their sides, by NEAR without the distance."""
 
     def __init__(self, naming: Callable[[], Naming]):
         super().__init__()
@@ -66,7 +66,7 @@ class _Sides(dict[tuple[int, int, int, int, int], tuple[str, str, str]]):
 
 
 class _Known(NamedTuple):
-    """What linearizations of one scene have in common."""
+    """Data shared by all linearizations of one scene."""
 
     differentiator: Differentiator
     joints: tuple[tuple[str, str], ...]  # robot and joint
@@ -77,7 +77,7 @@ class _Known(NamedTuple):
 
 
 class Linearizing(Part):
-    """Takes the steps of a world that are differentiated."""
+    """Takes and differentiates steps of a world."""
 
     def __init__(self, core: Core, stepping: Stepping):
         super().__init__(core)
@@ -90,7 +90,7 @@ class Linearizing(Part):
         return self.__dict__ | {"_known": None, "_parameters": None}
 
     def parameters(self) -> Mapping[str, Entry]:
-        """Return the known parameters by path, found again where the scene was laid out again."""
+        """Return the known parameters by path. A new layout of the scene refreshes them."""
         scene, contents = self._scenes.scene, self._contents
         materials, last = contents.materials.index, self._parameters
         if last is None or last[0] is not scene or last[1] != len(materials):
@@ -101,7 +101,7 @@ class Linearizing(Part):
     def linearize(
         self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float | None
     ) -> Linearization:
-        """Return the derivatives of the next step; see `World.linearize`."""
+        """Return the derivatives of the next step (see `World.linearize`)."""
         kinds = (inputs,) if isinstance(inputs, str) else tuple(inputs)
         for kind in kinds:
             if kind not in INPUTS:
@@ -145,7 +145,7 @@ class Linearizing(Part):
         return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
 
     def _refuse_step(self, step: TakenStep) -> None:
-        """Raise WorldError where the step has what is not differentiated, by name."""
+        """Raise WorldError if the step contains something that is not differentiated, by name."""
         of_step, of_contact, number = _find_refused_step(step.reference)
         if of_step >= 0:
             what = f"the step did not converge at {self._scenes.naming().worst_of_step(step.scene)}"
@@ -157,7 +157,7 @@ class Linearizing(Part):
             raise WorldError(f"linearize: {name} {OF_CONTACTS[of_contact]}")
 
     def _refuse_found(self, found: StepDerivatives) -> None:
-        """Raise WorldError where the derivatives found what they do not cover, by name."""
+        """Raise WorldError if the derivatives found something that they do not cover, by name."""
         for reason, number in found.refused:
             name = self._scenes.naming().name(*found.step.constraint_of(number))
             raise WorldError(f"linearize: {name} {reason}")
@@ -167,7 +167,7 @@ class Linearizing(Part):
             raise WorldError(f"linearize: {name!r} {reason}, which is not differentiated")
 
     def _known_of(self, scene: Scene) -> _Known:
-        """Return what is known of a scene, found again where that was laid out again."""
+        """Return the `_Known` data of a scene, renewed after a new layout of the scene."""
         if self._known is None or self._known.differentiator.scene is not scene:
             entities = self._contents.entities
             robots = self._contents.robots.values()
@@ -184,7 +184,7 @@ class Linearizing(Part):
 
 
 def _stiffened_bodies(scene: Scene) -> np.ndarray:
-    """Return free bodies whose inertia the tension of connections raises in the step."""
+    """Return free bodies with an inertia that tension of connections raises in the step."""
     if not len(scene.connections):
         return np.zeros(0, dtype=np.int64)
     own = scene.forest.bodies["inertia"].diagonal(axis1=1, axis2=2).min(axis=1)

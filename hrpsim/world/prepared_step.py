@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step up to the solution of its rows: a problem for solvers."""
+"""Do a step up to the solution of its constraint rows, to give solvers a problem."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _prepare(s):
-    """Do a step up to the solution of its rows; leave the constraint bodies' free velocity."""
+    """Do a step up to the solution of its rows. The constraint bodies keep their free velocity."""
     begin_step(s)
     forward_kinematics(s)
     status = find_contacts(s)

@@ -27,8 +27,8 @@ _FAR = {PRISMATIC: 1.0}  # how far joints without limits are moved [m]; others h
 class SelfContacts:
     """Finds contacts of a robot with itself, except of adjacent and disabled links.
 
-    It begins a step in each posture, from rest and without gravity: contacts are found first, so
-    that the rest of the step does not matter.
+    Each posture begins a step from rest and without gravity. The step finds contacts first, so the
+    rest of the step does not matter.
     """
 
     def __init__(self, model: Model):
@@ -38,7 +38,7 @@ class SelfContacts:
         self._links = [shape.link for shape in model.shapes]
 
     def touching(self, q) -> dict[Pair, float]:
-        """Return the pairs of links that overlap at the configuration q, and how deep [m]."""
+        """Return pairs of links that overlap at the configuration q, and their depth [m]."""
         self._robot.q = q
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
@@ -58,9 +58,10 @@ class SelfContacts:
 class PairSurvey:
     """Overlaps of every pair of links with shapes, over many postures.
 
-    reasons: why a pair need not be tested, in the words of SRDF: "Adjacent", "Default" (they
-    overlap in the neutral posture), "Always" or "Never" (in all, in none of the postures).
-    shares: of all other pairs, in which share of the postures they overlap.
+    reasons: why a pair need not be tested, in the words of SRDF. "Adjacent": the links are
+    adjacent. "Default": the links overlap in the neutral posture. "Always" and "Never": the links
+    overlap in all or in none of the postures.
+    shares: fraction of the postures in which the links overlap, for all other pairs.
     """
 
     samples: int
@@ -71,8 +72,9 @@ class PairSurvey:
 def survey_pairs(model: Model, samples: int, seed: int = 0) -> PairSurvey:
     """Return how often each pair of links overlaps in `samples` random postures.
 
-    Joints are drawn alike over their range, those without limits over one turn or 2 m. A pair that
-    overlaps in a share s of all postures is missed with the probability (1 - s)^samples.
+    Joints are drawn uniformly over their range. Joints without limits are drawn over one turn or 2
+    m. A pair that overlaps in a fraction s of all postures is missed with the probability
+    (1 - s)^samples.
     """
     contacts, random = SelfContacts(model), np.random.default_rng(seed)
     counts: dict[Pair, int] = {}
@@ -101,7 +103,7 @@ def survey_pairs(model: Model, samples: int, seed: int = 0) -> PairSurvey:
 
 
 def random_posture(model: Model, random: np.random.Generator) -> np.ndarray:
-    """Return a configuration with every joint somewhere in its range, a free base at rest."""
+    """Return a configuration with every joint at random in its range. A free base is at rest."""
     q, system = model.neutral(), model.system
     q_of_dof = {}
     for joint in model.joints:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The settings of a world: checked, and as the record that the kernels read."""
+"""Check the settings of a world and store them in the record that the kernels read."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _THRESHOLDS = {"slip_threshold": (0.11, 1e-3), "restitution_threshold": (2.0, 0.
 
 
 def new_settings(options: dict) -> np.ndarray:
-    """Return SETTINGS (1,) of the options of `World`; WorldError for values out of range."""
+    """Return SETTINGS (1,) of the options of `World`. WorldError if a value is out of range."""
     for what, known in (
         ("integrator", INTEGRATORS),
         ("friction_model", FRICTION_MODELS),
@@ -70,7 +70,7 @@ def new_settings(options: dict) -> np.ndarray:
 
 
 def _tolerance(options: dict) -> float:
-    """Return the tolerance of the options, given as a number or as a level of accuracy."""
+    """Return the tolerance, given as a number or as a level of accuracy."""
     tolerance, accuracy = options["tolerance"], options["accuracy"]
     if accuracy is None:
         return setting("tolerance", ACCURACIES["standard"] if tolerance is None else tolerance)

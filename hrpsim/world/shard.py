@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A shard of the worlds of a batch, advanced in turn by one call of the compiled step."""
+"""A shard of the worlds of a batch. One call of the compiled step advances the worlds in turn."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _OWN = [(path, field.live) for path, field in declared_fields(Scene) if path not
 
 
 class Stopped(Exception):
-    """Another thread has ended the call that this one works for."""
+    """Another thread has ended the call that this thread works for."""
 
 
 class Shard:
-    """Worlds with numbers, each of which takes the steps that it would take by itself.
+    """Some worlds of a batch. Each world takes the same steps as alone.
 
-    Their steps share working memory, most of what a step writes, so that it stays in the
-    processor's cache.
+    The steps of the worlds share working memory for most of their results. The working memory
+    therefore stays in the processor's cache.
     """
 
     def __init__(self, numbers: Sequence[int], steppings: Sequence[Stepping]):
@@ -49,10 +49,10 @@ class Shard:
         self._settled = -1  # changes of scenes when all worlds were last found ready
 
     def step(self, n: int, stop: Event) -> dict[int, WorldError]:
-        """Advance all by `n` steps; return the errors of those that could not be, by number.
+        """Advance all worlds by `n` steps. Return the errors of worlds that failed, by number.
 
-        A world that fails stays at the start of the failed step. After an exception from a signal,
-        or `stop`, which raises Stopped, some of the steps are done.
+        A world that fails stays at the start of the failed step. `stop` raises Stopped. Some of the
+        steps are done after Stopped, and after an exception from a signal.
         """
         failures: dict[int, WorldError] = {}
         begun: list[Stepping] = []
@@ -93,9 +93,9 @@ class Shard:
         return failures
 
     def _next_chunk(self, rest: dict[int, int], failures: dict[int, WorldError]) -> bool:
-        """Begin the steps up to the next sample of a sensor; return whether there are any.
+        """Begin the steps up to the next sample of a sensor. Return whether there are any.
 
-        `rest` has the steps left of each world with such sensors by its index.
+        `rest` has the remaining steps of each world with such sensors, by the index of the world.
         """
         left = self._turns["left"]
         for index in list(rest):
@@ -113,7 +113,7 @@ class Shard:
         return bool(left.any())
 
     def _advance(self, failures: dict[int, WorldError]) -> None:
-        """Do the steps that are left, until one has a request."""
+        """Do the remaining steps, until a step has a request."""
         turns, left = self._turns, self._turns["left"]
         if self._settled != Scenes.changes:
             self._settle()
@@ -131,9 +131,10 @@ class Shard:
                 stepping.end_pushes()
 
     def _settle(self) -> None:
-        """Refer to the present scenes of the worlds with steps left; let time pass in the others.
+        """Refer to the present scenes of the worlds with steps left.
 
-        Once all have been looked at, calls need not look again before a scene changes.
+        Let time pass in the other worlds. After one pass over all worlds, later calls skip the
+        check until a scene changes.
         """
         changes, left = Scenes.changes, self._turns["left"]
         ready = 0
@@ -170,7 +171,7 @@ class Shard:
         self._memory[index] = spans
 
     def _shared_work(self, scene: Scene) -> dict[str, np.ndarray]:
-        """Return the memory of a scene's intermediate results, by path."""
+        """Return the memory for intermediate results of a scene, by path."""
         shared = {}
         for path, fill in _WORK.items():
             own = at(scene, path)

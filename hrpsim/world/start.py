@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The start of a world: warn of one that is hardly meant, and find a state of rest.
+"""The start of a world: warn of an implausible start, and find a state of rest.
 
 Rest is found by dynamic relaxation with kinetic damping. A robot that is put down with its joints
-at their targets sinks into its gains and sways for seconds. Here the world moves as it always does,
-but loses all velocity whenever its kinetic energy passes a peak, which is where a swing passes its
-equilibrium; a few swings are then enough.
+at their targets sinks into its gains and sways for seconds. During relaxation the world moves as
+usual, but loses all velocity at every peak of kinetic energy. A swing passes its equilibrium at
+the peak. A few swings are then enough.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from hrpsim.world.objects.robot import Robot
 
 
 class Started(WorldState, Protocol):
-    """A world, as far as its start is checked."""
+    """The part of a world that the checks of its start use."""
 
     @property
     def fixed_shapes(self) -> tuple[CollisionShape, ...]:
@@ -43,15 +43,15 @@ class Started(WorldState, Protocol):
 def warn_of_start(
     world: Started, placed: Collection[Entity], reported: set[tuple[str, str]], stacklevel: int
 ) -> None:
-    """Warn of all that is inside a plane of the present world, or beyond its limits.
+    """Warn of robots and bodies inside a plane of the present world, or beyond their limits.
 
-    A ModelWarning for each robot or body, with amount and cure.
+    Each robot or body with a problem gets a ModelWarning with the amount and the remedy.
 
     Args:
-        world: of the robots and bodies.
-        placed: those that are looked at.
-        reported: what was warned of before, by name and kind, is not warned of again.
-        stacklevel: of the warning.
+        world: world of the robots and bodies.
+        placed: robots and bodies to check.
+        reported: name and kind of earlier warnings, which are not repeated.
+        stacklevel: stack level of the warning.
     """
     fixed = world.fixed_shapes
     planes = {k: s for k, s in enumerate(fixed) if isinstance(s.geometry, Plane)}
@@ -71,7 +71,7 @@ def warn_of_start(
 
 
 def _beyond_limits(entity: Entity) -> str:
-    """Return which joints of a robot are beyond their limits, "" if none is."""
+    """Return a text of the joints of a robot that are beyond their limits, or ""."""
     if not isinstance(entity, Robot):
         return ""
     state = {"positions": entity.joint_positions, "velocities": entity.joint_velocities}
@@ -81,7 +81,7 @@ def _beyond_limits(entity: Entity) -> str:
 
 
 class Settled(NamedTuple):
-    """How far a robot or body moved until it was at rest, and on what it rests."""
+    """The displacement of a robot or body on its way to rest, and its supports."""
 
     moved: float  # of its base [m]
     turned: float  # of its base [rad]
@@ -101,13 +101,13 @@ class Settled(NamedTuple):
 
 
 class RestReport:
-    """Compares entities with what they were when this was made."""
+    """Compares entities with their state at the time when this report was made."""
 
     def __init__(self, entities: Mapping[str, Entity]):
         self._before = {name: (one, one.q, _watch(one)) for name, one in entities.items()}
 
     def settled(self, link_names) -> dict[str, Settled]:
-        """Return how each entity moved since; link_names: as of `World.link_names`."""
+        """Return how each entity moved since. link_names: as `World.link_names`."""
         return {name: self._of(*before, link_names) for name, before in self._before.items()}
 
     def _of(self, entity: Entity, old: np.ndarray, watch: FallWatch | None, names) -> Settled:
@@ -131,7 +131,10 @@ class RestReport:
 
 
 def _watch(entity: Entity) -> FallWatch | None:
-    """Return a watch over the base of a robot that can fall, which has seen it as it stands."""
+    """Return a watch over the base of a robot that can fall.
+
+    The watch has seen the present posture.
+    """
     if not isinstance(entity, Robot) or entity.model.base != "free":
         return None
     watch = FallWatch(lambda: clearance(entity))
@@ -141,7 +144,7 @@ def _watch(entity: Entity) -> FallWatch | None:
 
 @kernel
 def _energy(forest, q, velocity, kinematics, articulated):
-    """Return the kinetic energy of a forest, from its state alone [J]."""
+    """Return the kinetic energy of a forest, computed from its state alone [J]."""
     update_poses(forest, q, kinematics)
     update_velocities(forest, velocity, kinematics)
     place_inertias(forest, kinematics, articulated)
@@ -158,9 +161,10 @@ def world_kinetic_energy(world: WorldState) -> float:
 
 
 def relax(world: WorldState, step_limit: int, energy_tolerance: float) -> bool:
-    """Step until the peak of kinetic energy [J] of a swing is within the tolerance; return success.
+    """Step until a swing peaks within the tolerance of kinetic energy [J]. Return success.
 
-    Velocities end as zero. A swing that lasts under three steps is noise and not taken for one.
+    All velocities are zero at the end. A swing shorter than three steps is noise and does not
+    count.
     """
     previous, peak_age = 0.0, 0
     for _ in range(step_limit):
@@ -179,7 +183,7 @@ def relax(world: WorldState, step_limit: int, energy_tolerance: float) -> bool:
 
 
 def _stop(world: WorldState) -> None:
-    """Set all velocities to zero, and drop the results of the steps before."""
+    """Set all velocities to zero and drop the results of earlier steps."""
     scene = world.scene
     scene.velocity[:] = 0.0
     scene.past_accelerations[:] = 0.0

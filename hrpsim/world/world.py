@@ -43,53 +43,56 @@ from hrpsim.world.start import RestReport, Settled, relax, warn_of_start
 class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed):
     """Robots and bodies that move and touch.
 
-    Its `noise_world` is a part of the key of all sensors' noise: 0, in a `Batch` its index there.
+    `noise_world` is a part of the random key of all sensor noise. `noise_world` is 0, or the index
+    of the world in a `Batch`.
 
     Args:
         time_step: [s].
         gravity: (3,) [m/s^2].
-        integrator: "semi_implicit" (second order: drift, kick in the middle of the step, drift;
-            joint springs, dampers and gains taken implicitly), "rk4" (fourth order, contact force
-            solved once a step) or "euler".
-        accuracy: the residual at which the solver stops, by name: at a step of 1 ms "fast" is
-            1e-5 m/s, "standard" 1e-8 m/s (the default), "exact" 1e-10 m/s, and in proportion at
-            other steps. It is a tolerance of 1e-3, 1e-6 or 1e-8 with stop "residual".
-        tolerance: the same as a number, see `stop`; 1e-6 unless given.
+        integrator: "semi_implicit" is of second order: drift, kick in the middle of the step,
+            drift. Joint springs, dampers and gains are implicit. "rk4" is of fourth order, with the
+            contact force solved once a step. The third is "euler".
+        accuracy: residual at which the solver stops, by name. For a step of 1 ms "fast" is 1e-5
+            m/s, "standard" (default) 1e-8 m/s and "exact" 1e-10 m/s, in proportion to the step.
+            With stop "residual" the names mean tolerances of 1e-3, 1e-6 and 1e-8.
+        tolerance: the accuracy as a number, see `stop`. The default is 1e-6.
         sweep_limit: largest number of sweeps over the constraints of each island for the motion of
-            a step, and as many each for impacts of rk4 and for the correction of penetration. None
-            means 120, and up to 1200 in an island with contacts that begin, as long as that is not
-            more than 50 000 updates of constraints.
+            a step. The impacts of rk4 and the correction of penetration may use as many each. None
+            means 120. In an island with contacts that begin, None means up to 1200 within 50 000
+            updates of constraints.
         contact_margin: contact points exist within this distance [m].
-        correction_rate: the part of the penetration beyond `slop` that a step corrects.
-        correction_speed: the largest speed of that correction [m/s].
-        slop: penetration that is not corrected [m].
-        slip_threshold: points that slip more slowly [m/s] have static friction, faster ones kinetic
-            friction. None means 0.11 g time_step, g being gravity, at most 1e-3.
-        restitution_threshold: impacts that are slower [m/s] do not bounce. None means 2 g
-            time_step, at most 0.01 except in "rk4", where a ball whose threshold is g time_step or
-            less may never come to rest; without gravity it is 0.01.
-        impact_law: for an impact that finds several contacts with restitution closed.
-            "simultaneous" solves for all of them at once, by Newton's law; "sequential" for the one
-            that closes fastest, with those that close as fast, again and again until none closes
-            any more.
-        friction_model: "cone" bounds friction equally in all directions; "pyramid" bounds it along
-            each of two axes, turned at random at every new contact point; "slip_direction" has it
-            act against the slip where a point slips faster than `slip_threshold`, and is a pyramid
-            elsewhere.
-        stop: with "residual" sweeps end when no constraint's velocity changes by more than
-            `tolerance` times 9.80665 m/s^2 times the time step in a sweep; with "relative_change"
-            when the impulses of all constraints together, as a vector, change by no more than
-            `tolerance` of its length (the source papers' rule, 1e-3 there).
-        solver: names one solver for everything that it can solve, or is a list of rules, mappings
-            with the arguments of `add_solver_rule`.
-        position_projection: rigid connections are brought back onto their error 0 after each step.
-        continuous: an object that moves by more than a quarter of its thickness in a step passes
-            through nothing: it has contacts with all that it would meet.
-        sleeping: free bodies that have been at rest for 0.5 s, with all that presses on them or is
-            connected to them, are left out of the step until something else presses on them or they
-            change. At rest is no faster than a hundred times the speed of `tolerance` with stop
-            "residual" (1e-6 m/s; at most 1e-5). Robots, and all that they touch, never sleep.
-        audit: measures the energy that steps create: `stats.energy`, a ModelWarning of gains.
+        correction_rate: fraction of the penetration beyond `slop` that a step corrects.
+        correction_speed: largest speed of the correction [m/s].
+        slop: penetration without correction [m].
+        slip_threshold: points that slip more slowly [m/s] have static friction, faster points
+            kinetic friction. None means 0.11 g time_step, g being gravity, at most 1e-3.
+        restitution_threshold: slower impacts [m/s] do not bounce. None means 2 g time_step, at most
+            0.01 except in "rk4". In "rk4" a ball with a threshold of g time_step or less may never
+            come to rest. Without gravity the threshold is 0.01.
+        impact_law: treats an impact that finds several contacts with restitution closed.
+            "simultaneous" solves for all contacts at once, by Newton's law. "sequential" solves for
+            the contact that closes fastest, with all that close at the same speed. "sequential"
+            repeats this until no contact closes.
+        friction_model: "cone" bounds friction equally in all directions. "pyramid" bounds friction
+            along each of two axes, turned at random at every new contact point. "slip_direction"
+            makes friction act against the slip of points faster than `slip_threshold`, and is a
+            pyramid elsewhere.
+        stop: "residual" ends the sweeps when no constraint's velocity changes in a sweep by more
+            than `tolerance` times 9.80665 m/s^2 times the time step. "relative_change" ends the
+            sweeps when the vector of all impulses changes by no more than `tolerance` of its
+            length. The source papers use "relative_change" with 1e-3.
+        solver: name of one solver for everything that the solver can solve, or a list of rules. A
+            rule is a mapping with the arguments of `add_solver_rule`.
+        position_projection: rigid connections return to error 0 after each step.
+        continuous: fast objects pass through nothing. An object that moves by more than a quarter
+            of its thickness in a step has contacts with everything in its path.
+        sleeping: free bodies at rest for 0.5 s are left out of the step, with everything that
+            presses on them or is connected to them. They return when something else presses on them
+            or when they change. The limit of speed at rest is a hundred times the speed of
+            `tolerance` with stop "residual" (1e-6 m/s; at most 1e-5). Robots, and all that they
+            touch, never sleep.
+        audit: measure the energy that steps create in `stats.energy`. Gains of energy cause a
+            ModelWarning.
     """
 
     def __init__(  # many parameters: keyword arguments
@@ -134,14 +137,17 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
     # -- time -----------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
-        """Advance by `n` steps. WorldError if a step cannot be done; the world stays at its start.
+        """Advance by `n` steps.
 
-        The world is then as if that step had not been requested, except that pushes
-        (`apply_wrench`) end with the call. Signals are served between steps: after an exception
-        from a handler, such as KeyboardInterrupt, some of the steps are done. Other threads are
-        refused meanwhile. KernelsAbsent is handled like an error, but the step can be repeated
-        (hrpsim.jit.compiler_beside). A ModelWarning says, once each, which robots and bodies were
-        put into the ground or beyond limits since the last step.
+        If a step cannot be done, a WorldError is raised and the world stays at the start of the
+        failed step. Pushes (`apply_wrench`) end with the call in any case. KernelsAbsent is handled
+        like an error, but the step can be repeated (hrpsim.jit.compiler_beside).
+
+        Signals are served between steps. After an exception from a handler, such as
+        KeyboardInterrupt, some of the steps are done. Other threads are refused during the call.
+
+        A ModelWarning names the robots and bodies that were put into the ground or beyond limits
+        since the last step. Each is named once.
         """
         if self._contents.placed:
             self.check_placed(stacklevel=4)
@@ -154,33 +160,34 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         parameters: str | Sequence[str] = (),
         margin: float | None = 1e-6,
     ) -> Linearization:
-        """Return the derivatives of the next step, contacts included; the world does not change.
+        """Return the derivatives of the next step, contacts included. The world does not change.
 
-        Constraints stay on the sides on which the step finds them. The accelerations of the last
-        steps, by which a step predicts the velocity in its middle, are taken as given. Equations:
-        docs/explanation/linearization.md.
+        Constraints keep the side that the step finds, for example stick or slip. The accelerations
+        of the last steps, from which a step predicts its mid-step velocity, are constants.
+        Equations: docs/explanation/linearization.md.
 
         Args:
             inputs: of all joints, one kind or several: "efforts" [Nm or N], "positions" [rad or m]
-                or "velocities" [rad/s or m/s] that actuators are commanded; their gains "kp" and
-                "kd", or the "stiffness" and "damping" of the joints.
+                or "velocities" [rad/s or m/s] as commanded; the gains "kp" and "kd" of actuators;
+                or the "stiffness" and "damping" of the joints.
             parameters: by path, as in studies: "robots.ROBOT.joints.JOINT.kp" (kd, stiffness,
                 damping, friction, rotor_inertia, delay), "robots.ROBOT.links.LINK.mass_factor",
                 "robots.ROBOT.mass_factor" (gain_factor, friction_factor, damping_factor,
                 spring_factor), "friction.MATERIAL-MATERIAL.coefficient" (static, kinetic),
-                "bodies.BODY.mass" with its inertia in proportion. Factors multiply what there is:
-                they are 1 at present.
-            margin: nearer to another side constraints are `on_edge` [m/s or rad/s]; None: none is.
+                "bodies.BODY.mass" with its inertia in proportion. Factors multiply present values,
+                so the present value of a factor is 1.
+            margin: constraints closer than this to another side are `on_edge` [m/s or rad/s]. None
+                marks no constraint.
 
         Returns:
-            Matrices A (2 nv, 2 nv), B (2 nv, k) by inputs and C (2 nv, p) by parameters, and what
-            they are about.
+            Matrices A (2 nv, 2 nv), B (2 nv, k) by inputs and C (2 nv, p) by parameters, with the
+            names of their rows and columns and the constraints on edge.
 
         Raises:
-            WorldError: where the step has something that is not differentiated, by name: impacts
-                with restitution, penalty contacts, sleeping bodies, driven tendons, actuators with
-                more than delay and friction, other integrators than "semi_implicit"; where the
-                step cannot be done.
+            WorldError: the step cannot be done, or contains something that is not differentiated.
+                The error names the cause: impacts with restitution, penalty contacts, sleeping
+                bodies, driven tendons, actuators with more than delay and friction, or an
+                integrator other than "semi_implicit".
         """
         return self._linearizing.linearize(inputs, parameters, margin)
 
@@ -205,7 +212,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
 
     @property
     def gravity(self) -> np.ndarray:
-        """Gravity (3,) [m/s^2], read only; assigning gravity acts at once."""
+        """Gravity (3,) [m/s^2], read only. An assigned gravity acts at once."""
         return _frozen(self._contents.settings["gravity"][0].copy())
 
     @gravity.setter
@@ -237,7 +244,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         return self._contents.integrator
 
     def rebuild_scene(self) -> None:
-        """Lay out the arrays again at the next use, keeping the state of what is there."""
+        """Lay out the arrays again at the next use. The state of present entities is kept."""
         self._scenes.rebuild()
 
     # -- what sleeps ----------------------------------------------------------------------------
@@ -249,7 +256,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
 
     @property
     def sleeping(self) -> bool:
-        """Whether bodies at rest may fall asleep; assign False to keep everything awake."""
+        """Whether bodies at rest may fall asleep. Assign False to keep everything awake."""
         return self._sleep.sleeping
 
     @sleeping.setter
@@ -261,19 +268,19 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         return self._sleep.sleeps(entity)
 
     def wake(self, *entities: Entity) -> None:
-        """Wake these entities with their islands, or, without any, everything that sleeps."""
+        """Wake these entities with their islands. Without arguments, wake every sleeping entity."""
         self._sleep.wake(*entities)
 
     # -- interface of its objects (WorldState, hrpsim.world.objects.entity) ---------------------
 
     @property
     def scene(self) -> Scene:
-        """The arrays of the world, made if there are none."""
+        """The arrays of the world, which are made if necessary."""
         return self._scenes.scene
 
     @property
     def present_scene(self) -> Scene | None:
-        """The scene, or None where it must be rebuilt: what was prepared is then obsolete."""
+        """The scene, or None if the scene must be rebuilt and earlier preparations are obsolete."""
         return self._scenes.present
 
     @property
@@ -291,15 +298,18 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         return self._contents.first_sensor(entity)
 
     def present_q(self, entity: Entity) -> np.ndarray:
-        """Return a robot's or body's configuration, without making arrays for it."""
+        """Return the configuration of a robot or body, without making arrays."""
         return self._scenes.present_q(entity)
 
     def note_placed(self, entity: Entity) -> None:
-        """Note that an entity was put somewhere by hand; `check_placed` looks at it."""
+        """Note that a user has placed an entity, for the check of `check_placed`."""
         self._contents.placed.add(entity)
 
     def check_placed(self, stacklevel: int = 3) -> None:
-        """Warn of what was put into the ground or beyond limits since the last step, once each."""
+        """Warn of entities that were put into the ground or beyond limits since the last step.
+
+        Each entity is named once.
+        """
         contents = self._contents
         placed, contents.placed = contents.placed, set()
         warn_of_start(self, placed, contents.reported, stacklevel)
@@ -312,19 +322,22 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         """Apply a wrench to a body of the scene during the next call of `step`.
 
         Args:
-            body: its index in the scene.
-            point: where the force acts, in the body's frame (3,) [m].
+            body: index of the body in the scene.
+            point: point of the force, in the body's frame (3,) [m].
             force: (3,) [N], in the world.
             torque: (3,) [Nm], in the world.
         """
         self._scenes.add_wrench(body, point, force, torque)
 
     def contact_records(self) -> np.ndarray:
-        """Return the CONTACT records of the last step, and of what sleeps as they were."""
+        """Return the CONTACT records of the last step.
+
+        Sleeping entities keep their last records.
+        """
         return self._sleep.contact_records()
 
     def _complete_scene(self, added: Sequence[Entity] = (), removed: range | None = None) -> None:
-        """Complete a new scene with what depends on several parts."""
+        """Complete a new scene with the data that depend on several parts."""
         if added:
             self._add_standing(added)
         elif removed is not None:
@@ -335,24 +348,25 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         self._choose_solvers(None if removed is None and not added else added)
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> dict[str, Settled]:
-        """Bring everything to rest under its present commands; time does not pass.
+        """Bring everything to rest under the present commands. Time does not pass.
 
-        The state of rest becomes the one that `reset` returns to. A ModelWarning says what is wrong
-        with the start, a shape inside the ground or a joint beyond its limits, and which robots
-        fell.
+        `reset` returns to the state of rest from then on. A ModelWarning names the faults of the
+        start, which are shapes inside the ground and joints beyond their limits, and the robots
+        that fell.
 
         Args:
             duration: longest motion [s].
             energy_tolerance: kinetic energy of a swing that counts as rest [J].
 
         Returns:
-            Of each robot and body by name: `moved` [m] and `turned` [rad], of its base; `joint`,
-            that moved farthest, by `joint_moved` [rad or m]; `rests_on`, pairs of its link and
-            "entity/link"; `lies`, a robot's base being tilted by more than 45 degrees or sunk;
-            `fell`, it did not lie before. Its text is one line.
+            A record for each robot and body, by name. `moved` [m] and `turned` [rad] are of the
+            base. `joint` is the joint that moved farthest, by `joint_moved` [rad or m]. `rests_on`
+            has pairs of a link of the entity and "entity/link". `lies` means that a robot's base is
+            tilted by more than 45 degrees or has sunk. `fell` means that a robot lies now and did
+            not lie before. The text of the record is one line.
 
         Raises:
-            WorldError: if the duration was not enough; nothing changes then.
+            WorldError: the duration was not enough. Nothing changes then.
         """
         warn_of_start(self, self.entities.values(), set(), stacklevel=3)
         self._contents.placed = set()
@@ -385,15 +399,16 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
     # -- copies ---------------------------------------------------------------------------------
 
     def copy(self) -> World:
-        """Return an independent world in the same state; only what never changes is shared.
+        """Return an independent world in the same state. `copy.copy` does the same.
 
-        That is robots' models, and what describes links and shapes. `copy.copy` does the same.
+        The copies share only the data that never change: models of robots, and descriptions of
+        links and shapes.
         """
         self._contents.refuse_while_stepping()
         return deepcopy(self, {id(one): one for one in self.shared_by_copies()})
 
     def shared_by_copies(self) -> list[Any]:
-        """Return what never changes and is shared by copies."""
+        """Return the data that never change and that copies share."""
         shared: list[Any] = []
         for entity in self.entities.values():
             shared += [*entity.frames, *entity.shapes, *entity._inertias]
@@ -403,11 +418,11 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         return shared
 
     def __copy__(self) -> World:
-        """Return an independent world: two that share arrays would ruin each other."""
+        """Return an independent world. Worlds that share arrays would corrupt each other."""
         return self.copy()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Start with the format; leave out machine code, which belongs to this process."""
+        """Start with the format. Leave out machine code, which belongs to this process."""
         return {
             "format": saved_format(),
             **self.__dict__,
@@ -417,7 +432,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Refuse what another version of hrpsim has saved."""
+        """Refuse a state that another version of hrpsim has saved."""
         refuse_other_format("world", state.get("format"))
         self.__dict__.update(state)
         del self.__dict__["format"]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot independent of the format, its meshes as files, and what of it is not simulated."""
+"""A robot independent of the file format, with meshes as files and notes on unsupported parts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SHOWN = 4  # names listed at most
 
 @dataclass(frozen=True, eq=False)
 class MeshData:
-    """Triangles of a mesh: vertices (n, 3) [m], triangles (m, 3); `name` is for file names."""
+    """Triangles of a mesh: vertices (n, 3) [m], triangles (m, 3). `name` is for file names."""
 
     name: str
     vertices: np.ndarray
@@ -51,10 +51,10 @@ class MeshFile:
 
 @dataclass(frozen=True)
 class ShapeData:
-    """One shape of a link; its kind determines `size`.
+    """One shape of a link. The kind determines `size`.
 
     box: edge lengths; sphere: radius; cylinder, capsule: radius, length of the straight part (all
-    [m]); mesh: nothing, `mesh` has it.
+    [m]). A mesh has no size, and its data are in `mesh`.
     """
 
     kind: str
@@ -66,7 +66,10 @@ class ShapeData:
 
 @dataclass
 class LinkData:
-    """A link: inertia (mass [kg], centre (3,) [m], inertia about it (3, 3)) in the link's frame."""
+    """A link with its inertia in the link's frame.
+
+    The inertia is mass [kg], centre (3,) [m], and inertia about the centre (3, 3).
+    """
 
     name: str
     inertial: tuple[float, np.ndarray, np.ndarray] | None = None
@@ -78,7 +81,7 @@ class LinkData:
 
 @dataclass
 class JointData:
-    """A joint above the link `child`; `type` is one of URDF's. SI units; inf for no limit."""
+    """A joint above the link `child`. `type` is one of URDF's. SI units, with inf for no limit."""
 
     name: str
     type: str
@@ -102,7 +105,7 @@ class JointData:
 
 @dataclass
 class TendonData:
-    """A fixed tendon of two joints and its actuator; fields as those of `JointData`."""
+    """A fixed tendon of two joints and its actuator, with fields as in `JointData`."""
 
     name: str
     joints: tuple[str, str]
@@ -137,7 +140,7 @@ class LoopData:
 
 @dataclass(frozen=True)
 class KeyframeData:
-    """A named posture: the base's placement (None: as described) and joints' positions."""
+    """A named posture: the base's placement (None: as described) and the joints' positions."""
 
     name: str
     base: Placement | None
@@ -146,8 +149,9 @@ class KeyframeData:
 
 @dataclass
 class RobotData:
-    """A robot; `joints` in any order, `commanded` are (joint, interfaces) in the actuators' order.
+    """A robot with `joints` in any order.
 
+    commanded: (joint, interfaces) in the actuators' order.
     notes: elements that hrpsim does not simulate, one line for each kind.
     """
 
@@ -164,22 +168,22 @@ class RobotData:
     notes: list[str] = field(default_factory=list)
 
     def add_link(self, name: str) -> LinkData:
-        """Add a link and return it; its name must be new."""
+        """Add a link and return the link. Its name must be new."""
         self.links[name] = LinkData(name)
         return self.links[name]
 
     def add_joint(self, joint: JointData) -> JointData:
-        """Add a joint and return it; its name must be new."""
+        """Add a joint and return the joint. Its name must be new."""
         self.joints[joint.name] = joint
         return joint
 
     def free_joint_name(self, wanted: str) -> str:
-        """Return `wanted`, or a name like it that no joint has."""
+        """Return `wanted`, or a similar name that no joint has."""
         return free_name(wanted, self.joints)
 
 
 def free_name(wanted: str, taken: Iterable[str]) -> str:
-    """Return `wanted`, with a number where that name is taken."""
+    """Return `wanted`, with a number if the name is taken."""
     taken = taken if isinstance(taken, Mapping) else set(taken)
     name, number = wanted, 1
     while name in taken:
@@ -189,13 +193,16 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 class Notes:
-    """Notes by element, in the order in which they came up."""
+    """Notes by element, in order of appearance."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, str], list[str]] = {}
 
     def add(self, element: str, why: str, name: str = "") -> None:
-        """Note that an element (called `name`, or one more without a name) is not as described."""
+        """Note that an element is not simulated as described.
+
+        `name` is the name of the element, or "" for one more element without a name.
+        """
         self._names.setdefault((element, why), []).append(name)
 
     def lines(self) -> list[str]:
@@ -210,10 +217,10 @@ class Notes:
 
 
 def cached_mesh(mesh: MeshData) -> Path:
-    """Return a file with this mesh: one below the cache folder, named by its content.
+    """Return a file with this mesh, below the cache folder and named by its content.
 
-    Where that cannot be written, one in a folder that is deleted with this process. ModelError if
-    neither can be written.
+    If the cache folder cannot be written, the file is in a folder that is deleted with this
+    process. ModelError if neither folder can be written.
     """
     data = stl_of(mesh)
     name = f"{_safe(mesh.name)}-{hashlib.sha256(data).hexdigest()[:20]}.stl"
@@ -241,7 +248,7 @@ def stl_of(mesh: MeshData) -> bytes:
 
 
 def file_names(meshes: list[MeshData]) -> list[str]:
-    """Return a file name for each mesh, no two alike."""
+    """Return a different file name for each mesh."""
     names: list[str] = []
     taken: set[str] = set()
     for mesh in meshes:
@@ -265,7 +272,7 @@ def _kept() -> Path:
 
 @lru_cache(maxsize=1)
 def _temporary() -> Path:
-    """Return a new folder, which is deleted with the process."""
+    """Return a new folder that is deleted with the process."""
     folder = tempfile.mkdtemp(prefix="hrpsim-meshes-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Path(folder)

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""URDF text: written with <hrpsim> elements for a `RobotData`, read in any version.
+"""Write URDF text of a `RobotData` with <hrpsim> elements, and read URDF of any version.
 
-Numbers lose no digit. Versions 1.1 and 1.2 are read by the rules of urdfdom 6: 1.1 has <origin
-quat_xyzw>; in 1.2 a limit need not state effort and velocity, but lower and upper. Their <capsule>
-is read in any version.
+Numbers lose no digit. Versions 1.1 and 1.2 are read by the rules of urdfdom 6. Version 1.1 has
+<origin quat_xyzw>. In version 1.2 a limit may omit effort and velocity, but must have lower and
+upper. <capsule> of these versions is read in any version.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ VERSIONS = ("1.0", "1.1", "1.2")
 
 
 def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> str:
-    """Return URDF text; `mesh_uri` says by which URI each mesh is named.
+    """Return URDF text. `mesh_uri` returns the URI of each mesh.
 
-    ModelError for a name that XML cannot hold.
+    ModelError for a name that XML cannot contain.
     """
     try:
         root = _robot(robot, mesh_uri)
@@ -43,7 +43,8 @@ def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> str:
 def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
     """Return roll, pitch, yaw [rad] of a rotation (3, 3), accurate near pitch = 90 degrees too.
 
-    There the yaw is ill-determined; the roll is that of the rotation left after the yaw is removed.
+    Near 90 degrees the yaw is ill-determined. The roll is then computed from the rotation that
+    remains after the yaw is removed.
     """
     yaw = math.atan2(R[1, 0], R[0, 0])
     c, s = math.cos(yaw), math.sin(yaw)
@@ -208,7 +209,7 @@ def _link_extension(root, link: robot_data.LinkData) -> None:
 
 
 def _extension(root, reference: str, tag: str, **attributes: str):
-    """Append a tag to the last <hrpsim> element if that has the same reference, else to its own."""
+    """Append a tag to the last <hrpsim> element with the same reference, else to a new element."""
     last = root[-1] if len(root) else None
     if last is None or last.tag != "hrpsim" or last.get("reference") != reference:
         last = etree.SubElement(root, "hrpsim", reference=reference)
@@ -228,14 +229,14 @@ def _pose(placement: Placement) -> tuple[str, str]:
 
 
 def exact_text(numbers: Iterable[float]) -> str:
-    """Return numbers as text that gives them back exactly."""
+    """Return numbers as text that can be read back exactly."""
     return " ".join(repr(float(number)) for number in numbers)
 
 
 def read_urdf(text: str, label: str, has_lines: bool = True) -> Document:
-    """Return the document of a URDF, its origins and limits as in version 1.0.
+    """Return the document of a URDF, with origins and limits as in version 1.0.
 
-    ModelError for a version that does not exist, and for what the stated one does not have.
+    ModelError for an unknown version, and for elements that the stated version does not have.
     """
     document = Document(text, label, has_lines)
     version = document.root.get("version", VERSIONS[0]).strip()
@@ -264,7 +265,7 @@ def _write_angles(document: Document, origin, version: str) -> None:
 
 
 def _complete_limit(document: Document, limit) -> None:
-    """State effort and velocity as unlimited where they are missing."""
+    """Add missing efforts and velocities as unlimited."""
     for key in ("effort", "velocity"):
         if limit.get(key) is None:
             limit.set(key, "0")

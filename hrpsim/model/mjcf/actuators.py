@@ -23,7 +23,7 @@ _OWN = ("stiffness", "damping", "frictionloss", "limited", "armature", "actfrcli
 
 
 def joints_of_tendon(m: MjcfModel, tendon: int) -> list[tuple[int, float]]:
-    """Return (joint, coefficient) of a fixed tendon; nothing of a spatial one."""
+    """Return (joint, coefficient) of a fixed tendon, or nothing for a spatial tendon."""
     first = int(m.tendon_adr[tendon])
     wraps = range(first, first + int(m.tendon_num[tendon]))
     if any(m.kind("mjtWrap", m.wrap_type[k]) != "JOINT" for k in wraps):
@@ -32,7 +32,7 @@ def joints_of_tendon(m: MjcfModel, tendon: int) -> list[tuple[int, float]]:
 
 
 def note_tendons(m: MjcfModel, notes: Notes) -> None:
-    """Note spatial tendons, and what fixed ones do besides joining joints to an actuator."""
+    """Note spatial tendons, and other effects of fixed tendons than joining joints."""
     for tendon, name in enumerate(m.names.get("tendon", [])):
         if not joints_of_tendon(m, tendon):
             notes.add("tendon", "not simulated", name)
@@ -46,8 +46,8 @@ def note_tendons(m: MjcfModel, notes: Notes) -> None:
 def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...], float, float]:
     """Return the inputs, kp and kd of a PID servo or a DC motor with a controller.
 
-    Its force is kp (position - length) + kd (velocity - rate) + effort, an input that it has not
-    being 0. Other actuators, and a DC motor that takes a voltage, have no such inputs.
+    The force is kp (position - length) + kd (velocity - rate) + effort. A missing input is 0. Other
+    actuators, and a DC motor with a voltage input, have no such inputs.
 
     Args:
         kind: name of the gain's type.
@@ -63,7 +63,7 @@ def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...
 
 
 def _servo_states(m: MjcfModel, k: int) -> tuple[float, float, float]:
-    """Return the gain of the integral, its bound [rad s] and the slew rate of a servo; 0: none."""
+    """Return integral gain, its bound [rad s] and slew rate of a servo. 0 means none."""
     gain, dynamics = m.actuator_gainprm[k], m.actuator_dynprm[k]
     if m.kind("mjtGain", m.actuator_gaintype[k]) == "PID":
         return float(gain[0]), float(dynamics[0]), float(dynamics[1])
@@ -71,7 +71,7 @@ def _servo_states(m: MjcfModel, k: int) -> tuple[float, float, float]:
 
 
 def why_not_servo(m: MjcfModel, k: int) -> str:
-    """Return what a PID servo or a DC motor has that is not simulated, or ""."""
+    """Return the properties of a PID servo or a DC motor that are not simulated, or ""."""
     kind, spec = m.kind("mjtGain", m.actuator_gaintype[k]), int(m.actuator_ctrlspec[k])
     gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
     inputs, kp, kd = servo_of(kind, spec, gain, bias)
@@ -124,9 +124,9 @@ def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
 def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
     """Map each actuator that is affine in its joint's position and velocity to that joint.
 
-    Its torque g (gain u + b0 + b1 g q + b2 g v) is that of a servo with kp = -b1 g^2 and
-    kd = -b2 g^2, of a brake where it has no kp, or of a motor. PID servos and DC motors with a
-    controller have several inputs.
+    The torque g (gain u + b0 + b1 g q + b2 g v) corresponds to a servo with kp = -b1 g^2 and
+    kd = -b2 g^2, to a brake if kp is 0, or to a motor. PID servos and DC motors with a controller
+    have several inputs.
     """
     tendons: dict[str, tuple[str, ...]] = {}  # as `robot.commanded`
     for k in range(m.nu if m.count("nactuator") == 0 else m.nactuator):
@@ -156,7 +156,7 @@ def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
 def _driven(
     m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes, k: int
 ) -> tuple[JointData | TendonData, float] | None:
-    """Return the joint or tendon that an actuator drives, and its gear there; None, with a note.
+    """Return the joint or tendon driven by an actuator, and the gear. None, with a note, if none.
 
     A fixed tendon of one joint is a gear.
     """
@@ -208,7 +208,7 @@ def _servo(m: MjcfModel, k: int) -> tuple[tuple[str, ...], float, float]:
 
 
 def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
-    """Return gain, b0, b1 and b2 of an actuator; ctrl of a DC motor is its voltage."""
+    """Return gain, b0, b1 and b2 of an actuator. The ctrl of a DC motor is its voltage."""
     inputs, kp, kd = _servo(m, k)
     if inputs:
         return kp if "position" in inputs else 1.0, 0.0, -kp, -kd
@@ -225,7 +225,7 @@ def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
 def _damps_servo(
     m: MjcfModel, k: int, gear: float, joint: JointData | TendonData, commanded: Commanded
 ) -> bool:
-    """Merge a velocity servo into the position servo of its joint as damping; return success."""
+    """Merge a velocity servo into the position servo of its joint as damping. Return success."""
     gain, _, b1, b2 = _affine(m, k)
     is_plain = gear == 1.0 and not m.actuator_forcelimited[k]
     if not (is_plain and b1 == 0.0 and gain > 0.0 and math.isclose(gain, -b2)):
@@ -311,7 +311,7 @@ def _limit(
     gear: float,
     scale: float,
 ) -> None:
-    """Bound the joint's effort by what the actuator can deliver."""
+    """Limit the joint's effort to the effort that the actuator can deliver."""
     at = k if m.actuator_ctrladr is None else int(m.actuator_ctrladr[k])
     is_motor = joint.gains is None
     bounds = []

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compile an MJCF by MuJoCo and write the result to a file; run as a program.
+"""Compile an MJCF by MuJoCo and write the result to a file. Run this module as a program.
 
-Usage: compile_child.py FILE OUTPUT TIME. FILE is an MJCF; OUTPUT, an .npz, gets the arrays of the
-compiled model, or OUTPUT with the suffix .error the reason why there is none. The working folder
-may have files that FILE names, in assets.npz. MuJoCo is C++ and the
-file may be untrusted, so nothing of hrpsim is in this process, and its resources are limited: it
-ends by SIGPROF after TIME [s] of processor time.
+Usage: compile_child.py FILE OUTPUT TIME. FILE is an MJCF. OUTPUT, an .npz, gets the arrays of the
+compiled model. After a failure, OUTPUT with the suffix .error gets the reason. The working folder
+may have files that FILE names, in assets.npz. MuJoCo is C++ and the file may be untrusted, so
+nothing of hrpsim is in this process. Its resources are limited: the process ends by SIGPROF after
+TIME [s] of processor time.
 """
 
 import json
@@ -80,7 +80,7 @@ TAKEN = {
 
 
 def main() -> int:
-    """Compile one file; return the exit status."""
+    """Compile one file. Return the exit status."""
     source, output, time = sys.argv[1:]
     signal.setitimer(signal.ITIMER_PROF, float(time))
     for limit, most in (
@@ -137,7 +137,7 @@ def _assets(np) -> dict:
 
 
 def _names(model, kind: str, size: str) -> list:
-    """Return the names of all elements of a kind, "" for one without."""
+    """Return the names of all elements of a kind, "" for an element without a name."""
     addresses = getattr(model, f"name_{kind}adr")
     raw = bytes(model.names)
     return [
@@ -147,7 +147,7 @@ def _names(model, kind: str, size: str) -> list:
 
 
 def _flags(enum, flags: int) -> list:
-    """Return the names of the flags that are set, without their prefix; the count is excluded."""
+    """Return the names of the set flags without their prefix. The count is excluded."""
     members = {n: int(m) for n, m in enum.__members__.items() if not n.startswith("mjN")}
     return [name.partition("_")[2] for name, bit in members.items() if flags & bit]
 

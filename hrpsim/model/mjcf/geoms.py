@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Geoms of an MJCF as shapes of links, and which links never collide."""
+"""Convert geoms of an MJCF to shapes of links, and find links that never collide."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _RINGS, _MERIDIANS = 19, 32  # of an ellipsoid's mesh, and its two poles
 
 
 class Surface(NamedTuple):
-    """What decides the friction of two geoms: that of the higher priority, else the larger one."""
+    """Friction and priority of a geom.
+
+    Two geoms have the friction of higher priority, else the larger.
+    """
 
     priority: int
     friction: float
@@ -65,9 +68,9 @@ def collides(m: MjcfModel, geom: int) -> bool:
 
 
 def friction_of(m: MjcfModel, geom: int) -> float:
-    """Return the coefficient of sliding friction of a geom; condim 1 has none.
+    """Return the coefficient of sliding friction of a geom. condim 1 has no friction.
 
-    That of one which collides only in pairs is the largest of theirs.
+    A geom that collides only in pairs has the largest coefficient of its pairs.
     """
     if _has_bits(m, geom):
         friction = 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
@@ -102,7 +105,7 @@ def material_name(surface: Surface) -> str:
 
 
 def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
-    """Return a geom's shape in its body's frame; None, with a note, for one that URDF lacks."""
+    """Return a geom's shape in its body's frame. None, with a note, if URDF lacks the shape."""
     kind = m.kind("mjtGeom", m.geom_type[geom])
     placement = Placement(rotation_of(m.geom_quat[geom]), m.geom_pos[geom])
     material = -1 if m.geom_matid is None else int(m.geom_matid[geom])
@@ -134,7 +137,7 @@ def _mesh(m: MjcfModel, mesh: int) -> MeshData:
 
 
 def is_flat(m: MjcfModel, geom: int, shape: ShapeData, notes: Notes) -> bool:
-    """Return whether a geom is a mesh in a plane, which bounds no solid; with a note if it is."""
+    """Return whether a geom is a plane mesh, which bounds no solid. Add a note if so."""
     if not isinstance(shape.mesh, MeshData) or not no_solid(own_extents(shape.mesh.vertices)):
         return False
     notes.add("geom mesh, flat", "does not collide", m.names["geom"][geom])
@@ -162,7 +165,7 @@ def _ellipsoid(name: str, axes: np.ndarray) -> MeshData:
 def _keep_apart(
     m: MjcfModel, robot: RobotData, notes: Notes, colliding: dict[str, list[int]]
 ) -> None:
-    """Find the pairs of links that contype, conaffinity and excludes keep from colliding."""
+    """Find the pairs of links excluded from collision by contype, conaffinity and <exclude>."""
     names = list(colliding)
     met: dict[str, list[str]] = {name: [] for name in names}
     for k, a in enumerate(names):

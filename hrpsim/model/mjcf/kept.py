@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""URDFs that MJCF files were converted to, kept in the cache folder for later processes.
+"""Keep URDFs converted from MJCF files in the cache folder for later processes.
 
-MuJoCo compiles an MJCF for half a second where its meshes are large; reading the result takes some
-milliseconds. A kept text counts as long as all files that the MJCF names are what they were.
+MuJoCo takes half a second to compile an MJCF with large meshes. Reading the result takes some
+milliseconds. A kept text is valid as long as all files named in the MJCF are unchanged.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _URI = re.compile(r'"file://([^"]*)"')
 
 
 def converted(text: str, path: Path, convert: Callable[[], Converted]) -> Converted:
-    """Return the conversion of an MJCF: what `convert` returns, now or in an earlier process."""
+    """Return the conversion of an MJCF, from `convert` now or from an earlier process."""
     key = _key_of(text, path)
     stored = folder() / f"{key}.mjcf.json"
     content = read_whole(stored) if key else None
@@ -51,12 +51,12 @@ def converted(text: str, path: Path, convert: Callable[[], Converted]) -> Conver
 
 @cache
 def folder() -> Path:
-    """Return the folder of the files, another one after each change of the code."""
+    """Return the folder of the files. Each change of the code gives another folder."""
     return cache_for("model", "limits.py")
 
 
 def _key_of(text: str, path: Path) -> str:
-    """Return a hash of all that the conversion depends on; "" where a file is absent."""
+    """Return a hash of everything that the conversion depends on, or "" if a file is absent."""
     try:
         files = MjcfSource(text, path).files()
         if files is None:

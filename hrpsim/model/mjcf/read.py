@@ -3,8 +3,8 @@
 
 """Compile an MJCF by MuJoCo in a separate process with limited resources, and read the result.
 
-MuJoCo takes `nan` for a missing value, so that the compiled model does not show it. The XML is read
-here only to find these; MuJoCo checks everything else.
+MuJoCo treats `nan` as a missing value, so the compiled model hides such numbers. The XML is read
+here only to find these numbers. MuJoCo checks everything else.
 """
 
 from __future__ import annotations
@@ -49,7 +49,10 @@ _LINE = re.compile(r"\s*\n\s*")
 
 
 class MjcfSource:
-    """The XML of an MJCF and of the files that it includes or attaches; text where path is None."""
+    """The XML of an MJCF and of the files that the MJCF includes or attaches.
+
+    The source is text if path is None.
+    """
 
     def __init__(self, text: str, path: Path | None, assets: Mapping[str, bytes] | None = None):
         self._files: list[tuple[str, etree._Element]] = []
@@ -63,7 +66,7 @@ class MjcfSource:
             self._open(path, is_part=True)
 
     def refuse_no_numbers(self) -> None:
-        """Raise the ModelError of the first number that is NaN or missing; a bound may be inf."""
+        """Raise ModelError for the first number that is NaN or missing. A bound may be inf."""
         for label, root in self._files:
             for element in root.iter(etree.Element):
                 for name in (name for name in element.attrib if name not in _NO_NUMBERS):
@@ -78,9 +81,9 @@ class MjcfSource:
                     raise ModelError(f"{label}:{element.sourceline}: {where}: {name}: {cause}")
 
     def files(self) -> list[Path] | None:
-        """Return all files that are read, those of meshes and pictures too; None if one is absent.
+        """Return all files that are read, meshes and pictures included, or None if one is absent.
 
-        Where several files fit a name, all are among them.
+        If several files fit a name, all are returned.
         """
         found = [path for path in self._seen if isinstance(path, Path)]
         folders = {""}
@@ -103,7 +106,7 @@ class MjcfSource:
         return sorted(set(found))
 
     def key_lengths(self) -> Iterator[tuple[str, int]]:
-        """Yield name and count of numbers of each keyframe's `qpos`, those attached left out."""
+        """Yield name and count of numbers of each keyframe's `qpos`, without attached keyframes."""
         for root in self._included:
             for key in root.iterfind(".//keyframe/key"):
                 count = len(key.get("qpos", "").split())
@@ -111,7 +114,7 @@ class MjcfSource:
                     yield key.get("name", ""), count
 
     def _open(self, path: Path, is_part: bool) -> None:
-        """Read a file, if it exists and is not read yet; MuJoCo reports its errors."""
+        """Read an existing file once. MuJoCo reports errors of files."""
         try:
             where = path.resolve()
             if where in self._seen or len(self._seen) >= _FILES or not where.is_file():
@@ -175,7 +178,7 @@ class MjcfModel:
         return self._arrays.get(name)
 
     def count(self, size: str) -> int:
-        """Return one of mjModel's sizes, 0 where this version lacks it."""
+        """Return one of mjModel's sizes, or 0 if this version of MuJoCo lacks the size."""
         return self._head.get(size, 0)
 
     def kind(self, enum: str, number: int) -> str:
@@ -184,10 +187,10 @@ class MjcfModel:
 
 
 def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None = None) -> MjcfModel:
-    """Return the compiled model of an MJCF: a file, or `text` where `path` is None.
+    """Return the compiled model of an MJCF: a file, or `text` if `path` is None.
 
-    assets: contents of files that it names, by their names, as MuJoCo takes them. ModelError where
-    it is invalid, where MuJoCo is not installed, and where MuJoCo crashes.
+    assets: contents of files named in the MJCF, by name, as MuJoCo takes them. ModelError if the
+    MJCF is invalid, if MuJoCo is not installed, or if MuJoCo crashes.
     """
     label = "<text>" if path is None else str(path)
     said = MjcfSource(text, path, assets)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Convert a compiled MJCF to a robot, or to several; note what is simulated differently."""
+"""Convert a compiled MJCF to robots. Note elements that are simulated differently."""
 
 from __future__ import annotations
 
@@ -120,9 +120,10 @@ class MjcfRobot(NamedTuple):
 
 
 def whole_robot(m: MjcfModel) -> RobotData:
-    """Return all that moves in an MJCF as one robot: on its free joint if there is one tree.
+    """Return everything that moves in an MJCF as one robot.
 
-    Else its root link is the world, on which trees hang by their own joints.
+    A single tree is on its free joint. Otherwise the root link is the world, and trees are attached
+    to the world by their own joints.
     """
     notes = Notes()
     roots = moving_trees(m)
@@ -179,7 +180,7 @@ def moving_trees(m: MjcfModel) -> list[int]:
 
 
 def tied_trees(m: MjcfModel) -> list[list[int]]:
-    """Return the moving trees in groups; equalities join those of a group."""
+    """Return the moving trees in groups. Equalities join the trees of a group."""
     groups = [[root] for root in moving_trees(m)]
     for k in range(m.neq):
         pair = welded_together(m, k)
@@ -202,7 +203,7 @@ def mocap_name(m: MjcfModel, body: int) -> str:
 
 
 def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> list[WorldLoop]:
-    """Add connections and mimics; return the connections to the world if it is not a link."""
+    """Add connections and mimics. Return connections to the world, unless the world is a link."""
     to_world = []
     for k in range(m.neq):
         kind, name = m.kind("mjtEq", m.eq_type[k]), m.names["eq"][k]
@@ -242,7 +243,7 @@ def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
 
 
 def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLoop | None:
-    """Return the connection of a connect or weld; None if its ends cannot move apart."""
+    """Return the connection of a connect or weld, or None if its ends cannot move apart."""
     pair = welded_together(m, k)
     assert pair is not None
     fixed = [body for body in pair if body not in tree.links]
@@ -277,7 +278,7 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
 
 
 def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
-    """Make a joint follow another; return the reason why it cannot, or ""."""
+    """Make a joint follow another joint. Return the reason for a failure, or ""."""
     ids = [int(m.eq_obj1id[k]), int(m.eq_obj2id[k])]
     if ids[0] not in tree.joints:
         return ""
@@ -293,7 +294,10 @@ def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
 
 
 def _constant_tendon(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
-    """Make a joint follow another so that their tendon keeps its length; return why it cannot."""
+    """Make a joint follow another joint so that their tendon keeps its length.
+
+    Return the reason for a failure, or "".
+    """
     tendon, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
     joints = joints_of_tendon(m, tendon)
     if joints and joints[0][0] not in tree.joints:
@@ -308,7 +312,7 @@ def _constant_tendon(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> 
 
 
 def _follow(tree: BodyTree, robot: RobotData, ids: list[int], ratio: float, offset: float) -> str:
-    """Make the first of two joints follow the second; return the reason why it cannot, or ""."""
+    """Make the first of two joints follow the second. Return the reason for a failure, or ""."""
     follower, leader = (robot.joints[tree.joints[joint][0]] for joint in ids)
     if follower.mimic is not None:
         return "a second of one joint"

@@ -66,9 +66,9 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
-    """Make one sensor of force and torque, and one of rotation and acceleration, at a site.
+    """Add one sensor of force and torque, and one IMU, for the sensors at each site.
 
-    They are called after the site.
+    The sensors are named after the site.
     """
     found: dict[tuple[int, str], float] = {}  # latencies
     with_joint = {joint.child for joint in robot.joints.values()}

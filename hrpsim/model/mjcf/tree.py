@@ -18,10 +18,10 @@ _EULER = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
 class BodyTree:
-    """Grows the links of some trees of a compiled MJCF; knows which link is which body or joint.
+    """Builds the links of some trees of a compiled MJCF, with the body or joint of each link.
 
-    links: link by body; joints: names by joint, three for a ball, none for those of free bodies;
-    free: by each free body the name of its joint, "" for the base.
+    links: link by body. joints: names by joint, three for a ball, none for the joints of free
+    bodies. free: name of the joint of each free body, "" for the base.
     """
 
     def __init__(self, m: MjcfModel, roots: list[int], robot: RobotData, notes: Notes):
@@ -64,7 +64,7 @@ class BodyTree:
         return found
 
     def _add_body(self, body: int) -> None:
-        """Add a body's link, beneath one joint after the other where it has several."""
+        """Add a body's link. Several joints of the body follow one another above the link."""
         m, robot = self.m, self.robot
         name = self._body_names[body]
         self.links[body] = name
@@ -164,7 +164,7 @@ class BodyTree:
         data.rotor_inertia = float(self.m.dof_armature[dof])
 
     def _add_free(self, body: int, joints: list[int]) -> None:
-        """Make a free body the base, or hang it on a floating joint."""
+        """Make a free body the base, or attach the body by a floating joint."""
         m, name, label = self.m, self._body_names[body], self._joint_names[joints[-1]]
         why, dofs = "a free body has none", m.dof_bodyid == body
         for array in ("armature", "damping", "frictionloss"):
@@ -196,9 +196,10 @@ class BodyTree:
 
 
 def free_joints(m: MjcfModel, body: int) -> list[int]:
-    """Return the joints by which a child of the world moves freely, none if it does not.
+    """Return the joints that let a child of the world move freely, or none.
 
-    They are a free joint, or three slides at right angles and a ball, without limits or actuators.
+    The joints are a free joint, or three slides at right angles and a ball. They must have no
+    limits or actuators.
     """
     first = int(m.body_jntadr[body])
     joints = list(range(first, first + int(m.body_jntnum[body])))
@@ -247,7 +248,7 @@ def site_placement(m: MjcfModel, site: int) -> Placement:
 
 
 def ball_angles(quaternion: np.ndarray) -> tuple[float, float, float]:
-    """Return the angles about x, y, z, one after the other, that turn as a quaternion w x y z."""
+    """Return the angles about x, y, z, in this order, equivalent to a quaternion w x y z."""
     R = rotation_of(quaternion)
     return (
         math.atan2(-R[1, 2], R[2, 2]),

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Shapes, masses and sensors of links by OpenHRP's convention: a link's frame is its joint's."""
+"""Shapes, masses and sensors of links by OpenHRP's convention: a link has its joint's frame."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def affine(R: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def primitive(kind: str, sizes: list[float], T: np.ndarray, color: Color | None) -> ShapeData:
-    """Return a Box, Sphere, Cylinder, Capsule or Cone under a transform; axes are y, as in VRML.
+    """Return a Box, Sphere, Cylinder, Capsule or Cone under a transform, with axes y as in VRML.
 
     sizes: edge lengths; radius; radius and height. A scaled or sheared shape becomes a mesh.
     """
@@ -90,7 +90,7 @@ def mesh_shape(
 
 
 def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData | None:
-    """Return a mesh file under a transform; None if that shears it, which URDF cannot express."""
+    """Return a mesh file under a transform. None for a shear, which URDF cannot express."""
     scale = np.linalg.norm(T[:3, :3], axis=0)
     R = T[:3, :3] / scale
     if np.linalg.det(R) < 0.0:
@@ -102,7 +102,7 @@ def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData
 
 
 def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
-    """Return triangles (m, 3) of polygons that end with -1; None for an invalid vertex index."""
+    """Return triangles (m, 3) of polygons that end with -1. None for an invalid vertex index."""
     indices = np.append(np.asarray(indices, dtype=np.int64), -1)
     if (indices >= count).any() or (indices < -1).any():
         return None
@@ -118,9 +118,9 @@ def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
 
 
 def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], bool]:
-    """Return the collision shapes of a link: its primitives, and its meshes as one.
+    """Return the collision shapes of a link: its primitives, and all its meshes as one shape.
 
-    Also whether meshes are left out because they have no volume.
+    Also return whether meshes are left out because they have no volume.
     """
     meshes = [shape.mesh for shape in shapes if isinstance(shape.mesh, MeshData)]
     found = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]
@@ -136,7 +136,7 @@ def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], b
 
 
 def _outline(kind: str, sizes: list[float]) -> np.ndarray:
-    """Return points whose hull is the shape, or close to it."""
+    """Return points with a hull that equals the shape, exactly or nearly."""
     if kind == "Box":
         grid = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
         return grid * sizes
@@ -159,9 +159,9 @@ def _outline(kind: str, sizes: list[float]) -> np.ndarray:
 def swept(
     section: np.ndarray, spine: np.ndarray, scale: np.ndarray, turns: np.ndarray
 ) -> np.ndarray:
-    """Return the corners (k, 3) of a swept section (m, 2: x, z); each once.
+    """Return the corners (k, 3) of a swept section (m, 2: x, z), without repetition.
 
-    spine: (n, 3); scale: of the section's x and z (n, 2); turns: axis and angle [rad] (n, 4).
+    spine: (n, 3). scale: of the section's x and z (n, 2). turns: axis and angle [rad] (n, 4).
     """
     flat = np.insert(section, 1, 0.0, axis=1)
     found = [
@@ -172,7 +172,7 @@ def swept(
 
 
 def _frames(spine: np.ndarray) -> list[np.ndarray]:
-    """Return the frame (3, 3) of each point: y along the spine, z to the side that it bends to."""
+    """Return the frame (3, 3) of each point, with y along the spine and z to its inner side."""
     count, closed = len(spine), len(spine) > 2 and np.array_equal(spine[0], spine[-1])
     before, after = np.roll(spine, 1, axis=0), np.roll(spine, -1, axis=0)
     if closed:
@@ -193,13 +193,13 @@ def _frames(spine: np.ndarray) -> list[np.ndarray]:
 
 
 def _units(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3) of length 1, zeros where there is none."""
+    """Return vectors (n, 3) of length 1. Zero vectors stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0.0)
 
 
 def _filled(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3), in place of zeros the last before them, or the first at all."""
+    """Return vectors (n, 3) with zeros replaced by the last nonzero vector before, or the first."""
     there = vectors.any(axis=1)
     if not there.any():
         return vectors
@@ -217,8 +217,8 @@ def _turned_to(y: np.ndarray) -> np.ndarray:
 class Part:
     """A link with the joint above it: parts of its mass, visual and collision shapes.
 
-    type: "free", "fixed", "revolute" or "prismatic"; masses: (mass, centre, inertia about it).
-    sensors: (name, kind, placement in the link).
+    type: "free", "fixed", "revolute" or "prismatic". masses: (mass, centre, inertia about the
+    centre). sensors: (name, kind, placement in the link).
     """
 
     name: str
@@ -260,7 +260,7 @@ def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offse
 def assembled(
     name: str, parts: list[Part], pose: list[float], notes: Notes, fail: Callable[[str], object]
 ) -> RobotData:
-    """Return the robot of parts, parents before children; the first is the root.
+    """Return the robot of parts, parents before children. The first part is the root.
 
     pose: joint positions by joint id, a keyframe. `fail` raises the error.
     """
@@ -314,7 +314,7 @@ def assembled(
 
 
 def _collisions(part: Part, notes: Notes) -> list[ShapeData]:
-    """Return the collision shapes of a part; note meshes without volume."""
+    """Return the collision shapes of a part. Note meshes without volume."""
     has_separate = bool(part.visuals or part.collisions)
     found: list[ShapeData] = []
     for shapes in (part.collisions, part.shapes) if has_separate else (part.shapes,):
@@ -341,7 +341,7 @@ def _joint(part: Part, parent: str, placement: Placement) -> JointData:
 def _total(
     masses: list[tuple[float, np.ndarray, np.ndarray]],
 ) -> tuple[float, np.ndarray, np.ndarray] | None:
-    """Return mass, centre and inertia about it of rigidly joined parts."""
+    """Return mass, centre, and inertia about the centre, of rigidly joined parts."""
     mass = sum(m for m, _, _ in masses)
     inertia = sum((I for _, _, I in masses), np.zeros((3, 3)))
     if mass == 0.0:
@@ -362,5 +362,5 @@ def placed_mass(
 
 
 def placement_of(T: np.ndarray) -> Placement:
-    """Return a transform (4, 4) that does not scale as a placement."""
+    """Return a transform (4, 4) without scale as a placement."""
     return IDENTITY if np.array_equal(T, np.eye(4)) else Placement(T[:3, :3], T[:3, 3])

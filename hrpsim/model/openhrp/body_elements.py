@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The elements of a link of a .body file: shapes, further masses, sensors."""
+"""Elements of a link of a .body file: shapes, additional masses, sensors."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ _Y_IS_UP = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
 class YamlFiles:
-    """The YAML files that a .body file names; each is read once, with that file's anchors.
+    """The YAML files named in a .body file. Each file is read once, with its own anchors.
 
-    Repeated keys are noted, because Choreonoid silently takes the last one.
+    Repeated keys are noted, because Choreonoid silently uses the last one.
     """
 
     def __init__(self, main: YamlText, notes: Notes):
@@ -66,7 +66,7 @@ class YamlFiles:
         self._note_repeats(main)
 
     def content(self, path: Path) -> Any:
-        """Return the contents of a file; ModelError names file, line and what is wrong."""
+        """Return the contents of a file. ModelError names file, line and cause."""
         if path not in self._read:
             text = read_text(path, ModelError, limits.YAML_SIZE, "YAML_SIZE")
             found = parse_yaml(text, str(path), ModelError, repeated=True, anchors_of=self._main)
@@ -75,7 +75,7 @@ class YamlFiles:
         return self._read[path]
 
     def count(self, element: Values) -> None:
-        """Refuse an element where too many were read: files can name themselves."""
+        """Refuse an element after too many elements, because files can name themselves."""
         self._elements += 1
         if self._elements > limits.YAML_EXPANDED:
             element.fail(f"over {limits.YAML_EXPANDED} elements in all files (YAML_EXPANDED)")
@@ -86,7 +86,7 @@ class YamlFiles:
 
 
 class Elements:
-    """Reads elements, each under the transforms that it is in."""
+    """Reads elements, each under the transforms around the element."""
 
     def __init__(self, resources: Resources, to_radian: float, notes: Notes, files: YamlFiles):
         self.resources, self.to_radian = resources, to_radian
@@ -145,7 +145,7 @@ class Elements:
     def _read_resource(
         self, element: Values, part: Part, T: np.ndarray, use: str, depth: int
     ) -> None:
-        """Read a file: the shapes of a mesh, or the elements that a YAML file has under a name."""
+        """Read a file: the shapes of a mesh, or the elements under a name in a YAML file."""
         path = self._located(element)
         if path.suffix.lower() not in _YAML_SUFFIXES:
             self._add(part, use, self._mesh(element, path, T, None))
@@ -230,7 +230,7 @@ class Elements:
         return [mesh_shape("faces", vertices, triangles, T, color)] if len(triangles) else []
 
     def _extrusion(self, geometry: Values, T: np.ndarray, color: Color | None) -> list[ShapeData]:
-        """Return the hull of a cross-section (x, z) that is swept along a spine."""
+        """Return the hull of a cross-section (x, z) swept along a spine."""
         section, spine = geometry.numbers("cross_section"), geometry.numbers("spine")
         if section is None or spine is None or len(section) % 2 or len(spine) % 3:
             geometry.fail("an Extrusion needs cross_section, in pairs, and spine, in triples")
@@ -245,7 +245,7 @@ class Elements:
         return [hull_shape("extrusion", points, T, color)]
 
     def _by_point(self, geometry: Values, key: str, default: tuple, count: int) -> np.ndarray:
-        """Return rows of numbers, one for each point of a spine; a single one is repeated."""
+        """Return rows of numbers, one for each point of a spine. A single row is repeated."""
         given, size = geometry.numbers(key), len(default)
         rows = np.array(default) if given is None or len(given) < size else given
         rows = rows[: len(rows) - len(rows) % size].reshape(-1, size)
@@ -287,8 +287,8 @@ class Elements:
     def _metadata(self, element: Values) -> np.ndarray:
         """Return the transform (4, 4) of a file's unit of length and upward axis.
 
-        They are in a mapping, or, in older files, words of a text (AbstractSceneLoader and
-        StdSceneReader of Choreonoid).
+        The unit and the axis are in a mapping. In older files they are words of a text
+        (AbstractSceneLoader and StdSceneReader of Choreonoid).
         """
         data = element.get("metadata")
         if isinstance(data, str):
@@ -306,7 +306,7 @@ class Elements:
 
 
 def _fragment(element: Values) -> str:
-    """Return the name of the requested part of a file, empty for all of it."""
+    """Return the name of the requested part of a file, or "" for the whole file."""
     return element.text("fragment" if element.given("fragment") else "node", default="")
 
 

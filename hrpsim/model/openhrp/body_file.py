@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Choreonoid's robots: the links of a .body file (YAML)."""
+"""Read Choreonoid's robots: the links of a .body file (YAML)."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ _MASS = ("mass", "center_of_mass", "inertia")
 
 
 def read_body(text: str, path: Path, resources: Resources) -> RobotData:
-    """Return the robot of a .body file; ModelError names file, link and what is wrong."""
+    """Return the robot of a .body file. ModelError names file, link and cause."""
     yaml = parse_yaml(text, str(path), ModelError, repeated=True)
     return _Reader(yaml, path, resources, _Shared()).robot()
 
 
 class _Shared:
-    """Shared state of the files of one robot: notes, and the files that are read or being read."""
+    """State shared by the files of one robot: notes, and the files that are read or being read."""
 
     def __init__(self) -> None:
         self.notes = Notes()
@@ -59,7 +59,7 @@ class _Shared:
 
 
 class _Reader:
-    """Reads the links of one file, and those of the files that are parts of it (SubBody)."""
+    """Reads the links of one file, and the links of its part files (SubBody)."""
 
     def __init__(self, yaml: YamlText, path: Path, resources: Resources, shared: _Shared):
         content = yaml.data
@@ -102,7 +102,7 @@ class _Reader:
         return robot
 
     def parts(self) -> list[Part]:
-        """Return the links, each after its parent, the root first."""
+        """Return the links, each after its parent, beginning with the root."""
         root = self.top.text("root_link", default="")
         roots = [part.name for part in self.links.values() if part.parent is None]
         if root and root not in self.links:
@@ -163,7 +163,10 @@ class _Reader:
         self.links[part.name] = part
 
     def _take(self, node: Values) -> None:
-        """Add the links of another .body file; the node's other keys apply to that file's root."""
+        """Add the links of another .body file.
+
+        The node's other keys apply to the root of that file.
+        """
         try:
             path = self.resources.locate(node.text("uri", default=""))
         except FileNotFoundError as cause:
@@ -196,7 +199,7 @@ class _Reader:
             parts[0].masses = masses
 
     def _describe(self, link: Values, part: Part) -> None:
-        """Read placement, joint and elements of a link; missing values stay as they are."""
+        """Read placement, joint and elements of a link. Missing values stay unchanged."""
         of_type = _READ_OF_SUB_BODY if link.given("uri") else ()
         for key in sorted(link.keys() - _READ - set(of_type)):
             self.notes.add(f"{key} of a link", "not read")
@@ -227,7 +230,7 @@ class _Reader:
         self.elements.read(link, part)
 
     def _find_parents(self) -> None:
-        """Set the parents that others name; refuse those that do not exist."""
+        """Set the parents named by links. Refuse names that do not exist."""
         for child, parent in self._above.items():
             if child not in self.links:
                 self.top.fail(unknown_name("link", child, self.links))

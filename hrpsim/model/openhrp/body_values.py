@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Values of one mapping of a .body file, by keys in either spelling (joint_type, jointType)."""
+"""Values of one mapping of a .body file, with keys in either spelling (joint_type, jointType)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LARGE = 1e12
 
 
 class Values:
-    """A mapping; `fail` raises the ModelError that names its location."""
+    """A mapping. `fail` raises the ModelError that names its location."""
 
     def __init__(self, entry: dict, fail: Callable[[str], NoReturn]):
         self._entry = {_snake(str(key)): value for key, value in entry.items()}
         self.fail = fail
 
     def get(self, key: str) -> Any:
-        """Return a value as it is, None where it is not given."""
+        """Return a value unchanged, or None if the value is missing."""
         return self._entry.get(key)
 
     def given(self, *keys: str) -> bool:
@@ -38,21 +38,21 @@ class Values:
         return set(self._entry)
 
     def text(self, key: str, default: str) -> str:
-        """Return a text; a number counts as one."""
+        """Return a text. A number counts as a text."""
         value = self._entry.get(key, default)
         if isinstance(value, (dict, list)) or value is None:
             self.fail(f"{key}: a text is needed, not {shown_value(value)}")
         return str(value)
 
     def items(self, key: str) -> list:
-        """Return a list; a single item becomes a list of one, a missing one an empty list."""
+        """Return a list. A single item becomes a list of one, a missing item an empty list."""
         value = self._entry.get(key)
         if value is None:
             return []
         return value if isinstance(value, list) else [value]
 
     def numbers(self, key: str, count: int | None = None) -> np.ndarray | None:
-        """Return finite numbers, None where they are not given."""
+        """Return finite numbers, or None if the numbers are missing."""
         value = self._entry.get(key)
         if value is None:
             return None
@@ -74,7 +74,7 @@ class Values:
         return default if found is None else float(found[0])
 
     def bounds(self, *keys: str) -> tuple[float, float]:
-        """Return two bounds: those of a list, -x and x of one number, infinite where none is given.
+        """Return two bounds from a list, -x and x from one number, or infinite bounds if missing.
 
         "unlimited" and "inf" are no bound.
         """
@@ -89,7 +89,7 @@ class Values:
         return -self._bound(key, value, 1.0), self._bound(key, value, 1.0)
 
     def rotation(self, key: str, to_radian: float) -> np.ndarray:
-        """Return a rotation (3, 3): x, y, z, angle, or a list of those, the last done first."""
+        """Return a rotation (3, 3) from x, y, z, angle, or from a list with the last done first."""
         value = self._entry.get(key)
         if value is None:
             return np.eye(3)
@@ -105,7 +105,7 @@ class Values:
         return R
 
     def translation(self, key: str) -> np.ndarray:
-        """Return a vector (3,), the sum where several are given, zero where none is."""
+        """Return a vector (3,): the sum of several vectors, or zero if none is given."""
         value = self._entry.get(key)
         if isinstance(value, list) and value and isinstance(value[0], list):
             return sum(
@@ -115,9 +115,9 @@ class Values:
         return np.zeros(3) if vector is None else vector
 
     def mass(self, of_all: bool) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return mass, centre and inertia about it.
+        """Return mass, centre, and inertia about the centre.
 
-        of_all: whether nothing else has mass; missing values are then Choreonoid's 1 kg and unit
+        of_all: whether nothing else has mass. Missing values are then Choreonoid's 1 kg and unit
         inertia, else zero.
         """
         mass = self.number("mass", 1.0 if of_all else 0.0)

@@ -3,8 +3,8 @@
 
 """Parse VRML97 to a tree of nodes, without scripts, routes and prototypes.
 
-PROTO declarations give nodes the defaults of their fields; their bodies are passed over, for the
-nodes that robots are made of (Joint, Segment, ...) are known by name.
+PROTO declarations give nodes the defaults of their fields. The bodies of PROTO declarations are
+passed over, because the nodes of robots (Joint, Segment, ...) are known by name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _INTERFACE = ("field", "exposedField", "eventIn", "eventOut")
 
 @dataclass
 class Node:
-    """A node: its type, the name that DEF gives it, and its fields."""
+    """A node with its type, its DEF name, and its fields."""
 
     type: str
     name: str = ""
@@ -57,7 +57,7 @@ class Node:
 class Vrml:
     """A parsed file: its top-level nodes, and errors that name file, line and node.
 
-    repeated: lines where a field is given again in its node, by the node's type and the field.
+    repeated: lines at which a field is repeated in its node, by type of the node and field.
     """
 
     def __init__(self, text: str, path: Path):
@@ -77,7 +77,7 @@ class Vrml:
                 self.nodes.append(self._node(word, 0))
 
     def numbers(self, node: Node, name: str, count: int | None = None) -> np.ndarray | None:
-        """Return the numbers of a field, None where it is not given; `count` of them if that is."""
+        """Return the numbers (`count` if given) of a field, or None if the field is missing."""
         value = node.fields.get(name)
         if value is None or (isinstance(value, (list, np.ndarray)) and len(value) == 0):
             return None
@@ -92,7 +92,7 @@ class Vrml:
         return found
 
     def rotation(self, node: Node, name: str) -> np.ndarray:
-        """Return a rotation (3, 3), given by axis and angle [rad]; identity where missing."""
+        """Return a rotation (3, 3) from axis and angle [rad]. The default is the identity."""
         found = self.numbers(node, name, 4)
         if found is None:
             return np.eye(3)
@@ -125,7 +125,7 @@ class Vrml:
         return self._text.count("\n", 0, self._at) + 1
 
     def _next(self) -> tuple[str, str] | None:
-        """Return kind and text of the next token, None at the end."""
+        """Return kind and text of the next token, or None at the end."""
         passed = _PASSED.match(self._text, self._at)
         assert passed is not None
         match = _TOKEN.match(self._text, passed.end())
@@ -142,7 +142,7 @@ class Vrml:
         return kind, match[kind]
 
     def _expect(self, wanted: str | None = None) -> tuple[str, str]:
-        """Return the next token, which must exist, and be `wanted` if that is given."""
+        """Return the next token. The token must exist, and equal `wanted` if given."""
         token = self._next()
         if token is None:
             self._fail("the file ends within a node" if wanted is None else f"no {wanted!r}")
@@ -151,7 +151,7 @@ class Vrml:
         return token
 
     def _is_statement(self, word: str) -> bool:
-        """Pass over ROUTE and prototypes; return whether the word was one of these."""
+        """Pass over ROUTE and prototypes. Return whether the word begins one of these."""
         if word == "ROUTE":
             for _ in range(3):
                 self._expect()
@@ -259,7 +259,7 @@ class Vrml:
         return _CONSTANTS[word] if word in _CONSTANTS else self._node(word, depth + 1)
 
     def _number_list(self) -> np.ndarray | None:
-        """Return the numbers in brackets that come next, read at once; None for anything else."""
+        """Return the next numbers in brackets, read at once. Return None for anything else."""
         start = self._at
         while start < len(self._text) and self._text[start] in " \t\r\n,":
             start += 1

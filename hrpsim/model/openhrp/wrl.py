@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""OpenHRP's robots, and shapes, in VRML97: Humanoid, Joint, Segment, sensor and shape nodes."""
+"""Read OpenHRP's robots and shapes in VRML97: Humanoid, Joint, Segment, sensor, shape nodes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def vrml_shapes(
 
 
 def read_vrml_file(path: Path, T: np.ndarray, notes: Notes, inlined: int = 0) -> list[ShapeData]:
-    """Return the shapes of a VRML97 file under a transform; ModelError where it is invalid."""
+    """Return the shapes of a VRML97 file under a transform. ModelError if the file is invalid."""
     file = parsed(read_source(path)[0], path, notes)
     return vrml_shapes(file, file.nodes, T, notes, 0, inlined)
 
@@ -95,8 +95,8 @@ def read_vrml_file(path: Path, T: np.ndarray, notes: Notes, inlined: int = 0) ->
 def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: Notes) -> list[ShapeData]:
     """Return the shapes of the node with the DEF name `name`, as Choreonoid reads it from a file.
 
-    T (4, 4) places the node's origin; the rotations and scales of the transforms above the node
-    still act on it, their translations do not.
+    T (4, 4) places the node's origin. Rotations and scales of the transforms above the node still
+    apply to the node. Translations above the node do not.
     """
     file = parsed(read_source(path)[0], path, notes)
     pending, names = [(node, np.eye(3)) for node in reversed(file.nodes)], []
@@ -116,7 +116,7 @@ def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: Notes) -> lis
 
 
 def parsed(text: str, path: Path, notes: Notes) -> Vrml:
-    """Return a parsed file; note fields that are given twice in a node."""
+    """Return a parsed file. Note fields that are given twice in a node."""
     file = Vrml(text, path)
     for lines in file.repeated.values():
         for _ in lines:
@@ -196,7 +196,7 @@ def _color(file: Vrml, node: Node) -> assembly.Color | None:
 
 
 def read_wrl(text: str, path: Path) -> RobotData:
-    """Return the robot of a VRML97 file; ModelError names file, line and node."""
+    """Return the robot of a VRML97 file. ModelError names file, line and node."""
     notes = Notes()
     file = parsed(text, path, notes)
     humanoids = [node for node in file.nodes if node.type == "Humanoid"]
@@ -226,7 +226,7 @@ class _Reader:
         self._segments: dict[str, Node] = {}
 
     def joint(self, node: Node, parent: str | None, depth: int) -> None:
-        """Add the part of a Joint and those beneath it."""
+        """Add the part of a Joint and the parts beneath it."""
         file = self.file
         if len(self.parts) >= limits.LINKS:
             file.fail(node, f"over {limits.LINKS} links (LINKS)")
@@ -282,7 +282,7 @@ class _Reader:
             part.effort = float(np.abs(current).max()) * abs(torque * gear)
 
     def _content(self, node: Node, part: assembly.Part, T: np.ndarray, depth: int) -> None:
-        """Read the children of a Joint, a Segment or a group in these, under a transform."""
+        """Read the children of a Joint or Segment, or of a group inside, under a transform."""
         file = self.file
         if depth > limits.VRML_DEPTH:
             file.fail(node, f"nodes are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")

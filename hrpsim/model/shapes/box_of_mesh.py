@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Meshes that are boxes: a box has the same contacts however it is described.
+"""Find meshes that are boxes. A box then has the same contacts in every description.
 
-A surface within a cuboid encloses the cuboid's volume, with no more area on any side than its face,
-only if it is the cuboid's own surface.
+A surface within a cuboid is the cuboid's own surface under two conditions. The surface encloses the
+volume of the cuboid, and has on no side more area than the face of the cuboid.
 """
 
 import math
@@ -27,9 +27,9 @@ _known: weakref.WeakKeyDictionary[Mesh, tuple[_Placed | None]] = weakref.WeakKey
 
 
 def box_of(mesh: Mesh) -> _Placed | None:
-    """Return the box that a mesh is, with its axes R (3, 3) and centre p (3,) [m] in the mesh.
+    """Return the box of a mesh, with its axes R (3, 3) and centre p (3,) [m] in the mesh.
 
-    It is None where the mesh is no box. The search is made once for each mesh.
+    The result is None if the mesh is no box. Each mesh is searched once.
     """
     if mesh not in _known:
         _known[mesh] = (_find_box(mesh),)
@@ -37,7 +37,7 @@ def box_of(mesh: Mesh) -> _Placed | None:
 
 
 def _find_box(mesh: Mesh) -> _Placed | None:
-    """Return the box whose axes are normals of the mesh, if its faces are all of the mesh."""
+    """Return the box with axes along normals of the mesh, if the mesh consists of its faces."""
     triangles = mesh.triangles
     if len(triangles) < 12:
         return None
@@ -63,9 +63,9 @@ def _find_box(mesh: Mesh) -> _Placed | None:
 
 
 def _axes(normals: np.ndarray, lengths: np.ndarray) -> np.ndarray | None:
-    """Return a rotation R (3, 3) of two face normals and the one across, None without these.
+    """Return a rotation R (3, 3) from two face normals and their cross product, None without these.
 
-    Axes of the mesh's own frame are taken as they are.
+    Axes of the mesh's own frame are used unchanged.
     """
     if not lengths.min() > 0.0:
         return None

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Several shapes that are one body."""
+"""Several shapes that form one body."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from hrpsim.model.shapes.placement import Placement, rotation_matrix
 
 @dataclass(frozen=True, eq=False)
 class Compound:
-    """Shapes that move as one: `parts` are (geometry, position [m], quaternion x y z w).
+    """Shapes that move together: `parts` are (geometry, position [m], quaternion x y z w).
 
-    Position and orientation, in the compound's frame, may be left out. A compound within a
-    compound is flattened. Parts may overlap; their intersection then counts twice in the mass.
+    Position and orientation are in the compound's frame and may be left out. A compound within a
+    compound is flattened. If parts overlap, their intersection counts twice in the mass.
     """
 
     parts: Sequence
@@ -39,7 +39,10 @@ class Compound:
 
 
 def centered_shape(geometry: Geometry, placement: Placement) -> tuple[Geometry, Placement]:
-    """Return the same shape in the same place; a mesh's origin in its middle, for tight bounds."""
+    """Return the shape at the same place.
+
+    A mesh gets its origin in its middle, for tight bounds.
+    """
     if not isinstance(geometry, Mesh):
         return geometry, placement
     mesh, middle = geometry.centered

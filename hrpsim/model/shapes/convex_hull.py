@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The convex hull of points, as a mesh; the farthest points of shapes along a direction."""
+"""The convex hull of points as a mesh, and the farthest points of shapes along a direction."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SAME_PLANE = 1e-9  # neighbours this near to one plane, as a part of the extent
 
 
 class ConvexHull(Mesh):
-    """The smallest convex solid that holds `points` (n, 3) [m]: a closed mesh that faces outwards.
+    """The smallest convex solid that contains `points` (n, 3) [m]: a closed mesh facing outwards.
 
-    Facets in one plane are one polygon, cut into a fan of triangles; vertices inside such a facet
-    or an edge are left out. ModelError where the points have no volume between them.
+    Facets in one plane are one polygon, cut into a fan of triangles. Vertices inside such a facet
+    or an edge are left out. ModelError if the points span no volume.
     """
 
     def __init__(self, points: ArrayLike, source: str = ""):
@@ -32,7 +32,7 @@ class ConvexHull(Mesh):
 
 
 def own_extents(points: np.ndarray) -> np.ndarray:
-    """Return how far points (n, 3) extend along their own axes (3,)."""
+    """Return the extents of points (n, 3) along their own axes (3,)."""
     middle = points.mean(axis=0)
     axes = np.linalg.svd(np.linalg.qr(points - middle, mode="r"))[2]
     return np.ptp((points - middle) @ axes.T, axis=0)
@@ -77,9 +77,9 @@ def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np.ndarray | None:
-    """Return triangles that span the plane polygons of the hull, or None if that fails.
+    """Return triangles that span the plane polygons of the hull, or None after a failure.
 
-    A vertex of fewer than three polygons lies inside a facet or an edge and is left out of all.
+    A vertex of fewer than three polygons lies inside a facet or an edge, and is left out.
     """
     count, facet = _facets(points, triangles, planes)
     if count == len(triangles):
@@ -110,7 +110,7 @@ def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np
 
 
 def _outlines(triangles: np.ndarray, facet: np.ndarray, size: np.ndarray) -> list[dict[int, int]]:
-    """Return for each facet of several triangles the successor of each vertex along its outline."""
+    """Return, for each facet of several triangles, the next vertex of each along the outline."""
     edges = directed_edges(triangles)
     pairs = edge_neighbours(triangles)
     of_pair = facet[pairs // 3]
@@ -138,7 +138,7 @@ def _facets(
 
 
 def farthest_against(geometry: Geometry, direction: np.ndarray) -> np.ndarray:
-    """Return the point (3,) of a bounded shape that lies least far along a direction (3,)."""
+    """Return the point (3,) of a bounded shape with the least coordinate along a direction (3,)."""
     assert not isinstance(geometry, Plane)
     d = direction
     if isinstance(geometry, Mesh):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Collision geometry: primitives, symmetric about their z axis, and triangle meshes; SI units."""
+"""Collision geometry in SI units: triangle meshes, and primitives symmetric about z."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _positive(owner: str, **values: float) -> None:
 
 @dataclass(frozen=True)
 class Plane:
-    """A half-space that fills z <= 0 of its frame; its outward normal is +z."""
+    """A half-space that fills z <= 0 of its frame. The outward normal is +z."""
 
     kind = PLANE
 
@@ -39,7 +39,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Sphere:
-    """A ball about the frame's origin; `radius` [m]."""
+    """A ball about the frame's origin with `radius` [m]."""
 
     radius: float
     kind = SPHERE
@@ -55,7 +55,7 @@ class Sphere:
 
 @dataclass(frozen=True)
 class Box:
-    """A cuboid about the frame's origin; `lengths` are its full edge lengths x, y, z [m]."""
+    """A cuboid about the frame's origin with full edge lengths `lengths` x, y, z [m]."""
 
     lengths: tuple[float, float, float]
     kind = BOX
@@ -92,24 +92,24 @@ class _RoundBar:
 
 @dataclass(frozen=True)
 class Capsule(_RoundBar):
-    """A cylinder along z with a hemisphere at each end; `length` is the cylinder part's [m]."""
+    """A cylinder along z with a hemisphere at each end. `length` is of the cylinder part [m]."""
 
     kind = CAPSULE
 
 
 @dataclass(frozen=True)
 class Cylinder(_RoundBar):
-    """A cylinder along z about the frame's origin; `radius` and full `length` [m]."""
+    """A cylinder along z about the frame's origin, with `radius` and full `length` [m]."""
 
     kind = CYLINDER
 
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """A solid bounded by triangles, or a surface that is solid beneath; concave or not.
+    """A solid bounded by triangles, or a surface that is solid beneath, convex or concave.
 
-    vertices (n, 3) [m] and triangles (m, 3), indices of vertices counter-clockwise as seen from
-    outside. The arrays are copied and cannot be written to. `source` names the file in errors.
+    vertices is (n, 3) [m]. triangles (m, 3) has indices of vertices, counter-clockwise as seen from
+    outside. The arrays are read-only copies. `source` names the file in errors.
     """
 
     vertices: np.ndarray
@@ -143,7 +143,7 @@ class Mesh:
         return self  # nothing in it can change
 
     def __setstate__(self, state: dict) -> None:
-        """Restore a mesh of another process; its arrays cannot be written to either."""
+        """Restore a mesh of another process. The restored arrays are read-only too."""
         self.__dict__.update(state)
         for name in ("vertices", "triangles"):
             self.__dict__[name].flags.writeable = False
@@ -158,17 +158,17 @@ class Mesh:
 
     @property
     def label(self) -> str:
-        """Its name in errors: "mesh FILE", or its class."""
+        """Name of the mesh in errors: "mesh FILE", or its class."""
         return f"mesh {self.source}" if self.source else type(self).__name__
 
     @property
     def size(self) -> tuple[float, float, float]:
-        """Kernel size parameters: none, the triangles define it."""
+        """Kernel size parameters: none. The triangles define the size."""
         return (0.0, 0.0, 0.0)
 
     @cached_property
     def why_open(self) -> str | None:
-        """Why the triangles bound no solid; None if they do."""
+        """Reason why the triangles bound no solid, or None if the triangles bound a solid."""
         return why_open(self.triangles)
 
     @property
@@ -178,27 +178,27 @@ class Mesh:
 
     @cached_property
     def is_convex(self) -> bool:
-        """Whether it is closed and bounds one convex solid."""
+        """Whether the mesh is closed and bounds one convex solid."""
         return self.is_closed and is_convex(self.vertices, self.triangles)
 
     @cached_property
     def volume(self) -> float:
-        """Volume of the solid [m^3], negative if the triangles face inwards; closed meshes only."""
+        """Volume of the solid [m^3] (closed meshes only), negative if triangles face inwards."""
         return float(signed_volumes(self.vertices, self.triangles).sum())
 
     @cached_property
     def radius(self) -> float:
-        """Radius of the ball about the frame's origin that holds it [m]."""
+        """Radius of the ball about the frame's origin that encloses the mesh [m]."""
         return float(np.linalg.norm(self.vertices, axis=1).max())
 
     @cached_property
     def centered(self) -> tuple[Mesh, np.ndarray]:
-        """The same mesh about the middle of its bounds, and that middle (3,) [m]."""
+        """The same mesh relative to the middle of its bounds, and this middle (3,) [m]."""
         middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
         return self.moved(-middle), middle
 
     def require_areas(self) -> None:
-        """Raise ModelError for a triangle without area, whose plane is not known."""
+        """Raise ModelError for a triangle without area, which has no defined plane."""
         area = np.linalg.norm(doubled_areas(self.vertices[self.triangles]), axis=1)
         flat = np.flatnonzero(~((area > 0.0) & np.isfinite(area)))
         if flat.size:

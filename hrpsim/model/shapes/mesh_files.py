@@ -3,9 +3,9 @@
 
 """Load meshes from STL, OBJ, DAE, PLY and glTF files, in metres, welded, facing outwards.
 
-A file's own transforms are applied: scene graphs are flattened. As the tools of ROS do it, the
-unit of a DAE counts and its up_axis does not; all other formats are read as metres. glTF is turned
-from y up to z up, as in RViz and Drake. Polygons are cut in `polygons.py`.
+Transforms in a file are applied, and scene graphs are flattened. As in the tools of ROS, the unit
+of a DAE is used and its up_axis is not. All other formats are read as metres. glTF is turned from y
+up to z up, as in RViz and Drake. Polygons are cut in `polygons.py`.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ def load_mesh(
 ) -> Mesh:
     """Return the mesh of an STL, OBJ, DAE, PLY or glTF file.
 
-    Vertices at one position are one; triangles without area are removed; closed parts face
-    outwards, also with a negative (mirroring) scale: a ModelWarning lists the parts that were
+    Vertices at one position are merged, and triangles without area are removed. Closed parts face
+    outwards, also with a negative (mirroring) scale. A ModelWarning lists the parts that were
     turned. The mesh may be open, which `Mesh.why_open` explains. Reading an unchanged file again
     costs nothing.
 
     Args:
-        path: of the file.
+        path: path of the file.
         scale: factors of the vertices along x, y and z.
         hull: return the convex hull of the file's vertices.
 
     Raises:
-        ModelError: with the file and the cause, where it is missing, unreadable, empty, not finite,
-            without area, of an absurd size (over 1 km, under 1 um), or of more than 200 000
-            triangles (for a hull, different vertices).
+        ModelError: with the file and the cause. The file is missing, unreadable, empty, not finite
+            or without area. The size is absurd (over 1 km, under 1 um). Or the file has more than
+            200 000 triangles (for a hull, different vertices).
     """
     path = Path(path).expanduser()
     if not path.is_file():
@@ -83,7 +83,7 @@ def load_mesh(
 
 
 def read_mesh(path: Path, scale: tuple[float, ...], hull: bool) -> ReadMesh:
-    """Return the mesh of an existing file, and its repairs; ModelError as for `load_mesh`."""
+    """Return the mesh of an existing file, and its repairs. ModelError as for `load_mesh`."""
     try:
         status = path.stat()
     except OSError as cause:
@@ -183,7 +183,7 @@ def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
 
 
 def _check_size(path: Path, kind: str) -> None:
-    """Refuse files that are empty, too large, absent, or that declare more data than they hold."""
+    """Refuse files that are empty, too large or absent, or that declare too much data."""
     size = path.stat().st_size
     if size == 0:
         raise ModelError(f"mesh {path}: it is empty: the file has no bytes")
@@ -214,10 +214,10 @@ def capsule_mesh(capsule: Capsule) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_scene(path: Path, materials: bool = False):
-    """Return a file as trimesh.Scene in metres; materials: whether to read its colours.
+    """Return a file as trimesh.Scene in metres. materials: whether to read its colours.
 
-    The scene's metadata has `notes`: what was passed over. Raises trimesh's errors, and ModelError
-    where trimesh or a package that it needs is missing.
+    The scene's metadata has `notes` on parts that were passed over. Raises trimesh's errors. Raises
+    ModelError if trimesh or a package that trimesh needs is missing.
     """
     kind = path.suffix[1:].lower()
     try:
@@ -250,7 +250,10 @@ def read_scene(path: Path, materials: bool = False):
 
 
 def _plain(path: Path, kind: str) -> tuple[bytes | None, tuple[str, ...]]:
-    """Return the file as trimesh reads it right, or None for as it is, and what is passed over."""
+    """Return the file in a form that trimesh reads correctly, and notes on parts passed over.
+
+    The form is None if trimesh can read the file itself.
+    """
     if kind not in FORMATS:
         return None, ()
     data, note = path.read_bytes(), ""
@@ -265,7 +268,7 @@ def _plain(path: Path, kind: str) -> tuple[bytes | None, tuple[str, ...]]:
 
 
 def paint_plain_parts(scene, color: tuple[int, int, int]) -> None:
-    """Give the parts of a trimesh.Scene without a colour of their own this one, from 0 to 255."""
+    """Give parts of a trimesh.Scene without a colour of their own this colour, from 0 to 255."""
     from trimesh.visual import TextureVisuals
     from trimesh.visual.material import PBRMaterial
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Refuse a glTF file whose shape trimesh would not read, or would not read in reasonable time."""
+"""Refuse a glTF file that trimesh would not read correctly or in reasonable time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NODES = 10_000  # that show a mesh
 
 
 def check_gltf(data: bytes) -> None:
-    """Raise ValueError for a .gltf or .glb that uses what is not read, or is too large."""
+    """Raise ValueError for a .gltf or .glb that is too large or uses unsupported features."""
     tree = _tree(data)
     for name in tree.get("extensionsRequired", ()):
         if not name.startswith(_LOOKS):
@@ -34,7 +34,7 @@ def check_gltf(data: bytes) -> None:
 
 
 def _tree(data: bytes) -> dict[str, Any]:
-    """Return the JSON of a .gltf, or that in the first chunk of a .glb."""
+    """Return the JSON of a .gltf, or the JSON in the first chunk of a .glb."""
     if data[:4] == b"glTF":
         (length,) = struct.unpack_from("<I", data, 12)
         data = data[20 : 20 + length]

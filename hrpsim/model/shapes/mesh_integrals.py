@@ -3,9 +3,9 @@
 
 """Volume, centre and inertia of the solid that triangles bound.
 
-A solid is the signed sum of tetrahedra from one point to each triangle. For the tetrahedron 0, a,
-b, c of signed volume V = a . (b x c) / 6 the first moment is V (a + b + c) / 4 and the second one
-V (s s^T + a a^T + b b^T + c c^T) / 20 with s = a + b + c.
+A solid is the signed sum of tetrahedra from one point to each triangle. The tetrahedron 0, a, b, c
+has the signed volume V = a . (b x c) / 6. The first moment is V (a + b + c) / 4, and the second
+moment is V (s s^T + a a^T + b b^T + c c^T) / 20 with s = a + b + c.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 def signed_volumes(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return the signed volume [m^3] of the tetrahedron of each triangle, shape (m,).
 
-    The common corner is the middle of all vertices; outward triangles of a solid sum to V > 0.
+    The common corner is the middle of all vertices. For outward triangles of a solid the sum is
+    V > 0.
     """
     a, b, c = _corners(vertices, triangles, _middle(vertices))
     return np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
@@ -25,7 +26,7 @@ def signed_volumes(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 def solid_moments(
     vertices: np.ndarray, triangles: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return volume [m^3], centre (3,) [m] and inertia (3, 3) about it at density 1 [m^5]."""
+    """Return volume [m^3], centre (3,) [m] and central inertia (3, 3) at density 1 [m^5]."""
     middle = _middle(vertices)
     a, b, c = _corners(vertices, triangles, middle)
     volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
@@ -44,9 +45,9 @@ def areas(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def doubled_areas(corners: np.ndarray) -> np.ndarray:
-    """Return the normal of each triangle (m, 3), as long as twice its area [m^2].
+    """Return the normal of each triangle (m, 3), with twice the area as its length [m^2].
 
-    `corners` (m, 3, 3) [m] go round anticlockwise, seen from where the normal points to.
+    `corners` (m, 3, 3) [m] are anticlockwise, as seen from the side of the normal.
     """
     return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rewrite a PLY so that its faces are triangles, whatever polygons it has and however they mix.
+"""Rewrite a PLY so that all its faces are triangles, whatever polygons the file has.
 
-trimesh, which reads the result, cuts every polygon as a fan, and no binary file whose polygons have
-different numbers of corners.
+trimesh reads the result. Without the rewriting trimesh cuts every polygon as a fan, and cannot read
+a binary file with polygons of different numbers of corners.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class _Element(NamedTuple):
 
 
 def plain_ply(data: bytes) -> bytes:
-    """Return a PLY of vertices and triangles: the same bytes where all its faces are triangles.
+    """Return a PLY of vertices and triangles. A file of triangles alone is returned unchanged.
 
-    Faces of a file with other polygons keep their corners alone: the colours of faces go.
+    In a file with other polygons the faces keep their corners but lose other data, such as colours.
 
     Raises:
-        ValueError: the file is shorter than its header says, a property has an unknown type, or a
-            face names a vertex that does not exist.
+        ValueError: the file is shorter than its header declares, a property has an unknown type, or
+            a face names a vertex that does not exist.
     """
     head, mark, rest = data.partition(b"end_header")
     lines = head.decode("ascii", "replace").splitlines()
@@ -60,7 +60,7 @@ def plain_ply(data: bytes) -> bytes:
 
 
 def _elements(lines: list[str]) -> dict[str, _Element]:
-    """Return the elements of a header by their names, in its order."""
+    """Return the elements of a header by name, in order."""
     elements: dict[str, _Element] = {}
     for line in lines:
         words = line.split()
@@ -76,7 +76,7 @@ def _elements(lines: list[str]) -> dict[str, _Element]:
 
 
 class _Body:
-    """What follows the header; it is read once, from the beginning. Text has no order of bytes."""
+    """The data after the header, read once from the beginning. Text has no byte order."""
 
     def __init__(self, data: bytes, order: str):
         self._order, self._at = order, 0
@@ -84,7 +84,7 @@ class _Body:
         self._words = [] if order else data.split()
 
     def columns(self, element: _Element) -> dict:
-        """Return of the next element each property: an array, or a list of arrays."""
+        """Return each property of the next element: an array, or a list of arrays."""
         names = list(element.properties)
         if all(len(types) == 1 for types in element.properties.values()):
             if not self._order:

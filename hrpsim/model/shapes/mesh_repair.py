@@ -28,11 +28,11 @@ class Repaired(NamedTuple):
 
 
 def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
-    """Return a mesh whose vertices are shared and whose closed parts face outwards.
+    """Return a mesh with shared vertices and with closed parts that face outwards.
 
-    Vertices at one place become one, triangles without area and repeated ones go, unused vertices
-    too. A part that is wound in different directions is wound in one; a closed part that faces
-    inwards is turned, unless it lies inside another part: then it bounds a cavity.
+    Vertices at one place are merged. Triangles without area, repeated triangles and unused vertices
+    are removed. A part that is wound in different directions is wound in one direction. A closed
+    part that faces inwards is turned, unless the part is inside another part and bounds a cavity.
     """
     vertices, triangles = _welded(vertices, triangles)
     triangles = _without_slivers(vertices, triangles)
@@ -55,7 +55,10 @@ def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
 
 
 def _welded(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge vertices at one position; drop triangles with fewer than three corners, and repeats."""
+    """Merge vertices at one position.
+
+    Drop repeated triangles, and those with under three corners.
+    """
     low = vertices.min(axis=0)
     cell = max(WELD * float(np.ptp(vertices, axis=0).max()), np.finfo(float).tiny)
     grid = np.round((vertices - low) / cell).astype(np.int64)
@@ -75,9 +78,10 @@ def _welded(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Take out triangles whose corners lie on a line, and leave no hole where one was.
+    """Remove triangles with corners on one line, without leaving holes.
 
-    The corner in the middle goes onto the longest side, whose other triangle is cut in two there.
+    The middle corner is put onto the longest side. The other triangle at this side is cut in two
+    there.
     """
     for _ in range(8):
         flat = np.flatnonzero(_heights(vertices, triangles) < FLAT)
@@ -117,14 +121,14 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def _heights(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the height of each triangle over its longest side, as a part of that side."""
+    """Return the height of each triangle over its longest side, as a fraction of that side."""
     corners = vertices[triangles]
     sides = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).max(axis=1, initial=0.0)
     return 2.0 * areas(vertices, triangles) / np.maximum(sides, np.finfo(float).tiny) ** 2
 
 
 def _wound_alike(triangles: np.ndarray) -> tuple[np.ndarray, int]:
-    """Wind the triangles of each part in one direction; return them and how many were turned."""
+    """Wind the triangles of each part in one direction. Return them and the number turned."""
     pairs = mesh_topology.edge_neighbours(triangles)
     edges = mesh_topology.directed_edges(triangles)
     clash = edges[pairs[:, 0], 0] == edges[pairs[:, 1], 0]
@@ -155,7 +159,10 @@ def _wound_alike(triangles: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _outward(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, int]:
-    """Turn closed parts that face inwards and bound no cavity; return how many triangles turned."""
+    """Turn closed parts that face inwards and bound no cavity.
+
+    Return the number of turned triangles.
+    """
     volumes = signed_volumes(vertices, triangles)
     count, part = mesh_topology.parts_of(triangles)
     of_part = np.bincount(part, weights=volumes, minlength=count)
@@ -190,9 +197,9 @@ def _outward(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, i
 
 
 def _holds(corners: np.ndarray, point: np.ndarray) -> bool:
-    """Return whether a closed surface, of triangles (m, 3, 3), winds round a point.
+    """Return whether a closed surface, of triangles (m, 3, 3), encloses a point.
 
-    Its solid angles sum to 4 pi there.
+    The solid angles of the triangles then sum to 4 pi at the point.
     """
     corners = corners - point
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]

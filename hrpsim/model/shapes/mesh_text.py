@@ -3,10 +3,9 @@
 
 """Rewrite a mesh file so that it has triangles only, with indices from the file's beginning.
 
-trimesh, which reads the result, cuts every polygon as a fan, counts all negative indices of an OBJ
-from its end, misreads faces whose corners have several forms, and takes STL files of the exact
-length alone. A file that has none of these is
-returned as it is.
+trimesh reads the result. Without the rewriting trimesh cuts every polygon as a fan, and counts all
+negative indices of an OBJ from its end. trimesh also misreads faces with corners of several forms,
+and reads STL files only of the exact length. A file without these features is returned unchanged.
 """
 
 from __future__ import annotations
@@ -81,13 +80,13 @@ def _corner(corner: bytes, counts: list[int], at: int) -> bytes:
 
 
 def _alike(corners: list[bytes]) -> list[bytes]:
-    """Return the corners of a face, by their vertices alone unless all have one form."""
+    """Return the corners of a face, by their vertices alone if the corners have several forms."""
     forms = {tuple(map(bool, corner.split(b"/"))) for corner in corners}
     return corners if len(forms) == 1 else [corner.partition(b"/")[0] for corner in corners]
 
 
 def plain_dae(data: bytes) -> bytes:
-    """Return a DAE whose <polylist> and <polygons> are <triangles>, holes left open."""
+    """Return a DAE with <triangles> in place of <polylist> and <polygons>. Holes stay open."""
     if b"<polylist" not in data and b"<polygons" not in data:
         return data
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
@@ -147,10 +146,10 @@ def _integers(element: etree._Element) -> np.ndarray:
 
 
 def plain_stl(data: bytes) -> tuple[bytes, str]:
-    """Return a binary STL without what follows its triangles, and a note that says so, or "".
+    """Return a binary STL that ends after its triangles, and a note on removed data, or "".
 
     Raises:
-        ValueError: the file has fewer triangles than it says.
+        ValueError: the file has fewer triangles than declared.
     """
     is_text = data[:_STL_HEAD].lstrip()[:5].lower() == b"solid" and b"facet" in data[:4096].lower()
     if len(data) < _STL_HEAD or is_text:

@@ -14,12 +14,12 @@ _RISE = 1e-7  # of a convex mesh's triangle over its neighbour's plane, in exten
 
 
 def directed_edges(triangles: np.ndarray) -> np.ndarray:
-    """Return the edges (3 m, 2) of triangles (m, 3); those of triangle k are 3 k to 3 k + 2."""
+    """Return the edges (3 m, 2) of triangles (m, 3). Triangle k has the edges 3 k to 3 k + 2."""
     return triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
 
 
 def shared_edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return of each directed edge (3 m,) the number of its undirected edge, and their uses."""
+    """Return the undirected edge of each directed edge (3 m,), and how often each is used."""
     edges = directed_edges(triangles)
     low, high = edges.min(axis=1), edges.max(axis=1)
     keys = low * (int(triangles.max(initial=0)) + 1) + high
@@ -28,9 +28,10 @@ def shared_edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def why_open(triangles: np.ndarray) -> str | None:
-    """Return why triangles (m, 3) bound no solid, or None for a closed surface.
+    """Return the reason why triangles (m, 3) bound no solid, or None for a closed surface.
 
-    Closed: every edge belongs to two triangles that run along it in opposite directions.
+    In a closed surface every edge belongs to two triangles that run along it in opposite
+    directions.
     """
     number, uses = shared_edges(triangles)
     lone, crowded = int((uses == 1).sum()), int((uses > 2).sum())
@@ -45,7 +46,7 @@ def why_open(triangles: np.ndarray) -> str | None:
 
 
 def closed_parts(triangles: np.ndarray, count: int, part: np.ndarray) -> np.ndarray:
-    """Return of each edge-connected part (count,) whether it is closed, as by `why_open`."""
+    """Return whether each edge-connected part (count,) is closed, by the rule of `why_open`."""
     number, uses = shared_edges(triangles)
     broken = (uses != 2) | (_surplus(triangles, number) != 0.0)
     closed = np.ones(count, dtype=bool)
@@ -54,20 +55,21 @@ def closed_parts(triangles: np.ndarray, count: int, part: np.ndarray) -> np.ndar
 
 
 def _surplus(triangles: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """Return of each undirected edge how many more triangles run along it one way than the other.
+    """Return the surplus of triangles along one direction of each undirected edge.
 
-    `number` (3 m,) is that of each directed edge, from `shared_edges`.
+    `number` (3 m,) is the undirected edge of each directed edge, from `shared_edges`.
     """
     edges = directed_edges(triangles)
     return np.bincount(number, weights=np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
 
 
 def joined_sides(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return of each directed edge (3 m,) the one at which the surface continues, itself for none.
+    """Return the directed edge at which the surface continues from each directed edge (3 m,).
 
-    Two triangles that run along an edge in opposite directions continue each other. Of more, those
-    do that are next to each other round the edge with the solid between them, so that each edge of
-    the result has one triangle or two, whatever the mesh.
+    An edge without a continuation has itself. Two triangles that run along an edge in opposite
+    directions continue each other. If more triangles share the edge, the triangles continue each
+    other that are neighbours round the edge with the solid between them. Each edge of the result
+    therefore has one or two triangles, whatever the mesh.
     """
     number, uses = shared_edges(triangles)
     edges = directed_edges(triangles)
@@ -95,7 +97,7 @@ def joined_sides(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def edge_neighbours(triangles: np.ndarray) -> np.ndarray:
-    """Return pairs (k, 2) of directed edges that lie on each other, of edges with two triangles."""
+    """Return pairs (k, 2) of directed edges that coincide, for edges with two triangles."""
     number, uses = shared_edges(triangles)
     order = np.argsort(number, kind="stable")
     start = np.cumsum(uses) - uses
@@ -115,9 +117,9 @@ def parts_of(triangles: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def connected(a: np.ndarray, b: np.ndarray, count: int) -> tuple[int, np.ndarray]:
-    """Return how many parts `count` things have, a[k] joined to b[k], and that of each (count,).
+    """Return the number of parts and the part of each of `count` things (count,).
 
-    Parts are numbered by their first thing.
+    Thing a[k] is joined to thing b[k]. Parts are numbered by their first thing.
     """
     if count <= _FEW:
         return _few_connected(a.tolist(), b.tolist(), count)
@@ -131,7 +133,7 @@ def connected(a: np.ndarray, b: np.ndarray, count: int) -> tuple[int, np.ndarray
 
 
 def _few_connected(a: list[int], b: list[int], count: int) -> tuple[int, np.ndarray]:
-    """Return the same without SciPy, which takes longer to import."""
+    """Return the result of `connected` without SciPy, which takes longer to import."""
     first = list(range(count))
 
     def first_of(k: int) -> int:
@@ -149,9 +151,10 @@ def _few_connected(a: list[int], b: list[int], count: int) -> tuple[int, np.ndar
 def is_convex(vertices: np.ndarray, triangles: np.ndarray) -> bool:
     """Return whether a closed surface bounds one convex solid.
 
-    Locally: at no edge does the smaller triangle rise above the plane of the larger one, whose
-    plane is the better known, by more than rounding. A closed surface of one part that is so
-    everywhere, and has the Euler characteristic 2, bounds a convex solid.
+    The test is local: at each edge, the smaller triangle must not rise above the plane of the
+    larger triangle by more than rounding. The plane of the larger triangle is known more precisely.
+    A closed surface of one part that passes everywhere, and has the Euler characteristic 2, bounds
+    a convex solid.
     """
     used = np.unique(triangles)
     normals = doubled_areas(vertices[triangles])

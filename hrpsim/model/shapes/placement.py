@@ -43,15 +43,16 @@ def rotation_from_rpy(rpy: Sequence[float]) -> np.ndarray:
 
 
 def from_origin(xyz: Sequence[float] | None, rpy: Sequence[float] | None) -> Placement:
-    """Return the placement of a URDF <origin>; None means zeros."""
+    """Return the placement of a URDF <origin>. None means zeros."""
     R = np.eye(3) if rpy is None or not any(rpy) else rotation_from_rpy(rpy)
     return Placement(R, np.zeros(3) if xyz is None else np.array(xyz, dtype=np.float64))
 
 
 def rotation_with_z_along(axis: Iterable[float]) -> np.ndarray:
-    """Return a rotation whose third column is the unit vector of `axis` (not zero), shape (3, 3).
+    """Return a rotation (3, 3) with the unit vector of `axis` (not zero) as third column.
 
-    Along +z it is the identity, and along any coordinate axis its entries are exactly 0 and 1.
+    The rotation is the identity along +z. Along any coordinate axis the entries are exactly 0 and
+    1.
     """
     z = np.array(axis, dtype=np.float64)
     z /= np.abs(z).max()  # first, so that squares of tiny numbers do not underflow

@@ -1,11 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cut polygons into triangles, whether they are convex or not, by mapbox_earcut where they are not.
+"""Cut polygons into triangles. mapbox_earcut cuts polygons that are not convex.
 
-Every corner stays a corner of a triangle, so that no neighbour of a polygon has a side without a
-partner. A polygon whose corners lie in no plane is cut as its shadow on the plane of its mean
-normal.
+Every corner remains a corner of a triangle, so neighbours of a polygon keep matching sides. A
+polygon with corners outside one plane is cut by its projection on the plane of its mean normal.
 """
 
 from __future__ import annotations
@@ -19,11 +18,12 @@ _LEVEL = 1e-9  # a corner that turns back by less than this part of the polygon'
 
 
 def cut(points: np.ndarray, sizes: ArrayLike) -> np.ndarray:
-    """Return the triangles (m, 3) of polygons, wound as they are, in their order.
+    """Return the triangles (m, 3) of polygons, in the same order and winding.
 
     Args:
         points: all corners of the first polygon, of the second, ..., shape (sum of sizes, 3).
-        sizes: the number of corners of each polygon, shape (k,); fewer than 3 have no triangles.
+        sizes: the number of corners of each polygon, shape (k,). Polygons with fewer than 3 corners
+            have no triangles.
 
     Returns:
         indices of rows of `points`.
@@ -54,7 +54,7 @@ def cut_rings(points: np.ndarray, ends: list[int]) -> np.ndarray:
 
     Args:
         points: corners of the outer ring, then of each hole, shape (n, 3).
-        ends: for each ring one more than the index of its last corner.
+        ends: index of the last corner of each ring plus one.
 
     Raises:
         ModelError: mapbox_earcut is not installed.
@@ -86,7 +86,7 @@ def _normals(polygons: np.ndarray) -> np.ndarray:
 
 
 def _are_convex(polygons: np.ndarray) -> np.ndarray:
-    """Return which of polygons (k, n, 3) turn one way at all corners; (k,)."""
+    """Return which polygons (k, n, 3) turn in one direction at all corners, shape (k,)."""
     if polygons.shape[1] == 3:
         return np.ones(len(polygons), dtype=bool)
     sides = np.roll(polygons, -1, axis=1) - polygons
@@ -99,8 +99,8 @@ def _are_convex(polygons: np.ndarray) -> np.ndarray:
 def _fans(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Return the triangles (k, n - 2, 3) of convex polygons with these corners (k, n).
 
-    One of four corners is cut along its shorter diagonal, as tinyobjloader does, which matters
-    where the corners lie in no plane.
+    A polygon of four corners is cut along its shorter diagonal, as in tinyobjloader. The choice
+    matters if the corners are not in one plane.
     """
     if corners.shape[1] == 4:
         a, b, c, d = np.moveaxis(points[corners], 1, 0)
@@ -111,7 +111,7 @@ def _fans(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
 
 
 def _with_all_corners(triangles: list[tuple], start: int, end: int) -> None:
-    """Add the corners of a ring that no triangle has: those on a straight side of the polygon.
+    """Add the corners of a ring that no triangle has, which are on a straight side of the polygon.
 
     The triangle at that side is cut in two at the corner.
     """

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ground to walk on: heights over a grid; stairs, ramps, rubble, stepping stones, rough ground.
+"""Ground to walk on: heights over a grid, stairs, ramps, rubble, stepping stones, rough ground.
 
-All but given heights begin at the frame's origin, lead along x with their middle at y = 0, and
-stand on z = 0. Random ones depend only on `seed`.
+All terrains but given heights begin at the frame's origin, extend along x with their middle at
+y = 0, and stand on z = 0. Random terrains depend only on `seed`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ _WAVES = 12
 
 
 class HeightField(Mesh):
-    """A surface z = heights[i, j] [m] over a rectangular grid, solid beneath; for static shapes.
+    """A surface z = heights[i, j] [m] over a rectangular grid, solid beneath, for static shapes.
 
-    heights (nx, ny), i along x and j along y. The distance of neighbours along x and y [m] is
-    `spacing` (one number or two); or `size` is the length and width of the whole field [m].
-    `origin` (3,) [m] is where heights[0, 0] = 0 would be; by default the grid is centred about the
-    frame's z axis. Each cell is two triangles, cut from [i, j] to [i + 1, j + 1].
+    heights is (nx, ny), with i along x and j along y. `spacing` (one number or two) is the distance
+    of neighbours along x and y [m]. Alternatively, `size` is the length and width of the whole
+    field [m]. `origin` (3,) [m] is the point below heights[0, 0] at height 0. By default the grid
+    is centred about the frame's z axis. Each cell is two triangles, cut from [i, j] to [i + 1, j +
+    1].
     """
 
     heights: np.ndarray
@@ -85,7 +86,7 @@ class HeightField(Mesh):
 
 
 def check_size(owner: str, nx: int, ny: int) -> None:
-    """Raise ModelError where a grid of nx by ny heights is no field, or too large a one."""
+    """Raise ModelError if a grid of nx by ny heights is too small or too large."""
     if min(nx, ny) < 2:
         raise ModelError(f"{owner}: {nx} x {ny} heights; at least 2 x 2 are needed")
     if 2 * (nx - 1) * (ny - 1) > TRIANGLE_LIMIT:
@@ -103,10 +104,10 @@ def _two(name: str, given) -> np.ndarray:
 
 
 def stairs(count: int, rise: float, run: float, width: float, landing: float = 0.0) -> Compound:
-    """Return `count` steps up, each `rise` high and `run` deep; lengths in m.
+    """Return `count` steps up, each `rise` high and `run` deep, with lengths in m.
 
-    The tread of step k = 1, 2, ... lies at k * rise between (k - 1) * run and k * run; the last one
-    is `landing` longer.
+    The tread of step k = 1, 2, ... is at height k * rise between (k - 1) * run and k * run. The
+    last tread is `landing` longer.
     """
     _positive("stairs", rise=rise, run=run, width=width)
     _check_count("stairs", count)
@@ -119,7 +120,10 @@ def stairs(count: int, rise: float, run: float, width: float, landing: float = 0
 
 
 def ramp(length: float, rise: float, width: float, landing: float = 0.0) -> Compound:
-    """Return a slope that rises by `rise` over `length`, and a landing on top; lengths in m."""
+    """Return a slope that rises by `rise` over `length`, with a landing on top.
+
+    Lengths are in m.
+    """
     _positive("ramp", length=length, rise=rise, width=width)
     y = 0.5 * width
     corners = [(0.0, s * y, 0.0) for s in (-1, 1)]
@@ -131,10 +135,10 @@ def ramp(length: float, rise: float, width: float, landing: float = 0.0) -> Comp
 
 
 def rubble(length: float, width: float, height: float, stone: float, seed: int = 0) -> Compound:
-    """Return scattered flat stones, one in each square of `stone` by `stone`; lengths in m.
+    """Return scattered flat stones, one in each square of `stone` by `stone`, with lengths in m.
 
-    Each is a box of half to all of `stone` along each edge, turned at random within its square, and
-    a quarter to all of `height` high.
+    Each stone is a box with edges of half to all of `stone`, turned at random within its square.
+    The stone is a quarter to all of `height` high.
     """
     _positive("rubble", length=length, width=width, height=height, stone=stone)
     nx, ny = max(_whole(length / stone), 1), max(_whole(width / stone), 1)
@@ -164,10 +168,10 @@ def stepping_stones(
     uneven: float = 0.0,
     seed: int = 0,
 ) -> Compound:
-    """Return square stones, left and right in turn; lengths in m.
+    """Return square stones, left and right in turn, with lengths in m.
 
     The middle of stone k = 1, 2, ... is at x = k * spacing and y = aside or -aside, the first on
-    the left; its top is at `height`, or up to `uneven` lower.
+    the left. The top of a stone is at `height`, or up to `uneven` lower.
     """
     _positive("stepping_stones", spacing=spacing, size=size, height=height)
     _check_count("stepping_stones", count)
@@ -185,10 +189,11 @@ def stepping_stones(
 def rough_ground(
     length: float, width: float, height: float, wave: float, spacing: float = 0.05, seed: int = 0
 ) -> HeightField:
-    """Return smooth hills from 0 to `height`, none shorter than `wave`; lengths in m.
+    """Return smooth hills from 0 to `height`, none shorter than `wave`, with lengths in m.
 
-    Twelve waves of random directions, phases and lengths from `wave` to twice that are summed over
-    a grid of `spacing`, and scaled so that the lowest point is at 0 and the highest at `height`.
+    The sum of twelve waves is evaluated on a grid of `spacing`. Directions, phases and lengths
+    (`wave` to twice `wave`) are random. The sum is scaled to a lowest point at 0 and a highest
+    point at `height`.
     """
     _positive("rough_ground", length=length, width=width, height=height, wave=wave, spacing=spacing)
     nx, ny = _whole(length / spacing) + 1, _whole(width / spacing) + 1
@@ -215,7 +220,7 @@ TERRAINS: dict[str, Callable[..., Compound | HeightField]] = {
 
 
 def _whole(ratio: float) -> int:
-    """Return the number of whole parts; 5.999999999 by rounding is 6."""
+    """Return the number of whole parts. 5.999999999 by rounding is 6."""
     return int(ratio + 1e-9)
 
 

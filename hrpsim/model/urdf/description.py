@@ -29,9 +29,9 @@ _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 @dataclass(frozen=True)
 class Description:
-    """A URDF whose links, joints and tree are valid.
+    """A URDF with valid links, joints and tree.
 
-    links, joints: urdf-parser-py objects by name; elements: the XML behind them, for errors.
+    links, joints: urdf-parser-py objects by name. elements: the XML behind the objects, for errors.
     child_joints: names of the joints beneath each link, sorted by name (Pinocchio's order).
     """
 
@@ -59,7 +59,10 @@ class Description:
 
 
 def read_description(document: Document) -> Description:
-    """Check the links, joints and tree of `document` and return them; ModelError otherwise."""
+    """Check the links, joints and tree of `document` and return the description.
+
+    ModelError for an invalid document.
+    """
     name = document.text(document.root, "name")
     link_elements = _by_name(document, "link")
     joint_elements = _by_name(document, "joint")
@@ -139,10 +142,10 @@ def _check_origin(document: Document, owner) -> None:
 
 
 def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
-    """Refuse an invalid shape; one that is only visual may have a size of 0.
+    """Refuse an invalid shape. A shape that is only visual may have a size of 0.
 
-    A collision shape may be a point (a sphere of no radius, as Drake's feet have) or empty (a box
-    of size 0, as Kinova's roots have, or a cylinder or capsule of radius 0).
+    A collision shape may be a point (a sphere of no radius, as in Drake's feet). A collision shape
+    may also be empty (a box of size 0, as in Kinova's roots, or a cylinder or capsule of radius 0).
     """
     shapes = [shape for shape in document.children(geometry) if not is_foreign(shape)]
     if len(shapes) != 1:
@@ -169,14 +172,14 @@ def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
 
 
 def is_void(shape) -> bool:
-    """Return whether a shape is nowhere: a box without any size, a cylinder without a radius."""
+    """Return whether a shape is empty: a box without any size, a cylinder without a radius."""
     if shape.tag in ("cylinder", "capsule"):
         return float(shape.get("radius")) == 0.0
     return shape.tag == "box" and not any(float(size) for size in shape.get("size").split())
 
 
 def shape_of(element):
-    """Return the shape of a <visual> or <collision>: the one child of its <geometry>."""
+    """Return the shape of a <visual> or <collision>: the only child of its <geometry>."""
     return next(shape for shape in element.find("geometry") if not is_foreign(shape))
 
 
@@ -287,7 +290,7 @@ def _check_mimics(document: Document, joints: dict) -> None:
 
 
 def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict, dict]:
-    """Pass only links (without visuals) and joints to urdf-parser-py, which knows little else."""
+    """Pass links (without visuals) and joints to urdf-parser-py, which knows little else."""
     from urdf_parser_py import urdf
 
     standard = etree.Element("robot", name="standard")
@@ -311,7 +314,7 @@ def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict
 
 @contextmanager
 def _quiet_parser() -> Iterator[None]:
-    """Keep urdf-parser-py from printing each tag that it does not know."""
+    """Keep urdf-parser-py from printing unknown tags."""
     from urdf_parser_py.xml_reflection import core
 
     noisy, core.on_error = core.on_error, lambda message: None

@@ -22,9 +22,9 @@ _NAMES = {"name", "link", "joint", "reference"}  # attributes; spaces around the
 
 
 class Document:
-    """The parsed XML of one description; `label` names it in errors.
+    """The parsed XML of one description. `label` names the description in errors.
 
-    has_lines: whether line numbers are those of the file (not for text made by xacro).
+    has_lines: whether line numbers refer to the file (not for text made by xacro).
     """
 
     def __init__(self, text: str, label: str, has_lines: bool = True):
@@ -50,11 +50,11 @@ class Document:
             self.fail(self.root, f"the root element is <{self.root.tag}>, a URDF needs <robot>")
 
     def children(self, element, tag: str | None = None) -> Iterator:
-        """Yield the child elements, all or those called `tag`; comments and text are skipped."""
+        """Yield the child elements, all or those called `tag`. Comments and text are skipped."""
         yield from element.iterchildren(tag=etree.Element if tag is None else tag)
 
     def only(self, element, tag: str, required: bool = False):
-        """Return the single child called `tag`, or None; it is an error to give it twice."""
+        """Return the single child called `tag`, or None. Two such children are an error."""
         found = list(self.children(element, tag))
         if len(found) > 1:
             self.fail(found[1], f"<{tag}> is given {len(found)} times, one is allowed")
@@ -63,7 +63,7 @@ class Document:
         return found[0] if found else None
 
     def text(self, element, attribute: str) -> str:
-        """Return an attribute that must be present and not be empty."""
+        """Return an attribute that must be present and not empty."""
         value = element.get(attribute, "").strip()
         if not value:
             self.fail(element, f"attribute {attribute!r} is missing or empty")
@@ -84,7 +84,7 @@ class Document:
     def number(
         self, element, attribute: str, default: float | None = None, largest: float = LARGEST
     ) -> float:
-        """Return one number, not beyond `largest`; `default` where the attribute is missing."""
+        """Return one number, not beyond `largest`, or `default` if the attribute is missing."""
         if default is not None and element.get(attribute) is None:
             return default
         return self.numbers(element, attribute, largest=largest)[0]
@@ -118,7 +118,7 @@ class Document:
 
 
 def _parsed(text: bytes, recover: bool = False):
-    """Return the root element; syntax errors of `_HARMLESS` kinds are passed over."""
+    """Return the root element. Syntax errors of `_HARMLESS` kinds are passed over."""
     # Nothing outside the text is ever read: no entities, no DTD, no network.
     parser = etree.XMLParser(
         encoding="utf-8",
@@ -137,7 +137,7 @@ def _parsed(text: bytes, recover: bool = False):
 
 
 def is_foreign(element) -> bool:
-    """Return whether an element has a prefix: it is of another tool's namespace."""
+    """Return whether an element has a prefix, for the namespace of another tool."""
     return not isinstance(element.tag, str) or "}" in element.tag or ":" in element.tag
 
 
@@ -148,6 +148,6 @@ def described(element) -> str:
 
 
 def tag_of(element) -> str:
-    """Return an element's tag as it is written, with its prefix."""
+    """Return an element's tag as written, with its prefix."""
     name = element.tag.rpartition("}")[2]
     return f"{element.prefix}:{name}" if element.prefix else name

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find what a robot description refers to: ROS packages, and meshes given as URIs or paths."""
+"""Find packages and meshes of a robot description, given as URIs or paths."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ PackagePaths = Mapping[str, "str | os.PathLike"] | Iterable["str | os.PathLike"]
 class Resources:
     """Looks up packages and files for one description.
 
-    folder: where relative paths start (the description's folder; None: the working directory).
+    folder: start of relative paths (the description's folder). None means the working directory.
     package_paths: {package name: folder}, or folders that are packages or hold packages.
-    Packages are searched there first, then in AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and upwards from
-    `folder`, where a folder is the package if it bears its name or its package.xml says so.
+
+    Packages are searched in package_paths first, then in AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and
+    upwards from `folder`. A folder above is the package if it has the package's name, or if its
+    package.xml states the name.
     """
 
     def __init__(self, folder: Path | None, package_paths: PackagePaths | None = None):
@@ -38,20 +40,20 @@ class Resources:
         self._known: dict[str, list[Path]] = {}
 
     def packages(self, name: str) -> list[Path]:
-        """Return the folders that are package `name`, best first; empty where there is none."""
+        """Return the folders of the package `name`, best first, or an empty result."""
         if name not in self._known:
             self._known[name] = list(dict.fromkeys(self._candidates(name)))
         return self._known[name]
 
     def absent(self, package: str) -> str:
-        """Return the cause of an error: where a package was looked for."""
+        """Return the cause of an error: the places in which a package was searched."""
         return (
             f"package {shown_value(package)} was not found in package_paths, AMENT_PREFIX_PATH,"
             f" ROS_PACKAGE_PATH or above {self._folder or 'the working directory'}"
         )
 
     def locate(self, uri: str) -> Path:
-        """Return the file that `uri` names: package://, file://, absolute or relative path.
+        """Return the file of `uri`: package://, file://, absolute or relative path.
 
         Raises FileNotFoundError with the cause as its text.
         """
@@ -101,7 +103,7 @@ class Resources:
 
 
 def _exists(check: Callable[[], bool]) -> bool:
-    """Return whether a file or folder exists; False for a name that none can have."""
+    """Return whether a file or folder exists. False for an impossible name."""
     try:
         return check()
     except (OSError, ValueError):
@@ -109,7 +111,7 @@ def _exists(check: Callable[[], bool]) -> bool:
 
 
 def _other_case(paths: Iterable[Path]) -> str:
-    """Return "; there is 'A.stl': ..." if a file's name differs by the case of letters only."""
+    """Return "; there is 'A.stl': ..." if a file's name differs only in upper and lower case."""
     for path in paths:
         with contextlib.suppress(OSError, ValueError):
             for other in path.parent.iterdir():
@@ -130,7 +132,7 @@ def _package_in(folder: Path, name: str) -> Iterator[Path]:
 
 
 def declared_name(folder: Path) -> str | None:
-    """Return the name that the package.xml of a folder states, None where it states none."""
+    """Return the name in the package.xml of a folder, or None without a name."""
     import xml.etree.ElementTree as ElementTree  # for the few descriptions that need it
 
     try:

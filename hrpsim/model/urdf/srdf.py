@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""SRDF: read and write which links of a robot never collide.
+"""Read and write the links of a robot that never collide, in SRDF.
 
-<disable_collisions link1="a" link2="b" reason="Adjacent"/> keeps a pair apart;
-<disable_default_collisions link="a"/> keeps a from all other links, except for those that
-<enable_collisions link1="a" link2="b"/> names.
+<disable_collisions link1="a" link2="b" reason="Adjacent"/> excludes a pair.
+<disable_default_collisions link="a"/> excludes a from all other links, except for the links named
+by <enable_collisions link1="a" link2="b"/>.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Pair = tuple[str, str]
 def read_disabled_collisions(
     source: str | os.PathLike, link_names: Iterable[str]
 ) -> tuple[frozenset[Pair], tuple[str, ...]]:
-    """Return the pairs of links (in the order of their names) that an SRDF keeps from colliding.
+    """Return the pairs of links (in the order of their names) that an SRDF excludes from collision.
 
     source: a path, or XML text. Also returns a note on each line that names a link which the robot
-    does not have: such lines are without effect, as in the tools of ROS. ModelError names file,
-    line and element of anything invalid.
+    does not have. Such lines have no effect, as in the tools of ROS. ModelError names file, line
+    and element of anything invalid.
     """
     text, path = read_source(source)
     document = Document(text, "<SRDF text>" if path is None else str(path))
@@ -60,7 +60,7 @@ def read_disabled_collisions(
 def write_disabled_collisions(
     path: str | os.PathLike, robot_name: str, reasons: Mapping[Pair, str]
 ) -> None:
-    """Write an SRDF that keeps pairs of links from colliding, each with the reason why."""
+    """Write an SRDF that excludes pairs of links from collision, each with the reason."""
     root = etree.Element("robot", name=robot_name)
     for (a, b), reason in sorted(reasons.items()):
         etree.SubElement(root, "disable_collisions", link1=a, link2=b, reason=reason)
@@ -72,5 +72,5 @@ def write_disabled_collisions(
 
 
 def pair_of(a: str, b: str) -> Pair:
-    """Return two names in their order."""
+    """Return two names in alphabetical order."""
     return (a, b) if a <= b else (b, a)

@@ -3,10 +3,11 @@
 
 """Expand xacro to URDF text with the package `xacro`, which is imported only when needed.
 
-Xacro evaluates its expressions as Python: a file in xacro is a program, trusted like one.
+Xacro evaluates its expressions as Python. A file in xacro is therefore a program, and trusted like
+a program.
 
-An expansion is stored with hashes of the files that it included and with the packages that it
-found, and used again while all of them are the same. One that may depend on more (YAML files,
+An expansion is stored with hashes of the included files and with the packages found. The expansion
+is used again while all of these are the same. An expansion that may depend on more (YAML files,
 variables, files named by a pattern) is not stored. Damaged or missing files only cost time.
 """
 
@@ -56,7 +57,7 @@ _xacro_lock = threading.Lock()  # xacro keeps its file and argument stacks in mo
 
 
 class Expansion(NamedTuple):
-    """A description in plain URDF and what it was made from."""
+    """A description in plain URDF, and its sources."""
 
     text: str
     asked: list[str]  # arguments that the description has
@@ -65,7 +66,7 @@ class Expansion(NamedTuple):
 
 
 class _Arguments(dict):
-    """Xacro arguments that record which of them the description used."""
+    """Xacro arguments that record which arguments the description used."""
 
     def __init__(self, values: Mapping[str, object]):
         super().__init__({name: _as_text(value) for name, value in values.items()})
@@ -84,8 +85,9 @@ class _Arguments(dict):
 def is_xacro(text: str, path: Path | None) -> bool:
     """Return whether a description must pass through xacro.
 
-    It must if its file name says so, or if it declares the namespace and still holds something to
-    expand: xacro's own output often keeps the declaration, and old ones calls of missing macros.
+    The file name can say so. Otherwise the description must declare the namespace and contain
+    something to expand. The output of xacro often keeps the declaration, and old output keeps calls
+    of missing macros.
     """
     if path is not None and path.suffix == ".xacro":
         return True
@@ -96,11 +98,11 @@ def is_xacro(text: str, path: Path | None) -> bool:
 def expand(
     text: str, path: Path | None, arguments: Mapping[str, object], resources: Resources, label: str
 ) -> str:
-    """Return the URDF text that xacro makes of `text` (read from `path`, None: given as text).
+    """Return the URDF text that xacro makes of `text`, read from `path` (None: given as text).
 
-    $(find package) looks where `resources` does, then in ament's index. Xacro writes its warnings
-    to stderr. Raises ModelError with the file that xacro was reading, and for arguments that
-    nothing uses.
+    $(find package) searches the places of `resources`, then ament's index. Xacro writes its
+    warnings to stderr. ModelError names the file that xacro was reading. Arguments that nothing
+    uses also raise ModelError.
     """
     given = _Arguments(arguments)
     key = "" if path is None else key_of(text, path, given, _version())
@@ -143,7 +145,7 @@ def _expand(
 
 
 def _said(error: Exception) -> str:
-    """Return the text of an error of xacro, which repeats errors of unknown classes."""
+    """Return the text of an xacro error. xacro repeats errors of unknown classes."""
     text, wrapped = str(error), getattr(error, "exc", None)
     while wrapped is not None:
         text = text.replace(f"{type(wrapped)}: {wrapped} ", "", 1)
@@ -153,10 +155,10 @@ def _said(error: Exception) -> str:
 
 @contextmanager
 def _packages_found(resources: Resources, found: dict[str, str]) -> Iterator[None]:
-    """Make $(find package) look in `resources` first; record in `found` what it found there.
+    """Make $(find package) search `resources` first. Record the results in `found`.
 
-    Xacro itself looks only in ament's index, which neither `package_paths` nor a machine without
-    ROS 2 has.
+    Xacro itself searches only ament's index. The index does not know `package_paths`, and does not
+    exist on a machine without ROS 2.
     """
     import xacro.substitution_args
 
@@ -180,7 +182,7 @@ def _packages_found(resources: Resources, found: dict[str, str]) -> Iterator[Non
 
 
 def _version() -> str:
-    """Return the installed xacro's version, without importing it; importing raises ModelError."""
+    """Return a text that identifies the installed xacro, without importing xacro."""
     found = importlib.util.find_spec("xacro")
     if found is None or found.origin is None:
         return "none"
@@ -199,7 +201,7 @@ def key_of(text: str, path: Path, arguments: Mapping[str, str], version: str) ->
 
 
 def recall(key: str, resources: Resources) -> Expansion | None:
-    """Return a stored expansion if the files and packages that it used are as they were."""
+    """Return a stored expansion if the files and packages used are unchanged."""
     path = _folder() / f"{key}.json"
     content = read_whole(path) if key else None
     if content is None:
@@ -219,7 +221,7 @@ def recall(key: str, resources: Resources) -> Expansion | None:
 
 
 def keep(key: str, text: str, expansion: Expansion) -> None:
-    """Store the expansion of `text`, unless the key is "" or it may depend on more."""
+    """Store the expansion of `text`, unless the key is "" or the expansion may depend on more."""
     with contextlib.suppress(OSError, ValueError):
         files = [Path(name) for name in expansion.included]
         read = [text, *(file.read_text(encoding="utf-8") for file in files)]
@@ -240,9 +242,10 @@ def _folder() -> Path:
 
 
 class UrdfText(NamedTuple):
-    """URDF text and where it is from.
+    """URDF text and its origin.
 
-    has_lines: whether its lines are the file's; not_simulated: what another format had besides.
+    has_lines: whether its lines are the file's lines. not_simulated: additional content of another
+    format.
     """
 
     text: str
@@ -253,7 +256,7 @@ class UrdfText(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Its name in errors."""
+        """Name of the text in errors."""
         return "<text>" if self.path is None else str(self.path)
 
 

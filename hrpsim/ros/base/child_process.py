@@ -26,7 +26,7 @@ _LAST_WORDS = 10.0  # [s] to wait for its lines after its end; others may hold t
 
 
 class ChildProcess:
-    """Runs `command` with its output in `log`; it ends with its parent at the latest."""
+    """Runs `command` with its output in `log`. The process ends with its parent at the latest."""
 
     def __init__(
         self, name: str, command: Sequence[str], log: Path, environment: Mapping[str, str]
@@ -61,19 +61,19 @@ class ChildProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code, negative for a signal, or None while it runs."""
+        """The exit code, negative for a signal, or None while the process runs."""
         return self._process.poll()
 
     @property
     def lines(self) -> list[str]:
-        """The lines it has printed so far; after its end, all."""
+        """The lines printed so far, and all lines after the end of the process."""
         if self.exit_code is not None:
             self._reader.join(_LAST_WORDS)
         with self._news:
             return list(self._lines)
 
     def wait_for_line(self, text: str, timeout: float) -> bool:
-        """Wait until it prints a line with `text`; return False at its end or at `timeout` [s]."""
+        """Wait for a printed line with `text`. Return False at the end or at `timeout` [s]."""
         deadline = time.monotonic() + timeout
         looked_at = 0
         with self._news:
@@ -89,17 +89,17 @@ class ChildProcess:
                 self._news.wait(min(remaining, 0.2))
 
     def wait(self, timeout: float) -> int | None:
-        """Wait for its end and return the exit code, or None if it still runs after `timeout`."""
+        """Wait for the end of the process. Return the exit code, or None after `timeout`."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout)
         return self.exit_code
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, if it still runs."""
+        """Send a signal to the process, if it still runs."""
         self._process.send_signal(number)
 
     def stop(self, timeout: float = 60.0) -> int:
-        """Send SIGINT, after `timeout` [s] SIGTERM, then kill it; return the exit code."""
+        """Send SIGINT, after `timeout` [s] SIGTERM, then kill the process. Return the exit code."""
         for number, limit in ((signal.SIGINT, timeout), (signal.SIGTERM, timeout / 2)):
             if self.exit_code is None:
                 self.send_signal(number)
@@ -126,7 +126,7 @@ class ChildProcess:
 
 
 class Processes:
-    """Starts programs with logs in a folder, and ends them all."""
+    """Starts programs with logs in a folder, and ends all programs."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]):
         self.all: list[ChildProcess] = []
@@ -143,7 +143,7 @@ class Processes:
         return self.start(name, sys.executable, "-m", module, *arguments)
 
     def stop(self, timeout: float) -> list[tuple[ChildProcess, int]]:
-        """End them, the last one first, and return exit codes; see ChildProcess.stop."""
+        """End the programs, the last one first. Return exit codes (see ChildProcess.stop)."""
         used = set().union(*(mapped_shared_memory(child.pid) for child in self.all))
         ended = [(child, child.stop(timeout)) for child in reversed(self.all)]
         remove_abandoned_memory(used)  # of a process that was killed
@@ -151,7 +151,10 @@ class Processes:
 
 
 def own_shared_memory(pid: int) -> list[Path]:
-    """Return the DDS shared-memory files that only this process uses; a killed one leaves them."""
+    """Return the DDS shared-memory files used only by this process.
+
+    A killed process leaves them.
+    """
     own = mapped_shared_memory(pid)
     for entry in Path("/proc").glob("[0-9]*"):
         if own and entry.name != str(pid):
@@ -160,7 +163,7 @@ def own_shared_memory(pid: int) -> list[Path]:
 
 
 def mapped_shared_memory(pid: int) -> set[str]:
-    """Return the names of the DDS shared-memory files that a process uses, its own or others'."""
+    """Return the names of the DDS shared-memory files that a process uses, of any owner."""
     try:
         return set(_SHARED_MEMORY.findall(Path(f"/proc/{pid}/maps").read_text()))
     except OSError:
@@ -168,9 +171,9 @@ def mapped_shared_memory(pid: int) -> set[str]:
 
 
 def remove_abandoned_memory(names: Iterable[str]) -> None:
-    """Remove the shared-memory files whose owner, which held their lock, has ended.
+    """Remove shared-memory files of owners that held the file's lock and have ended.
 
-    Ports stay: the next process of their domain uses them.
+    Ports stay, because the next process of their domain uses them.
     """
     for name in names:
         lock = _FOLDER / f"{name}_el"

@@ -3,8 +3,9 @@
 
 """Environment variables that configure DDS.
 
-Private ROS domains, which isolate processes on this machine from all others; and the profiles of
-Fast DDS, whose release 3 (ROS 2 Kilted and later) renamed the variable and the settings.
+Private ROS domains isolate processes on this machine from all others. The module also sets the
+profiles of Fast DDS. Release 3 of Fast DDS (ROS 2 Kilted and later) renamed the variable and the
+settings.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _RELEASE_3 = ("FASTDDS_DEFAULT_PROFILES_FILE", "config/fastdds_3_profiles.xml")
 class PrivateDomain:
     """A ROS domain id that no other `PrivateDomain` on this machine has, until `release`.
 
-    The id is reserved by a bound socket, so a process that dies releases it. Domains in which a DDS
+    A bound socket reserves the id, so a process that dies releases the id. Domains in which a DDS
     participant already listens are skipped.
     """
 
@@ -88,11 +89,13 @@ def _bound(address: str, port: int) -> socket.socket | None:
 
 
 def profiles_variable(rclpy_file: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variable that names our Fast DDS profiles; empty if the user has set one.
+    """Return the variable that names our Fast DDS profiles.
 
-    rclpy_file: a file of rclpy; the package of the middleware is searched in the prefixes above
-    it, then in those of AMENT_PREFIX_PATH. The dependencies in its package.xml determine the
-    release; the result is also empty if the file cannot be read.
+    The result is empty if the user has set such a variable, or if the release is unknown. The
+    dependencies in the package.xml of the middleware determine the release.
+
+    rclpy_file: a file of rclpy. The package of the middleware is searched in the prefixes above
+    this file, then in the prefixes of AMENT_PREFIX_PATH.
     """
     if any(environment.get(variable) for variable, _ in (_RELEASE_2, _RELEASE_3)):
         return {}

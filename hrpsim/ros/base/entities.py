@@ -3,7 +3,7 @@
 
 """Robots and bodies that are spawned and deleted while a node runs. Needs no ROS.
 
-Refusals have the names of the result codes of simulation_interfaces.
+Refusals are named after the result codes of simulation_interfaces.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WORLD_FRAMES = ("", "world")
 
 
 class Refusal(WorldError):
-    """A request that is refused; `code` names the cause, such as NAME_NOT_UNIQUE."""
+    """A refused request. `code` names the cause, such as NAME_NOT_UNIQUE."""
 
     def __init__(self, code: str, text: str):
         super().__init__(text)
@@ -65,7 +65,8 @@ class EntityMotion(NamedTuple):
 class Entities:
     """The robots and bodies of a node's world, by name.
 
-    The frame of a body is at its centre of mass, that of a robot is its base link's.
+    The frame of a body is at its centre of mass. The frame of a robot is the frame of its base
+    link.
     """
 
     def __init__(self, world, odom_frame: str = "odom", limits: SpawnLimits | None = None):
@@ -74,7 +75,7 @@ class Entities:
         self.hold(world)
 
     def hold(self, world, notes: Mapping[str, EntityNotes] | None = None) -> None:
-        """Switch to another world in its initial state; `notes` describe its entities, by name."""
+        """Switch to another world in its initial state. `notes` describe its entities, by name."""
         self.world = world
         self._first_state = world.snapshot()
         self._spawned: list[Entity] = []
@@ -82,7 +83,7 @@ class Entities:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """Undo the changes of a request to the world if it raises anything."""
+        """Undo the changes of a request to the world if the request raises an error."""
         before, kept = dict(self.world.entities), self.world.snapshot()
         try:
             yield
@@ -100,7 +101,7 @@ class Entities:
         return ("urdf", *more, "hrpsim")
 
     def named(self, name: str) -> Entity:
-        """Return an entity; Refusal names those that exist."""
+        """Return an entity. Refusal lists the existing entities."""
         entities = self.world.entities
         if name not in entities:
             raise Refusal("NOT_FOUND", unknown_name("entity", name, entities))
@@ -124,10 +125,11 @@ class Entities:
     def spawn(
         self, name: str, uri: str, text: str, pose: Placement, *, allow_renaming: bool = False
     ) -> Entity:
-        """Add the entity that `uri`, or else `text`, describes with its frame at `pose`; return it.
+        """Add the entity described by `uri`, or else by `text`, with its frame at `pose`.
 
-        A URDF or xacro is a robot, free unless its root link is called "world". YAML is an entry
-        of a world file's `bodies`. With `allow_renaming` a taken or missing name is made unique.
+        Return it. A URDF or xacro is a robot, free unless its root link is called "world". YAML is
+        an entry of `bodies` in a world file. With `allow_renaming` a taken or missing name is made
+        unique.
         """
         if not uri and not text:
             raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
@@ -153,14 +155,14 @@ class Entities:
         return entity
 
     def delete(self, name: str) -> int:
-        """Remove an entity from the world; return how many connections were removed with it."""
+        """Remove an entity from the world. Return the number of connections removed with it."""
         entity = self.named(name)
         before = len(self.world.connections)
         self._remove(entity)
         return before - len(self.world.connections)
 
     def delete_spawned(self) -> int:
-        """Remove all spawned entities; return how many there were."""
+        """Remove all spawned entities. Return their number."""
         spawned = list(self._spawned)
         for entity in spawned:
             self._remove(entity)
@@ -172,7 +174,7 @@ class Entities:
         self._notes.pop(entity.name, None)
 
     def restore_first(self) -> None:
-        """Restore the world's initial state; after a spawn or delete, that of each entity."""
+        """Restore the world's initial state, or each entity's after a spawn or delete."""
         try:
             self.world.restore(self._first_state)
         except WorldError:
@@ -193,7 +195,7 @@ class Entities:
         return EntityMotion(pose, entity.velocity, entity.angular_velocity)
 
     def move(self, entity: Entity, motion: EntityMotion) -> None:
-        """Set the pose and velocity of an entity's frame; its joints keep theirs."""
+        """Set the pose and velocity of an entity's frame. The joints keep their state."""
         if isinstance(entity, Robot) and entity.model.base == "fixed":
             raise Refusal(
                 "OPERATION_FAILED",
@@ -216,7 +218,7 @@ class Entities:
         raise Refusal("INVALID_POSE", unknown_name("frame", name, dict.fromkeys(known)))
 
     def refuse_large(self, source: str | Path) -> None:
-        """Raise the Refusal of a file or text over `limits.text` bytes."""
+        """Raise Refusal for a file or text over `limits.text` bytes."""
         is_file = isinstance(source, Path)
         size = source.stat().st_size if is_file else len(source.encode(errors="replace"))
         if size > self.limits.text:
@@ -227,7 +229,7 @@ class Entities:
             )
 
     def refuse_xacro(self, source: str | Path) -> None:
-        """Raise the Refusal of a description whose expressions this process would evaluate."""
+        """Raise Refusal for a description with expressions that this process would evaluate."""
         text, path = _text_of(source)
         own = path and path.resolve().is_relative_to(share_path("urdf").resolve())
         if not (self.limits.xacro or own) and is_xacro(text, path):
@@ -238,7 +240,7 @@ class Entities:
             )
 
     def refuse_mjcf(self, source: str | Path) -> None:
-        """Raise the Refusal of a description that MuJoCo's parser would read."""
+        """Raise Refusal for a description that MuJoCo's parser would read."""
         if not self.limits.mjcf and format_of(*_text_of(source)) == "mjcf":
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
@@ -309,7 +311,7 @@ class Entities:
 
 
 def located(uri: str, kinds: tuple[str, ...], formats: str) -> Path:
-    """Return the file that a URI or path names, whose ending is one of `kinds`."""
+    """Return the file of a URI or path. The suffix must be one of `kinds`."""
     try:
         path = Resources(None, {"hrpsim": share_path()}).locate(uri)
     except (OSError, ValueError) as error:

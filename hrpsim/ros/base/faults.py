@@ -3,7 +3,7 @@
 
 """Errors in a node's callbacks: answered by the service, counted, logged at a limited rate.
 
-They never end the node. Needs no ROS.
+Such errors never end the node. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _LONGEST = 2000  # letters of a message that quotes a request
 
 
 def noted(found: Any, response):
-    """Return the response of a service whose callback returned `found`.
+    """Return the response of a service, given the result `found` of its callback.
 
-    `found` is the response itself; or the message of a success, None for no message; or a Refusal,
-    which is added to the filled response.
+    `found` is one of: the response itself; the message of a success, or None for no message; a
+    Refusal, which is added to the filled response.
     """
     if isinstance(found, type(response)):
         return found
@@ -43,7 +43,7 @@ def noted(found: Any, response):
 
 
 def failed_response(service_type: type, request, error: Exception, text: str):
-    """Return a service's response that reports `text`; empty for a type without such fields."""
+    """Return a service response that reports `text`, or an empty response without such fields."""
     response = service_type.Response()
     result = getattr(response, "result", None)
     if hasattr(response, "success"):  # of std_srvs
@@ -61,7 +61,7 @@ def failed_response(service_type: type, request, error: Exception, text: str):
 
 
 def fill_result(result, error: Exception, text: str, *where: type) -> None:
-    """Fill in a simulation_interfaces Result; `where`, or else Result, defines the codes."""
+    """Fill in a simulation_interfaces Result. `where`, or else Result, defines the codes."""
     code = error.code if isinstance(error, Refusal) else _FAILED
     kind = type(result)
     number = getattr(kind, f"RESULT_{code}", kind.RESULT_OPERATION_FAILED)
@@ -73,7 +73,7 @@ def fill_result(result, error: Exception, text: str, *where: type) -> None:
 def resource_of(message: Any) -> Any:
     """Return the part of a message with `uri` and `resource_string`.
 
-    Since release 2.1 of simulation_interfaces it is a field, before that the message itself.
+    This part is a field since release 2.1 of simulation_interfaces, and the message itself before.
     """
     for name in ("entity_resource", "world_resource", "level_resource"):
         if hasattr(message, name):
@@ -82,12 +82,12 @@ def resource_of(message: Any) -> Any:
 
 
 def service_name(kind: str) -> str:
-    """Return the name of the service of a type: spawn_entity for SpawnEntity."""
+    """Return the name of a service by its type, for example spawn_entity for SpawnEntity."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
 
 
 class RepeatFilter:
-    """Passes a text once every `period` [s, wall], and at most `capacity` different ones."""
+    """Passes a text once every `period` [s, wall], and at most `capacity` different texts."""
 
     def __init__(self, period: float, capacity: int = 16, clock=time.monotonic):
         self._period = period
@@ -96,7 +96,7 @@ class RepeatFilter:
         self._passed: dict[str, float] = {}
 
     def passes(self, text: str) -> bool:
-        """Return whether `text` has not passed within the period, and may pass now."""
+        """Return whether `text` may pass now and has not passed within the period."""
         now = self._clock()
         self._passed = {t: at for t, at in self._passed.items() if now - at < self._period}
         if text in self._passed or len(self._passed) >= self._capacity:
@@ -106,11 +106,12 @@ class RepeatFilter:
 
 
 class Faults:
-    """Explains errors; logs and counts those of the node itself.
+    """Explains errors. Logs and counts the errors of the node itself.
 
-    A refusal (HrpsimError), and a request that exceeds memory or the recursion limit, are errors of
-    the client. All others are faults of the node: `count` of them so far, `last` in one line.
-    Errors of the classes `ending` end the node's loop and are not counted.
+    A refusal (HrpsimError) is an error of the client. So is a request that exceeds memory or the
+    recursion limit. All other errors are faults of the node. `count` is the number of faults so
+    far, `last` is the last fault in one line. Errors of the classes `ending` end the node's loop
+    and are not counted.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class Faults:
         self.last = ""
 
     def explain(self, error: Exception, where: str) -> str:
-        """Return the answer to an error that `where` raised, short enough to be sent."""
+        """Return the answer to an error raised in `where`, short enough to be sent."""
         if isinstance(error, HrpsimError):
             return shortened(str(error))
         if isinstance(error, RecursionError):
@@ -138,7 +139,7 @@ class Faults:
 
     @contextmanager
     def held(self, where: str) -> Iterator[None]:
-        """Catch and explain errors, except those that end the loop."""
+        """Catch and explain errors, except errors that end the loop."""
         try:
             yield
         except self._ending:
@@ -149,7 +150,10 @@ class Faults:
                 self._logger().error(text)
 
     def answering(self, service_type: type, name: str, callback: Callable) -> Callable:
-        """Return `callback`, which may be a coroutine function, with its errors as answers."""
+        """Return a wrapper of `callback` that answers with errors.
+
+        Coroutine functions are accepted.
+        """
 
         def failed(request, error: Exception):
             return failed_response(service_type, request, error, self.explain(error, name))
@@ -190,7 +194,7 @@ class Faults:
 
 
 class Rejections:
-    """Counts rejected messages; warns of each cause once a second, at most 16 for each topic."""
+    """Counts rejected messages. Warns of each cause once a second, at most 16 for each topic."""
 
     def __init__(self, logger, faults: Faults):
         self._logger = logger
@@ -200,11 +204,14 @@ class Rejections:
         self.last = ""
 
     def note(self, error: Exception, topic: str, consequence: str = "") -> None:
-        """Count a message on `topic` that raised `error`; consequence: such as "the base stays"."""
+        """Count a message on `topic` that raised `error`.
+
+        consequence: text of the effect, such as "the base stays".
+        """
         self.report(topic, consequence, self._faults.explain(error, topic))
 
     def report(self, topic: str, consequence: str, cause: str, kind: str | None = None) -> None:
-        """Count one message on `topic`; `kind` identifies the cause, its text by default."""
+        """Count one message on `topic`. `kind` identifies the cause. The default is its text."""
         self.count += 1
         self.last = f"{topic} rejected{', ' if consequence else ''}{consequence}: {cause}"
         if self._filters[topic].passes(kind or cause):
@@ -212,7 +219,7 @@ class Rejections:
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:
-    """Return a text without its middle, if it is longer than `longest`."""
+    """Return a text, without its middle if the text is longer than `longest`."""
     text = text.encode("utf-8", "backslashreplace").decode()  # it may hold invalid Unicode
     half = longest // 2
     return text if len(text) <= longest else f"{text[:half]} ... {text[-half:]}"

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Conversions between geometry messages and numbers. Imports ROS where it needs it."""
+"""Conversions between geometry messages and numbers. ROS is imported only if needed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _FARTHEST = 1e4  # [m]; positions are then still exact to 2e-12 m
 
 
 def placement_of(pose: Pose) -> Placement:
-    """Return a pose as a placement; Refusal INVALID_POSE for an invalid one."""
+    """Return a pose as a placement. Refusal INVALID_POSE for an invalid pose."""
     p, quaternion = np.split(pose_of(pose), [3])
     return Placement(rotation_matrix(quaternion / np.linalg.norm(quaternion)), p)
 
 
 def pose_of(pose: Pose) -> np.ndarray:
-    """Return position [m] and quaternion x y z w (7,); Refusal INVALID_POSE for an invalid pose."""
+    """Return position [m] and quaternion x y z w (7,). Refusal INVALID_POSE for an invalid pose."""
     p, quaternion = numbers_of(pose.position), numbers_of(pose.orientation)
     if not (np.abs(p) <= _FARTHEST).all():
         raise Refusal(
@@ -46,7 +46,7 @@ def fill_pose(pose: Pose, placement: Placement) -> None:
 
 
 def numbers_of(message) -> np.ndarray:
-    """Return x, y, z of a vector (3,), x, y, z, w of a quaternion (4,)."""
+    """Return x, y, z of a vector (3,), or x, y, z, w of a quaternion (4,)."""
     return np.array([getattr(message, axis) for axis in "xyzw" if hasattr(message, axis)])
 
 

@@ -45,8 +45,8 @@ class AnsweringNode(Node):
     """Resends an answer until the middleware has discovered the client.
 
     DDS matches a client's reader and writer separately. If a discovery datagram is lost, a request
-    can arrive seconds before the match; the middleware then drops the answer after 0.1 s, and
-    rclpy only warns: https://github.com/ros2/rmw_fastrtps/issues/842.
+    can arrive seconds before the match. The middleware then drops the answer after 0.1 s, and rclpy
+    only warns: https://github.com/ros2/rmw_fastrtps/issues/842.
     """
 
     def create_service(self, srv_type, srv_name, callback, **options):
@@ -72,7 +72,7 @@ class AnsweringNode(Node):
 
 
 def _is_sent(service: Service, response, header) -> bool:
-    """Send an answer; return whether the middleware knew its client."""
+    """Send an answer. Return whether the middleware knew its client."""
     with _watching_warnings, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Service.send_response(service, response, header)
@@ -80,23 +80,23 @@ def _is_sent(service: Service, response, header) -> bool:
 
 
 class DeferringActionServer(ActionServer):
-    """An action server without execute callbacks: `answer` ends the execution of a goal."""
+    """An action server without execute callbacks. `answer` ends the execution of a goal."""
 
     def __init__(self, node, action_type, action_name, **options):
         super().__init__(node, action_type, action_name, lambda goal: None, **options)
 
     def notify_execute(self, goal_handle, execute_callback) -> None:
-        """Start no callback when a goal begins to be executed."""
+        """Start no callback at the start of a goal's execution."""
         if execute_callback is not None:
             super().notify_execute(goal_handle, execute_callback)
 
     def answer(self, goal_handle, result) -> None:
-        """Send the result of a goal that has ended, before it returns where that is possible."""
+        """Send the result of an ended goal, before the call returns if rclpy permits."""
         if not self._send(goal_handle, result):
             self.notify_execute(goal_handle, lambda goal: result)  # too late for a server that ends
 
     def _send(self, goal_handle, result) -> bool:
-        """Send a result before returning; False where rclpy has no such private members."""
+        """Send a result before returning. Return False if rclpy has no such private members."""
         future = getattr(self, "_result_futures", {}).get(bytes(goal_handle.goal_id.uuid))
         if not hasattr(future, "_set_executor"):
             return False
@@ -110,9 +110,9 @@ class DeferringActionServer(ActionServer):
 class GuardedNode(AnsweringNode):
     """Wraps every callback at creation: services, subscriptions, timers.
 
-    A service, also of parameters, answers an error with its message; a message or a timer event
-    whose callback fails is skipped. `faults` counts the node's own errors and logs them with their
-    tracebacks.
+    A service answers an error with the error's message. The services of parameters do the same. A
+    message or a timer event with a failing callback is skipped. `faults` counts the node's own
+    errors and logs them with their tracebacks.
     """
 
     def __init__(self, name: str, **options):
@@ -121,7 +121,7 @@ class GuardedNode(AnsweringNode):
         super().__init__(name, **options)
 
     def create_service(self, srv_type, srv_name, callback, **options):
-        """Make a service that answers with the error of `callback`; others run while it waits."""
+        """Make a service that answers errors of `callback`. Other callbacks run while it waits."""
         if inspect.iscoroutinefunction(callback):
             options.setdefault("callback_group", MutuallyExclusiveCallbackGroup())
         answer = self.faults.answering(srv_type, srv_name, callback)
@@ -138,7 +138,7 @@ class GuardedNode(AnsweringNode):
         return super().create_publisher(msg_type, topic, qos_profile, **options)
 
     def create_action_server(self, action_type, action_name, **options) -> DeferringActionServer:
-        """Make an action server, after the end of one of that name that has been withdrawn."""
+        """Make an action server, after the end of a withdrawn server of the same name."""
         name = self.resolve_topic_name(action_name)
         if before := self._withdrawn.pop(name, None):
             before.destroy()
@@ -147,7 +147,8 @@ class GuardedNode(AnsweringNode):
     def withdraw(self, server: DeferringActionServer, name: str) -> None:
         """Make an action server reject goals, and destroy it later.
 
-        DDS drops what has been sent but not received when its writer is removed: the last results.
+        When a writer is removed, DDS drops data that were sent but not received, such as the last
+        results.
         """
         server.register_goal_callback(lambda goal: GoalResponse.REJECT)
         self._withdrawn[name := self.resolve_topic_name(name)] = server
@@ -167,10 +168,10 @@ class GuardedNode(AnsweringNode):
 
 
 class NodePart:
-    """Makes topics and declares parameters of a node, until `destroy`; forwards all else to it.
+    """Makes topics and declares parameters of a node, until `destroy`.
 
-    Use and destroy it in the thread that spins the node's executor, while no callback of another
-    member runs.
+    Forwards all else to the node. Use and destroy the part in the thread that spins the node's
+    executor, while no callback of another member runs.
     """
 
     def __init__(self, node: GuardedNode):
@@ -200,16 +201,16 @@ class NodePart:
         return server
 
     def before_destruction(self, callback: Callable[[], object]) -> None:
-        """Call `callback` in `destroy`, before what has been made so far is removed."""
+        """Call `callback` in `destroy`, before the members made so far are removed."""
         self._undo.append(callback)
 
     def declare_parameter(self, name: str, *arguments, **options):
-        """Declare a parameter of the node; raises what rclpy raises."""
+        """Declare a parameter of the node. Raises the errors of rclpy."""
         parameter = self._node.declare_parameter(name, *arguments, **options)
         self._undo.append(partial(self._node.undeclare_parameter, name))
         return parameter
 
     def destroy(self) -> None:
-        """Remove its topics and parameters from the node."""
+        """Remove the part's topics and parameters from the node."""
         while self._undo:
             self._undo.pop()()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The node's parameters: a table with default, range and meaning of each; declared and checked."""
+"""The parameters of the node: a table with default, range and meaning, declared and checked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHOWN = 5  # nodes of a file of parameters, in a warning
 
 @dataclass(frozen=True)
 class Specification:
-    """A parameter: its default gives the type; a range applies to numbers."""
+    """A parameter. The default gives the type. A range applies to numbers."""
 
     default: Any
     description: str
@@ -52,7 +52,7 @@ class Specification:
         return descriptor
 
     def problem(self, name: str, value: Any) -> str:
-        """Return what is wrong with a value of the right type and range, or ""."""
+        """Return the fault of a value of the right type and range, or ""."""
         if not self.choices or value in self.choices:
             return ""
         return f"parameter {name!r} is {value!r}; it must be {self._allowed}"
@@ -241,11 +241,11 @@ def describe(specifications: Mapping[str, Specification]) -> str:
 
 
 class ParameterError(HrpsimError, ValueError):
-    """An invalid parameter of a program; the message names it."""
+    """An invalid parameter of a program. The message names the parameter."""
 
 
 def declare(node: Node, specifications: Mapping[str, Specification]) -> dict[str, Any]:
-    """Declare parameters; return their values. ParameterError for one that does not fit."""
+    """Declare parameters and return their values. ParameterError for an invalid value."""
     overrides = getattr(node, "_parameter_overrides", {})  # rclpy has no other way to change them
     overrides.update({name: _as_meant(parameter) for name, parameter in overrides.items()})
     values = {}
@@ -263,19 +263,19 @@ def declare(node: Node, specifications: Mapping[str, Specification]) -> dict[str
 
 
 def _as_meant(parameter: Parameter) -> Parameter:
-    """Return the mode "off" for false: YAML, and so `ros2 param`, reads off as false."""
+    """Return the mode "off" for false, because YAML and `ros2 param` read off as false."""
     if parameter.value is False and parameter.name.startswith("modes."):
         return Parameter(parameter.name, Parameter.Type.STRING, "off")
     return parameter
 
 
 def given_to(node: Node) -> list[str]:
-    """Return the names of the node's parameters in the command line and files."""
+    """Return the names of the node's parameters on the command line and in files."""
     return list(getattr(node, "_parameter_overrides", {}))  # rclpy has no other way to ask
 
 
 def warn_of_foreign_files(node: Node) -> None:
-    """Warn of parameter files on the command line that have no entry for the node."""
+    """Warn of parameter files on the command line without an entry for the node."""
     own = node.get_fully_qualified_name()
     for option, file in zip(sys.argv, sys.argv[1:]):
         names = list(_nodes_of(file)) if option == "--params-file" else []
@@ -285,7 +285,7 @@ def warn_of_foreign_files(node: Node) -> None:
 
 
 def _nodes_of(file: str) -> Iterator[str]:
-    """Yield the node names, or patterns, in a parameter file; nothing if it cannot be read."""
+    """Yield the node names, or patterns, in a parameter file. Yield nothing after an error."""
     try:
         entries = [("", read_yaml(Path(file), HrpsimError).data)]
     except HrpsimError:  # rcl has read it and reports errors
@@ -300,7 +300,7 @@ def _nodes_of(file: str) -> Iterator[str]:
 
 
 def _pattern(name: str) -> re.Pattern:
-    """Return the pattern of a node name in a parameter file: "/**" matches any names, "/*" one."""
+    """Return the pattern of a node name in a file: "/**" matches any names, "/*" one name."""
     parts = {"**": r"(/\w+)*", "*": r"/\w+"}
     return re.compile(
         "".join(parts.get(part, f"/{re.escape(part)}") for part in name[1:].split("/"))
@@ -310,7 +310,7 @@ def _pattern(name: str) -> re.Pattern:
 def warn_of_unknown(
     node: Node, declared: Iterable[str], later: Callable[[str], bool] = lambda name: False
 ) -> None:
-    """Warn of given parameters that are neither declared nor `later(name)` to be declared."""
+    """Warn of given parameters that are neither declared nor to be declared (`later(name)`)."""
     warn_of_foreign_files(node)
     for name in given_to(node):
         known = node.has_parameter(name) or name.startswith("qos_overrides.") or later(name)
@@ -319,7 +319,7 @@ def warn_of_unknown(
 
 
 def refuse_unknown(node: Node) -> None:
-    """Raise ParameterError for gains of an unknown joint; warn of names that no later robot has."""
+    """Raise ParameterError for gains of an unknown joint. Warn of names that no later robot has."""
     kinds = {"gains": "joint", "modes": "joint", "rates": "sensor"}
     for name in given_to(node):
         kind, _, part = name.partition(".")
@@ -337,7 +337,7 @@ def value_of(node: Node, name: str) -> Any:
 
 
 def named_values(parameter: str, texts: list[str]) -> dict[str, str]:
-    """Return {"bush": "true"} for ["bush:=true"]; ParameterError names a text without ':='."""
+    """Return {"bush": "true"} for ["bush:=true"]. ParameterError names a text without ':='."""
     values = {}
     for text in filter(None, texts):
         name, separator, value = text.partition(":=")
@@ -352,8 +352,8 @@ def on_change(
 ) -> None:
     """Call `react(name, value)` after any declared parameter has been set at run time.
 
-    Before that, `check(name, value)` returns what is wrong with a value that the table allows, or
-    ""; the whole request is then refused with this reason.
+    `check(name, value)` is called before. It returns the fault of a value that the table allows, or
+    "". With a fault, the whole request is refused with this reason.
     """
 
     def checked(parameters: list[Parameter]) -> msg.SetParametersResult:

@@ -3,7 +3,7 @@
 
 """Subscriptions that the caller reads, without an executor.
 
-An executor turn (100 to 200 us) before every step is too slow for a stepping loop at 1 kHz; reading
+An executor turn (100 to 200 us) before every step is too slow for a stepping loop at 1 kHz. Reading
 one subscription without messages costs about 2 us.
 """
 
@@ -20,18 +20,18 @@ from rclpy.qos import QoSProfile
 
 
 class PolledGroup(CallbackGroup):
-    """A callback group that no executor serves; its subscriptions are read by `take` only."""
+    """A callback group that no executor serves. Only `take` reads its subscriptions."""
 
     def can_execute(self, entity) -> bool:
-        """Return False: executors skip every member."""
+        """Return False, so that executors skip every member."""
         return False
 
     def beginning_execution(self, entity) -> bool:
-        """Return False: executors may not run a member."""
+        """Return False, because executors may not run a member."""
         return False
 
     def ending_execution(self, entity) -> None:
-        """Do nothing: no member is ever run."""
+        """Do nothing, because no member is ever run."""
 
 
 def _unused(message) -> None:
@@ -39,7 +39,10 @@ def _unused(message) -> None:
 
 
 class PolledSubscription:
-    """A subscription whose messages, with `raw` as bytes, wait in the middleware until `take`."""
+    """A subscription with messages that wait in the middleware until `take`.
+
+    With `raw` the messages are bytes.
+    """
 
     def __init__(
         self,
@@ -62,15 +65,15 @@ class PolledSubscription:
     def take(self) -> tuple[Any, dict[str, int]] | None:
         """Return the oldest waiting message and its info, or None.
 
-        The info holds `source_timestamp` and `received_timestamp` [ns, wall clock] and, where the
-        middleware counts, `publication_sequence_number`.
+        The info has `source_timestamp` and `received_timestamp` [ns, wall clock]. If the middleware
+        counts messages, the info also has `publication_sequence_number`.
         """
         return self._handle.take_message(self._message_type, self._raw)
 
     def wait(self, longest: float, *others: PolledSubscription) -> None:
-        """Return once a message of this or another topic has arrived, or after `longest` [s, wall].
+        """Wait for a message of this or another topic, at most for `longest` [s, wall].
 
-        The other subscriptions are of the same node.
+        The other subscriptions belong to the same node.
         """
         context = self._node.context.handle
         handles = [self._handle, *(other._handle for other in others)]
@@ -84,7 +87,7 @@ class PolledSubscription:
             wait_set.wait(round(longest * 1e9))
 
     def take_all(self) -> Iterator[tuple[Any, dict[str, int]]]:
-        """Yield the waiting messages, oldest first; those that cannot be decoded are skipped."""
+        """Yield the waiting messages, oldest first. Messages that cannot be decoded are skipped."""
         while True:
             try:
                 taken = self.take()

@@ -28,14 +28,15 @@ _LONGEST_SILENCE = 1.0  # of a signal with code that does not poll [s, wall]
 
 
 class StopSignal:
-    """Sets `requested` at these signals; use it around the life of a process.
+    """Sets `requested` at these signals. Use it around the life of a process.
 
-    Until `loop_started` is called there is nothing to shut down and the first signal raises
-    KeyboardInterrupt; from then on signals only set `requested`, so that a second Ctrl-C (a
-    terminal and a launcher often send one each) cannot interrupt the shutdown. A terminal that is
-    closed sends SIGHUP; under `nohup` it stays ignored.
-    Code of users may never return: after `user_code_started` a signal raises KeyboardInterrupt in
-    it if `requested` is not polled within 1 s, and a further one then ends the process.
+    Until `loop_started` is called there is nothing to shut down, and the first signal raises
+    KeyboardInterrupt. From then on signals only set `requested`. A second Ctrl-C therefore cannot
+    interrupt the shutdown (a terminal and a launcher often send one each). A closed terminal sends
+    SIGHUP, which stays ignored under `nohup`.
+
+    User code may never return. After `user_code_started`, a signal raises KeyboardInterrupt in the
+    user code if `requested` is not polled within 1 s. A further signal then ends the process.
     """
 
     def __init__(self):
@@ -61,15 +62,15 @@ class StopSignal:
     def loop_started(self) -> None:
         """Declare that `requested` is polled regularly from now on.
 
-        Raise KeyboardInterrupt if an earlier one was lost: Python only prints an exception that is
-        raised in a destructor or a callback of the interpreter.
+        Raise KeyboardInterrupt if an earlier KeyboardInterrupt was lost. Python only prints an
+        exception that is raised in a destructor or a callback of the interpreter.
         """
         self._looping = True
         if self.requested:
             raise KeyboardInterrupt
 
     def user_code_started(self) -> None:
-        """As `loop_started`, where the loop calls the code of users."""
+        """Declare the same as `loop_started`, for a loop that calls user code."""
         if signal.SIGALRM not in self._previous:
             self._previous[signal.SIGALRM] = signal.signal(signal.SIGALRM, self._interrupt)
         self.loop_started()
@@ -102,12 +103,14 @@ def run_program(
     arguments: list[str] | None,
     describe: Callable[[], str] | None = None,
 ) -> int:
-    """Run `body(stop)` between rclpy's start and end; return its exit code.
+    """Run `body(stop)` between rclpy's start and end. Return its exit code.
 
-    arguments: of the command line, including those for ROS; sys.argv by default. The exit code is
-    130 for a signal before the body has called `stop.loop_started()`, and 1, with one line, for
-    invalid arguments, parameters and files. A program that takes arguments for ROS only has a text
-    that `describe` returns: --help prints it, and any other argument is refused with 2.
+    arguments: command line, including arguments for ROS. The default is sys.argv.
+    describe: returns the text of --help, for a program that takes arguments for ROS only. Any other
+    argument is refused with 2.
+
+    The exit code is 130 for a signal before the body has called `stop.loop_started()`. The exit
+    code is 1, with one line of text, for invalid arguments, parameters and files.
     """
     if describe is not None:
         code = _answer_own_arguments(sys.argv[1:] if arguments is None else arguments, describe)
@@ -122,7 +125,7 @@ def run_program(
 
 
 def _answer_own_arguments(arguments: list[str], describe: Callable[[], str]) -> int | None:
-    """Return the exit code if there are arguments that are not for ROS, else None."""
+    """Return the exit code if some arguments are not for ROS, else None."""
     from rclpy.utilities import remove_ros_args
 
     try:
@@ -180,6 +183,6 @@ def _leave_no_memory() -> None:
 
 
 def _one_line(error: Exception) -> str:
-    """Return an error's message in one line, without positions in the sources of rcl."""
+    """Return the message of an error in one line, without positions in the sources of rcl."""
     text = " ".join(str(error).split())
     return re.sub(r", at \S+:\d+", "", text) or type(error).__name__

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Messages of fixed layout, serialised once; publishing patches stamps and numbers in place.
+"""Messages of fixed layout, serialised once. Publishing patches stamps and numbers in place.
 
-A typed TFMessage of 37 transforms takes about 200 us to publish from Python, because every field
-is converted. Its serialised form always has the same layout, so the offsets of the stamps and the
-float64 fields suffice: then one publication costs a few microseconds.
+A typed TFMessage of 37 transforms takes about 200 us to publish from Python, because every field is
+converted. The serialised form always has the same layout, so the offsets of the stamps and of the
+float64 fields suffice. One publication then costs a few microseconds.
 
-The offsets are found by search: the template is filled with marks that occur nowhere else and
+The offsets are found by search. The template is filled with marks that occur nowhere else, and is
 serialised by the middleware itself.
 """
 
@@ -33,8 +33,8 @@ class SerializedTemplate:
     """Publishes one message repeatedly with new stamps and numbers.
 
     `fill(message, stamp, numbers)` writes a builtin_interfaces/Time `stamp` and the sequence
-    `numbers` of `count` floats into a typed message; it defines the order of `numbers` in
-    `publish`. It is called once, with marks.
+    `numbers` of `count` floats into a typed message. `fill` defines the order of `numbers` in
+    `publish`. `fill` is called once, with marks.
     """
 
     def __init__(
@@ -74,8 +74,9 @@ class SerializedTemplate:
 def _serialized(message) -> bytes:
     """Return the message as a publisher sends it, without bytes after its end.
 
-    serialize_message counts padding before the numbers of empty arrays, which is not written: up to
-    7 undefined bytes for each array follow, which strict readers of bags (rosbags) reject.
+    serialize_message counts padding before the numbers of empty arrays, although the padding is not
+    written. Up to 7 undefined bytes follow for each array. Strict readers of bags (rosbags) reject
+    such bytes.
     """
     data = serialize_message(message)
     while _is_whole(shorter := data[:-1], type(message)):
@@ -97,7 +98,7 @@ def _offsets_of_stamps(words: np.ndarray) -> list[int]:
 
 
 def _indices_of_numbers(floats: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """Return the first offset of each mark; undefined bytes after the end may repeat one."""
+    """Return the first offset of each mark. Undefined bytes after the end may repeat a mark."""
     indices = np.flatnonzero(np.isin(floats, marks))
     found, first = np.unique(floats[indices], return_index=True)
     indices = indices[first]

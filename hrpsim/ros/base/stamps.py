@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Simulated time in ROS, integer nanoseconds that never decrease; when messages are due.
+"""Simulated time in ROS as integer nanoseconds that never decrease, and due times of messages.
 
-Needs no ROS: the source of messages is a PolledSubscription, or an object with its methods.
+Needs no ROS. The source of messages is a PolledSubscription, or an object with its methods.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ class Stamp(NamedTuple):
 
 
 class SimulationClock:
-    """Counts the steps since the node started; a reset of the world does not reset it."""
+    """Counts the steps since the node started. A reset of the world does not reset the clock."""
 
     def __init__(self, time_step: float):
         self.time_step = time_step  # [s]
         self.steps = 0
 
     def step_at(self, stamp: Time) -> int:
-        """Return the first step at which `stamp` has been reached."""
+        """Return the first step at or after `stamp`."""
         nanoseconds = stamp.sec * NANOSECONDS + stamp.nanosec
         return math.ceil(nanoseconds / (self.time_step * NANOSECONDS) - _ROUNDING)
 
     def change_step(self, time_step: float) -> None:
-        """Change the step length [s]; start at its first multiple that is not in the past."""
+        """Change the step length [s]. Start at its first multiple that is not in the past."""
         self.steps = math.ceil(self.steps * self.time_step / time_step - _ROUNDING)
         self.time_step = time_step
 
@@ -78,7 +78,7 @@ class SimulationClock:
 
 
 class MessageQueue:
-    """The messages of one topic; each is due when it arrives."""
+    """The messages of one topic. Each message is due on arrival."""
 
     def __init__(self, source):
         self._source = source
@@ -93,17 +93,17 @@ class MessageQueue:
         """Note that the last returned message has been accepted."""
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before a held message is due."""
+        """Return the number of steps, at most `most`, before a held message is due."""
         return most
 
     def discard(self) -> None:
-        """Drop all that has arrived or is held: it was meant for the time before a reset."""
+        """Drop all arrived and held messages, which were meant for the time before a reset."""
         for _ in self._source.take_all():
             pass
 
 
 class StampedQueue(MessageQueue):
-    """Messages with a header; each is due when its stamp is reached.
+    """Messages with a header. Each message is due when its stamp is reached.
 
     A message with a stamp in the past, or more than 1 s of simulated time ahead, is due at once.
     """
@@ -116,7 +116,7 @@ class StampedQueue(MessageQueue):
         self._last_number: int | None = None
 
     def take_due(self) -> list[Any]:
-        """Return the messages that are due now: first new ones, then those that were held."""
+        """Return the messages that are due now: first new messages, then held messages."""
         due = []
         for message, info in self._source.take_all():
             self._count_lost(info.get("publication_sequence_number"))
@@ -132,17 +132,20 @@ class StampedQueue(MessageQueue):
         return due
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before a held message is due."""
+        """Return the number of steps, at most `most`, before a held message is due."""
         return min(most, self._held[0][0] - self._clock.steps) if self._held else most
 
     def discard(self) -> None:
-        """Drop all that has arrived or is held: it was meant for the time before a reset."""
+        """Drop all arrived and held messages, which were meant for the time before a reset."""
         super().discard()
         self._held.clear()
         self._last_number = None
 
     def _count_lost(self, number: int | None) -> None:
-        """Count gaps in the publisher's sequence numbers; unknown with several publishers."""
+        """Count gaps in the publisher's sequence numbers.
+
+        With several publishers gaps are unknown.
+        """
         if number is None or self._source.publisher_count() != 1:
             self._last_number = None
             return

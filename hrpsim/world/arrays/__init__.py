@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Assembling, growing, laying out and removing the arrays of a scene.
+"""Assemble, grow, reorder and shrink the arrays of a scene.
 
 Imports objects/.
 """

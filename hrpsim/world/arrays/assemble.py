@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Laying entities one after another into the arrays of a scene."""
+"""Lay entities one after another into the arrays of a scene."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SHIFTED_BY_BODY = ("parent", "root", "dof_body")
 
 
 def joined_system(entities: list[Entity]) -> System:
-    """Return one System for all entities, indices shifted."""
+    """Return one System for all entities, with shifted indices."""
     empty = {"placement_R": (0, 3, 3), "inertia": (0, 3, 3), "placement_p": (0, 3), "com": (0, 3)}
     integers = {"parent", "root", "joint_type", "q_index", "v_index", "dof_body", "mimic_dof"}
     first = {
@@ -71,7 +71,7 @@ class Shapes(NamedTuple):
     geometries: list[Geometry]
 
     def give_solids(self, solids: np.ndarray, polyhedra: Polyhedra) -> None:
-        """Write the solids (n,) of the shapes among the polyhedra, -1 for none."""
+        """Write the solids (n,) of the shapes among the polyhedra, with -1 for none."""
         shapes, has_proxy = self.records, solids >= 0
         shapes["solid"] = solids
         balls = polyhedra.solids["ball"][solids[has_proxy]]
@@ -81,7 +81,7 @@ class Shapes(NamedTuple):
 def joined_shapes(
     fixed: list[CollisionShape], entities: list[Entity], material_index: dict[str, int]
 ) -> Shapes:
-    """Return the records of fixed shapes, then of the shapes of entities."""
+    """Return the records of fixed shapes, followed by the shapes of entities."""
     rows = [("world", -1, -1, _as_box(shape)) for shape in fixed]
     for entity in entities:
         for shape in entity.shapes:
@@ -126,7 +126,7 @@ def joined_collision(
 
 
 def _as_box(shape: CollisionShape) -> CollisionShape:
-    """Return a shape whose mesh is a box as that box, any other unchanged."""
+    """Return a Box for a shape with a box as its mesh. Return any other shape unchanged."""
     box = box_of(shape.geometry) if isinstance(shape.geometry, Mesh) else None
     if box is None:
         return shape
@@ -188,7 +188,7 @@ def _subtree_size(system: System, body: int) -> int:
 
 
 def mark_free_bodies(entities: list[Entity], rests: np.ndarray) -> None:
-    """Note which bodies may sleep, and how far they reach."""
+    """Mark the bodies that may sleep, with their radii."""
     for entity in entities:
         if isinstance(entity, Body):
             rest = rests[entity.first_body]
@@ -205,7 +205,7 @@ def assemble(
     material_index: dict[str, int],
     connections: np.ndarray,
 ) -> tuple[Scene, list[tuple[str, str]]]:
-    """Return a scene with every entity in it, its state zero, and (entity, link) of each shape."""
+    """Return a scene with every entity, in zero state, and (entity, link) of each shape."""
     system = joined_system(entities)
     collision, owners = joined_collision(fixed, entities, material_index)
     bodies, dofs = len(system.parent), len(system.dof_body)
@@ -256,7 +256,7 @@ def assemble(
 
 
 def set_rigid(parameters_out: np.ndarray, time_step: float) -> None:
-    """Write the laws (nv, 5) that joints' constraints start with."""
+    """Write the initial laws (nv, 5) of joints' constraints."""
     parameters_out["force_limit"] = np.inf
     parameters_out["damping_time"] = 2.0 * time_step
     parameters_out["damping_time"][:, [LIMIT_PARAMETERS, MIMIC_PARAMETERS]] = -1.0

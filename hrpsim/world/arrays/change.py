@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Change the arrays of a scene: more room, more or fewer entities, another order of them.
+"""Change the arrays of a scene: more room, more or fewer entities, another order of entities.
 
-Entities that sleep come last: arrays are reordered in place, indices into them are renumbered, and
-the scene that steps consists of the leading parts of the arrays.
+Sleeping entities come last. Arrays are reordered in place, and indices into the arrays are
+renumbered. The scene that steps consists of the leading parts of the arrays.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _AXIS_OF_STATUS = {
 
 
 def grow(scene: Scene, status: int) -> Scene:
-    """Return the scene with twice the capacity that the step requested; nothing else changes.
+    """Return the scene with twice the capacity that the step requested. Nothing else changes.
 
-    Kernels that it requested are put into the scene itself.
+    Requested kernels are put into the scene itself.
     """
     if status == ended.NEEDS_KERNEL:
         provide_requested(scene)
@@ -68,7 +68,7 @@ def with_room(scene: Scene, axis: Axis, room: int) -> Scene:
 def _roomier(scene: Scene) -> DirectSystem:
     """Return a direct system with twice the capacity that its counts require.
 
-    It has no less room for bodies than before, more of which may come.
+    The room for bodies does not shrink, because more bodies may come.
     """
     counts = scene.direct.elimination.counts[0]
     nodes = max(2 * int(counts["node_count"]), len(scene.direct.nodes))
@@ -83,9 +83,9 @@ Indices = Mapping[Axis, np.ndarray]  # by axis: the new index of each old entry,
 
 
 def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
-    """Return a new scene in the state of an old one: motion, contacts, pushes and readings.
+    """Return a new scene in the state of an old scene: motion, contacts, pushes and readings.
 
-    What is not in the new scene is left out, with the contacts and pushes that name it. The world
+    Entities missing in the new scene are left out, with their contacts and pushes. The world
     carries the connections.
     """
     changed = {}
@@ -113,16 +113,16 @@ def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
 
 
 def _actuator_indices(old: Scene, new: Scene, of_dof: np.ndarray) -> np.ndarray:
-    """Return the new index of each actuator, that of its joint; -1 where that has none."""
+    """Return the new index of each actuator, which is the actuator of the same joint, or -1."""
     index_of = {int(dof): k for k, dof in enumerate(new.actuators.units["dof"])}
     found = [index_of.get(int(of_dof[dof]), -1) for dof in old.actuators.units["dof"]]
     return np.array(found, dtype=np.int64)
 
 
 def indices_with_more(old: Scene, fixed_count: int, added: int) -> Indices:
-    """Return the indices of a scene's entries in one with more entities after these.
+    """Return the indices of a scene's entries in a scene with more entities at the end.
 
-    It has `added` more fixed shapes, after the first `fixed_count` of all shapes.
+    The new scene has `added` more fixed shapes, after the first `fixed_count` of all shapes.
     """
     shapes = np.arange(len(old.collision.shapes))
     shapes[fixed_count:] += added
@@ -137,7 +137,10 @@ def indices_with_more(old: Scene, fixed_count: int, added: int) -> Indices:
 
 
 def indices_without(entity: Entity, first_shape: int, first_sensor: int, scene: Scene) -> Indices:
-    """Return the indices of this scene's entries in one without an entity, -1 for its own."""
+    """Return the indices of this scene's entries in a scene without one entity.
+
+    Entries of the entity have the index -1.
+    """
     bodies, sensors = len(entity.system.parent), 0
     if isinstance(entity, Robot):
         sensors = len(entity.model.sensors)
@@ -152,7 +155,7 @@ def indices_without(entity: Entity, first_shape: int, first_sensor: int, scene: 
 
 
 def _without(size: int, first: int, count: int) -> np.ndarray:
-    """Return the new indices (size,) when `count` entries from `first` on are removed."""
+    """Return the new indices (size,) after `count` entries from `first` on are removed."""
     indices = np.arange(size)
     indices[first + count :] -= count
     indices[first : first + count] = -1
@@ -160,7 +163,7 @@ def _without(size: int, first: int, count: int) -> np.ndarray:
 
 
 def renumbered(records: np.ndarray, field: Field, indices: Indices) -> np.ndarray:
-    """Return the records that refer to nothing removed, with the new indices they refer to."""
+    """Return the records with new indices, without the records that refer to removed entries."""
     records = records.copy()
     stays = np.ones(len(records), dtype=bool)
     for name, axis in field.refers.items():
@@ -172,7 +175,7 @@ def renumbered(records: np.ndarray, field: Field, indices: Indices) -> np.ndarra
 
 
 def _carry_entries(before, after, field: Field, indices: np.ndarray) -> None:
-    """Copy what the field carries of each old entry to its new index, if it has one."""
+    """Copy the carried fields of each old entry to its new index, if there is a new index."""
     stays = indices >= 0
     if before.shape[1:] != after.shape[1:]:  # room for more commands, or fewer
         common = min(before.shape[1], after.shape[1])
@@ -188,7 +191,7 @@ def _with_room(records: np.ndarray, room: int) -> np.ndarray:
 
 
 def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
-    """Put the entities of a scene in its arrays in the given order."""
+    """Put the entities of a scene into the given order in its arrays."""
     sources = {
         Axis.BODY: _indices(entities, "first_body", lambda e: len(e.system.parent)),
         Axis.POSITION: _indices(entities, "first_q", lambda e: e.nq),
@@ -215,7 +218,7 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
 
 
 def front(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
-    """Return a scene of the given numbers of bodies and positions, on the same memory."""
+    """Return a scene with the given numbers of bodies and positions, on the same memory."""
     columns = velocity_entries(sizes[Axis.BODY], sizes[Axis.DOF])
     sizes = {**sizes, Axis.COLUMN: columns}
     forget_numbers(scene.constrained)
@@ -236,7 +239,7 @@ def _indices(entities: Sequence[Entity], first: str, count) -> np.ndarray:
 
 
 def _inverse(indices: np.ndarray) -> np.ndarray:
-    """Return the new index of each old one, and at the end -1 for -1."""
+    """Return the new index of each old index, with -1 at the end for -1."""
     inverse = np.full(len(indices) + 1, -1, dtype=np.int64)
     inverse[indices] = np.arange(len(indices))
     return inverse

@@ -1,11 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Add entities to a scene, and take one out, within arrays that have spare entries at their end.
+"""Add entities to a scene, or remove one, in arrays that have spare entries at their end.
 
-The arrays of the scene are the leading parts of larger ones. So the work is in proportion to what
-is added; taking out moves the entries behind. The scene then steps as one that was made again does,
-bit for bit: what a new scene does not take over from the old one (`carry`) is forgotten here too.
+The arrays of the scene are the leading parts of larger arrays. The work of an addition is therefore
+in proportion to the added entries. A removal moves the entries behind the removed ones. The scene
+then takes the same steps, bit for bit, as a scene that was made again. Data that a new scene does
+not take over from the old scene (`carry`) are therefore forgotten here too.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ _OF_LAST_STEP = {
 
 
 class Added(NamedTuple):
-    """Entities that come to a scene, and the records that describe them."""
+    """Entities that are added to a scene, and their records."""
 
     entities: list[Entity]
     shapes: Shapes
@@ -78,7 +79,7 @@ class Added(NamedTuple):
     tendons: np.ndarray
 
     def fits(self, scene: Scene) -> bool:
-        """Return whether no sensor or actuator stores more than those of the scene."""
+        """Return whether no sensor or actuator stores more than the room in the scene."""
         readings = int(self.sensors["slots"].max(initial=0))
         commands = int(self.actuators["slots"].max(initial=0))
         return (
@@ -87,7 +88,7 @@ class Added(NamedTuple):
         )
 
     def sizes(self, scene: Scene) -> dict[Axis, int]:
-        """Return by how much each axis grows."""
+        """Return the growth of each axis."""
         bodies = sum(len(entity.system.parent) for entity in self.entities)
         dofs = sum(entity.nv for entity in self.entities)
         moving = self.shapes.records["body"]
@@ -111,14 +112,14 @@ class Added(NamedTuple):
 
 
 class SpareRoom:
-    """The larger arrays whose leading parts are those of a scene."""
+    """The larger arrays with the arrays of a scene as their leading parts."""
 
     def __init__(self):
         self._whole: list[np.ndarray] = []  # in the order of _FIELDS
         self._bytes: list[np.ndarray] = []  # the same memory, a row for each entry
 
     def with_more(self, scene: Scene, added: Added) -> Scene:
-        """Return the scene with more entities after the others; they stand at their places."""
+        """Return the scene with more entities after the others, each at its initial place."""
         present = _sizes(scene)
         sizes = {axis: present[axis] + more for axis, more in added.sizes(scene).items()}
         scene = self._hold(scene, sizes)
@@ -130,9 +131,9 @@ class SpareRoom:
         return scene
 
     def without(self, scene: Scene, entity: Entity, indices: Indices) -> Scene:
-        """Return the scene without an entity, whose entries have the index -1 in `indices`.
+        """Return the scene without an entity. Entries of the entity have the index -1 in `indices`.
 
-        The arrays of the scene of before are overwritten.
+        The arrays of the previous scene are overwritten.
         """
         present, gone = _sizes(scene), _gone(scene, indices)
         scene = self._hold(scene, present)
@@ -165,7 +166,7 @@ class SpareRoom:
         return scene
 
     def _hold(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
-        """Have the scene's arrays lie in larger ones, with room for these sizes."""
+        """Move the scene's arrays into larger arrays with room for these sizes."""
         arrays = _ARRAYS(scene)
         whole = self._whole
         if not whole or any(
@@ -185,7 +186,7 @@ class SpareRoom:
         return scene
 
     def _front(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
-        """Return the scene with as many leading entries."""
+        """Return the scene with a given number of leading entries."""
         return replaced(
             scene,
             {
@@ -200,14 +201,14 @@ def _roomy(size: int) -> int:
 
 
 def _sizes(scene: Scene) -> dict[Axis, int]:
-    """Return the numbers of entries of a scene that grow with its entities."""
+    """Return the numbers of entries that grow with the entities of a scene."""
     return {
         field.axis: len(array) for array, (_, field) in zip(_ARRAYS(scene), _FIELDS, strict=True)
     }
 
 
 def _with_working_memory(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
-    """Return the scene with room for these sizes in the arrays that are used as a whole."""
+    """Return the scene with room for these sizes in the arrays without leading parts."""
     bodies, direct = sizes[Axis.BODY], scene.direct
     room = len(direct.nodes), bodies, len(direct.elimination.entries), len(direct.matrix)
     stages = {
@@ -222,7 +223,7 @@ def _with_working_memory(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
 
 
 def _describe(scene: Scene, added: Added, first: Mapping[Axis, int]) -> None:
-    """Write the records of entities to the entries after those that were there before."""
+    """Write the records of entities behind the previous entries."""
     for entity in added.entities:
         forest, body, dof = forest_of(entity.system), entity.first_body, entity.first_v
         offsets = {Axis.BODY: body, Axis.POSITION: entity.first_q, Axis.DOF: dof}
@@ -254,7 +255,7 @@ _FOREST = {
 
 
 def _forget(scene: Scene) -> None:
-    """Forget what a new scene does not take over: marks of the last step, caches, lists."""
+    """Clear the data that a new scene does not take over: marks of the last step, caches, lists."""
     for path, names in _OF_LAST_STEP.items():
         records = at(scene, path)
         for name in names:
@@ -270,7 +271,7 @@ def _forget(scene: Scene) -> None:
 
 
 def _gone(scene: Scene, indices: Indices) -> dict[Axis, tuple[int, int]]:
-    """Return the first entry and the number of those that go, along each axis."""
+    """Return the first index and the number of the removed entries, along each axis."""
     gone = {}
     for axis, index in indices.items():
         entries = np.flatnonzero(index < 0)
@@ -290,7 +291,7 @@ def _gone(scene: Scene, indices: Indices) -> dict[Axis, tuple[int, int]]:
 
 
 def _renumber(scene: Scene, gone: Mapping[Axis, tuple[int, int]]) -> None:
-    """Give what refers to entries their new numbers; drop contacts and pushes of what goes."""
+    """Renumber references to entries. Drop contacts and pushes of removed entries."""
     for path, field in _LIVE:
         records = at(scene, path)[: int(scene.counts[field.live][0])]
         stays = np.ones(len(records), dtype=bool)

@@ -17,9 +17,9 @@ _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 class FileReader:
-    """Reads parts of one file; every error names the file and the place.
+    """Reads parts of one file. Every error names the file and the place.
 
-    A place is written as "bodies[0].shape"; `content` knows which line that is.
+    A place is written as "bodies[0].shape". `content` knows the line of a place.
     """
 
     def __init__(self, path: Path, content: YamlText):
@@ -40,12 +40,15 @@ class FileReader:
         return _Place(self, where)
 
     def checked(self, kind: Callable[[Any], Any]) -> Any:
-        """Return the whole content, which is of a kind of hrpsim.schema."""
+        """Return the whole content, checked by a kind of hrpsim.schema."""
         return checked_content(self.content, kind, WorldError)
 
 
 def checked_content(content: YamlText, kind: Callable[[Any], Any], error: type[HrpsimError]) -> Any:
-    """Return the data of a text, of a kind of hrpsim.schema; `error` with line and entry."""
+    """Return the data of a text, checked by a kind of hrpsim.schema.
+
+    Raises `error` with line and entry.
+    """
     from hrpsim.schema import first_mistake
 
     data, path, mistake = first_mistake(kind, content.data)
@@ -62,7 +65,7 @@ def dotted(path: Sequence[Any]) -> str:
 
 
 class _Place:
-    """Adds the file and the place in it to errors raised inside."""
+    """Adds the file and the place to errors raised inside the context."""
 
     def __init__(self, reader: FileReader, where: str):
         self.reader, self.where = reader, where

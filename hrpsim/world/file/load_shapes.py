@@ -25,9 +25,9 @@ _OWN_PACKAGE = "package://hrpsim/"
 
 
 def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometry | Compound:
-    """Return the geometry of {kind: size}, of the schema; WorldError names the file and the place.
+    """Return the geometry of {kind: size}, as in the schema. WorldError names the file and place.
 
-    The files that it names are read.
+    Files named in the shape are read.
     """
     kind, size = next(iter(value.items()))
     where = f"{where}.shape.{kind}"
@@ -56,7 +56,7 @@ def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometr
 
 
 def locate(reader: FileReader, uri: str) -> Path:
-    """Return the file that a path relative to the read file, or a package:// URI, names."""
+    """Return the file named by a package:// URI, or by a path relative to the read file."""
     if uri.startswith(_OWN_PACKAGE):
         return share_path(uri.removeprefix(_OWN_PACKAGE))
     if "://" not in uri:
@@ -81,7 +81,8 @@ def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
 def read_table(path: Path) -> np.ndarray:
     """Return the numbers (n, m) in a .npy file, or in a text file with commas.
 
-    ModelError where it cannot be read, is no table of finite numbers, or is larger than it says.
+    ModelError if the file cannot be read, is no table of finite numbers, or is larger than
+    declared.
     """
     table = _read_npy(path) if path.suffix == ".npy" else _read_csv(path)
     if table.ndim != 2 or not table.size:

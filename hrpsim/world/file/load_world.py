@@ -3,7 +3,7 @@
 
 """Load world files: YAML texts that describe a world (docs/reference/world_file.md).
 
-Their name, tags and named poses are read too; none of it is simulated.
+The name, tags and named poses of a world are read too. They have no effect on the simulation.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from hrpsim.yaml_text import parse_yaml, read_yaml
 
 
 class PoseBounds(NamedTuple):
-    """A region about a named pose, in its axes: a box, or a sphere about its origin [m]."""
+    """A region about a named pose: a box along its axes, or a sphere about its origin [m]."""
 
     lower: tuple[float, ...] = ()  # corner of a box (3,)
     upper: tuple[float, ...] = ()  # the opposite one (3,)
@@ -53,7 +53,7 @@ class NamedPose(NamedTuple):
 
 
 class EntityNotes(NamedTuple):
-    """Metadata of an entity; without a category it has a default one."""
+    """Metadata of an entity. An entity without a category has a default category."""
 
     category: str = ""
     description: str = ""
@@ -71,9 +71,9 @@ class WorldNotes(NamedTuple):
 
 
 def read_notes(reader: FileReader) -> WorldNotes:
-    """Return what a world file says in `about`; WorldError as for `load_world`.
+    """Return the section `about` of a world file. WorldError as for `load_world`.
 
-    A world without a name has that of its file.
+    A world without a name has the name of its file.
     """
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
     given = file.get("about") or {}
@@ -126,17 +126,17 @@ def load_world(
     integrator: str | None = None,
     xacro_arguments: Mapping[str, Any] | None = None,
 ) -> World:
-    """Return the world that a file describes: a world file, or an MJCF (.xml).
+    """Return the world described by a world file or by an MJCF (.xml).
 
     Args:
-        path: of the file.
-        time_step: [s], in place of the file's.
-        integrator: in place of the file's.
-        xacro_arguments: added to those of every robot.
+        path: path of the file.
+        time_step: [s], in place of the file's time step.
+        integrator: in place of the file's integrator.
+        xacro_arguments: added to the arguments of every robot.
 
     Raises:
-        WorldError: or ModelError; it names the file, the place in it and the valid values. There is
-            never a half-built world.
+        WorldError: or ModelError, if the file is invalid. The error names the file, the place in
+            the file and the valid values. No half-built world is left.
     """
     if Path(path).suffix.lower() == ".xml":
         if xacro_arguments:
@@ -153,18 +153,18 @@ def load_world(
 
 
 def open_world(path: str | Path) -> FileReader:
-    """Return the reader of a world file; WorldError for a file that cannot be read."""
+    """Return the reader of a world file. WorldError if the file cannot be read."""
     path = Path(path).expanduser()
     return FileReader(path, read_yaml(path, WorldError, "world file"))
 
 
 def open_world_text(text: str, label: str) -> FileReader:
-    """Return the reader of a text like a world file's, which `label` names in errors."""
+    """Return the reader of a text in the format of world files. Errors name the text by `label`."""
     return FileReader(Path(label), parse_yaml(text, label, WorldError))
 
 
 def described_robots(reader: FileReader) -> list[Path]:
-    """Return the robot descriptions that a world file names; WorldError for those not there."""
+    """Return the robot descriptions that a world file names. WorldError if a file is missing."""
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
     found = []
     for where, entry in _entries(file, "robots"):
@@ -180,7 +180,7 @@ def build_world(
     integrator: str | None = None,
     xacro_arguments: Mapping[str, Any] | None = None,
 ) -> World:
-    """Return the world that an opened file describes; all else as for `load_world`."""
+    """Return the world of an opened file (see `load_world`)."""
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
     expect_steps()
     options = file.get("world") or {}
@@ -237,7 +237,7 @@ def build_world(
 
 
 def _warn_of_materials(reader: FileReader, world: World, named: Mapping[str, list[str]]) -> None:
-    """Warn of materials that no shape has, unless things that have them may be added later."""
+    """Warn of unused materials, unless shapes with these materials may be added later."""
     shapes = [*world.fixed_shapes, *(s for e in world.entities.values() for s in e.shapes)]
     known = list(dict.fromkeys(["default", *(shape.material for shape in shapes)]))
     for where, names in named.items():
@@ -248,9 +248,9 @@ def _warn_of_materials(reader: FileReader, world: World, named: Mapping[str, lis
 
 
 def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
-    """Return the reader and the checked entry of a YAML text that is one of `bodies`.
+    """Return the reader and the checked entry of a YAML text in the format of an entry of `bodies`.
 
-    `label` names the text in errors; WorldError as for `load_world`.
+    Errors name the text by `label`. WorldError as for `load_world`.
     """
     reader = open_world_text(text, label)
     return reader, reader.checked(BODY)
@@ -263,7 +263,7 @@ def _entries(file: dict[str, Any], section: str) -> list[tuple[str, Any]]:
 def _add_robot(
     reader: FileReader, world: World, where: str, entry: dict[str, Any], arguments: Mapping
 ) -> None:
-    """Load one robot, put it in its posture, and hold it there by its actuators."""
+    """Load one robot and put it in its posture. Its actuators hold the posture."""
     given = entry.get("xacro_arguments", {})
     with reader.at(where):
         model = load_model(
@@ -304,7 +304,7 @@ def _add_robot(
 
 
 def _with_sensors(reader: FileReader, model: Model, where: str, entries) -> Model:
-    """Return the model with more sensors, on links of it."""
+    """Return the model with additional sensors on its links."""
     sensors = list(model.sampled_sensors)
     for k, entry in enumerate(entries):
         with reader.at(f"{where}.sensors[{k}]"):
@@ -323,7 +323,7 @@ def _with_sensors(reader: FileReader, model: Model, where: str, entries) -> Mode
 
 
 def add_connection(reader: FileReader, world: World, where: str, entry: dict[str, Any]) -> None:
-    """Make one connection, with its motors, as `World.connect` does."""
+    """Make one connection with its motors, as `World.connect` does."""
     pair = entry.pop("between")
     enabled, motors = entry.pop("enabled", True), entry.pop("drive", {})
     for frame in ("frame_a", "frame_b"):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""An MJCF as a world: its scenery stands fixed, and each tree that moves is a robot."""
+"""Load an MJCF as a world: the scenery becomes fixed, and each moving tree becomes a robot."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def load_mjcf_world(
     assets: Mapping[str, bytes] | None = None,
     for_mujoco: bool = False,
 ) -> World:
-    """Return the world of an MJCF; trees that equalities tie to each other are one robot.
+    """Return the world of an MJCF. Trees that equalities tie to each other are one robot.
 
-    Robots stand as in MuJoCo's qpos0 and collide with themselves; a ModelWarning, and the model of
-    each robot, list what is not simulated. assets: files that it names, by their names. for_mujoco:
-    do not warn of sensors and keyframes, which the bridge to MuJoCo has. ModelError or WorldError
-    for anything invalid.
+    Robots start in MuJoCo's qpos0 and collide with themselves. A ModelWarning, and the model of
+    each robot, list the elements that are not simulated. assets: files named in the MJCF, by name.
+    for_mujoco: do not warn of sensors and keyframes, which the bridge to MuJoCo has. ModelError or
+    WorldError if the MJCF is invalid.
     """
     text, _ = read_source(path)
     m = read_mjcf(text, path, assets)
@@ -91,7 +91,7 @@ def load_mjcf_world(
 
 
 def _described_robots(m: MjcfModel, notes: Notes) -> dict[str, MjcfRobot]:
-    """Return what moves, by names that entities may bear."""
+    """Return the moving trees, by valid names of entities."""
     found: dict[str, MjcfRobot] = {}
     groups = tied_trees(m)
     for roots in groups:
@@ -122,7 +122,7 @@ def _add_robot(
 
 
 def _add_frames(m: MjcfModel, world: World, notes: Notes) -> None:
-    """Add a frame for each mocap body; what collides of one stands still."""
+    """Add a frame for each mocap body. Colliding geoms of a mocap body stand still."""
     for body in np.flatnonzero(m.body_mocapid >= 0).tolist():
         name = mocap_name(m, body)
         world.add_frame(name, m.body_pos[body], quaternion_of(rotation_of(m.body_quat[body])))
@@ -132,7 +132,7 @@ def _add_frames(m: MjcfModel, world: World, notes: Notes) -> None:
 
 
 def _geoms_of(m: MjcfModel, described: MjcfRobot) -> dict[int, list[int]]:
-    """Return the geoms that collide of each body of a robot that has any."""
+    """Return the colliding geoms of each body of a robot that has colliding geoms."""
     found: dict[int, list[int]] = {}
     for geom in range(m.ngeom):
         body = int(m.geom_bodyid[geom])
@@ -148,7 +148,7 @@ def _geoms_of(m: MjcfModel, described: MjcfRobot) -> dict[int, list[int]]:
 def _add_scenery(
     m: MjcfModel, world: World, robots: dict[str, MjcfRobot], notes: Notes
 ) -> dict[Owner, list[int]]:
-    """Add what stands still as fixed shapes; return their names with their geoms."""
+    """Add the scenery as fixed shapes. Return the names of the shapes with their geoms."""
     moving = {body for robot in robots.values() for body in robot.tree.links if body}
     owners: dict[Owner, list[int]] = {}
     for geom in range(m.ngeom):
@@ -210,7 +210,7 @@ def _geometry(shape: ShapeData) -> Geometry:
 
 
 def _set_frictions(m: MjcfModel, world: World) -> None:
-    """Set the friction of two geoms to that of the higher priority, else the larger, as MuJoCo."""
+    """Set the friction of two geoms to that of higher priority, else the larger, as MuJoCo does."""
     values = sorted({surface_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
         friction = max(a, b).friction  # of the higher priority, or else the larger
@@ -218,7 +218,7 @@ def _set_frictions(m: MjcfModel, world: World) -> None:
 
 
 def _keep_apart(m: MjcfModel, world: World, owners: dict[Owner, list[int]]) -> None:
-    """Keep those of different entities apart that contype, conaffinity and excludes do."""
+    """Exclude collisions between entities by contype, conaffinity and <exclude>."""
     for (a, geoms_a), (b, geoms_b) in itertools.combinations(owners.items(), 2):
         if a[0] == b[0]:
             continue

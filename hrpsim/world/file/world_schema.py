@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The schema of world files: every section, its keys, and what each may be.
+"""The schema of world files: every section, its keys, and the allowed values.
 
-docs/reference/world_file.md says what the entries mean. Numbers are bounded as World bounds
-them (hrpsim.values).
+docs/reference/world_file.md explains the entries. Numbers have the same bounds as in World
+(hrpsim.values).
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ _NAME_OR_RULES = either("a solver's name, or a list of rules,", _SOLVER_NAME, li
 
 
 def _solver(value):
-    """Check a solver's name, with an error that lists the valid names, or a list of rules."""
+    """Check the name of a solver, or a list of rules.
+
+    The error for a name lists the valid names.
+    """
     return (_SOLVER_NAME if isinstance(value, str) else _NAME_OR_RULES)(value)
 
 

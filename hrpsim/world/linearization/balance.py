@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The step that was taken, and the derivatives of its equations of motion and contact forces.
+"""Read a step, and differentiate its equations of motion and contact forces.
 
 docs/explanation/linearization.md, "Dynamics".
 """
@@ -28,10 +28,10 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
 @kernel
 def read_step(s, w):
-    """Write the vectors of the step that was taken, and which coordinates its rows read.
+    """Write the vectors of the step, and the coordinates that its rows read.
 
-    Returns how many these are, and how many rows, contacts and rows of connections there are.
-    Writes nothing where the room has too few entries.
+    Returns the numbers of coordinates, rows, contacts and rows of connections. Writes nothing if
+    the room has too few entries.
     """
     rows, contacts = s.counts[0].row_count, s.counts[0].contact_count
     between = s.counts[0].connection_rows
@@ -84,9 +84,9 @@ def read_step(s, w):
 
 @inner_kernel
 def write_balance(s, w, columns):
-    """Write M, and the derivatives of M v' - F' l but for the turns of contacts.
+    """Write M, and the derivatives of M v' - F' l without the turns of contacts.
 
-    Velocities and accelerations of free bodies that turn by the midpoint rule are those of
+    Velocities and accelerations of free bodies that turn by the midpoint rule come from
     hrpsim.world.linearization.body_motions.
     """
     h, nv = s.settings[0].time_step, w.velocity.shape[0]
@@ -127,7 +127,7 @@ def write_balance(s, w, columns):
 
 @inlined_kernel
 def _find_limits(s, w, k, inverse_mass):
-    """Write how far an actuator is from its limits of effort and velocity [m/s or rad/s]."""
+    """Write the distance of an actuator from its limits of effort and velocity [m/s or rad/s]."""
     dof, control, limits, work = s.forest.dofs[k], s.control[k], w.limits, s.work
     limits[0, k] = limits[1, k] = math.inf
     if dof.q_index < 0 or math.isinf(work.joint_inertia[k]):
@@ -161,7 +161,7 @@ def write_wrenches(s, w, scale):
 
 @inner_kernel
 def count_bodies(w):
-    """Return how many bodies have coordinates."""
+    """Return the number of bodies with coordinates."""
     count = 0
     for i in range(w.bodies.shape[0]):
         count += 1 if w.body_at[i] >= 0 else 0
@@ -170,7 +170,7 @@ def count_bodies(w):
 
 @inner_kernel
 def write_coordinates(s, w, nb):
-    """Write poses where the forces act, Z of `nb` bodies, and the derivative of Z v' by q."""
+    """Write poses at the force evaluation, Z of `nb` bodies, and the derivative of Z v' by q."""
     forest, nv = s.forest, w.velocity.shape[0]
     for poses in (w.poses, w.moved):
         update_poses(forest, w.q, poses)
@@ -187,7 +187,7 @@ def write_coordinates(s, w, nb):
 
 @inner_kernel
 def write_rates(w, velocity, body_count, rates_out):
-    """Write the derivative by q of Z v, while v = `velocity` stays: (m, nv)."""
+    """Write the derivative by q of Z v at constant v = `velocity`: (m, nv)."""
     rates, bodies, forest = rates_out[: 6 * body_count], w.bodies[:body_count], w.space.forest
     jacobian_rates(forest, w.space.kinematics, velocity, bodies, rates)
 
@@ -204,9 +204,10 @@ def write_twists(w, velocity, m, kind):
 
 @inner_kernel
 def add_force_turns(s, w, m, by_q_out, linear_out):
-    """Add the derivative by q of F' l for impulses that stay, in more than inverse dynamics has.
+    """Add the derivative by q of F' l at constant impulses, beyond the part of inverse dynamics.
 
-    Contact forces do not turn with their bodies. Also writes its sums on trees, at rows of bases.
+    Contact forces do not turn with their bodies. Also writes sums of the derivative over trees, at
+    the rows of bases.
     """
     nv = w.velocity.shape[0]
     w.turning[:, :m, :m] = 0.0

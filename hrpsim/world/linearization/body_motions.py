@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How bodies move with the degrees of freedom, and how that changes while these move.
+"""Motion of bodies with the degrees of freedom, and its derivatives.
 
 Spatial vectors are those of the step: along the world's axes, about the point where the origin of
-the tree is. Columns are for the kernels' velocity: of a free base the angular velocity, then that
-of its origin. As in hrpsim.dynamics.motion_derivatives, everything that a degree of freedom carries
-turns rigidly with its column S, and the velocity of what carries it stays.
+the tree is. Columns are for the kernels' velocity, which for a free base is the angular velocity,
+then the velocity of its origin. As in hrpsim.dynamics.motion_derivatives, everything that a degree
+of freedom carries turns rigidly with its column S. The velocity of the carrying body stays.
 
-Derivatives of inverse dynamics are led from the public layout of velocities to the kernels' own:
-with the rotation R of a free base, v_pub = R' v and a_pub = R' (a - w x l) change with R, and the
-force on the base turns with it; a has the second derivative of its position.
+Derivatives of inverse dynamics are converted from the public layout of velocities to the kernels'
+layout. With the rotation R of a free base, v_pub = R' v and a_pub = R' (a - w x l) change with R.
+The force on the base turns with R. a has the second derivative of the base's position.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def body_jacobians(forest, kinematics, bodies, X_out):
 def jacobian_rates(forest, kinematics, velocity, bodies, D_out):
     """Write the derivative by q of the spatial velocity X v of each of `bodies`: (6 k, nv).
 
-    The velocity v (nv,) stays; a column S_j changes that of body i by S_j x (v_i - v_j), the
-    translation of a free base by S_j x v_i. Writes velocities of `kinematics`.
+    The velocity v (nv,) stays constant. A column S_j changes the spatial velocity of body i by
+    S_j x (v_i - v_j). The translation of a free base changes it by S_j x v_i. Writes velocities of
+    `kinematics`.
     """
     update_velocities(forest, velocity, kinematics)
     D_out[:, :] = 0.0
@@ -91,8 +92,8 @@ def _write_cross(S, v, u, D_out, k):
 def energy_gradients(w, velocities, gradients_out):
     """Write the derivative by q of v' M v for each row v of `velocities` (k, nv): (k, nv).
 
-    With the momentum H of a body and all that it carries: 2 H . (v_parent x S). Inertias of `w`
-    must be placed; its velocities and p_A are overwritten.
+    With the momentum H of a body and everything that the body carries, the derivative is
+    2 H . (v_parent x S). Inertias of `w` must be placed. Velocities and p_A of `w` are overwritten.
     """
     forest, kinematics, articulated = w.forest, w.kinematics, w.articulated
     n = forest.bodies.shape[0]
@@ -137,8 +138,8 @@ def write_motion_cross(v, m, out):
 def derivatives_in_world(w, q, velocity, acceleration, gravity, columns, out):
     """Write the derivatives of the force by q and velocity, and M: `out` (3, nv, nv).
 
-    All in the layout of the kernels, but for `columns`, work of `inverse_derivatives`.
-    `acceleration` (nv,) ends as that without w x l.
+    All arrays but `columns`, work of `inverse_derivatives`, are in the layout of the kernels.
+    `acceleration` (nv,) ends without w x l.
     """
     nv, v, dv = velocity.shape[0], out[0, 0], out[1, 0]  # rows of the output serve as work
     velocity_from_kernel(w.forest, q, velocity, v)
@@ -172,7 +173,7 @@ def _turn_rows(R, k, matrix):
 
 @inner_kernel
 def _turn_columns(R, k, matrix):
-    """Turn the columns of a base likewise."""
+    """Turn the columns of a base in the same way."""
     for i in range(matrix.shape[0]):
         lx, ly, lz = matrix[i, k], matrix[i, k + 1], matrix[i, k + 2]
         wx, wy, wz = matrix[i, k + 3], matrix[i, k + 4], matrix[i, k + 5]
@@ -183,7 +184,7 @@ def _turn_columns(R, k, matrix):
 
 @inner_kernel
 def _add_turns(w, velocity, fixed, k, out):
-    """Add what the rotation of a base changes: its velocity, its acceleration, its force."""
+    """Add the effect of the rotation of a base on its velocity, acceleration and force."""
     by_q, by_v, mass = out[0], out[1], out[2]
     for i in range(velocity.shape[0]):
         for first in (k, k + 3):

@@ -4,7 +4,7 @@
 """The laws of compliant rows (constraints.rows), differentiated by a complex step.
 
 docs/explanation/linearization.md, "Rows that hold". The weight of a damper depends on the inverse
-mass of its row, and so on q.
+mass of its row, and therefore on q.
 """
 
 import numpy as np
@@ -20,10 +20,10 @@ _ROUNDING = 1e-6  # share of a target by which it is not another one
 def stop_derivatives(row, own_target, gap, rate, stop, time_step, derivatives_out):
     """Write derivatives (3, 2) of target and compliance by gap, rate and inverse mass.
 
-    own_target: of the row, without what bodies that turn add to it [m/s].
+    own_target: target of the row, without the contribution of bodies that turn [m/s].
 
-    Returns 1 if the row has another law: stops that are met within the step act for the rest of
-    it alone; 0 otherwise.
+    Returns 0, or 1 if the row has another law. Stops that are met within the step act only for the
+    rest of the step and have another law.
     """
     return _derive(row, own_target, gap, rate, True, stop, time_step, derivatives_out)
 
@@ -32,7 +32,7 @@ def stop_derivatives(row, own_target, gap, rate, stop, time_step, derivatives_ou
 def hold_derivatives(row, error, rate, held, time_step, derivatives_out):
     """Write derivatives (3, 2) of target and compliance by error, rate and inverse mass.
 
-    Of a lock or mimic: `held` has its compliance and damping time.
+    The row belongs to a lock or mimic. `held` has its compliance and damping time.
     """
     _derive(row, row.target, error, rate, False, held, time_step, derivatives_out)
 
@@ -63,7 +63,8 @@ def _derive(row, own_target, error, rate, is_stop, own, time_step, derivatives_o
 def _law(error, rate, inverse_mass, is_stop, compliance, damping_time, time_step):
     """Return the target and compliance of a row that acts for the whole step.
 
-    `error` is that in the middle of the step by the rate at its start, of a stop its gap.
+    `error` is the error in the middle of the step, extrapolated with the rate at its start. For a
+    stop, `error` is the gap.
     """
     start, weight = error - 0.5 * time_step * rate, 1.0 + 0.0j
     if is_stop and start.real > CLOSED:

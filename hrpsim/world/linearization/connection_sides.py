@@ -45,10 +45,10 @@ def connection_derivatives(w, connections, q, velocity, others, impulses, values
         connections: CONNECTION_RECORD.
         q: (nq,).
         velocity: (nv,) of the curvatures.
-        others: (k, nv) velocities whose rates along the rows are wanted.
-        impulses: (rows,) whose forces on the degrees of freedom are wanted.
+        others: (k, nv) velocities with wanted rates along the rows.
+        impulses: (rows,) with wanted forces on the degrees of freedom.
         values_out: (nv, 2, rows, 2 + k): by q and by velocity, error, curvature and rates.
-        forces_out: (nv, nv): these forces, a row for each degree of freedom of q.
+        forces_out: (nv, nv): the forces, a row for each degree of freedom of q.
     """
     values_out[:, :, :, :] = 0.0
     forces_out[:, :] = 0.0
@@ -79,7 +79,7 @@ def connection_derivatives(w, connections, q, velocity, others, impulses, values
 
 @inner_kernel
 def _evaluate(w, connections, velocity, share, values_out):
-    """Add `share` times error and curvature of each row; write the rows' force patterns."""
+    """Add `share` times error and curvature of each row. Write the rows' force patterns."""
     update_velocities(w.forest, velocity, w.kinematics)
     for i in range(w.forest.bodies.shape[0]):
         if turns_freely(w.forest, i):
@@ -172,7 +172,7 @@ class DifferenceRoom(NamedTuple):
 
 
 class ConnectionSides:
-    """The rows of connections (k,) from row `first` on, and which hold."""
+    """The rows of connections (k,) from row `first` on, and which of the rows hold."""
 
     def __init__(self, step: TakenStep, first: int, count: int):
         self.step, self.rows, self.first = step, step.rows[first : first + count], first
@@ -217,10 +217,10 @@ class ConnectionSides:
             local[name] = self.rows[name]
 
     def changes(self, impulses: np.ndarray, velocities: list) -> tuple[np.ndarray, np.ndarray]:
-        """Return how the rows change with q and velocity, and J' l with q.
+        """Return the changes of the rows with q and velocity, and of J' l with q.
 
-        The first, (2 + j, 2, k, nv), of errors, curvatures, and J v for j velocities; its second
-        index is q or velocity.
+        The first array, (2 + j, 2, k, nv), is for errors, curvatures, and J v of j velocities. Its
+        second index is q or velocity.
         """
         step, w, nv = self.step, self.step.room.whole, self.jacobians.shape[1]
         others = np.array(velocities)
@@ -239,7 +239,7 @@ class ConnectionSides:
         return values.transpose(3, 1, 2, 0), force.T
 
     def add_to(self, held: np.ndarray, target: np.ndarray, responses: np.ndarray) -> int:
-        """Write the rows that hold and their derivatives; return how many.
+        """Write the rows that hold and their derivatives. Return the number of rows.
 
         `responses` gets M^-1 J' of rows that depend on their inverse mass.
         """
@@ -275,7 +275,7 @@ class ConnectionSides:
         return count
 
     def _inverse_mass_change(self, r: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return M^-1 J' (nv,) of row `r`, and how its J M^-1 J' changes with q (nv,)."""
+        """Return M^-1 J' (nv,) of row `r`, and the derivative by q (nv,) of its J M^-1 J'."""
         w = self.step.room.whole
         _respond_to(self.step.room, self.first + r)
         response, gradient = w.response[0].copy(), w.gradient[0].copy()
@@ -321,7 +321,7 @@ class ConnectionSides:
         return taking_part(step.rows, numbers, takes_part, two_sided, by_q, by_v, 0.0 * by_q)
 
     def _axes(self) -> np.ndarray:
-        """Return the axis of its connection that each row is about (k,)."""
+        """Return the axis of the connection for each row (k,)."""
         axes = [
             axis
             for connection in self.step.scene.connections
@@ -333,7 +333,7 @@ class ConnectionSides:
 
 
 def _sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows (k,) hold, and how far they are from the other side [m/s or rad/s].
+    """Return which rows (k,) hold, and their distance from the other side [m/s or rad/s].
 
     Rows along which nothing moves have no sides.
     """

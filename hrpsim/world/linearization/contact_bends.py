@@ -3,14 +3,14 @@
 
 """Derivatives of the change of contact velocities to the end of a step.
 
-A row holds J v' = target - b, with b of hrpsim.constraints.contact_bending: for free bodies and the
-world over half a step h / 2
+A row holds J v' = target - b, with b of hrpsim.constraints.contact_bending. For free bodies and the
+world, over half a step h / 2,
 
-    b = d . V + (n) dn . u / 2,   V = sum of +-(omega x dr + h c x r) / 2,
+    b = d . V + (n) dn . u / 2,   V = sum of +-(omega x dr + h c x r) / 2.
 
-the arms r, their changes dr and that dn of the normal since the last step, the velocity u at the
-contact, and the accelerations c of free rotation. Where a contact begins dr is the one expected,
-h (omega x r), less the part by the turn of a round shape about its own axis.
+r are the arms, dr and dn the changes of the arms and of the normal since the last step, u is the
+velocity at the contact, c are the accelerations of free rotation. At the beginning of a contact dr
+is the expected change h (omega x r), less the part by the turn of a round shape about its own axis.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ def free_products(forest, q, velocity, past, spins, time_step, here, turned, tur
 
     Args:
         forest: Forest.
-        q: (nq,) where the forces act.
-        velocity: (nv,) there.
+        q: (nq,) at the force evaluation.
+        velocity: (nv,) at the force evaluation.
         past: (nv, 2) accelerations of the steps before.
         spins: (n,) SPIN.
         time_step: [s].
         here: (1,) KINEMATICS, work.
         turned: (nq,) work.
         turning: TURNING of hrpsim.dynamics.spin, work.
-        products_out: (n, 3, 7): the acceleration, its derivatives by the angular velocity, and
-            those by a turn of the body.
+        products_out: (n, 3, 7): the acceleration, its derivatives by the angular velocity, and its
+            derivatives by a turn of the body.
     """
     products_out[:, :, :] = 0.0
     half = 0.5 * time_step
@@ -193,7 +193,7 @@ def bends_of(step: TakenStep) -> Bends:
 
 
 class _Side(NamedTuple):
-    """One body at a contact: what its change of velocity depends on."""
+    """One body at a contact, with everything that its change of velocity depends on."""
 
     end: int  # 0 for body a, 1 for body b
     sign: float
@@ -221,7 +221,7 @@ class _Side(NamedTuple):
     def change_of_move(
         self, h: float, shift: np.ndarray, turn: np.ndarray, rate: np.ndarray
     ) -> np.ndarray:
-        """Return by how much `moved` changes as `arm` shifts, the body turns, and omega changes."""
+        """Return the change of `moved` as `arm` shifts, the body turns, and omega changes."""
         if not self.begins:
             return shift
         P, w, radius = self.round_share, self.omega, self.arm - self.center
@@ -231,7 +231,7 @@ class _Side(NamedTuple):
         return h * (np.cross(rate, self.arm) + np.cross(w, shift) - own)
 
     def change_by_shift(self, h: float, shift: np.ndarray, turn: np.ndarray) -> np.ndarray:
-        """Return by how much `change` changes as `arm` shifts and the body turns."""
+        """Return the change of `change` as `arm` shifts and the body turns."""
         moved = self.change_of_move(h, shift, turn, np.zeros(3))
         return 0.5 * (np.cross(self.omega, moved) + h * np.cross(self.product, shift))
 
@@ -239,7 +239,7 @@ class _Side(NamedTuple):
 def _free_side(
     step: TakenStep, contact: np.void, end: int, poses: np.ndarray, products: np.ndarray
 ) -> _Side:
-    """Return the side of a body that is alone in its tree; products (3, 7) of `free_products`."""
+    """Return the side of a body that is alone in its tree. products (3, 7): of `free_products`."""
     w, name, none = step.room.whole, "ab"[end], np.zeros(3)
     k = step.scene.forest.bodies["v_index"][contact[f"body_{name}"]]
     return _Side(
@@ -263,7 +263,7 @@ def _free_side(
 def _link_side(
     step: TakenStep, contact: np.void, end: int, poses: np.ndarray, motions: np.ndarray
 ) -> _Side:
-    """Return the side of a link of a robot; motions (1 + 2 nv, 12) of `link_motions`."""
+    """Return the side of a link of a robot. motions (1 + 2 nv, 12): of `link_motions`."""
     bodies, name, none = step.scene.forest.bodies, "ab"[end], np.zeros((3, 3))
     twist, product = motions[0, :6], motions[0, 6:]
     root = bodies[bodies["root"][contact[f"body_{name}"]]]
@@ -288,7 +288,7 @@ def _link_side(
 
 
 def _shape(step: TakenStep, contact: np.void, name: str, poses: np.ndarray) -> dict[str, Any]:
-    """Return `begins`, `round_share` and `center` of a side; poses (n,) where the rows hold."""
+    """Return `begins`, `round_share` and `center` of a side. poses (n,) are where the rows hold."""
     share = np.zeros((3, 3))
     shape = step.scene.collision.shapes[contact[f"shape_{name}"]]
     here = poses[contact[f"body_{name}"]]
@@ -303,7 +303,7 @@ def _shape(step: TakenStep, contact: np.void, name: str, poses: np.ndarray) -> d
 
 
 def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> None:
-    """Write the derivatives of the rows of contact `c`, whose bodies are `sides`."""
+    """Write the derivatives of the rows of contact `c` with the bodies `sides`."""
     contact, h, d = step.contacts[c], step.time_step, step.room.whole.directions[c]
     geometry, n, turned, none = step.room.whole.geometry[c], d[0], contact["turned"], np.zeros(3)
     V = sum(one.sign * one.change(h) for one in sides)

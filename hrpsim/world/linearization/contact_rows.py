@@ -3,9 +3,9 @@
 
 """The rows of contacts that hold in a step, and their derivatives.
 
-docs/explanation/linearization.md, "Rows that hold". A contact's rates by the twists of its bodies
-are J (12,); `turns` (3, 12) has how they change while the twists stay and the bodies move. The laws
-of compliant rows (.compliant_laws) are differentiated by a complex step.
+docs/explanation/linearization.md, "Rows that hold". The rates of a contact by the twists of its
+bodies are J (12,). `turns` (3, 12) has the changes of the rates as the bodies move with constant
+twists. The laws of compliant rows (.compliant_laws) are differentiated by a complex step.
 """
 
 import math
@@ -60,9 +60,9 @@ def _write_lever(p, d, sign, J_out):
 
 @inner_kernel
 def write_contact_rows(s, w, m, body_count):
-    """Write the rows of contacts that hold, and how far all contacts are from other sides.
+    """Write the rows of contacts that hold, and the distances of all contacts from other sides.
 
-    Returns how many rows these are.
+    Returns the number of rows.
     """
     count, soft = 0, False
     write_twists(w, w.velocity, m, AT_START)
@@ -106,7 +106,7 @@ def closed_gap(s, c):
 
 @inlined_kernel
 def closing_slope(s, c):
-    """Return by how much of its gap a rigid contact may close more if the gap grows."""
+    """Return the change of the permitted closing of a rigid contact per change of its gap."""
     gap = s.collision.contacts[c].gap
     return 0.0 if gap <= closed_gap(s, c) else (1.0 if gap > 2.0 * CLOSED else 2.0)
 
@@ -129,7 +129,7 @@ def _slip_of(s, w, number, twists):
 
 @inner_kernel
 def _find_sides(s, w, c):
-    """Find the sides of a contact, and how far it is from the others [m/s]."""
+    """Find the sides of a contact, and its distance from the other sides [m/s]."""
     contact, pair, rows = s.collision.contacts[c], pair_of(s, c), s.rows.rows
     normal, distances, sides = rows[3 * c], w.distances[c], w.sides[c]
     distances[:] = math.inf
@@ -168,7 +168,7 @@ def _find_sides(s, w, c):
 
 @inner_kernel
 def write_turns(s, w, c, twists):
-    """Write how the rates of a contact change with its geometry, for twists (m,)."""
+    """Write the changes of the rates of a contact with its geometry, for twists (m,)."""
     contact, motion, directions, turns = s.collision.contacts[c], w.motion, w.directions[c], w.turns
     motion[:] = 0.0
     for end in range(2):
@@ -210,7 +210,7 @@ def add_entries(entries, at, scale, matrix, out):
 
 @inner_kernel
 def add_rate_changes(w, number, axis, scale, rates, out):
-    """Add `scale` times the derivative by q of a row's rate, whose `turns` are current."""
+    """Add `scale` times the derivative by q of the rate of a row with current `turns`."""
     local = w.local[number]
     add_entries(local.J, local.at, scale, rates, out)
     add_entries(w.turns[axis], local.at, scale, w.Z, out)
@@ -218,7 +218,7 @@ def add_rate_changes(w, number, axis, scale, rates, out):
 
 @inlined_kernel
 def copy_row(local, held_out):
-    """Write a row that holds, whose impulse pushes along J."""
+    """Write a row that holds, with an impulse along J."""
     held_out.number, held_out.compliance = local.number, local.compliance
     held_out.inverse_mass = local.inverse_mass
     held_out.slope = held_out.softening = 0.0
@@ -229,7 +229,7 @@ def copy_row(local, held_out):
 
 @inner_kernel
 def _add_normal(s, w, c, m, count):
-    """Add the normal row of a contact: a sliding one pushes along the slip too."""
+    """Add the normal row of a contact. A sliding contact also pushes along the slip."""
     held, target, pair = w.held[count], w.target[count], pair_of(s, c)
     contact, normal, local = s.collision.contacts[c], s.rows.rows[3 * c], w.local[3 * c]
     copy_row(local, held)
@@ -262,13 +262,13 @@ def _add_normal(s, w, c, m, count):
 
 @inlined_kernel
 def slope_of(w, k, row):
-    """Return the derivative of a compliant row's target, less that of its give."""
+    """Return the derivative of a compliant row's target, less the derivative of its give."""
     return w.law[k, 0] - w.law[k, 1] * row.impulse
 
 
 @inlined_kernel
 def note_inertia(w, row, number):
-    """Write how held row `number` depends on its inverse mass, after `respond`."""
+    """Write the dependence of held row `number` on its inverse mass, after `respond`."""
     w.held[number].slope, w.held[number].softening = slope_of(w, 2, row), w.law[2, 1]
     copy_vector(w.response[0], w.responses[number])
 
@@ -318,7 +318,7 @@ def _find_inertia_change(s, w, c, m):
 
 @inner_kernel
 def _add_sliding(s, w, c, count):
-    """Add the row across the slip, which gives way as the direction of the slip turns."""
+    """Add the row across the slip, which yields as the direction of the slip turns."""
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]
     x, y = -_slip_of(s, w, 3 * c + 2, twists), _slip_of(s, w, 3 * c + 1, twists)

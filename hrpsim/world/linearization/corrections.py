@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The position correction of a step: which rows hold in it, and with which impulses."""
+"""The position correction of a step: the rows that hold in it, and their impulses."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def joined(found: list[Corrections]) -> Corrections:
 def find_impulses(
     found: Corrections, J: np.ndarray, compliance: np.ndarray, mass: np.ndarray
 ) -> np.ndarray:
-    """Return the impulses l (k,) of the position correction, not negative where one-sided.
+    """Return the impulses l (k,) of the position correction, not negative for one-sided rows.
 
-    J w + S l is the wanted rate, w = M^-1 J' l, of rows with an impulse: the least of
+    Rows with an impulse reach the wanted rate J w + S l, with w = M^-1 J' l. The impulses minimise
     |C l - y|^2 with C' C = J M^-1 J' + S and C' y = the wanted rates.
     """
     from scipy.optimize import nnls  # whose import takes longer than that of hrpsim
@@ -57,7 +57,7 @@ def find_impulses(
 
 
 def taking_part(rows, numbers, takes_part, two_sided, *changes) -> Corrections:
-    """Return the rows of these numbers (k,) that take part; `changes` are the last three fields."""
+    """Return the rows of these numbers (k,) that take part. `changes` are the last three fields."""
     at = np.flatnonzero(takes_part)
     wanted = rows["correction_velocity"][numbers[at]]
     return Corrections(numbers[at], wanted, two_sided[at], *(of[at] for of in changes))
@@ -84,7 +84,7 @@ def of_contacts(step: TakenStep) -> Corrections:
 
 
 def _rigid_joint_rows(step: TakenStep, rows: np.ndarray) -> np.ndarray:
-    """Return which rows (k,) of joints are of constraints without compliance and damping."""
+    """Return which rows (k,) of joints have neither compliance nor damping."""
     kind = np.where(rows["kind"] == VELOCITY_LIMIT, LOWER_LIMIT, rows["kind"])
     columns = PARAMETERS_OF_ROW[kind - LOWER_LIMIT]
     return step.scene.joint_parameters["damping_time"][rows["source"], columns] < 0.0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows that hold in a step and its equations of motion, differentiated: one call of a kernel.
+"""Differentiate the rows that hold in a step and its equations of motion, in one kernel call.
 
 docs/explanation/linearization.md has the equations.
 """
@@ -61,9 +61,9 @@ def place_joint_rows(s, w, first):
 
 @inner_kernel
 def write_joint_rows(s, w, first, count):
-    """Write the rows of joints that hold after `count` others, and how far all are from a bound.
+    """Write the rows of joints that hold after `count` others, and the distances from bounds.
 
-    Returns how many rows there are then.
+    Returns the total number of rows.
     """
     h, nv = s.settings[0].time_step, w.velocity.shape[0]
     for number in range(first, s.counts[0].row_count):
@@ -108,14 +108,14 @@ def write_joint_rows(s, w, first, count):
 
 @inlined_kernel
 def parameters_of(s, w, row):
-    """Return the parameters of a row's kind of constraint; of a limit for a top speed."""
+    """Return the parameters of a row's kind of constraint. A top speed has those of a limit."""
     kind = LOWER_LIMIT if row.kind == VELOCITY_LIMIT else row.kind
     return s.joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
 
 
 @inlined_kernel
 def room_of(s, w, row):
-    """Return the distance of a row of a limit to it, 0 for other rows."""
+    """Return the distance of a limit row to its limit, 0 for other rows."""
     dof = s.forest.dofs[row.source]
     if row.kind == LOWER_LIMIT:
         return w.q[dof.q_index] - dof.lower
@@ -137,15 +137,15 @@ def _error_of(s, w, row):
 def contact_derivatives(s, w, search, body_count):
     """Write the derivatives of point, normal and gap by the twists of both bodies.
 
-    Writes `geometry` (contacts, 2, 7, 6); the second index is the body, a or b, the last one its
-    twist about the origin of its tree. `found` (contacts, 2) counts the differences of 12 searches
-    that give the derivative: all 12, or the contact is near another side.
+    Writes `geometry` (contacts, 2, 7, 6). The second index is the body, a or b. The last index is
+    the twist of the body about the origin of its tree. `found` (contacts, 2) counts the differences
+    of 12 searches that give the derivative. A contact with fewer than 12 is near another side.
 
     Args:
-        s: scene after the step, whose contacts these are.
-        w: Room; `moved` is a copy of `poses`, and ends as one.
-        search: a Collision whose pairs and contacts are overwritten.
-        body_count: how many bodies have contacts or connections.
+        s: scene after the step, with the contacts to differentiate.
+        w: Room. `moved` is a copy of `poses` before and after the call.
+        search: a Collision with pairs and contacts that are overwritten.
+        body_count: number of bodies with contacts or connections.
     """
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     w.geometry[:count] = 0.0
@@ -164,10 +164,11 @@ def contact_derivatives(s, w, search, body_count):
 
 @inner_kernel
 def _differentiate_search(s, w, search, pairs, body, axis, step):
-    """Write differences by one twist of a body; return how much the largest of them bends.
+    """Write differences by one twist of a body. Return the bend of the largest difference.
 
-    That is the share of a first difference by which it changes within a step: differences over
-    `step` err by half its square. Searches over STEP also count where contacts are found.
+    The bend is the fraction of a first difference by which the difference changes within a step.
+    Differences over `step` err by half its square. Searches over STEP also count where contacts are
+    found.
     """
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     for c in range(count):
@@ -189,7 +190,7 @@ def _differentiate_search(s, w, search, pairs, body, axis, step):
 
 @inner_kernel
 def _bend_of(w, c, end, axis, step):
-    """Return how much a contact's point or normal bends, 0 where that does not matter."""
+    """Return the bend of a contact's point or normal, 0 if the bend does not matter."""
     largest = 0.0
     for first in (0, 3):
         slope = turn = 0.0
@@ -204,7 +205,7 @@ def _bend_of(w, c, end, axis, step):
 
 @inner_kernel
 def _note_kinks(s, w, body, axis, step):
-    """Note contacts whose differences bend at any step: there are two derivatives."""
+    """Note contacts with differences that bend at any step, because two derivatives exist."""
     for c in range(s.counts[0].contact_count):
         contact = s.collision.contacts[c]
         if contact.body_a == body or contact.body_b == body:
@@ -215,7 +216,7 @@ def _note_kinks(s, w, body, axis, step):
 
 @inlined_kernel
 def _list_pairs(contacts, count, body, pairs_out):
-    """List the pairs of shapes of a body that have contacts; return how many."""
+    """List the pairs of shapes of a body that have contacts. Return their number."""
     listed = 0
     for c in range(count):
         contact = contacts[c]
@@ -249,7 +250,7 @@ def _displace(here, axis, amount, moved_out):
 
 @inner_kernel
 def _add(s, w, found, body, axis, displacement):
-    """Add the geometry of what was found after a displacement to that of the step's contacts."""
+    """Add the geometry found after a displacement to the geometry of the step's contacts."""
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     share, counts, c = 0.5 / displacement, abs(displacement) == STEP, -1
     for f in range(found.shape[0]):
@@ -281,15 +282,15 @@ def _add(s, w, found, body, axis, displacement):
 def differentiate(s, w, search, columns, m):
     """Write `balance`, and the rows of contacts and joints that hold.
 
-    Returns how many hold, whether any contact slides, whether there is a position correction, and
-    the row of a stop that is met within the step, -1 for none.
+    Returns the number of rows that hold, whether any contact slides, whether there is a position
+    correction, and the row of a stop that is met within the step (-1 for none).
 
     Args:
         s: scene after the step.
         w: Room, after `read_step`.
-        search: a Collision whose pairs and contacts are overwritten.
+        search: a Collision with pairs and contacts that are overwritten.
         columns: (nv, 3 nv and to spare), work.
-        m: how many coordinates there are.
+        m: number of coordinates.
     """
     counts, body_count = s.counts[0], count_bodies(w)
     first = 3 * counts.contact_count + counts.connection_rows
@@ -328,10 +329,10 @@ def _is_corrected(s, w, first):
 
 @kernel
 def differentiate_correction(s, w, columns, m, balance_out, linear_out):
-    """Write the derivative by q of what impulses of the position correction leave: J' l - M w.
+    """Write the derivative by q of the residual of the position correction: J' l - M w.
 
-    `impulses` of w are those, `columns` and `linear_out` (nv, nv) are work; balance_out (3, nv, nv)
-    as `balance`.
+    `impulses` of w are the impulses l. `columns` and `linear_out` (nv, nv) are work. balance_out is
+    (3, nv, nv) as `balance`.
     """
     gravity, none = w.products[0, :3], w.own_change
     gravity[:] = 0.0
@@ -349,7 +350,7 @@ def differentiate_correction(s, w, columns, m, balance_out, linear_out):
 
 @kernel
 def contact_changes(s, w, m, velocity, rates_out, gaps_out):
-    """Write derivatives by q (c, nv) of gaps, and of their rates with a velocity."""
+    """Write derivatives by q (c, nv) of gaps, and of the rates of gaps with a velocity."""
     write_rates(w, velocity, count_bodies(w), w.start_rates)
     write_twists(w, velocity, m, OTHER)
     for c in range(s.counts[0].contact_count):

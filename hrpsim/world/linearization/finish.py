@@ -1,13 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From the derivatives of velocities to those of the state after the step.
+"""From the derivatives of velocities to the derivatives of the state after the step.
 
-Columns are changes of the state: first of positions where the forces act and of velocities, then
-of those at the start in the layout of the kernels, at last in the public one; the columns of inputs
-and parameters follow. A free base turns by
-(R <- exp(d) R) in the kernels' layout, along the world's axes, its angular part first; in the
-public layout by (R <- R exp(d)), along its own axes, linear part first.
+Columns are changes of the state, followed by the columns of inputs and parameters. The state is
+first positions at the force evaluation and velocities, then the state at the start in the layout of
+the kernels, at last in the public layout.
+
+A free base turns by (R <- exp(d) R) in the kernels' layout, along the world's axes, with its
+angular part first. In the public layout the base turns by (R <- R exp(d)), along its own axes, with
+its linear part first.
 """
 
 import math
@@ -35,10 +37,10 @@ def write_ends(s, w, columns, corrects, correction, momentum, ends_out):
     Args:
         s: scene.
         w: Room.
-        columns: (nv, 2 nv + p and to spare) derivatives of the velocity by the position where the
-            forces act, by the velocity, and by p parameters.
+        columns: (nv, 2 nv + p and to spare) derivatives of the velocity by the position at the
+            force evaluation, by the velocity, and by p parameters.
         corrects: whether there is a position correction.
-        correction: the same of its rate.
+        correction: the same derivatives of the rate of the correction.
         momentum: (p, nv) the derivatives of the momentum of floating trees, without constraint
             forces, at linear rows.
         ends_out: (2 nv, 2 nv + p) by position and velocity at the start, and by parameters.
@@ -76,7 +78,7 @@ def write_ends(s, w, columns, corrects, correction, momentum, ends_out):
 
 @kernel
 def write_exponential(velocity, k, duration, matrices_out):
-    """Write exp(r) and the left Jacobian of it side by side, of a rotation r = t w."""
+    """Write exp(r) and its left Jacobian side by side, for a rotation r = t w."""
     x, y, z = duration * velocity[k], duration * velocity[k + 1], duration * velocity[k + 2]
     square = x * x + y * y + z * z
     angle = math.sqrt(square)
@@ -97,7 +99,7 @@ def write_exponential(velocity, k, duration, matrices_out):
 
 @inner_kernel
 def _add_correction(s, w, correction, ends_out):
-    """Move the end by the position correction: its rate acts for a whole step."""
+    """Move the end by the position correction, with a rate that acts for a whole step."""
     h, nv, forest = s.settings[0].time_step, correction.shape[0], s.forest
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
@@ -119,7 +121,7 @@ def _add_correction(s, w, correction, ends_out):
 
 @inner_kernel
 def _from_start(s, w, rows):
-    """Turn entries for the middle of the step into such for its start: q_m = q + h / 2 v."""
+    """Convert entries for the middle of the step to entries for its start: q_m = q + h / 2 v."""
     h, nv, forest = s.settings[0].time_step, w.velocity.shape[0], s.forest
     for row_number in range(rows.shape[0]):
         row = rows[row_number]
@@ -203,8 +205,9 @@ def _write_pushes(w, columns, momentum, at, out):
 def _write_momenta(forest, w, q, velocity, out):
     """Write the derivatives (2, 3, nv) of the linear momentum of trees, by q and by velocity.
 
-    That by the velocity is I S, with the inertia I of all that a degree of freedom S carries; by q
-    S x* H + I (v x S) with its momentum H, where v is the velocity of what carries it.
+    The derivative by velocity is I S, with the inertia I of everything that a degree of freedom S
+    carries. The derivative by q is S x* H + I (v x S), with the momentum H of the carried bodies
+    and the velocity v of the carrying body.
     """
     kinematics, articulated, carried = w.space.kinematics, w.space.articulated, w.space.composite
     n = forest.bodies.shape[0]
@@ -252,7 +255,7 @@ def _write_momentum(carried, S, v, H, work, out):
 
 @inner_kernel
 def _rows_to_public(s, w, i, ends_out):
-    """Turn the rows of a free base from the layout of the kernels to the public one."""
+    """Turn the rows of a free base from the layout of the kernels to the public layout."""
     k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.velocity, w.turns
     _write_rotation(s.q, s.forest.bodies[i].q_index, R)
     for at in (k, k + 3):
@@ -274,7 +277,7 @@ def _rows_to_public(s, w, i, ends_out):
 
 @inner_kernel
 def _columns_to_public(s, w, i, ends_out):
-    """Turn the columns of a free base likewise."""
+    """Turn the columns of a free base in the same way."""
     k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.start.velocity, w.turns
     _write_rotation(s.start.q, s.forest.bodies[i].q_index, R)
     for row_number in range(2 * nv):

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of the free rotation of bodies before and after the moments of a step.
+"""Derivatives of the free rotation of bodies in both halves of a step.
 
 Each half (hrpsim.step.motion.half_turns) maps the orientation R and the angular velocity w of a
-body. A rotation of both rotates the result, so a rotation d of R alone gives
+body. A rotation of R and w together rotates the result. A rotation d of R alone therefore gives
 
-    P (d, 0) = (d, d x w') - P (0, d x w),
+    P (d, 0) = (d, d x w') - P (0, d x w).
 
-and P by w, which is found by central differences, gives all of P (6, 6).
+Central differences give P by w, and with it all of P (6, 6).
 """
 
 from hrpsim.jit.compiled import inner_kernel
@@ -22,7 +22,7 @@ _SHARE = 1e-7  # of the rate
 
 @inner_kernel
 def start_from_free_turns(s, w):
-    """Write q and the velocity from which constant velocities lead to the middle of the step."""
+    """Write the q and velocity from which constant velocities reach the middle of the step."""
     copy_vector(s.start.q, w.q)
     copy_vector(s.start.velocity, w.start_velocity)
     half = 0.5 * s.settings[0].time_step
@@ -89,7 +89,7 @@ def _write_map(body, half: float, part: int, q, velocity, turning, w):
 
 @inner_kernel
 def turn_rows(w, body, nv: int, rows):
-    """Lead rows of the state's end through the second half of the step of one body."""
+    """Propagate rows of the state's end through the second half of the step of one body."""
     P, k, kept = w.free_turns[SECOND_HALF, body.v_index], body.v_index, w.half_state
     for column in range(rows.shape[1]):
         for r in range(3):
@@ -103,7 +103,7 @@ def turn_rows(w, body, nv: int, rows):
 
 @inner_kernel
 def turn_columns(w, body, nv: int, row):
-    """Lead entries of a row from behind the first half of the step to its start, of one body."""
+    """Propagate entries of a row back through the first half of the step of one body."""
     P, k, kept = w.free_turns[FIRST_HALF, body.v_index], body.v_index, w.half_state
     for r in range(3):
         kept[r], kept[3 + r] = row[k + r], row[nv + k + r]

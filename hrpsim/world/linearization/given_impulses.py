@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses along the degrees of freedom that have the effect of changed parameters.
+"""Impulses along the degrees of freedom that are equivalent to changed parameters.
 
-docs/explanation/linearization.md, "Parameters". Forces, momenta, energies are linear in inertias:
-those of their changes are found by the algorithms of the step itself.
+docs/explanation/linearization.md, "Parameters". Forces, momenta and energies are linear in
+inertias. The algorithms of the step itself therefore give their changes.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ COMMANDS = ("efforts", "positions", "velocities")
 
 @kernel
 def inertia_changes(s, w, shares, acceleration, responses, forces_out, energies_out):
-    """Write the changes by p parameters of what inertias do.
+    """Write the effects of inertias that change with p parameters.
 
     Args:
         s: scene after the step.
         w: Room.
-        shares: (p, n) of the mass and inertia of each body by which these change.
-        acceleration: (nv,) of the step, but for what the midpoint rule adds to it.
+        shares: (p, n) relative change of the mass and inertia of each body.
+        acceleration: (nv,) of the step, without the addition of the midpoint rule.
         responses: (k, nv) velocities.
         forces_out: (p, 3, nv): of inverse dynamics; of M times the rate of the position correction;
             and, at the linear rows of floating trees, the momentum at the start of the step and by
-            gravity less that at its end.
+            gravity less the momentum at its end.
         energies_out: (p, k): r' M r of each response.
     """
     forest, kinematics, articulated = w.changed, w.space.kinematics, w.space.articulated
@@ -91,7 +91,7 @@ def inertia_changes(s, w, shares, acceleration, responses, forces_out, energies_
 
 @inner_kernel
 def _write_momenta(s, w, out):
-    """Write what changes the momentum of floating trees besides constraint forces."""
+    """Write the changes of the momentum of floating trees, constraint forces excluded."""
     forest, h, subtrees = w.changed, s.settings[0].time_step, s.momentum.subtrees
     start, end, n = w.products[0, 3:], w.products[1, 3:], forest.bodies.shape[0]
     out[:] = 0.0
@@ -109,7 +109,7 @@ _inertia_changes = prepared(inertia_changes)
 
 
 class GivenImpulses(NamedTuple):
-    """What each of p inputs or parameters gives."""
+    """The impulses and changes by each of p inputs or parameters."""
 
     motion: np.ndarray  # (p, nv) to the velocity
     correction: np.ndarray  # (p, nv) to the rate of the position correction
@@ -118,7 +118,7 @@ class GivenImpulses(NamedTuple):
 
 @kernel
 def write_commands(s, kind, joints, impulses_out):
-    """Write the impulses (k, nv) by one of COMMANDS to joints (k,), where zeros were."""
+    """Write the impulses (k, nv) by one of COMMANDS to joints (k,), over zeros."""
     for k in range(joints.shape[0]):
         control, slope = s.control[joints[k]], 1.0
         if kind > 0:
@@ -151,8 +151,8 @@ def of_parameters(
 
     Args:
         step: after its derivatives by the state were found.
-        held: (k,) HELD_ROW that hold in it.
-        acceleration: (nv,) but for what the midpoint rule adds to it.
+        held: (k,) HELD_ROW that hold in the step.
+        acceleration: (nv,) without the addition of the midpoint rule.
         changes: of the world's constants.
     """
     w, h, (p, _, nv) = step.room.whole, step.time_step, changes.joints.shape
@@ -180,7 +180,7 @@ def of_parameters(
 
 
 def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.ndarray]:
-    """Return the changes (p, nv) of the inertia that joints see, and of their efforts.
+    """Return the changes (p, nv) of the inertia at joints, and of the joints' efforts.
 
     Springs and dampers add to the inertia of a joint (hrpsim.dynamics.joint_forces).
     """
@@ -217,7 +217,7 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
 
 
 def _command_rates(scene: Scene) -> np.ndarray:
-    """Return by which delays change the efforts that actuators are commanded (k,) [Nm/s]."""
+    """Return the change of commanded actuator efforts by delays (k,) [Nm/s]."""
     units, stored = scene.actuators.units, scene.actuators.commands["constant"]
     slots = np.maximum(units["slots"], 1)
     newer = (scene.actuators.states["slot"] - 1 - units["delay_steps"]) % slots
@@ -227,7 +227,7 @@ def _command_rates(scene: Scene) -> np.ndarray:
 
 
 def _friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
-    """Return impulses (p, nv) by friction that constraints have at its bound."""
+    """Return impulses (p, nv) by friction, for constraints with friction at its bound."""
     scene, w, rows = step.scene, step.room.whole, step.rows
     out = np.zeros_like(changes.joints[:, 0])
     dofs, limit = scene.forest.dofs, scene.joint_parameters["force_limit"][:, FRICTION_PARAMETERS]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters of a world by path, and how they change its constants."""
+"""Parameters of a world by path, and their effect on the world's constants."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def entries_by_path(
     bodies: Mapping[str, Body],
     materials: Mapping[str, int],
 ) -> dict[str, Entry]:
-    """Return what each parameter of a scene changes."""
+    """Return the constants that each parameter of a scene changes."""
     known: dict[str, Entry] = {}
     for robot in robots.values():
         known.update(_of_robot(scene, robot))
@@ -69,7 +69,7 @@ def entries_by_path(
 
 
 def changes_by_paths(scene: Scene, paths: Sequence[str], known: Mapping[str, Entry]) -> Changes:
-    """Return the changes by parameters of `known`; WorldError for others."""
+    """Return the changes by parameters of `known`. WorldError for other parameters."""
     found = no_changes(scene, len(paths))
     for number, path in enumerate(paths):
         if path not in known:
@@ -84,7 +84,7 @@ def _one() -> float:
 
 
 def _of_robot(scene: Scene, robot: Robot) -> dict[str, Entry]:
-    """Return what the parameters of a robot change."""
+    """Return the constants that the parameters of a robot change."""
     own, label = slice(robot.first_v, robot.first_v + robot.nv), f"robots.{robot.name}"
     dofs, control = scene.forest.dofs[own], scene.control[own]
 

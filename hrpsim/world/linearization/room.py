@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step that was taken, and the arrays in which it is differentiated.
+"""A step, and the arrays for its differentiation.
 
-Constraint rows read the velocity through few coordinates z = Z v: the twists of the bodies that
-constraints push, six each, and the rates of joints with constraints of their own. A row has at most
-12 entries in them, six of each of two bodies.
+Constraint rows read the velocity through few coordinates z = Z v. These are the twists of the
+bodies that constraints push, six each, and the rates of joints with constraints of their own. A row
+has at most 12 entries in the coordinates, six for each of two bodies.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Room(NamedTuple):
 def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int, p: int) -> Room:
     """Return room for a world and numbers of coordinates, rows, contacts and given impulses.
 
-    `forest` has the constants of `system` as they are at present.
+    `forest` has the present constants of `system`.
     """
     sizes = {"n": len(system.parent), "nv": len(system.dof_body), "nq": nq, "panel": PANEL}
     return allocate(
@@ -162,7 +162,7 @@ def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int, p:
 
 
 class TakenStep(NamedTuple):
-    """The step, its rows and contacts, and the room in which it is differentiated."""
+    """The step, its rows and contacts, and the room for its differentiation."""
 
     scene: Scene
     reference: Reference[Scene]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What of a world or a step is not differentiated, and constraints near another side."""
+"""Find parts of a world or a step without derivatives, and constraints near another side."""
 
 import numpy as np
 
@@ -67,7 +67,7 @@ NOTICED = 1e-5
 
 @kernel
 def find_refused_world(s):
-    """Return the number in OF_WORLDS of what is not differentiated, -1 for nothing."""
+    """Return the number in OF_WORLDS of a property without derivatives, or -1."""
     settings = s.settings[0]
     if settings.integrator != SEMI_IMPLICIT:
         return 5
@@ -94,7 +94,10 @@ def _is_linear(unit):
 
 @kernel
 def find_refused_step(s):
-    """Return the same in OF_STEPS or UNCONVERGED, and in OF_CONTACTS with a contact; or -1."""
+    """Return numbers of properties of a step without derivatives, or -1.
+
+    The numbers are in OF_STEPS or UNCONVERGED, and in OF_CONTACTS with the number of a contact.
+    """
     stats, rows = s.step_stats[0], s.rows.rows
     if not (stats.converged or stats.residual <= _CONVERGED):
         return UNCONVERGED, -1, -1
@@ -119,10 +122,10 @@ def find_refused_step(s):
 
 @kernel
 def list_near(s, w, held_count, first, margin):
-    """Write what is within a margin of another side to `near`; return how many there are.
+    """Write everything within a margin of another side to `near`. Return the number of entries.
 
-    Contacts, joints, whose rows begin at `first`, the `held_count` rows that hold but contradict
-    each other, and actuators.
+    Candidates are contacts, joints (whose rows begin at `first`), contradicting rows among the
+    `held_count` rows that hold, and actuators.
     """
     count = 0
     for kind in range(BOUND):
@@ -151,7 +154,7 @@ def list_near(s, w, held_count, first, margin):
 
 @inner_kernel
 def _add_row(s, w, number, count):
-    """Write which constraint a row is of as entry `count`; return one more."""
+    """Write the constraint of a row as entry `count`. Return `count` + 1."""
     near, row = w.near[count], s.rows.rows[number]
     near.row_kind, near.source, near.other = row.kind, row.source, -1
     if row.kind == CONTACT_ROW:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Products, orthonormal rows and inverses of small matrices, whose rows are contiguous."""
+"""Products, orthonormal rows and inverses of small matrices with contiguous rows."""
 
 import math
 
@@ -47,16 +47,16 @@ def inner_product(a, b, width):
 
 @inner_kernel
 def orthonormalise(rows, sizes, counts, least, remains, axes_out, chosen_out):
-    """Write orthonormal rows that span given ones, of the largest remainder first.
+    """Write orthonormal rows that span given rows, by decreasing remainder.
 
-    Gram and Schmidt's method, each row twice (Giraud et al. 2005). A row depends on others if no
-    more than `least` times its size remains of it. Returns how many axes there are then.
+    Gram and Schmidt's method, each row twice (Giraud et al. 2005). A row depends on others if at
+    most `least` times its size remains. Returns the total number of axes.
 
     Args:
         rows: (n or more, width or more).
-        sizes: (n or more,); rows of size 0 are left out.
-        counts: n, width, and `first`, how many axes there are before.
-        least: share of the size of a row.
+        sizes: (n or more,). Rows of size 0 are left out.
+        counts: n, width, and `first`, the number of axes before the call.
+        least: fraction of the size of a row.
         remains: (n or more,), work.
         axes_out: (width or more, width or more).
         chosen_out: (width,) the row of each axis, from number 0 for axis `first` on.
@@ -112,10 +112,10 @@ def _copy(m, matrix, out):
 
 @inner_kernel
 def invert(m, A, order, inverse_out):
-    """Write the inverse of A (m, m), which is overwritten, or that of its largest regular part.
+    """Write the inverse of A (m, m), or of its largest regular part. A is overwritten.
 
-    By Gauss and Jordan with complete pivots, `order` (2, m) has their columns. Rows and columns
-    of the inverse that have none are zero.
+    The method is Gauss-Jordan elimination with complete pivots. `order` (2, m) has their columns.
+    Rows and columns of the inverse without a pivot are zero.
     """
     column, taken, first = order[0], order[1], 0.0
     column[:m] = -1

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The linear problem that the rows that hold make with the dynamics.
+"""The linear problem of the rows that hold and the dynamics.
 
 M dv' - F' dl = r and J dv' + S dl = b, for all columns of r and b at once. Rows read dv' through
-few coordinates, J = C Z and F = G Z, and these move along few axes: y = A R dv' with M = R' R and
-orthonormal rows of A. In y the inverse of M is 1. docs/explanation/linearization.md, "One linear
-problem".
+few coordinates, J = C Z and F = G Z. The coordinates move along few axes: y = A R dv' with M = R' R
+and orthonormal rows of A. In y the inverse of M is 1. docs/explanation/linearization.md, "One
+linear problem".
 """
 
 import math
@@ -40,9 +40,9 @@ def solve(w, m, count, balance, given, columns_out):
 
     Args:
         w: Room, with `count` rows in `held` and `target`.
-        m: how many coordinates there are.
-        count: how many rows.
-        balance: (2 or more, nv, nv) derivatives of r, as that of Room.
+        m: number of coordinates.
+        count: number of rows.
+        balance: (2 or more, nv, nv) derivatives of r, as in Room.
         given: (p, nv) impulses.
         columns_out: (nv, 2 nv + p and to spare).
     """
@@ -95,11 +95,11 @@ def _write_sides(balance, given, columns_out):
 
 @inner_kernel
 def _find_axes(w, m):
-    """Write the axes along which the coordinates move; return how many.
+    """Write the axes along which the coordinates move. Return the number of axes.
 
-    With M = L^T D L, `whitened` = Z L^-1 D^-1/2 = `shares` A and `moving` = A D^-1/2 L^-T.
-    `sizes` are the largest responses of the coordinates: of all three of an angular or linear
-    velocity, since rounding is relative to these.
+    With M = L^T D L, `whitened` = Z L^-1 D^-1/2 = `shares` A and `moving` = A D^-1/2 L^-T. `sizes`
+    are the largest responses of the coordinates. The three components of an angular or linear
+    velocity share the largest, because rounding is relative to all three.
     """
     above, factor, nv = w.space.above, w.space.factor, w.Z.shape[1]
     for i in range(m):
@@ -137,9 +137,9 @@ def _find_axes(w, m):
 
 @inner_kernel
 def _project_rows(w, axes, count):
-    """Write C and G of rigid rows in y, and their sizes; those of others are 0.
+    """Write C and G of rigid rows in y, and their sizes. Other rows have size 0.
 
-    Returns whether any row is not rigid, and whether any pushes along another direction.
+    Returns whether any row is not rigid, and whether any row pushes along another direction.
     """
     soft, slides = False, False
     for r in range(count):
@@ -163,7 +163,7 @@ def _project_rows(w, axes, count):
 
 @inner_kernel
 def _find_required(w, axes, rank, width):
-    """Write what the chosen rows require of y along each of their orthonormal axes, `required`."""
+    """Write the requirement of the chosen rows on y along each of their axes to `required`."""
     for k in range(rank):
         r, out = w.chosen[k], w.required[k, :width]
         out[:] = 0.0
@@ -178,7 +178,7 @@ def _find_required(w, axes, rank, width):
 
 @inner_kernel
 def _solve_as_projection(w, axes, rank, width):
-    """Write y where rows are rigid and push along what they hold: its part along them changes."""
+    """Write y for rigid rows that push along their own direction. Only y along the rows changes."""
     for k in range(axes):
         copy_vector(w.free[k, :width], w.bound[k, :width])
     for j in range(rank):
@@ -225,7 +225,7 @@ def _sum_soft_rows(w, m, axes, count):
 def _solve_with_forces(w, axes, rank, width):
     """Write y of V y = `required` and N ((1 + S) y - P - y without rows) = 0.
 
-    N are the axes along which no chosen row pushes. Where they push along fewer axes than they
+    N are the axes along which no chosen row pushes. If the rows push along fewer axes than they
     hold, some of these equations are left out.
     """
     system, across, chosen = w.system, w.across, w.order[0]
@@ -267,7 +267,7 @@ def _solve_with_forces(w, axes, rank, width):
 
 @inner_kernel
 def _find_contradictions(w, m, axes, count):
-    """Write by how much each rigid row is left unsolved, because others contradict it."""
+    """Write the unsolved remainder of each rigid row that other rows contradict."""
     width, error = w.target.shape[1], w.error
     for i in range(m):
         w.changes[i, :] = 0.0

@@ -53,8 +53,8 @@ INPUTS = (*given_impulses.COMMANDS, *PARAMETERS)
 class ConstraintEdge(NamedTuple):
     """A constraint so near to another side that the derivatives hold in one direction only.
 
-    `side` is the one for which they were computed, `other` the one nearby, `distance` how far it
-    is from there, as a velocity [m/s or rad/s].
+    The derivatives were computed for `side`. `other` is the side nearby. `distance` is the distance
+    from `other`, as a velocity [m/s or rad/s].
     """
 
     name: str
@@ -67,11 +67,11 @@ class ConstraintEdge(NamedTuple):
 class Linearization:
     """The derivatives of one step: x' = A x + B u + C p for small changes.
 
-    These are x of the state, u of inputs, p of parameters.
-
-    x (2 nv,) has the changes of all positions, then of all velocities, robot by robot and body by
-    body in the order of `World.entities`. Those of a free base are along and about its own axes:
-    linear part first [m], then angular [rad], as for `Robot.v`; its rotation R becomes R exp(x).
+    x belongs to the state, u to the inputs, p to the parameters. x (2 nv,) has the changes of all
+    positions, then of all velocities, robot by robot and body by body in the order of
+    `World.entities`. The changes of a free base are along and about the axes of the base: linear
+    part first [m], then angular [rad], as for `Robot.v`. The rotation R of the base becomes R
+    exp(x).
     """
 
     A: np.ndarray
@@ -84,7 +84,7 @@ class Linearization:
 
 
 class Differentiator:
-    """Differentiates the steps of a scene, in room that it keeps."""
+    """Differentiates the steps of a scene in reusable memory."""
 
     def __init__(self, scene: Scene, reference: Reference, system: System):
         self.scene, self.reference, self._system = scene, reference, system
@@ -98,7 +98,7 @@ class Differentiator:
         self._make_room(0, 0, 0, 0)
 
     def read(self, margin: float, given: int) -> TakenStep:
-        """Return the step that was taken, after making room for it and `given` impulses."""
+        """Return the last step, after making room for it and for `given` impulses."""
         m, k, c, p = self._sizes
         coordinates, rows, contacts, between = _read_step(self.reference, self._room)
         if k < rows or c < contacts or p < given:
@@ -126,7 +126,7 @@ class Differentiator:
 
 
 class StepDerivatives:
-    """The derivatives of a step that was taken."""
+    """The derivatives of a step."""
 
     def __init__(self, step: TakenStep, search: Reference):
         w, m = step.room.whole, step.coordinates
@@ -181,7 +181,7 @@ class StepDerivatives:
         return ends[:, : 2 * nv], ends[:, 2 * nv : inputs_end], ends[:, inputs_end:]
 
     def _solved(self, count: int, balance: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """Return the columns (nv, 2 nv + p and to spare) that `count` rows leave."""
+        """Return the columns (nv, 2 nv + p and to spare) under `count` rows."""
         step, nv = self.step, len(self.mass)
         width = 2 * nv + len(given)
         columns = np.empty((nv, -(-width // PANEL) * PANEL))
@@ -191,7 +191,7 @@ class StepDerivatives:
     def _corrected_rows(self) -> tuple[Corrections, np.ndarray]:
         """Return the rows of the position correction, and write its impulses.
 
-        Its columns are those of M w = J' l and J w = the wanted rate of the rows that hold.
+        The columns belong to M w = J' l and J w = the wanted rate of the rows that hold.
         """
         step, w = self.step, self.step.room.whole
         jacobians = step.jacobians(w.local[: len(step.rows)])
@@ -240,10 +240,11 @@ class StepDerivatives:
         return columns
 
     def indeterminate_rows(self) -> np.ndarray:
-        """Return the rows whose load redundant contacts may share so that the motion differs.
+        """Return rows of redundant contacts that leave the motion undetermined.
 
-        Where contacts slide in different directions: changes of impulses that leave the rows as
-        they are, but not the velocities, have y = M^-1 F' l other than 0, and J y + S l = 0.
+        If contacts slide in different directions, redundant contacts may share the load in several
+        ways. Such changes of impulses leave the rows unchanged but change the velocities. They have
+        y = M^-1 F' l other than 0, and J y + S l = 0.
         """
         numbers, compliance = self.held["number"], self.held["compliance"]
         if not self.slides:

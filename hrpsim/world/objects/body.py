@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A free rigid body: one shape, or several that move as one."""
+"""A free rigid body: one shape, or several shapes that move together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vec
 
 
 class Body(Entity):
-    """A rigid body that moves freely; its frame has its origin at the centre of mass."""
+    """A rigid body that moves freely. The origin of the frame is the centre of mass."""
 
     def __init__(  # many parameters: keyword arguments
         self,
@@ -70,7 +70,7 @@ class Body(Entity):
 
     @property
     def asleep(self) -> bool:
-        """Whether it sleeps: at rest, and left out of the step until something wakes it."""
+        """Whether the body sleeps: the step leaves out a body at rest until something wakes it."""
         return self.world.sleeps(self)
 
     @property
@@ -122,13 +122,13 @@ class Body(Entity):
         torque: ArrayLike = (0.0, 0.0, 0.0),
         point: ArrayLike | None = None,
     ) -> None:
-        """Push during the next call of World.step. Calls add up.
+        """Push the body during the next call of World.step. Several pushes add up.
 
         Args:
             force: (3,) [N], in the world.
             torque: (3,) [Nm], in the world.
-            point: (3,) [m] where the force acts, in the world; the centre of mass by default. It
-                moves with the body while the call lasts.
+            point: point of the force (3,) [m], in the world. The default is the centre of mass. The
+                point moves with the body during the call.
         """
         local = np.zeros(3)
         if point is not None:

@@ -18,7 +18,7 @@ from hrpsim.world.objects.sensor_view import OtherKindError, SampledView, Sampli
 
 
 class CameraValues(NamedTuple):
-    """What a camera saw, and from where."""
+    """The images of a camera and the pose of the camera."""
 
     picture: Picture
     R: np.ndarray  # (3, 3), the sensor's frame in the world
@@ -26,10 +26,11 @@ class CameraValues(NamedTuple):
 
 
 class CameraView(SampledView):
-    """A camera; its images are those of the latest sample that has arrived.
+    """A camera. The images are from the latest sample that has arrived.
 
-    It looks along x of its frame. Unless it has `see_own`, its own link is not drawn. An image that
-    it does not make, or of before the first sample, raises an AttributeError or is None.
+    The camera looks along x of its frame. The link of the camera is drawn only with `see_own`. An
+    image that the camera does not make raises an AttributeError. Images are None before the first
+    sample.
     """
 
     pattern: Camera
@@ -72,12 +73,12 @@ class CameraView(SampledView):
 
     @property
     def depth(self) -> np.ndarray:
-        """Distances along the optical axis (height, width) float32 [m]; inf where nothing is."""
+        """Distances along the optical axis (height, width) float32 [m]. Empty pixels are inf."""
         return self._image("depth")
 
     @property
     def segmentation(self) -> np.ndarray:
-        """Indices in `World.link_names` (height, width) int32; -1 where nothing is."""
+        """Indices in `World.link_names` (height, width) int32. Empty pixels are -1."""
         return self._image("segmentation")
 
     @property
@@ -87,9 +88,9 @@ class CameraView(SampledView):
 
     @property
     def points(self) -> np.ndarray:
-        """Points that the pixels of `depth` show (height, width, 3) [m]; NaN where nothing is.
+        """Points seen by the pixels of `depth` (height, width, 3) [m]. Empty pixels are NaN.
 
-        In the sensor's frame: x ahead, y to the left, z up.
+        The points are in the sensor's frame: x ahead, y to the left, z up.
         """
         depth = self._image("depth")
         if depth is None:
@@ -107,7 +108,7 @@ class CameraView(SampledView):
 
     @property
     def frame_pose(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Rotation (3, 3) and origin (3,) [m] of its frame in the world when it looked."""
+        """Rotation (3, 3) and origin (3,) [m] of the camera in the world at the latest sample."""
         found = self.latest()
         if found is None:
             return None

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Objects without attributes but their own: a misspelt one is refused, not made."""
+"""Objects with a fixed set of attributes: a misspelt attribute is refused, not made."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Closing(type):
 
 
 def closed(made: _Object) -> _Object:
-    """Return an object of a Closed class, closed, that was made without `__init__`."""
+    """Return a new object of a Closed class, made without `__init__` and closed."""
     made.__dict__["_is_closed_to_names"] = True
     return made
 
@@ -28,8 +28,8 @@ def closed(made: _Object) -> _Object:
 class Closed(metaclass=_Closing):
     """Base of public objects.
 
-    After `__init__` UnknownAttributeError, which names similar ones, refuses public names that the
-    object does not have.
+    After `__init__`, a public name that the object does not have raises UnknownAttributeError. The
+    error names similar attributes.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -40,7 +40,7 @@ class Closed(metaclass=_Closing):
 
 
 def unknown_attribute(owner: object, name: str) -> str:
-    """Return the text of an error that refuses an attribute: similar ones, and its properties."""
+    """Return the error text for an unknown attribute, with similar names and the properties."""
     kind = type(owner)
     known = [*owner.__dict__, *dir(kind)]
     properties = [k for k in dir(kind) if getattr(getattr(kind, k), "fset", None) is not None]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A connection in a world: its ends, held axes, motors, constraint wrench."""
+"""A connection in a world: its ends, held axes, motors and constraint wrench."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from hrpsim.world.objects.world_frame import WorldFrame
 
 @dataclass(frozen=True)
 class End:
-    """A link in the world: its entity (None: the world itself), and its frame in its body."""
+    """One end of a connection: an entity (None for the world) and the link's frame in its body."""
 
     entity: Entity | None
     link: str
@@ -39,7 +39,7 @@ class End:
 
     @property
     def owner(self) -> tuple[str, str]:
-        """(entity name, link name), as contacts give them."""
+        """(entity name, link name), as in contacts."""
         return ("world", self.link) if self.entity is None else (self.entity.name, self.link)
 
     @property
@@ -65,11 +65,10 @@ _WORLD = End(None, "world", -1, IDENTITY)
 
 
 def find_end(world: WorldState, given: EndLike) -> End:
-    """Return the end that is meant; WorldError names what exists.
+    """Return the end of a connection that an argument names. WorldError lists the existing names.
 
-    A Body, a WorldFrame, a Robot with one moving link, (Robot, "link"), "entity", "entity/link", or
-    None or "world". Robots, bodies and frames may be given by name wherever they may be given as
-    objects.
+    The argument is a Body, a WorldFrame, a Robot with one moving link, (Robot, "link"), "entity",
+    "entity/link", or None or "world". Names may replace the objects of robots, bodies and frames.
     """
     if given is None or (isinstance(given, str) and given == "world"):
         return _WORLD
@@ -131,7 +130,7 @@ def _split(world: WorldState, text: str) -> tuple[Entity, str | None]:
 
 
 def _per_axis(field: str, what: str, finite: bool = True) -> Any:
-    """Return a property for six numbers of the record, none of them negative."""
+    """Return a property for six numbers of the record. No number is negative."""
 
     def read(connection: Connection) -> np.ndarray:
         return _frozen(connection._record()[field].copy())
@@ -149,10 +148,10 @@ def _per_axis(field: str, what: str, finite: bool = True) -> Any:
 
 
 class Connection(Closed):
-    """Two frames of which some of the six relative motions are held or driven.
+    """Two frames with some of the six relative motions held or driven.
 
-    Axes are those of frame a: "x", "y", "z", "rx", "ry", "rz". `World.connect` makes connections;
-    their numbers live in the world's arrays.
+    The axes belong to frame a: "x", "y", "z", "rx", "ry", "rz". `World.connect` makes connections.
+    The numbers of a connection are stored in the world's arrays.
     """
 
     def __init__(
@@ -186,21 +185,21 @@ class Connection(Closed):
         return self.world.connection_records[self.index]
 
     def initialise(self) -> None:
-        """Return to the state it was made in, or that was saved since."""
+        """Return to the initial state: the state at creation, or the state saved since."""
         present = self._record()
         for side in ("body_a", "body_b"):  # renumbered when others leave the world
             self._initial[side] = present[side]
         self.world.connection_records[self.index] = self._initial[0]
 
     def follow(self, anchor: WorldFrame) -> None:
-        """Hold at the present pose of a frame of the world, if an end is at it."""
+        """Hold at the present pose of a WorldFrame, if the connection ends at a WorldFrame."""
         for side, end, frame in zip("ab", self.ends, self.frames, strict=True):
             if end.anchor is anchor:
                 record = self._changing()
                 record[f"R_{side}"], record[f"p_{side}"] = anchor.placement.then(frame)
 
     def _changing(self) -> np.void:
-        """Return the record for a change by the user; wake the bodies that it joins."""
+        """Return the record for a change by the user. Wake the two connected bodies."""
         self._record()
         ends = [end.entity for end in self.ends if end.entity is not None]
         self.world.wake(*ends)
@@ -218,12 +217,12 @@ class Connection(Closed):
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes that are held."""
+        """The held axes."""
         return tuple(np.array(AXES)[self._record()["axes"] == LOCKED].tolist())
 
     @property
     def enabled(self) -> bool:
-        """Whether it holds; assign False to let go, at any time and at no cost."""
+        """Whether the connection holds. Assign False to let go, at any time and at no cost."""
         return bool(self._record()["enabled"])
 
     @enabled.setter
@@ -247,7 +246,10 @@ class Connection(Closed):
 
     @property
     def solver(self) -> str:
-        """Its solver, "iterative" or "direct"; assign None to leave it to the world's rules."""
+        """Solver of the connection, "iterative" or "direct".
+
+        Assign None to follow the world's rules.
+        """
         return solver_name(int(self._record()["solver"]))
 
     @solver.setter
@@ -259,7 +261,7 @@ class Connection(Closed):
         self.choose_solver(self.world.solver_rules)
 
     def choose_solver(self, rules: SolverRules) -> None:
-        """Take the solver that was set, or else that of the rules."""
+        """Use the solver that was set, or else the solver of the rules."""
         own = self._own_solver
         chosen = (
             rules.of_connection(self.a, self.b) if own is None else solver_code(own, "connection")
@@ -268,7 +270,10 @@ class Connection(Closed):
 
     @property
     def length(self) -> float:
-        """Length [m] that a connection of kind "distance" holds; assign to change it."""
+        """Length [m] that a connection of kind "distance" holds.
+
+        Assign a number to change the length.
+        """
         self._refuse_unless(self.kind == "distance", "has no length")
         return float(self._record()["length"])
 
@@ -279,7 +284,9 @@ class Connection(Closed):
         self._changing()["length"] = length
 
     def drive(self, axis: str, velocity: float, force_limit: float) -> None:
-        """Drive a free axis: a motor keeps the velocity of b relative to a, along or about it.
+        """Drive a free axis by a motor.
+
+        The motor keeps the velocity of b relative to a, along or about the axis.
 
         Args:
             axis: name of the axis.
@@ -321,7 +328,7 @@ class Connection(Closed):
 
     @property
     def error(self) -> np.ndarray:
-        """Errors of the held axes in the present state (6,) [m or rad]; free ones are 0."""
+        """Errors of the held axes in the present state (6,) [m or rad]. Free axes have error 0."""
         scene = self.world.scene
         kinematics = new_kinematics(len(scene.forest.bodies))
         update_poses(scene.forest, scene.q, kinematics)
@@ -334,8 +341,8 @@ class Connection(Closed):
     def wrench(self) -> np.ndarray:
         """Wrench of the connection on b in the last step (6,): force [N], then torque [Nm].
 
-        A mean over the step, impacts included. Along the world's axes, about the point of frame b;
-        a gets the opposite at the same point.
+        The wrench is a mean over the step, impacts included. The axes are the world's, the
+        reference point is the origin of frame b. The opposite wrench acts on a at the same point.
         """
         self._record()
         reader, wrench = self.world.reader, np.empty(6)
@@ -352,10 +359,10 @@ class Connection(Closed):
     )
 
     def keep_as_initial(self) -> None:
-        """Save the present state (enabled, driven, its numbers) as the one a reset returns to."""
+        """Save the present state (enabled, driven, numbers) as the state that a reset restores."""
         self._initial[0] = self._record()
         self._initial["impulse"] = self._initial["impact_impulse"] = 0.0
 
     def start_disabled(self) -> None:
-        """Make a reset disable the connection: it was made after the start."""
+        """Make a reset disable the connection, which was made after the start."""
         self._initial["enabled"] = False

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts as arrays, with the force that acts on the entity or link in question."""
+"""Contacts as arrays, with the force on a chosen entity or link."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ _INTEGER = np.dtype(np.int64)
 
 
 class ContactArrays:
-    """The n contact points of the last step, along the world's axes; arrays are copies.
+    """The n contact points of the last step, along the world's axes. Arrays are copies.
 
-    Of an entity or a link: forces act *on it*, normals point to it, whichever of two touching
+    For an entity or a link, forces act *on it* and normals point to it, whichever of two touching
     bodies the detection calls a or b. A contact between two links of the entity appears twice, once
-    for each. Of the whole world: each contact once, with the force on the first of the two. Points
-    that are near but do not press are included, with zero force. Points, normals and gaps are those
-    where the step found its forces: in the middle of a semi-implicit step, at the start of others;
-    for impacts of balls with restitution, at the time of impact.
+    for each link. For the whole world, each contact appears once, with the force on the first body.
+
+    Points that are near but do not press are included, with zero force. Points, normals and gaps
+    are taken at the instant at which the step found its forces. The instant is the middle of a
+    semi-implicit step and the start of other steps. For impacts of balls with restitution the
+    instant is the time of impact.
     """
 
     __slots__ = ("forces", "gaps", "links", "normals", "partners", "points")
@@ -53,7 +55,7 @@ class ContactArrays:
 
 
 class ContactSources(NamedTuple):
-    """The arrays that contacts are read from."""
+    """The arrays from which contacts are read."""
 
     counts: np.ndarray  # (1,) COUNTS
     settings: np.ndarray  # (1,) SETTINGS
@@ -64,7 +66,7 @@ class ContactSources(NamedTuple):
 
 @kernel
 def count_contacts(sources, first, end):
-    """Return how many sides of contacts the links from `first` to before `end` are on."""
+    """Return the number of contact sides on the links from `first` to before `end`."""
     contacts, link_of = sources.contacts, sources.link_of_shape
     count = 0
     for c in range(sources.counts[0].contact_count):
@@ -76,7 +78,7 @@ def count_contacts(sources, first, end):
 
 @kernel  # many parameters: writes one array of the caller's for each column
 def read_contacts(sources, first, end, points, normals, forces, gaps, links, partners):
-    """Write the contacts of the links from `first` to before `end`; all of them once if end < 0."""
+    """Write the contacts of the links from `first` to before `end`. If end < 0, write all once."""
     contacts, link_of = sources.contacts, sources.link_of_shape
     at = 0
     for c in range(sources.counts[0].contact_count):
@@ -95,7 +97,7 @@ def read_contacts(sources, first, end, points, normals, forces, gaps, links, par
 
 @inlined_kernel
 def read_contact(sources, contact, sign, point_out, normal_out, force_out):
-    """Write point, normal and force of a contact as they are for a; for b with `sign` -1."""
+    """Write point, normal and force of a contact as seen from a, or from b with `sign` -1."""
     n, impulse = contact.normal, contact.impulse
     x, y = sources.tangents[0], sources.tangents[1]
     tangents(n, x, y)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contact sensors of links: wrench of the contacts alone, pressure, times in contact and in air."""
+"""Contact sensors of links: contact wrench, pressure, times in contact and in the air."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from hrpsim.world.objects.sensor_view import SampledView, SamplingRobot
 def read_pad(contacts, frame, first, end, cell, work, wrench, pressure):
     """Add the contacts of the links from `first` to before `end` to a wrench and a pressure.
 
-    wrench (6,) is in and about the frame of frame.links[0]; pressure (nx, ny) [Pa] is that of cells
-    in its xy plane, about its origin. work is (3, 3).
+    wrench (6,) is in and about the frame of frame.links[0]. pressure (nx, ny) [Pa] is for cells in
+    the xy plane of the same frame, centred at its origin. work is (3, 3).
     """
     update_poses(frame.forest, frame.q, frame.kinematics)
     R, p = frame.rotation, work[0]
@@ -74,10 +74,10 @@ class ContactValues(NamedTuple):
 class ContactView(SampledView):
     """The contacts of one link in the last step before each sample.
 
-    A force sensor above a sole measures the sole's weight and inertia as well; this does not.
-    Contacts of rigid bodies have their forces at points, at the corners of flat soles: pressure is
-    their force along z over the area of the cell that they are in, or are nearest to.
-    With `keeps_contacts` a sample has the contacts themselves as well.
+    A force sensor above a sole also measures the weight and inertia of the sole. A contact sensor
+    does not. Contacts of rigid bodies have their forces at points, at the corners of flat soles.
+    The pressure of a cell is the force along z of the points in the cell, or nearest to the cell,
+    over the area of the cell. A sample with `keeps_contacts` also has the contacts themselves.
     """
 
     keeps_contacts = False
@@ -94,7 +94,7 @@ class ContactView(SampledView):
         return self.__dict__ | {"_reader": None, "_frame": None, "_read": None}
 
     def forget(self) -> None:
-        """Drop all samples, and the times."""
+        """Drop all samples and times."""
         super().forget()
         self._last = ContactValues(np.zeros(6), np.zeros(self._shape), False, 0.0, 0.0, 0.0, 0.0)
         self._ends = 0  # step of the last sample
@@ -141,12 +141,15 @@ class ContactView(SampledView):
 
     @property
     def wrench(self) -> np.ndarray:
-        """Force [N] then torque [Nm] of the contacts on the link, in and about the frame (6,)."""
+        """Force [N], then torque [Nm] of the contacts on the link, in and about the frame (6,)."""
         return _frozen(self._values().wrench.copy())
 
     @property
     def pressure(self) -> np.ndarray:
-        """Pressure on each cell (nx, ny) [Pa]; times the cells' area, its sum is the force's z."""
+        """Pressure on each cell (nx, ny) [Pa].
+
+        The sum times the area of a cell is the force along z.
+        """
         return _frozen(self._values().pressure.copy())
 
     @property
@@ -156,20 +159,20 @@ class ContactView(SampledView):
 
     @property
     def contact_time(self) -> float:
-        """Time in contact since it began [s]; 0 in the air."""
+        """Time in contact since the contact began [s]. The time is 0 in the air."""
         return self._values().contact_time
 
     @property
     def air_time(self) -> float:
-        """Time in the air since it began [s]; 0 in contact."""
+        """Time in the air since the link lifted off [s]. The time is 0 in contact."""
         return self._values().air_time
 
     @property
     def last_contact_time(self) -> float:
-        """Duration of the last contact that has ended [s]."""
+        """Duration of the last complete contact [s]."""
         return self._values().last_contact_time
 
     @property
     def last_air_time(self) -> float:
-        """Duration of the last time in the air that has ended [s]."""
+        """Duration of the last complete time in the air [s]."""
         return self._values().last_air_time

@@ -35,7 +35,7 @@ _velocity_to_kernel = prepared(velocity_to_kernel)
 
 
 def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
-    """Return a `finite_vector`; StateError where an entry is beyond what a step can follow."""
+    """Return a `finite_vector`. StateError if an entry is too large for a step."""
     vector = finite_vector(name, values, length)
     k = int(np.argmax(np.abs(vector))) if length else 0
     if length and abs(vector[k]) > limit:
@@ -44,7 +44,7 @@ def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
 
 
 class WorldState(Protocol):
-    """The part of `World` that its objects know, so that they need not import it."""
+    """The part of `World` that its objects use, so that the objects need not import `World`."""
 
     @property
     def connection_records(self) -> np.ndarray:
@@ -69,11 +69,11 @@ class WorldState(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """The arrays that steps work on, laid out now if they were not."""
+        """The arrays that steps work on. Missing arrays are laid out first."""
 
     @property
     def present_scene(self) -> Scene | None:
-        """The same; None if they must be laid out again."""
+        """The arrays that steps work on, or None if the arrays must be laid out again."""
 
     @property
     def entities(self) -> Mapping[str, Entity]:
@@ -81,7 +81,7 @@ class WorldState(Protocol):
 
     @property
     def frames(self) -> Mapping[str, Any]:
-        """Frames that stand where they are put, by name."""
+        """Fixed frames of the world by name. Only the user moves these frames."""
 
     @property
     def connections(self) -> Mapping[str, Any]:
@@ -97,7 +97,7 @@ class WorldState(Protocol):
         """Return the contacts of an entity, or of a link."""
 
     def note_placed(self, entity: Entity) -> None:
-        """Note that an entity was put somewhere, which the next step looks at."""
+        """Note that an entity was placed. The next step checks the placement."""
 
     def forget_contacts(self) -> None:
         """Start the next step without the impulses of the last."""
@@ -106,7 +106,7 @@ class WorldState(Protocol):
         """Apply a wrench to a body during the next call of step."""
 
     def wake(self, *entities: Entity) -> None:
-        """Wake entities; all if no entity is given."""
+        """Wake entities. Without arguments, wake all entities."""
 
     def sleeps(self, entity: Entity) -> bool:
         """Return whether an entity sleeps."""
@@ -119,18 +119,18 @@ class WorldState(Protocol):
         """Return the caster of rays in the present arrays."""
 
     def rebuild_scene(self) -> None:
-        """Lay out the arrays again, keeping the state of what is there."""
+        """Lay out the arrays again. The state of present entities is kept."""
 
     def refresh_exclusions(self) -> None:
-        """Find again which pairs of shapes connections keep apart."""
+        """Update the pairs of shapes that connections exclude from collision."""
 
 
 class Entity(Closed):
-    """One articulation of the world. Its state lives in the world's arrays.
+    """One articulation of the world. The state is stored in the world's arrays.
 
-    `frames` are its links; `self_collision` says whether its bodies collide with each other.
-    `first_body`, `first_q`, `first_v` are its first indices there. Arrays that properties return
-    are copies and cannot be written to; assign to the property to set the state.
+    `frames` are the links of the entity. `self_collision` says whether its bodies collide with each
+    other. `first_body`, `first_q` and `first_v` are the first indices of the entity in the arrays.
+    Arrays that properties return are read-only copies. Assign to the property to set the state.
     """
 
     def __init__(
@@ -157,13 +157,13 @@ class Entity(Closed):
 
     @property
     def world(self) -> WorldState:
-        """The world that it lives in; WorldError after it was taken out."""
+        """The world of the entity. WorldError after the entity was removed from the world."""
         if self._world is None:
             raise WorldError(f"{self.name!r} was taken out of its world")
         return self._world
 
     def leave(self) -> None:
-        """Detach from the world."""
+        """Detach the entity from the world."""
         self._world = None
 
     def stand_after(self, last: Entity | None) -> None:
@@ -185,11 +185,12 @@ class Entity(Closed):
         return len(self.initial_v)
 
     def contact_arrays(self, link: str | None = None) -> ContactArrays:
-        """Return its contacts in the last step as arrays; forces act on it, normals point to it.
+        """Return the entity's contacts in the last step as arrays.
 
-        Of one `link` alone if that is given; shapes of links that are fixed to it are not its own.
-        See `ContactArrays` for shapes and units. WorldError, which names the links, for an unknown
-        one.
+        Forces act on the entity and normals point to it. `ContactArrays` lists shapes and units. If
+        `link` is given, only contacts of this link are returned. Shapes of links that are fixed to
+        the link belong to their own links. An unknown link raises WorldError, which lists the
+        links.
         """
         return self.world.contacts_of(self, link)
 
@@ -200,10 +201,10 @@ class Entity(Closed):
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
     def _hold_moved(self, before: np.ndarray) -> None:
-        """Hold the joints where they are that were elsewhere before, at `before` (nq,)."""
+        """Hold the new positions of the joints that have moved from `before` (nq,)."""
 
     def _move_motors(self) -> None:
-        """Give what moves with the joints a velocity that was set."""
+        """Give a newly set velocity to the parts that move with the joints."""
 
     def _forget_past(self) -> None:
         scene = self.world.scene
@@ -213,10 +214,10 @@ class Entity(Closed):
 
     @property
     def q(self) -> np.ndarray:
-        """Configuration (nq,); a free base's x y z [m] and quaternion x y z w first.
+        """Configuration (nq,). A free base comes first: x y z [m] and quaternion x y z w.
 
-        Assigning q acts at once. A joint that holds a position and is moved by it holds the new
-        position from then on, at rest and without a feed-forward; other commands stay.
+        An assignment acts at once. A joint that holds a position then holds the new position, at
+        rest and without a feed-forward. All other commands stay.
         """
         return _frozen(self._q().copy())
 
@@ -227,7 +228,7 @@ class Entity(Closed):
         self._hold_moved(before)
 
     def place(self, values: ArrayLike) -> None:
-        """Set the configuration (nq,) at once, as assigning `q` does, but let all commands stay."""
+        """Set the configuration (nq,) at once. Unlike an assignment of `q`, all commands stay."""
         q = self._checked_q(values)
         self.world.wake(self)
         self._q()[:] = q
@@ -239,7 +240,7 @@ class Entity(Closed):
     def v(self) -> np.ndarray:
         """Velocity (nv,): base linear [m/s] and angular [rad/s] in the base frame, joint rates.
 
-        No entry may exceed 1e9, which no step can follow.
+        Entries beyond 1e9 are refused, because a step cannot follow them.
         """
         v = np.empty(self.nv)
         _velocity_from_kernel(self.forest, self._q().copy(), self._velocity().copy(), v)
@@ -268,7 +269,7 @@ class Entity(Closed):
 
     @property
     def _inertias(self) -> tuple[np.ndarray, np.ndarray]:
-        """Masses (n,) [kg] and inertias (n, 3, 3) [kg m^2] of its bodies; not to be written to."""
+        """Masses (n,) [kg] and inertias (n, 3, 3) [kg m^2] of the bodies, read only."""
         return self.system.mass, self.system.inertia
 
     def forget_momentum_of(self, inertias: tuple[np.ndarray, np.ndarray]) -> None:
@@ -277,7 +278,7 @@ class Entity(Closed):
             self._forget_past()
 
     def keep_as_initial(self) -> None:
-        """Save the present state as the one that `initialise` returns to."""
+        """Save the present state as the state that `initialise` restores."""
         self.initial_q, self.initial_v = self._q().copy(), self.v.copy()
 
     def initialise(self) -> None:
@@ -298,9 +299,9 @@ def same_inertias(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndar
 
 
 def part_of(vector: str, entries: slice, doc: str) -> np.ndarray:
-    """Return a property for entries of the property `vector`, read only.
+    """Return a read-only property for entries of the property `vector`.
 
-    Type checkers take it for its value.
+    Type checkers treat the property as its value.
     """
 
     def entries_of(whole: object) -> np.ndarray:
@@ -315,14 +316,14 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 
 
 def shape_radius(shape: CollisionShape) -> float:
-    """Return the radius of the sphere about the shape's origin that holds it [m]."""
+    """Return the radius of the sphere about the shape's origin that encloses the shape [m]."""
     if isinstance(shape.geometry, Mesh):
         return shape.geometry.radius
     return _radius_of(shape.geometry.kind, tuple(shape.geometry.size))
 
 
 def shape_thickness(shape: CollisionShape) -> float:
-    """Return the least width of the shape [m]; a mesh's is that of all but its thinnest tenth."""
+    """Return the least width of the shape [m]. For a mesh, the thinnest tenth is left out."""
     if isinstance(shape.geometry, Mesh):
         return mesh_thickness(shape.geometry)
     return _thickness_of(shape.geometry.kind, tuple(shape.geometry.size))

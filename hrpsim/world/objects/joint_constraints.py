@@ -30,7 +30,7 @@ _COLUMNS = {kind: column for column, kind in enumerate(JOINT_KINDS)}
 
 
 class EffortSources(NamedTuple):
-    """The arrays that efforts of constraints are read from, for a robot with n joints."""
+    """The arrays from which efforts of constraints are read, for a robot with n joints."""
 
     settings: np.ndarray  # (1,) SETTINGS
     impulses: np.ndarray  # (nv, 7) of the step, by row
@@ -41,9 +41,9 @@ class EffortSources(NamedTuple):
 
 
 class JointConstraints:
-    """Joint constraints of a Robot. Names are a joint's or a list of joints'.
+    """Joint constraints of a Robot. An argument `names` is one joint or a list of joints.
 
-    It uses only the robot's public parts: its world, its indices there and its `joint_index`.
+    The class uses only the robot's public parts: world, indices in the world, and `joint_index`.
     """
 
     def __init__(self):
@@ -58,17 +58,17 @@ class JointConstraints:
         self._initial_holds = self._holds().copy()
 
     def restore_holds(self) -> None:
-        """Return to the saved locks and motors, initially none."""
+        """Return to the saved locks and motors. Initially there are none."""
         self._holds()[:] = self._initial_holds
 
     @property
     def locked(self) -> tuple[str, ...]:
-        """Names of the joints that are locked."""
+        """Names of the locked joints."""
         return self._names_where("locked")
 
     @property
     def driven(self) -> tuple[str, ...]:
-        """Names of the joints that motors drive."""
+        """Names of the joints driven by motors."""
         return self._names_where("driven")
 
     def _names_where(self, field: str) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ class JointConstraints:
         return tuple(n for n, yes in zip(self.joint_names, chosen, strict=True) if yes)
 
     def lock(self, names: str | Sequence[str], positions: ArrayLike | None = None) -> None:
-        """Hold joints rigidly at `positions` [rad or m], where they are now by default."""
+        """Hold joints rigidly at `positions` [rad or m]. The default is their present positions."""
         indices = self._constrained(names)
         if positions is None:
             positions = self.joint_positions[indices]
@@ -85,7 +85,7 @@ class JointConstraints:
         holds["position"][at], holds["locked"][at] = positions, True
 
     def unlock(self, names: str | Sequence[str] | None = None) -> None:
-        """Remove the locks of joints; all by default."""
+        """Remove the locks of joints. The default is all joints."""
         self._holds()["locked"][self.joint_index.v[self._constrained(names)]] = False
 
     def drive(
@@ -93,9 +93,9 @@ class JointConstraints:
     ) -> None:
         """Drive joints by motors that keep a velocity.
 
-        In contrast to `command`, which gives a controller its target, the velocity is a constraint:
-        it is exact while the limit allows. Commands remain in force, so a joint that position gains
-        hold works against them.
+        The velocity is a constraint and exact within the force limit, unlike the target that
+        `command` gives to a controller. Commands remain in force. Position gains of a driven joint
+        therefore work against the motor.
 
         Args:
             names: joints.
@@ -110,7 +110,7 @@ class JointConstraints:
         self._laws("motor")["force_limit"][at] = limits
 
     def release(self, names: str | Sequence[str] | None = None) -> None:
-        """Remove the motors of joints; all by default."""
+        """Remove the motors of joints. The default is all joints."""
         self._holds()["driven"][self.joint_index.v[self._constrained(names)]] = False
 
     def set_constraint(
@@ -123,17 +123,18 @@ class JointConstraints:
         force_limit: float | None = None,
         solver: str | None = None,
     ) -> None:
-        """Set the compliance and solver of joints' constraints of one kind; None changes nothing.
+        """Set compliance and solver of one kind of joint constraint. None changes nothing.
 
-        Deviations follow a spring of stiffness 1 / compliance that damps them out over the damping
-        time. Limits and mimics are rigid at first and deviations are corrected at a bounded speed;
-        with a compliance or a damping time they follow the spring's law (two time steps of damping
-        unless given), with compliance=0 alone they are rigid again. Friction and motors hold no
-        position: for each unit of effort they slip at compliance / (damping_time + time_step / 4).
+        A deviation follows a spring of stiffness 1 / compliance, and decays over the damping time.
+        Limits and mimics are rigid initially, and their deviations are corrected at a bounded
+        speed. With a compliance or a damping time, limits and mimics follow the spring's law. Their
+        damping time is then two time steps unless given. With compliance=0 alone they are rigid
+        again. Friction and motors hold no position. Their slip for each unit of effort is
+        compliance / (damping_time + time_step / 4).
 
         Args:
             kind: "limit", "friction", "mimic", "lock" or "motor".
-            names: joints; all by default.
+            names: joints. The default is all joints.
             compliance: [rad/Nm or m/N].
             damping_time: [s].
             force_limit: largest effort of the constraint [Nm or N].
@@ -171,19 +172,19 @@ class JointConstraints:
     ) -> np.ndarray:
         """Return the efforts (n,) [Nm or N] that constraints exerted on joints in the last step.
 
-        Means over the step, impacts included; positive where they push the joint to larger
-        positions, as a limit does at the lower end. The effort of a mimic is that on the joint that
-        follows; the joint that it follows gets -multiplier times as much, which the sum of all
-        kinds includes.
+        The efforts are means over the step, impacts included. An effort is positive if it pushes
+        the joint to larger positions, as a limit does at the lower end. The effort of a mimic acts
+        on the joint that follows. The leading joint gets -multiplier times as much, which only the
+        sum of all kinds includes.
 
         Args:
-            kind: see `set_constraint`; without one the sum of all kinds, which is all that acts on
-                the joint besides its actuator, spring and damper.
-            names: joints; by default all, in the order of `joint_names`.
+            kind: see `set_constraint`. Without a kind, the sum of all kinds is returned. The sum is
+                the total effort on the joint besides its actuator, spring and damper.
+            names: joints. The default is all joints, in the order of `joint_names`.
 
         Raises:
-            WorldError: for an unknown kind.
-            StateError: for an unknown joint.
+            WorldError: unknown kind.
+            StateError: unknown joint.
         """
         column = ALL_KINDS if kind is None else _COLUMNS.get(kind)
         if column is None:
@@ -193,7 +194,7 @@ class JointConstraints:
         return efforts if names is None else efforts[self._constrained(names)]
 
     def choose_solvers(self, rules: SolverRules, parameters: np.ndarray) -> None:
-        """Write into `parameters` (nv, 5) of the world the solvers that rules and user chose."""
+        """Write the solvers chosen by rules and user into `parameters` (nv, 5) of the world."""
         mine = parameters[self.first_v : self.first_v + self.nv]
         for name, k in zip(self.joint_names, self.joint_index.v, strict=True):
             for column, kind in enumerate(JOINT_KINDS):
@@ -210,7 +211,7 @@ class JointConstraints:
 
 
 def _for_each(values, indices: np.ndarray) -> np.ndarray:
-    """Return one value for each joint, from as many or from one for all."""
+    """Return one value for each joint, from as many values or from a single value."""
     try:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), len(indices))
     except (TypeError, ValueError) as error:
@@ -219,9 +220,9 @@ def _for_each(values, indices: np.ndarray) -> np.ndarray:
 
 @kernel
 def read_efforts(s, kind, efforts_out):
-    """Write the efforts (n,) [Nm or N] of constraints of one kind, or of all with ALL_KINDS.
+    """Write the efforts (n,) [Nm or N] of constraints of one kind, or of ALL_KINDS.
 
-    All: what each joint gets, the reaction of those that mimic it included.
+    ALL_KINDS includes the reactions of joints that mimic a joint.
     """
     scale = 1.0 / s.settings[0].time_step
     for k in range(s.joint_v.shape[0]):
@@ -240,7 +241,7 @@ def read_efforts(s, kind, efforts_out):
 
 @inlined_kernel
 def _impulse_of(impulse, impact_impulse, kind):
-    """Return the impulse of rows of one kind, or of all, with that of impacts [Nms or Ns]."""
+    """Return the impulse of rows of one kind or of all kinds, impacts included [Nms or Ns]."""
     total = 0.0
     for row in range(PARAMETERS_OF_ROW.shape[0]):
         if kind == ALL_KINDS or kind == PARAMETERS_OF_ROW[row]:

@@ -19,9 +19,9 @@ _LISTS_KEPT = 64  # of joints' names
 
 
 class JointIndex:
-    """Indices of the n joints that users name, in the order of `names`.
+    """Indices of the n named joints of a robot, in the order of `names`.
 
-    q, v: their indices in the robot's q and v (n,); `robot`: its name, for errors.
+    q, v: indices of the joints in the robot's q and v (n,). robot: name of the robot, for errors.
     """
 
     def __init__(self, robot: str, model: Model):
@@ -44,9 +44,10 @@ class JointIndex:
         return len(self.everywhere)
 
     def indices(self, names: str | Iterable[str] | None) -> np.ndarray:
-        """Return the indices in `names` of one joint or some, by default of all; not a copy.
+        """Return the indices in `names` of one or several joints. The default is all joints.
 
-        StateError, which names those that exist, for an unknown joint or one that is named twice.
+        The result is not a copy. An unknown joint, or a joint that is named twice, raises
+        StateError. The error lists the existing joints.
         """
         if names is None:
             return self.everywhere
@@ -62,9 +63,9 @@ class JointIndex:
         return indices
 
     def position_controlled(self, model: Model) -> np.ndarray:
-        """Return the indices of the joints for an actuator, except those commanded by effort only.
+        """Return indices of the joints with an actuator, except those commanded by effort only.
 
-        Where the description has command interfaces, joints without any have no actuator.
+        If the description has command interfaces, joints without interfaces have no actuator.
         """
         interfaces = model.command_interfaces
         controlled = [
@@ -74,9 +75,9 @@ class JointIndex:
         return np.flatnonzero(self.actuated & np.array(controlled, dtype=bool))
 
     def matching(self, pattern: str) -> list[str]:
-        """Return the joints whose names fit a pattern with * and ?, of those for an actuator.
+        """Return the joints with an actuator and a name that fits a pattern with * and ?.
 
-        A name is returned as it is.
+        A complete name is returned unchanged.
         """
         if pattern in self._index_of:
             return [pattern]
@@ -95,9 +96,10 @@ class JointIndex:
         return np.array(indices, dtype=np.int64)
 
     def vector(self, what: str, values: ArrayLike, indices: np.ndarray) -> np.ndarray:
-        """Return one number for each joint, not copied if it is an array; they may be anything.
+        """Return one number for each joint. Any numbers are accepted, and arrays are not copied.
 
-        StateError, which names `what` they are, for another number of values or a non-number.
+        StateError, which names the quantity by `what`, for a wrong number of values or a
+        non-number.
         """
         try:
             vector = np.asarray(values, dtype=np.float64, order="C")
@@ -113,7 +115,7 @@ class JointIndex:
         return vector
 
     def values(self, what: str, values: ArrayLike, indices: np.ndarray) -> np.ndarray:
-        """Return the same as `vector`; StateError also for a number that is not finite."""
+        """Return the same as `vector`. A number that is not finite also raises StateError."""
         vector = self.vector(what, values, indices)
         bad = np.flatnonzero(~np.isfinite(vector))
         if bad.size:
@@ -124,9 +126,10 @@ class JointIndex:
     def gains(
         self, what: str, values: ArrayLike, indices: np.ndarray, default: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return the same as `values`, of one number for all joints or one for each.
+        """Return gains as `values` does, from one number for all joints or one for each joint.
 
-        NaN becomes `default` (k,), where that is given. StateError also for a negative number.
+        If `default` (k,) is given, NaN becomes the default. A negative number also raises
+        StateError.
         """
         if np.ndim(values) == 0:
             values = [values] * len(indices)

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is hardly meant: one rule and one text of each kind, for all doors.
+"""Check the plausibility of input. All entry points use the same rules and texts.
 
-A rule returns the text of what it finds, "" for nothing. A door refuses with the text, or warns
-once. Doors are Python commands and states, world files, topics, goals, recordings and policies.
+A rule returns the text of a finding, or "" for none. An entry point raises an error with the text,
+or warns once. Entry points are Python commands and states, world files, topics, goals, recordings
+and policies.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ _UNITS = {"positions": "position", "velocities": "velocity", "efforts": "effort"
 
 
 class JointLimits:
-    """The limits of joints, compared with values by the arguments of `Robot.command`.
+    """The limits of joints, to compare with values given by the arguments of `Robot.command`.
 
-    reach: lower and upper position, largest velocity and effort, with some rounding (n, 4), of all
-    joints but free bases.
+    reach: lower and upper position, largest velocity and largest effort (n, 4), with a margin for
+    rounding, of all joints but free bases.
     """
 
     def __init__(self, system: System, joints: Iterable[Joint]):
@@ -53,12 +54,12 @@ class JointLimits:
     def beyond(
         self, names: Sequence[str], values: Mapping[str, np.ndarray], slack: float = 0.0
     ) -> list[str]:
-        """Return a text for each value beyond a limit; NaN and other arguments never are.
+        """Return a text for each value beyond a limit. NaN and other arguments are never beyond.
 
         Args:
-            names: of k joints.
+            names: names of k joints.
             values: positions, velocities or efforts (k,), by these names.
-            slack: that a limit may be exceeded by, besides rounding.
+            slack: allowed excess over a limit, besides rounding.
         """
         if names != self._names:
             self._names = list(names)
@@ -87,13 +88,16 @@ class JointLimits:
 
 
 def listed(found: Sequence[str], shown: int = _SHOWN) -> str:
-    """Return findings as one text, some of them by name, "" for none."""
+    """Return findings as one text that names some of them, "" if there is no finding."""
     more = f", and {len(found) - shown} more" if len(found) > shown else ""
     return f"{'; '.join(found[:shown])}{more}"
 
 
 def long_period(what: str, period: float, longest: float = LONGEST_PERIOD) -> str:
-    """Return the text of a time [s] that may be milliseconds, or a rate, "" up to `longest`."""
+    """Return a text if a time [s] exceeds `longest`, or else "".
+
+    The text says that the value may be in milliseconds, or a rate.
+    """
     if period <= longest:
         return ""
     rate = f", if {period:g} Hz {1.0 / period:g}" if period > 10.0 else ""
@@ -104,10 +108,10 @@ def long_period(what: str, period: float, longest: float = LONGEST_PERIOD) -> st
 
 
 def contradiction(time: np.ndarray, positions: np.ndarray, velocities: np.ndarray) -> str:
-    """Return how velocities (n,) contradict the positions (n,) of the same times [s], or "".
+    """Return a text if velocities (n,) contradict positions (n,) at the same times [s], or else "".
 
     The changes of positions are compared with the mean velocities between two times, by least
-    squares: only a factor counts, such as 57.3 of degrees and 1000 of milliseconds.
+    squares. Only a wrong factor counts, such as 57.3 from degrees or 1000 from milliseconds.
     """
     change, travel = np.diff(positions), 0.5 * (velocities[1:] + velocities[:-1]) * np.diff(time)
     if len(change) < 2 or not (travel.any() and change.any()):
@@ -126,7 +130,7 @@ def contradiction(time: np.ndarray, positions: np.ndarray, velocities: np.ndarra
 def depth_in_ground(
     entity: Entity, first: int, planes: Mapping[int, CollisionShape], apart: set[tuple[int, int]]
 ) -> str:
-    """Return how deep an entity is inside a plane, "" if it is not.
+    """Return a text with the depth of an entity inside a plane, or "" for an entity outside.
 
     Args:
         entity: robot or body.

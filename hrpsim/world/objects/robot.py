@@ -44,11 +44,11 @@ _BITS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
 
 
 class Robot(JointConstraints, RobotLinks, RobotActuators):
-    """A model that lives in a world.
+    """A model with a state in a world.
 
-    Actuators follow PD control to position commands, velocity control or efforts, joint by joint
-    as commanded last; they start by holding the joints where they are. Joints without gains are
-    passive until they are commanded by effort or given gains.
+    The last command of a joint decides how its actuator works: PD control to a position, velocity
+    control, or an effort. Actuators start by holding the joints at their present positions. Joints
+    without gains are passive until they get an effort command or gains.
     """
 
     def __init__(
@@ -130,9 +130,9 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
     @property
     def tau(self) -> np.ndarray:
-        """Efforts of the actuators in the last step (nv,); zeros for a free base.
+        """Efforts of the actuators in the last step (nv,), with zeros for a free base.
 
-        Assigning tau commands every joint by effort; entries of a free base must be zero.
+        An assignment of tau commands every joint by effort. Entries of a free base must be zero.
         """
         return _frozen(self._control()["applied"].copy())
 
@@ -152,26 +152,30 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
     @property
     def gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """PD gains kp and kd of the joints, in the order of joint_names; zero where passive."""
+        """PD gains kp and kd of the joints, in the order of joint_names.
+
+        Passive joints have zeros.
+        """
         return _frozen(self._kp.copy()), _frozen(self._kd.copy())
 
     def set_gains(
         self, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
     ) -> None:
-        """Set PD gains, which act at once, on the present commands too.
+        """Set PD gains. The gains act at once, on the present commands too.
 
-        A joint that holds a position has both gains, one that follows a velocity kd alone, and one
-        that is commanded by effort has neither until its next command. Gains are a property of the
-        robot and no part of its state: `World.reset` and `World.restore` leave them.
+        A joint under position control uses both gains. A joint under velocity control uses kd
+        alone. A joint under effort control uses no gain until its next command. Gains are a
+        property of the robot and not part of the state, so `World.reset` and `World.restore` keep
+        them.
 
         Args:
-            kp: one number or (n,) [Nm/rad or N/m].
-            kd: one number or (n,) [Nms/rad or Ns/m].
-            names: joints; all by default.
+            kp: stiffness, one number or (n,) [Nm/rad or N/m].
+            kd: damping, one number or (n,) [Nms/rad or Ns/m].
+            names: joints. The default is all joints.
 
         Raises:
-            StateError: for an unknown or repeated joint, a wrong length, or a value that is not
-                finite or negative; nothing changes then.
+            StateError: a joint is unknown or repeated, a length is wrong, or a value is negative or
+                not finite. Nothing changes then.
         """
         indices = self.joint_index.indices(names)
         kp = self.joint_index.gains("kp", kp, indices)
@@ -182,12 +186,12 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             self._give_gains(indices)
 
     def restore_gains(self) -> None:
-        """Give the present commands the gains of `set_gains`, unless they have their own."""
+        """Give the gains of `set_gains` to the present commands, except commands with own gains."""
         given = self._control()["given"][self.joint_index.v]
         self._give_gains(np.flatnonzero(given & OWN_GAINS == 0))
 
     def _give_gains(self, indices: np.ndarray) -> None:
-        """Write the gains into the commands of joints, as far as these use gains."""
+        """Write the gains into the commands of joints that use gains."""
         control, at = self._control(), self.joint_index.v[indices]
         given = control["given"][at] & ~OWN_GAINS
         control["given"][at] = given
@@ -196,7 +200,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         control["kd"][at] = np.where(damped, self._kd[indices], 0.0)
 
     def warn_of_missing_gains(self) -> None:
-        """Warn, once, of joints that were given no gains, though nothing else holds them."""
+        """Warn once of joints without gains that nothing else holds."""
         held = {*self.locked, *self.driven}
         lacking = [self.joint_names[k] for k in sorted(self._without_gains)]
         lacking = [name for name in lacking if name not in held]
@@ -215,7 +219,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             )
 
     def use_gains(self) -> None:
-        """Do nothing: `set_gains` acts at once. The method goes with hrpsim 2.0."""
+        """Do nothing, because `set_gains` acts at once. hrpsim 2.0 removes this method."""
         warnings.warn(
             "Robot.use_gains is needless: set_gains acts at once; the old name goes with hrpsim"
             " 2.0",
@@ -235,31 +239,31 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         kd: ArrayLike | None = None,
         nan_holds: bool = False,
     ) -> None:
-        """Command joints: by position (PD), velocity (damping gain) or effort.
+        """Command joints by position (PD), velocity (damping gain) or effort.
 
-        A command lasts until the next one for the same joint. With positions, velocities and
-        efforts are the feed-forward: the actuator delivers efforts + kp (positions - q) +
-        kd (velocities - v), within its limits. Without positions kp does not act, and with efforts
-        alone neither gain does. A ModelWarning names targets beyond limits, once each.
+        A command lasts until the next command for the same joint. The actuator delivers efforts +
+        kp (positions - q) + kd (velocities - v) within its limits. Velocities and efforts are the
+        feed-forward of a position command. Without positions kp does not act. With efforts alone
+        neither gain acts. A ModelWarning names targets beyond limits, each once.
 
         Args:
             positions: targets (n,) [rad or m].
             velocities: targets (n,) [rad/s or m/s].
             efforts: (n,) [Nm or N].
-            names: joints, in the order of the values; without them the values are for all joints,
-                of which those without gains ignore positions and velocities.
-            over: time [s] over which position targets change evenly, for controllers whose period
-                is longer than the world's step.
-            kp: gains of this command, one number or (n,) [Nm/rad or N/m]; by default those of
-                `set_gains`. They last until the next command or `set_gains` for the joint.
+            names: joints, in the order of the values. The default is all joints. Joints without
+                gains then ignore positions and velocities.
+            over: time [s] over which position targets change evenly. Use this if the period of a
+                controller is longer than the world's step.
+            kp: gains of this command, one number or (n,) [Nm/rad or N/m]. The default is the gains
+                of `set_gains`. The gains last until the next command or `set_gains` for the joint.
             kd: likewise [Nms/rad or Ns/m].
-            nan_holds: NaN means that a value is not given: the joint is commanded by its others,
-                and keeps its command where positions, velocities and efforts are all NaN.
+            nan_holds: NaN means that a value is not given. The joint is then commanded by its other
+                values. A joint keeps its command if its position, velocity and effort are all NaN.
 
         Raises:
-            StateError: for an unknown or repeated joint, a wrong length, a value that is not
-                finite, a negative gain, or a position for a named joint without gains; nothing
-                changes then.
+            StateError: a joint is unknown or repeated, a length is wrong, a value is not finite, a
+                gain is negative, or a named joint without gains gets a position. Nothing changes
+                then.
         """
         joints = self.joint_index
         indices = joints.indices(names)
@@ -290,12 +294,12 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
     def report_beyond(
         self, indices: np.ndarray, values: dict[str, np.ndarray], stacklevel: int = 3
     ) -> None:
-        """Warn of targets beyond limits, once of each joint and kind of target.
+        """Warn of targets beyond limits, once for each joint and kind of target.
 
         Args:
-            indices: of k joints.
-            values: positions, velocities or efforts (k,).
-            stacklevel: of the warning, from this method on; 3 names the caller of its caller.
+            indices: indices of k joints.
+            values: positions, velocities and efforts (k,), by these names.
+            stacklevel: stack level of the warning; 3 names the caller of the calling method.
         """
         found, names = [], [self.joint_names[k] for k in indices]
         for what, bit in _BITS.items():
@@ -309,13 +313,13 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             warnings.warn(said, ModelWarning, stacklevel=stacklevel)
 
     def report_no_limits(self) -> None:
-        """Leave warnings of targets beyond limits to others, who look themselves."""
+        """Give no warnings of targets beyond limits, because the caller checks the limits."""
         self._reported[:] = POSITIONS | VELOCITIES | EFFORTS
 
     def _refuse_command(
         self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool, actuators
     ) -> None:
-        """Raise StateError for a command that these actuators did not take."""
+        """Raise StateError for a command that the actuators refused."""
         given = {"positions": positions, "velocities": velocities, "efforts": efforts}
         there = {}
         for what, values in given.items():
@@ -354,7 +358,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         self.keep_holds()
 
     def initialise(self) -> None:
-        """Return to the state that the robot was added with, commands included, or saved since."""
+        """Return to the initial state and commands: as the robot was added, or as saved since."""
         super().initialise()
         if self._initial_control is None:
             self._initial_control = self._holding_control()
@@ -364,14 +368,14 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         self.restore_holds()
 
     def _holding_control(self) -> np.ndarray:
-        """Return the commands that hold every joint at its initial position, with its gains."""
+        """Return commands that hold every joint at its initial position, with its gains."""
         control, at = np.zeros(self.nv, dtype=CONTROL), self.joint_index.v
         control["given"][at] = POSITIONS
         control["target_position"][at] = self.initial_q[self.joint_index.q]
         return control
 
     def _hold_moved(self, before: np.ndarray) -> None:
-        """Hold joints that hold a position where they are now, if they were elsewhere before."""
+        """Hold moved joints at their present positions, if the joints hold a position."""
         q, joints, control = self._q(), self.joint_index, self._control()
         moved = (q[joints.q] != before[joints.q]) & (control["given"][joints.v] & POSITIONS != 0)
         at = joints.v[moved]
@@ -388,13 +392,13 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         torque: ArrayLike = (0.0, 0.0, 0.0),
         point: ArrayLike | None = None,
     ) -> None:
-        """Push a link during the next call of World.step. Calls add up.
+        """Push a link during the next call of World.step. Several pushes add up.
 
         Args:
             link: name of the link.
             force: (3,) [N], in the world.
             torque: (3,) [Nm], in the world.
-            point: (3,) [m] where the force acts, in the link's frame; its origin by default.
+            point: point of the force (3,) [m], in the link's frame. The default is its origin.
         """
         frame = self.model.frame(link)
         if frame.body < 0:
@@ -404,7 +408,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
 
 def ramp_steps(over: float, time_step: float) -> int:
-    """Return the steps of a ramp of `over` [s]; StateError where that is negative or no time."""
+    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time."""
     if not (math.isfinite(over) and over >= 0.0):
         raise StateError(f"over must be a time >= 0 s, got {over!r}")
     return max(round(over / time_step), 1) if over > 0.0 else 0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot's part of a scene, prepared for kernels that read it and command its actuators."""
+"""A robot's part of a scene, for kernels that read the robot and command its actuators."""
 
 from __future__ import annotations
 
@@ -40,14 +40,15 @@ class Actuators(NamedTuple):
 
 @kernel
 def set_commands(actuators, indices, positions, velocities, efforts, given, named, steps):
-    """Command the joints at `indices` (k,); return 1, and change nothing, if that is invalid.
+    """Command the joints at `indices` (k,). Return 0 for success.
 
-    Return 2 after a command with a target beyond a limit that is not among `reported`, or else 0.
+    Return 1 for an invalid command, which changes nothing. Return 2 after a command with a target
+    beyond a limit that is not among `reported`.
 
-    `given` says which of positions, velocities and efforts (k,) there are; they must be finite, or
-    NaN for a value that is not given: a joint that has none keeps its command.
-    Joints that are `named` need gains unless efforts are given. Position targets go to their goal
-    in `steps` equal steps, the first of them now; with 0 steps at once.
+    `given` says which of positions, velocities and efforts (k,) are given. Values must be finite,
+    or NaN if a value is not given. A joint without any value keeps its command. Joints that are
+    `named` need gains unless efforts are given. Position targets reach their goal in `steps` equal
+    steps, the first of them now. With 0 steps the targets change at once.
     """
     if is_refused(actuators, indices, positions, velocities, efforts, given, named):
         return 1
@@ -57,7 +58,7 @@ def set_commands(actuators, indices, positions, velocities, efforts, given, name
 
 @inner_kernel
 def is_refused(actuators, indices, positions, velocities, efforts, given, named):
-    """Return whether a command is invalid, as `set_commands` says."""
+    """Return whether a command is invalid by the rules of `set_commands`."""
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
         nothing = 0.0 * positions[k] if has_q else 0.0
@@ -74,7 +75,7 @@ def is_refused(actuators, indices, positions, velocities, efforts, given, named)
 
 @inner_kernel
 def write_commands(actuators, indices, positions, velocities, efforts, given, steps):
-    """Write a command that is valid; return whether an unreported target is beyond a limit."""
+    """Write a valid command. Return whether an unreported target is beyond a limit."""
     beyond = False
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
@@ -104,7 +105,7 @@ def write_commands(actuators, indices, positions, velocities, efforts, given, st
 
 @inlined_kernel
 def _given_for(k, positions, velocities, efforts, given):
-    """Return whether joint k is given a position, a velocity, an effort."""
+    """Return whether joint k has a given position, velocity and effort."""
     held = given & NAN_HOLDS != 0
     has_q = given & POSITIONS != 0 and not (held and math.isnan(positions[k]))
     has_v = given & VELOCITIES != 0 and not (held and math.isnan(velocities[k]))
@@ -114,7 +115,7 @@ def _given_for(k, positions, velocities, efforts, given):
 
 @inlined_kernel
 def _ramp(law, position, goal, steps):
-    """Move a target from its present value, or from the joint's position if nothing holds it."""
+    """Move a target from its present value, or from the position of a joint that is not held."""
     start = law.target_position if law.kp > 0.0 else position
     law.ramp = (goal - start) / steps if steps > 0 else 0.0
     law.ramp_steps = max(steps - 1, 0)
@@ -125,7 +126,8 @@ def _ramp(law, position, goal, steps):
 class RobotAccess(LinkReaders):
     """References to a robot's arrays and the kernels called with them, for one scene and forest.
 
-    Each is made when it is first used: a kernel takes some milliseconds to read from the cache.
+    Each reference is made at its first use, because a kernel takes some milliseconds to load from
+    the cache.
     """
 
     def __init__(self, robot: Entity, scene: Scene, joints: JointIndex, *targets: np.ndarray):
@@ -137,26 +139,26 @@ class RobotAccess(LinkReaders):
         self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
 
     def is_for(self, scene: Scene | None, forest: Forest) -> bool:
-        """Return whether the arrays are those of this scene, and of a robot of these inertias."""
+        """Return whether the arrays belong to this scene, and to a robot with these inertias."""
         return self.scene is scene and self._forest is forest
 
     @cached_property
     def actuators(self) -> Reference:
-        """The arrays that commands are written to."""
+        """The arrays to which commands are written."""
         control, joints = self.scene.control[self._dofs], self._joints
         return Reference(Actuators(control, self._q, joints.q, joints.v, *self._targets))
 
     @cached_property
     def _with_gains(self) -> Reference:
-        """The same with arrays for the gains of one command."""
+        """The arrays of `actuators`, and arrays for the gains of one command."""
         arrays, count = self.actuators.whole, len(self._joints)
         return Reference(arrays._replace(kp=np.empty(count), kd=np.empty(count)))
 
     def actuators_with(self, kp, kd, indices: np.ndarray, nan_holds: bool) -> Reference:
         """Return `actuators` with gains of one command for the joints at `indices` (k,).
 
-        kp and kd are one number, (k,) or None. None, and NaN with `nan_holds`, are the robot's own
-        gains. StateError for a value that is not finite or negative.
+        kp and kd are one number, (k,) or None. None means the robot's own gains. So does NaN with
+        `nan_holds`. A value that is negative or not finite raises StateError.
         """
         own, actuators = self.actuators.whole, self._with_gains
         for what, given in (("kp", kp), ("kd", kd)):
@@ -169,7 +171,7 @@ class RobotAccess(LinkReaders):
 
     @cached_property
     def efforts(self) -> Reference:
-        """The arrays that efforts of constraints are read from."""
+        """The arrays from which efforts of constraints are read."""
         scene, dofs, joint_v = self.scene, self._dofs, self._joints.v
         joint_of = np.full(self._robot.nv, -1)
         joint_of[joint_v] = np.arange(len(joint_v))
@@ -186,7 +188,7 @@ class RobotAccess(LinkReaders):
 
     @cached_property
     def links(self) -> Reference:
-        """The arrays that states of its links are read from."""
+        """The arrays from which states of links are read."""
         robot, velocity = self._robot, self.scene.velocity[self._dofs]
         kinematics, work = new_kinematics(len(robot.system.parent)), np.zeros((3, 3))
         links = link_records(robot.frames)
@@ -201,5 +203,5 @@ class RobotAccess(LinkReaders):
 
     @cached_property
     def read_efforts(self):
-        """Call with `efforts`, a kind, and the efforts to be written."""
+        """Call with `efforts`, a kind, and the output array of efforts."""
         return entry_point(read_efforts, self.efforts, 0, np.empty(0))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The actuators of a robot: those with a model, and the transmissions to joints."""
+"""The actuators of a robot that have a model, and the transmissions to joints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEMPERATURES = ("winding_temperature", "housing_temperature")
 
 
 class ActuatorView(Closed):
-    """An actuator with a model, of one joint; quantities are at the joint, as in `Actuator`."""
+    """An actuator with a model, of one joint. Quantities are at the joint, as in `Actuator`."""
 
     def __init__(self, robot: RobotActuators, joint: str, v_index: int, q_index: int):
         self.robot = robot
@@ -39,11 +39,11 @@ class ActuatorView(Closed):
 
     @property
     def properties(self) -> Actuator:
-        """Its properties."""
+        """Properties of the actuator."""
         return self.robot.fitted_actuators[self.joint]
 
     def _state(self) -> np.ndarray:
-        """Return its ACTUATOR_STATE (1,), a new one if it does not act."""
+        """Return the ACTUATOR_STATE (1,). An actuator that does not act gets a new state."""
         scene, dof = self.robot.world.scene, self.robot.first_v + self._v_index
         if self.properties.acts:
             index = np.flatnonzero(scene.actuators.units["dof"] == dof)[0]
@@ -60,7 +60,7 @@ class ActuatorView(Closed):
 
     @property
     def motor_position(self) -> float:
-        """Angle of the motor [rad]; the joint's, with a rigid gear."""
+        """Angle of the motor [rad]. With a rigid gear the angle of the joint."""
         q = self.robot.world.scene.q[self.robot.first_q + self._q_index]
         return float(q) + self._value("deflection")
 
@@ -81,7 +81,7 @@ class ActuatorView(Closed):
 
     @property
     def current(self) -> float:
-        """Current in the last step [A]; WorldError without an electrical model."""
+        """Current in the last step [A]. WorldError without an electrical model."""
         actuator = self.properties
         if actuator.resistance == 0.0:
             raise WorldError(f"{self!r} has no resistance, and so no current")
@@ -92,7 +92,7 @@ class ActuatorView(Closed):
 
     @property
     def winding_temperature(self) -> float:
-        """Temperature of the winding [degrees Celsius]; assign to set it."""
+        """Temperature of the winding [degrees Celsius]. Assign a number to set the temperature."""
         return self._value("winding_temperature")
 
     @winding_temperature.setter
@@ -101,7 +101,7 @@ class ActuatorView(Closed):
 
     @property
     def housing_temperature(self) -> float:
-        """Temperature of the housing [degrees Celsius]; assign to set it."""
+        """Temperature of the housing [degrees Celsius]. Assign a number to set the temperature."""
         return self._value("housing_temperature")
 
     @housing_temperature.setter
@@ -115,7 +115,7 @@ class ActuatorView(Closed):
 
 
 class RobotActuators(RobotProperties, Entity):
-    """The actuators of a Robot. It uses the robot's `joint_index` and entity."""
+    """The actuators of a Robot. The class uses the robot's `joint_index` and entity."""
 
     fitted_actuators: dict[str, Actuator]  # by joint
     joint_index: JointIndex
@@ -138,7 +138,7 @@ class RobotActuators(RobotProperties, Entity):
 
     @property
     def acting_actuators(self) -> dict[str, Actuator]:
-        """Those that change a step, by joint: their records are in the scene, in this order."""
+        """Actuators that change a step, by joint. Their records are in the scene in this order."""
         return {joint: a for joint, a in self.fitted_actuators.items() if a.acts}
 
     @property
@@ -157,21 +157,21 @@ class RobotActuators(RobotProperties, Entity):
     def set_actuator(
         self, actuator: Actuator | str | None, names: str | Sequence[str] | None = None
     ) -> None:
-        """Give joints an actuator with a model, None for a plain one.
+        """Give joints an actuator with a model. None gives a plain actuator.
 
-        It starts at rest against the joint, at the ambient temperature. Its properties are part of
-        the robot, not of its state; snapshots from before are refused where joints with a model
-        come or go. Gains and commands stay.
+        The actuator starts at rest against the joint, at the ambient temperature. Its properties
+        are part of the robot, not of the state. A change of the set of joints with a model
+        invalidates earlier snapshots. Gains and commands stay.
 
         Args:
-            actuator: its properties, or the name of one of `hrpsim.ACTUATOR_PRESETS`, which sets
-                the joints' rotor inertia as well.
-            names: joints; all by default.
+            actuator: properties, or the name of one of `hrpsim.ACTUATOR_PRESETS`. A preset also
+                sets the joints' rotor inertia.
+            names: joints. The default is all joints.
 
         Raises:
-            WorldError: for what does not fit a joint, an unknown preset, or an integrator other
-                than semi_implicit; nothing changes then.
-            StateError: for an unknown joint.
+            WorldError: the actuator does not fit a joint, the preset is unknown, or the integrator
+                is not semi_implicit. Nothing changes then.
+            StateError: unknown joint.
         """
         inertia = None
         if isinstance(actuator, str):
@@ -198,15 +198,15 @@ class RobotActuators(RobotProperties, Entity):
     def measure(
         self, joints: np.ndarray, positions: np.ndarray, velocities: np.ndarray, efforts: np.ndarray
     ) -> None:
-        """Turn true values of joints into those that encoders and torque sensors read.
+        """Turn true values of joints into the readings of encoders and torque sensors.
 
-        Position and velocity are those of the motor where the encoder is at the motor.
+        Position and velocity are those of the motor if the encoder is at the motor.
 
         Args:
             joints: indices in `joint_names` (k,).
-            positions: (k,) [rad or m], changed in place, as are
-            velocities: (k,) [rad/s or m/s].
-            efforts: (k,) [Nm or N].
+            positions: (k,) [rad or m], changed in place.
+            velocities: (k,) [rad/s or m/s], changed in place.
+            efforts: (k,) [Nm or N], changed in place.
         """
         place = {self.joint_index.names[k]: n for n, k in enumerate(joints.tolist())}
         step, states = int(self.world.scene.clock[0]), self.world.scene.actuators.states
@@ -249,7 +249,7 @@ class RobotActuators(RobotProperties, Entity):
             )
 
     def _refit_actuators(self, scene: Scene) -> None:
-        """Give the actuators the properties of their joints that were changed."""
+        """Update the actuators after a change of the properties of their joints."""
         at, dofs = self._motors()
         units = scene.actuators.units
         fitted = list(zip((dofs - self.first_v).tolist(), self.acting_actuators.values()))
@@ -258,7 +258,7 @@ class RobotActuators(RobotProperties, Entity):
         leave_to_actuators(units[at], scene.forest.dofs)
 
     def _motors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices of its actuators in the scene, and of their joints in velocity."""
+        """Return indices of the robot's actuators in the scene, and of their joints in velocity."""
         dofs = self.world.scene.actuators.units["dof"]
         at = np.flatnonzero((dofs >= self.first_v) & (dofs < self.first_v + self.nv))
         return at, dofs[at]
@@ -271,7 +271,7 @@ class RobotActuators(RobotProperties, Entity):
         self._initial_tendons = {k: tendon.record().copy() for k, tendon in self.tendons.items()}
 
     def initialise_actuators(self) -> None:
-        """Return to the saved state, or to rest."""
+        """Return to the saved state of the motors, or to rest."""
         for name, tendon in self.tendons.items():
             tendon.hold()
             if name in self._initial_tendons:
@@ -283,7 +283,7 @@ class RobotActuators(RobotProperties, Entity):
                 states[index] = self._initial_motors[joint]
 
     def _start_motors(self, joints: Sequence[str]) -> None:
-        """Put the motors of joints at rest against these, at the ambient temperature."""
+        """Put the motors of joints at rest against the joints, at the ambient temperature."""
         at, dofs = self._motors()
         chosen = self.joint_index.v[self.joint_index.indices(joints)]
         at = at[np.isin(dofs - self.first_v, chosen)]
@@ -297,12 +297,12 @@ class RobotActuators(RobotProperties, Entity):
         self._move_motors()
 
     def refill_commands(self, dofs: np.ndarray) -> None:
-        """Store the present commands of degrees of freedom as those of all steps before."""
+        """Store the present commands of degrees of freedom as the commands of all earlier steps."""
         at, own = self._motors()
         self._fill_commands(at[np.isin(own - self.first_v, dofs)])
 
     def _fill_commands(self, at: np.ndarray) -> None:
-        """Store the present commands as those of all steps before."""
+        """Store the present commands as the commands of all earlier steps."""
         scene = self.world.scene
         arrays, control = scene.actuators, scene.control[scene.actuators.units["dof"][at]]
         stored = np.zeros(len(at), dtype=COMMAND)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Changes of a robot's inertias and joint properties against its description."""
+"""Changes of a robot's inertias and joint properties relative to its description."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from hrpsim.values import LARGEST, not_negative
 
 
 class RobotProperties:
-    """Properties of a Robot that differ from one world to another while its joints are the same.
+    """Properties of a Robot that may differ between worlds with the same joints.
 
-    They are no part of its state: a reset or a snapshot does not bring the old ones back. `model`
-    is from then on the changed robot, `described` the one that was added to the world. It uses
-    only the robot's public parts: its world, its indices there and its `joint_index`.
+    The properties are not part of the state: a reset or a snapshot keeps the new values. `model` is
+    the changed robot, `described` the robot that was added to the world. The class uses only the
+    robot's public parts: world, indices in the world, and `joint_index`.
     """
 
     model: Model
@@ -36,17 +36,16 @@ class RobotProperties:
     def scale_inertias(self, factors: ArrayLike, links: str | Sequence[str] | None = None) -> None:
         """Set masses and inertias to those of `described` times a factor.
 
-        A link moves with all that is fixed to it, which is multiplied as well. Centres of mass
-        remain.
+        Links that are fixed to a scaled link are scaled as well. Centres of mass do not change.
 
         Args:
             factors: one number, or one for each link.
-            links: links that are scaled, the others do not change; by default the whole robot.
+            links: links to scale. The default is the whole robot. Other links do not change.
 
         Raises:
-            WorldError: for a factor that is not positive, a link that is fixed to the world, or two
-                links of the same body.
-            ModelError: for an unknown link.
+            WorldError: a factor is not positive, a link is fixed to the world, or two links belong
+                to the same body.
+            ModelError: unknown link.
         """
         system, described = self.system, self.described.system
         names = [links] if isinstance(links, str) else links
@@ -77,23 +76,24 @@ class RobotProperties:
         shift: ArrayLike = (0.0, 0.0, 0.0),
         deformation: ArrayLike = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
     ) -> None:
-        """Set mass, centre of mass and inertia to those of the `described` link, deformed.
+        """Set mass, centre of mass and inertia by a deformation of the `described` link.
 
-        All its matter, with that of all that is fixed to it, moves from c + x to c + shift +
-        deformation x, where c is its centre of mass; so the inertia is always one that a solid can
-        have. Upper triangles with positive diagonals reach every such inertia, each once, as the
-        log-Cholesky parameters do (Rucker and Wensing, 2022). Shapes do not change.
+        The matter of the link, and of all that is fixed to the link, moves from c + x to c + shift
+        + deformation x. c is the centre of mass of the link. The inertia is therefore always
+        physically possible. Upper triangular deformations with positive diagonals reach every such
+        inertia exactly once, as the log-Cholesky parameters do (Rucker and Wensing, 2022). Shapes
+        do not change.
 
         Args:
-            link: that is deformed.
-            mass_factor: of mass, positive.
-            shift: of the centre of mass (3,) [m], in the frame of the link.
+            link: the link to deform.
+            mass_factor: factor of the mass, positive.
+            shift: displacement of the centre of mass (3,) [m], in the frame of the link.
             deformation: (3, 3), not singular, in the frame of the link.
 
         Raises:
-            WorldError: for a link that is fixed to the world, and values that are not finite, or
-                leave no mass or no inertia.
-            ModelError: for an unknown link.
+            WorldError: the link is fixed to the world, values are not finite, or no mass or no
+                inertia is left.
+            ModelError: unknown link.
         """
         system, described = self.system, self.described.system
         frame = self.model.frame(link)
@@ -123,18 +123,19 @@ class RobotProperties:
         stiffness: ArrayLike | None = None,
         rotor_inertia: ArrayLike | None = None,
     ) -> None:
-        """Set properties of joints, each one number or one for each joint; None changes nothing.
+        """Set properties of joints. None leaves a property unchanged.
 
         Args:
-            names: joints; all by default.
+            names: joints. The default is all joints. Each property is one number or one for each
+                joint.
             friction: dry friction [Nm or N].
             damping: [Nms/rad or Ns/m].
-            stiffness: of the joints' springs [Nm/rad or N/m].
+            stiffness: stiffness of the joint springs [Nm/rad or N/m].
             rotor_inertia: [kg m^2 or kg].
 
         Raises:
-            WorldError: for a value that is negative or not finite.
-            StateError: for an unknown joint.
+            WorldError: a value is negative or not finite.
+            StateError: unknown joint.
         """
         indices = self.joint_index.indices(names)
         values = {
@@ -153,15 +154,15 @@ class RobotProperties:
         self._use_system(self.system._replace(**changed))
 
     def joint_properties(self) -> dict[str, np.ndarray]:
-        """Return friction, damping, stiffness and rotor_inertia of all joints, as they are set."""
+        """Return the present friction, damping, stiffness and rotor_inertia of all joints."""
         fields = ("friction", "damping", "stiffness", "rotor_inertia")
         return {field: getattr(self.system, field)[self.joint_index.v] for field in fields}
 
     def _refit_actuators(self, scene: Scene) -> None:
-        """Give actuators the properties of their joints that were changed (RobotActuators)."""
+        """Update actuators after a change of the properties of their joints (RobotActuators)."""
 
     def _use_system(self, system: System) -> None:
-        """Make these the robot's constants, in the world's arrays as well."""
+        """Make these the robot's constants. The world's arrays change as well."""
         self.world.wake(self)
         scene, before = self.world.scene, (self.system.mass, self.system.inertia)
         self.system, self.forest = system, forest_of(system)

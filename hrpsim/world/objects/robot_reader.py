@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Poses and velocities of many links, and all measurements of a robot, each read in one call."""
+"""Read poses and velocities of many links, or all measurements of a robot, in one call."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LINK = np.dtype(
 
 
 class LinkSources(NamedTuple):
-    """The arrays that states of links are computed from."""
+    """The arrays from which states of links are computed."""
 
     forest: Forest
     q: np.ndarray  # (nq,)
@@ -44,26 +44,26 @@ class LinkSources(NamedTuple):
 
 
 class LinkReaders:
-    """The kernels that read links, made ready for one scene when they are first used."""
+    """The kernels that read links, prepared for one scene at their first use."""
 
     @cached_property
     def links(self) -> Reference:
-        """The arrays that states of links are read from."""
+        """The arrays from which states of links are read."""
         raise NotImplementedError
 
     @cached_property
     def read_poses(self):
-        """Call with `links`, positions and orientations to be written."""
+        """Call with `links` and the output arrays of positions and orientations."""
         return entry_point(read_link_poses, self.links, np.empty((0, 3)), np.empty((0, 4)))
 
     @cached_property
     def read_velocities(self):
-        """Call with `links`, linear and angular velocities to be written."""
+        """Call with `links` and the output arrays of linear and angular velocities."""
         return entry_point(read_link_velocities, self.links, np.empty((0, 3)), np.empty((0, 3)))
 
 
 def link_records(frames) -> np.ndarray:
-    """Return LINK records of frames: anything with `body`, `R` and `p`."""
+    """Return LINK records of frames. A frame is any object with `body`, `R` and `p`."""
     links = np.zeros(len(frames), dtype=LINK)
     for record, frame in zip(links, frames, strict=True):
         record["body"], record["R"], record["p"] = frame.body, frame.R, frame.p
@@ -72,7 +72,7 @@ def link_records(frames) -> np.ndarray:
 
 @kernel
 def read_link_poses(s, positions, orientations):
-    """Write positions (k, 3) [m] and quaternions x y z w (k, 4) of the links, in the world."""
+    """Write positions (k, 3) [m] and quaternions x y z w (k, 4) of the links in the world."""
     update_poses(s.forest, s.q, s.kinematics)
     for k in range(s.links.shape[0]):
         place_link(s, s.links[k], s.rotation, positions[k])
@@ -82,7 +82,7 @@ def read_link_poses(s, positions, orientations):
 
 @inlined_kernel
 def place_link(s, link, R_out, position_out):
-    """Write rotation (3, 3) and origin (3,) [m] of a LINK in the world; poses must be current."""
+    """Write rotation (3, 3) and origin (3,) [m] of a LINK in the world. Poses must be current."""
     L, t = link.R, link.p
     if link.body < 0:
         for r in range(3):
@@ -102,7 +102,7 @@ def place_link(s, link, R_out, position_out):
 
 @kernel
 def read_link_velocities(s, linear, angular):
-    """Write velocities of the links' origins (k, 3) [m/s] and angular ones (k, 3) [rad/s]."""
+    """Write velocities of the links' origins (k, 3) [m/s] and angular velocities (k, 3) [rad/s]."""
     update_poses(s.forest, s.q, s.kinematics)
     update_velocities(s.forest, s.velocity, s.kinematics)
     for k in range(s.links.shape[0]):
@@ -117,7 +117,7 @@ def read_link_velocities(s, linear, angular):
 
 @inlined_kernel
 def _read_velocity(here, t, linear_out, angular_out):
-    """Write how the point t of a body's frame moves, and how the body turns."""
+    """Write the velocity of the point t of a body's frame and the angular velocity of the body."""
     R, p, v = here.R, here.p, here.v
     x = p[0] + (R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2])
     y = p[1] + (R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2])
@@ -142,7 +142,7 @@ class RobotLinks:
     def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links in the world.
 
-        In the order of `model.link_names`; quaternions have w >= 0.
+        The order is that of `model.link_names`. Quaternions have w >= 0.
         """
         access, count = self.access, len(self.frames)
         poses = np.empty((count, 3)), np.empty((count, 4))
@@ -152,7 +152,8 @@ class RobotLinks:
     def link_velocities(self) -> tuple[np.ndarray, np.ndarray]:
         """Return velocities (k, 3) [m/s] and angular velocities (k, 3) [rad/s] of all links.
 
-        Of the links' origins, along the world's axes, in the order of `model.link_names`.
+        The velocities are of the links' origins, along the world's axes. The order is that of
+        `model.link_names`.
         """
         access, count = self.access, len(self.frames)
         velocities = np.empty((count, 3)), np.empty((count, 3))
@@ -168,7 +169,7 @@ class RobotLinks:
         """Return position (3,) [m] and quaternion x y z w (4,) in the world of a frame in a body.
 
         Args:
-            body: its index in `system`; -1 for a frame that is fixed to the world.
+            body: index of the body in `system`, or -1 for a frame that is fixed to the world.
             R: rotation from the frame to the body (3, 3).
             p: origin in the body's frame (3,) [m].
         """
@@ -185,7 +186,7 @@ class RobotLinks:
 
 
 class ReadingSources(NamedTuple):
-    """The arrays that readings of a robot with n chosen joints and m sensors are computed from."""
+    """The arrays from which readings of a robot with n chosen joints and m sensors are computed."""
 
     forest: Forest
     q: np.ndarray  # (nq,)
@@ -205,8 +206,9 @@ class ReadingSources(NamedTuple):
 def read_robot(s, with_base, out):
     """Write the measurements: joints, sensors, orientations of the IMUs, and optionally the base.
 
-    out (3 n + 6 m + 4 i,), and BASE_SIZE more `with_base`: positions, velocities and efforts of
-    the joints; each sensor's six numbers; quaternions x y z w; the base's q (7,) and public v (6,).
+    out has 3 n + 6 m + 4 i numbers, and BASE_SIZE more `with_base`. They are positions, velocities
+    and efforts of the joints, six numbers of each sensor, and quaternions x y z w of the IMUs. The
+    base has its q (7,) and its public v (6,).
     """
     count = s.joint_q.shape[0]
     for k in range(count):
@@ -249,8 +251,9 @@ def read_robot(s, with_base, out):
 class RobotReader:
     """Reads joints, sensors and the free base of a robot, all at once.
 
-    joint_names: the joints meant, in their order. The numbers lie as in `read_robot`. With
-    `with_base`, which a fixed base has not, they end with the true base.
+    joint_names: the joints to read, in order. The readings are laid out as in `read_robot`. With
+    `with_base` the readings end with the true pose and velocity of the base. A fixed base does not
+    accept `with_base`.
     """
 
     def __init__(self, robot, joint_names: Sequence[str], *, with_base: bool = False):
@@ -277,7 +280,7 @@ class RobotReader:
         return self.__dict__ | {"_scene": None, "_sources": None, "_read": None}
 
     def read(self) -> np.ndarray:
-        """Return the present readings (size,), a new array."""
+        """Return the present readings (size,) in a new array."""
         out = np.empty(self.size)
         if self._scene is None or self._scene is not self._robot.world.present_scene:
             self._refer(out)

@@ -22,7 +22,7 @@ _ALIGNMENT = dict(zip(ALIGNMENTS, (YAW, BASE, WORLD), strict=True))
 
 
 class ScanValues(NamedTuple):
-    """The values of one scan of n rays, in the order in which they are cast."""
+    """The values of one scan of n rays, in the order of casting."""
 
     ranges: np.ndarray  # (n,) [m]
     R: np.ndarray  # (3, 3), the frame of the rays in the world at the last of them
@@ -30,10 +30,10 @@ class ScanValues(NamedTuple):
 
 
 class ScanView(SampledView):
-    """A height scan or lidar; its arrays are copies of the latest sample that has arrived.
+    """A height scan or lidar. Arrays are copies of the latest sample that has arrived.
 
-    A range is infinite where nothing is in reach, and after a dropout; -inf where something is
-    nearer than the least range (REP 117). Before the first sample all are NaN.
+    A range is infinite if nothing is within reach, and after a dropout. A range is -inf if
+    something is nearer than the least range (REP 117). Before the first sample all ranges are NaN.
     """
 
     def __init__(self, robot: SamplingRobot, description: SampledSensor):
@@ -73,7 +73,7 @@ class ScanView(SampledView):
         self._scan_rays(number, self._bounds[part], self._bounds[part + 1])
 
     def _scan_rays(self, number: int, first: int, end: int) -> None:
-        """Write the exact ranges of some rays, now, to the buffer."""
+        """Write the exact present ranges of some rays to the buffer."""
         caster, skipped = self.sources()
         origins, directions, _ = self._rays(number)
         rays = caster.arrays, self._scanner, skipped, origins, directions
@@ -82,7 +82,7 @@ class ScanView(SampledView):
         self._scan(*rays, first, end, self._buffer)
 
     def sources(self) -> tuple:
-        """Return the caster of the present scene, and what its rays pass through (targets,)."""
+        """Return the caster of the present scene, and which targets (n,) its rays pass through."""
         robot, body = self.robot, self.description.body
         caster = robot.world.ray_caster(self.description.geometry)
         self._scanner["body"] = body + robot.first_body if body >= 0 else -1
@@ -108,9 +108,9 @@ class ScanView(SampledView):
     # -- readings -------------------------------------------------------------------------------
 
     def measure(self) -> np.ndarray:
-        """Return the exact ranges now, without noise, latency or sweep, shaped as `ranges` [m].
+        """Return the exact present ranges [m], without noise, latency or sweep, shaped as `ranges`.
 
-        A sample that is being made is not disturbed.
+        A sample in progress is not disturbed.
         """
         kept = self._buffer.copy()
         self._scan_rays(self._number, 0, self._count)
@@ -132,28 +132,33 @@ class ScanView(SampledView):
 
     @property
     def ranges(self) -> np.ndarray:
-        """Distances along the rays (rings, columns) [m]; of a height scan (nx, ny), downwards."""
+        """Distances along the rays (rings, columns) [m].
+
+        For a height scan, distances down (nx, ny).
+        """
         return _frozen(self._shaped(self._latest().ranges))
 
     @property
     def heights(self) -> np.ndarray:
-        """Heights of the ground over the frame (nx, ny) [m]: negative ranges, -inf for none."""
+        """Heights of the ground over the frame (nx, ny) [m]: negative ranges. No ground is -inf."""
         return _frozen(self._shaped(-self._latest().ranges))
 
     @property
     def times(self) -> np.ndarray:
-        """Time at which each ray was cast, after `stamp`, shaped as `ranges` [s].
+        """Time after `stamp` at which each ray was cast, shaped as `ranges` [s].
 
-        Of a sweep: a multiple of the world's time step, the one in which the ray's turn came.
+        In a sweep the times are multiples of the world's time step. A ray has the time of the step
+        in which its turn came.
         """
         return _frozen(self._shaped(self._times).copy())
 
     @property
     def points(self) -> np.ndarray:
-        """Points of the rays (n, 3) [m] in the frame of the rays at each one's time; NaN for none.
+        """Points of the rays (n, 3) [m], in the frame of the rays at the time of each ray.
 
-        That is the sensor's frame, or of a height scan the one aligned as its setting says. Rows
-        are as those of `ranges`, ring by ring.
+        A ray without a hit has NaN. The frame of the rays is the sensor's frame. For a height scan
+        the setting of the sensor aligns the frame. Points are in the order of `ranges`, ring by
+        ring.
         """
         found = self.latest()
         origins, directions, _ = self._rays(0 if found is None else found.number)
@@ -164,21 +169,21 @@ class ScanView(SampledView):
 
     @property
     def points_in_world(self) -> np.ndarray:
-        """The same in the world (n, 3) [m], with the frame's pose at the last ray."""
+        """Points of the rays in the world (n, 3) [m], with the frame's pose at the last ray."""
         values = self._latest()
         return _frozen(self.points @ values.R.T + values.p)
 
     @property
     def frame_pose(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rotation (3, 3) and origin (3,) [m] in the world of the rays' frame, at the last ray."""
+        """Rotation (3, 3) and origin (3,) [m] of the rays' frame in the world, at the last ray."""
         values = self._latest()
         return _frozen(values.R.copy()), _frozen(values.p.copy())
 
 
 class ScansSideBySide:
-    """The same height scan or lidar of many worlds, several worlds in one compiled call.
+    """The same height scan or lidar of many worlds, scanned in a few compiled calls.
 
-    Raises StateError for sensors with other numbers of rays.
+    StateError if the sensors have different numbers of rays.
     """
 
     def __init__(self, views: Sequence[ScanView]):
@@ -193,7 +198,7 @@ class ScansSideBySide:
         self._scan: Any = None
 
     def prepare(self) -> None:
-        """Follow changes of the worlds, then `measure` may be called."""
+        """Follow changes of the worlds. Call this before `measure`."""
         found = [view.sources() for view in self.views]
         self._example = found[0][0].arrays
         self._scenes[:] = [caster.arrays.address for caster, _ in found]
@@ -216,7 +221,7 @@ class ScansSideBySide:
             self._scan = entry_point(scan_side_by_side, *self._arguments(range(0)))
 
     def measure(self, worlds: range) -> None:
-        """Scan some of the worlds; threads may do it for several."""
+        """Scan some of the worlds. Several threads may scan different worlds."""
         self._scan(*self._arguments(worlds))
 
     def _arguments(self, worlds: range) -> tuple:
@@ -227,5 +232,5 @@ class ScansSideBySide:
 
     @property
     def ranges(self) -> np.ndarray:
-        """The exact ranges (count, rows, columns) [m], as `ScanView.measure` has them."""
+        """The exact ranges (count, rows, columns) [m], as from `ScanView.measure`."""
         return self.views[0]._shaped(self._ranges.copy())

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Readings of a robot's sensors; the schedule of those that measure at times of their own."""
+"""Readings of a robot's sensors, and the schedule of sensors with a rate of their own."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ _NEAR = 1e-9  # of a step: rounding of times
 
 
 class OtherKindError(WorldError, AttributeError):
-    """A reading that a sensor of this kind does not have; `hasattr` is False for it."""
+    """The sensor is of a kind without this reading. `hasattr` is False for the reading."""
 
 
 class SensorCarrier(Protocol):
-    """The part of `Robot` that its sensors know, so that they need not import it."""
+    """The part of `Robot` that its sensors use, so that the sensors need not import `Robot`."""
 
     model: Model
 
     @property
     def world(self) -> WorldState:
-        """The world that it lives in."""
+        """The world of the robot."""
 
     def link_pose(self, link: str) -> tuple[np.ndarray, np.ndarray]:
         """Return position (3,) [m] and quaternion x y z w (4,) of a link in the world."""
 
     def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the same of a frame with rotation R and origin p in a body's frame."""
+        """Return the pose of a frame with rotation R and origin p in a body's frame."""
 
 
 class SensorView(Closed):
     """One sensor of a robot.
 
-    Wrenches are means over the last step. An IMU reads at the middle of the last step with the
-    integrator "semi_implicit", at its start with "rk4" and "euler".
+    Wrenches are means over the last step. An IMU reads the middle of the last step with the
+    integrator "semi_implicit", and the start of the last step with "rk4" and "euler".
     """
 
     def __init__(self, robot: SensorCarrier, description: Sensor, index: int):
@@ -61,15 +61,15 @@ class SensorView(Closed):
 
     @property
     def reading(self) -> np.ndarray:
-        """The whole reading (6,): its wrench, or angular velocity and specific force."""
+        """The whole reading (6,): the wrench, or angular velocity and specific force."""
         return self._reading()
 
     @property
     def wrench(self) -> np.ndarray:
-        """Force [N] then torque [Nm] that the child side exerts on the parent side (6,).
+        """Force [N], then torque [Nm] that the child side exerts on the parent side (6,).
 
-        In and about the sensor frame; with a standing robot force z is positive. A tared sensor
-        leaves out the weight of the child side.
+        The wrench is in and about the sensor frame. Force z is positive for a standing robot. A
+        tared sensor leaves out the weight of the child side.
         """
         return self._of_kind("force_torque")
 
@@ -102,14 +102,14 @@ class SensorView(Closed):
 
 
 class SamplingRobot(Protocol):
-    """The part of `Robot` that these sensors know, so that they need not import it."""
+    """The part of `Robot` that sampled sensors use, so that they need not import `Robot`."""
 
     name: str
     first_body: int
 
     @property
     def world(self) -> WorldState:
-        """The world that it lives in."""
+        """The world of the robot."""
 
     @property
     def access(self) -> RobotAccess:
@@ -131,9 +131,9 @@ class Sample(NamedTuple):
 class SampledView(Closed):
     """A sensor that measures at multiples of 1 / rate, whenever they come during `World.step`.
 
-    A sample that takes time is made of parts, each in the step it belongs to. It can be read
-    `latency` after its end. `enabled` turns the sensor off and on; while off it costs nothing.
-    One that is declared for Gazebo is off until it is read for the first time.
+    A sample that takes time has several parts, each measured in its own step. A sample can be read
+    `latency` after its end. `enabled` turns the sensor on and off. A sensor that is off costs
+    nothing. A sensor that is declared for Gazebo is off until it is read for the first time.
     """
 
     def __init__(self, robot: SamplingRobot, description: SampledSensor):
@@ -164,7 +164,7 @@ class SampledView(Closed):
         self._samples: list[Sample] = []
 
     def state(self) -> tuple:
-        """Return what the readings depend on, for snapshots."""
+        """Return the data for snapshots on which the readings depend."""
         return (
             self._next,
             self._part,
@@ -175,20 +175,20 @@ class SampledView(Closed):
         )
 
     def restore(self, state: tuple) -> None:
-        """Return to a `state`."""
+        """Return to a `state` of the sensor."""
         self._next, self._part, self._number, self._start, samples, unfinished = state
         self._samples = list(samples)
         self._resume(unfinished)
 
     def next_step(self, now: int) -> int:
-        """Return the number of the next step, not before `now`, at which `update` measures."""
+        """Return the number of the next step, `now` or later, at which `update` measures."""
         if self._next < now:
             self._part, self._number = 0, math.ceil((now - _NEAR) / self._period)
             self._next = self._step_of(self._number)
         return self._next
 
     def update(self, now: int) -> None:
-        """Measure if the step `now`, which is about to be done, is one for it."""
+        """Measure if a measurement is due in the step `now`, which is about to be done."""
         while self._enabled and self.next_step(now) <= now:
             if self._part == 0:
                 self._start = now
@@ -215,26 +215,26 @@ class SampledView(Closed):
     # -- what a kind of sensor does -------------------------------------------------------------
 
     def _offsets(self) -> list[int]:
-        """Return the steps of a sample's parts after its first, which is 0."""
+        """Return the steps of a sample's parts after the first part, which is at step 0."""
         return [0]
 
     def _measure(self, number: int, part: int) -> None:
         """Measure a part of a sample."""
 
     def _finish(self, number: int) -> Any:
-        """Return the values of a sample whose parts are all there."""
+        """Return the values of a sample with all its parts."""
 
     def _unfinished(self) -> Any:
-        """Return the parts of a sample that are there."""
+        """Return the present parts of an unfinished sample."""
 
     def _resume(self, unfinished: Any) -> None:
-        """Continue with such parts."""
+        """Continue a sample from the parts of `_unfinished`."""
 
     # -- readings -------------------------------------------------------------------------------
 
     @property
     def enabled(self) -> bool:
-        """Whether it measures; assign False for a sensor that nobody reads."""
+        """Whether the sensor measures. Assign False for a sensor that nobody reads."""
         return self._enabled
 
     @enabled.setter
@@ -245,7 +245,7 @@ class SampledView(Closed):
             self._part, self._next = 0, -1
 
     def latest(self) -> Sample | None:
-        """Return the newest sample that has arrived, None before the first."""
+        """Return the newest sample that has arrived, or None before the first sample."""
         if self._waits:
             self.enabled = True
         world = self.robot.world
@@ -258,6 +258,6 @@ class SampledView(Closed):
 
     @property
     def stamp(self) -> float:
-        """Time at which the latest sample began [s]; NaN before the first."""
+        """Time at which the latest sample began [s], or NaN before the first sample."""
         found = self.latest()
         return math.nan if found is None else found.start * self.robot.world.time_step

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rules that choose each constraint's solver: by kind, by the bodies' names, by materials."""
+"""Rules that choose the solver of each constraint by kind, names of bodies, and materials."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RULE_KEYS = ("solver", "kind", "bodies", "materials")
 
 
 def solver_code(name, kind: str | None = None) -> int:
-    """Return the code of a solver; WorldError if it does not exist, or not for that kind."""
+    """Return the code of a solver. WorldError if the solver is unknown or does not fit the kind."""
     if not isinstance(name, str) or name not in NAMES:
         raise WorldError(unknown_name("solver", str(name), NAMES))
     if kind is None:
@@ -37,7 +37,7 @@ def solver_code(name, kind: str | None = None) -> int:
 
 
 def _for_kind(name: str, kind: str) -> int:
-    """Return the code that a choice means for a kind: rigid constraints may be direct."""
+    """Return the code of a choice for a kind. Rigid constraints may be direct."""
     solver = SOLVERS[name]
     return solver.rigid_rows if kind in RIGID else solver.code
 
@@ -47,13 +47,13 @@ def _kinds_of(name: str) -> tuple[str, ...]:
 
 
 def solver_name(code: int) -> str:
-    """Return the name of a solver's code."""
+    """Return the name of the solver with a code."""
     return next(name for name, solver in SOLVERS.items() if solver.code == code)
 
 
 @dataclass(frozen=True)
 class SolverRule:
-    """A solver for the constraints that match; empty `bodies` or `materials` match any."""
+    """A solver for the constraints that match. Empty `bodies` or `materials` match everything."""
 
     solver: str
     kinds: frozenset[str]
@@ -62,11 +62,12 @@ class SolverRule:
 
 
 class SolverRules:
-    """An ordered list of rules: the first that matches decides, then the usual solvers.
+    """An ordered list of rules. The first rule that matches decides, then the usual solvers.
 
-    given: None; the name of a solver that becomes the usual one of everything that it can solve;
-    or a list of mappings with the arguments of `add`. integrator, friction_model: of the world; a
-    solver of contacts that does not accept them is refused.
+    given: None, a solver or a list. The solver with a given name becomes the usual solver of
+    everything that it can solve. A list has mappings with the arguments of `add`.
+    integrator, friction_model: of the world. A solver of contacts that does not accept them is
+    refused.
     """
 
     def __init__(
@@ -92,7 +93,7 @@ class SolverRules:
             self.add(**entry)
 
     def add(self, solver: str, kind=None, bodies=None, materials=None) -> None:
-        """Append a rule; see `World.add_solver_rule`."""
+        """Append a rule (see `World.add_solver_rule`)."""
         if kind is not None and kind not in KINDS:
             raise WorldError(unknown_name("kind of constraint", str(kind), KINDS))
         solver_code(solver, kind)
@@ -106,7 +107,7 @@ class SolverRules:
         self.rules.append(SolverRule(solver, frozenset(kinds), bodies, materials))
 
     def _refuse_for_contacts(self, name: str) -> None:
-        """Raise WorldError if a solver does not accept contacts in a world like this."""
+        """Raise WorldError if a solver does not accept contacts in the world of these rules."""
         if SOLVERS[name].explicit and self._integrator != "semi_implicit":
             raise WorldError(
                 f"{name} contacts need the integrator 'semi_implicit': their explicit springs gain "
@@ -127,7 +128,7 @@ class SolverRules:
         return any(CONTACTS in rule.kinds for rule in self.rules)
 
     def of_connection(self, a: tuple[str, str], b: tuple[str, str]) -> int:
-        """Return the solver of a connection of two (entity, link)."""
+        """Return the solver of a connection between two (entity, link)."""
         for rule in self.rules:
             ends = (tuple(is_named(end, pattern) for pattern in rule.bodies) for end in (a, b))
             if "connection" in rule.kinds and _fits(*ends):
@@ -135,7 +136,10 @@ class SolverRules:
         return self.usual["connection"]
 
     def of_joint(self, kind: str, robot: str, joint: str) -> int:
-        """Return the solver of a joint's constraint; rules with two bodies are not about joints."""
+        """Return the solver of a joint's constraint.
+
+        Rules with two bodies do not apply to joints.
+        """
         for rule in self.rules:
             if kind not in rule.kinds or len(rule.bodies) == 2:
                 continue
@@ -148,7 +152,8 @@ class SolverRules:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the class of each shape (n,) and the solver of each pair of classes (c, c).
 
-        owners: (entity, link) of each shape. Shapes are of one class if every rule sees them alike.
+        owners: (entity, link) of each shape. Two shapes have the same class if every rule treats
+        them alike.
         """
         rules = [rule for rule in self.rules if "contact" in rule.kinds]
         seen: dict[tuple, int] = {}
@@ -173,7 +178,7 @@ class SolverRules:
 
 
 def _one_or_two(what: str, given) -> tuple[str, ...]:
-    """Return one or two names or patterns as a tuple, empty for None."""
+    """Return one or two names or patterns as a tuple. None gives an empty tuple."""
     if given is None:
         return ()
     names: tuple = ()
@@ -185,14 +190,15 @@ def _one_or_two(what: str, given) -> tuple[str, ...]:
 
 
 def is_named(owner: tuple[str, str], pattern: str) -> bool:
-    """Return whether (entity, link) fits "entity/link", or the entity a pattern without "/"."""
+    """Return whether (entity, link) fits "entity/link". A pattern without "/" is for the entity."""
     return fnmatchcase("/".join(owner) if "/" in pattern else owner[0], pattern)
 
 
 def _fits(a: tuple[bool, ...], b: tuple[bool, ...]) -> bool:
-    """Return whether two things that fit these patterns are a pair that a rule matches.
+    """Return whether two things match the patterns of a rule.
 
-    No pattern: any pair; one: either fits it; two: each fits one, in either order.
+    Without a pattern any pair matches. One pattern must fit either thing. Two patterns must fit one
+    thing each, in either order.
     """
     if len(a) == 2:
         return (a[0] and b[1]) or (a[1] and b[0])

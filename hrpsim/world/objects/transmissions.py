@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tendons and transmissions of a robot: commands and states along lengths, and of actuators."""
+"""Tendons and transmissions of a robot, which are commanded and read at lengths or actuators."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hrpsim.world.objects.entity import _frozen
 
 
 class TransmissionView(Closed):
-    """A transmission of a robot, between k joints and k actuators.
+    """A transmission of a robot between k joints and k actuators.
 
-    Positions of actuators are ratios (q - offsets), efforts follow by virtual work.
+    Positions of actuators are ratios (q - offsets). Efforts follow by virtual work.
     """
 
     def __init__(self, robot: Any, name: str):
@@ -33,17 +33,17 @@ class TransmissionView(Closed):
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of its joints (k)."""
+        """Names of the joints (k)."""
         return self._map.joints
 
     @property
     def actuators(self) -> tuple[str, ...]:
-        """Names of its actuators (k), the order of all values here."""
+        """Names of the actuators (k). All values of a transmission have this order."""
         return self._map.actuators
 
     @property
     def ratios(self) -> np.ndarray:
-        """Changes of the actuators' positions with those of the joints (k, k)."""
+        """Derivatives of the actuators' positions by the joints' positions (k, k)."""
         return _frozen(self._map.ratios.copy())
 
     @property
@@ -76,19 +76,19 @@ class TransmissionView(Closed):
         kp: ArrayLike | None = None,
         kd: ArrayLike | None = None,
     ) -> None:
-        """Command all its actuators: by position (PD), velocity (damping gain) or effort.
+        """Command all actuators by position (PD), velocity (damping gain) or effort.
 
         Args:
             positions: targets (k,) [rad or m].
             velocities: targets (k,) [rad/s or m/s].
             efforts: (k,) [Nm or N].
             over: as for `Robot.command`.
-            kp: gains of this command at the actuators, one number or (k,) [Nm/rad or N/m]; by
+            kp: gains of this command at the actuators, one number or (k,) [Nm/rad or N/m]. By
                 default the joints' own gains act.
             kd: likewise [Nms/rad or Ns/m].
 
         Raises:
-            StateError: as for `Robot.command`, and for gains that would couple the joints; nothing
+            StateError: as for `Robot.command`, and if gains would couple the joints. Nothing
                 changes then.
         """
         to_joints = np.linalg.inv(self._map.ratios)
@@ -106,7 +106,7 @@ class TransmissionView(Closed):
         return finite_vector(f"{what} of {self!r}", values, len(self.joints))
 
     def _gains(self, what: str, values: ArrayLike | None) -> np.ndarray | None:
-        """Return gains at the actuators as the joints'."""
+        """Return the gains of the joints that are equivalent to gains at the actuators."""
         if values is None:
             return None
         each = np.broadcast_to(values, len(self.joints)) if np.ndim(values) == 0 else values
@@ -117,9 +117,10 @@ class TransmissionView(Closed):
 
 
 class TendonView(Closed):
-    """A driven fixed tendon of a robot, of the length c_a q_a + c_b q_b.
+    """A driven fixed tendon of a robot, with the length c_a q_a + c_b q_b.
 
-    It starts by holding its length, if it has gains. Its actuator and those of its joints add up.
+    A tendon with gains starts by holding its length. The efforts of the tendon's actuator and of
+    the joints' actuators add up.
     """
 
     def __init__(self, robot: Any, name: str, number: int):
@@ -132,22 +133,22 @@ class TendonView(Closed):
 
     @property
     def properties(self) -> Tendon:
-        """Its joints, coefficients, gains and limit."""
+        """Joints, coefficients, gains and limit of the tendon."""
         return self.robot.model.tendons[self.name]
 
     @property
     def length(self) -> float:
-        """The sum of its coefficients times its joints' positions [m or rad]."""
+        """Sum of the coefficients times the joints' positions [m or rad]."""
         return self._sum(self.robot.joint_positions)
 
     @property
     def velocity(self) -> float:
-        """The rate of its length [m/s or rad/s]."""
+        """Rate of the length [m/s or rad/s]."""
         return self._sum(self.robot.joint_velocities)
 
     @property
     def effort(self) -> float:
-        """What its actuator delivered in the last step [N or Nm], positive where it lengthens."""
+        """Effort of the actuator in the last step [N or Nm], positive if lengthening."""
         return float(self.record()["impulse"][0]) / self.robot.world.time_step
 
     def _sum(self, values: np.ndarray) -> float:
@@ -155,7 +156,7 @@ class TendonView(Closed):
         return float(np.dot(self.properties.coefficients, values[joints]))
 
     def record(self) -> np.ndarray:
-        """Return its record in the scene (1,) TENDON_DRIVE."""
+        """Return the TENDON_DRIVE record (1,) in the scene."""
         robot, tendons = self.robot, self.robot.world.scene.tendons
         dofs = tendons.joints["dof_a"]
         first = int(np.flatnonzero((dofs >= robot.first_v) & (dofs < robot.first_v + robot.nv))[0])
@@ -170,22 +171,22 @@ class TendonView(Closed):
         kp: float | None = None,
         kd: float | None = None,
     ) -> None:
-        """Command its actuator: by length (PD), rate (damping gain) or effort.
+        """Command the actuator by length (PD), rate (damping gain) or effort.
 
-        As `Robot.command` does for joints: without a position kp does not act, and with an effort
-        alone neither gain does.
+        The rules of `Robot.command` apply. Without a position kp does not act. With an effort alone
+        neither gain acts.
 
         Args:
-            position: target of its length [m or rad].
-            velocity: target of its rate [m/s or rad/s].
+            position: target of the length [m or rad].
+            velocity: target of the rate [m/s or rad/s].
             effort: [N or Nm].
-            kp: gain of this command [N/m or Nm/rad]; by default that of the description.
+            kp: gain of this command [N/m or Nm/rad]. The default is the gain of the description.
             kd: likewise [Ns/m or Nms/rad].
 
         Raises:
-            StateError: for a value that is not finite, a command without any, or one by position or
-                velocity alone without gains; nothing changes then.
-            WorldError: for a negative gain.
+            StateError: a value is not finite, no value is given, or a position or velocity alone is
+                given to a tendon without gains. Nothing changes then.
+            WorldError: negative gain.
         """
         own = dict(zip(("kp", "kd"), self.properties.gains, strict=True))
         gains = {
@@ -210,7 +211,7 @@ class TendonView(Closed):
         drive["effort"] = effort or 0.0
 
     def hold(self) -> None:
-        """Hold its present length, if it has gains; else deliver nothing."""
+        """Hold the present length. A tendon without gains delivers nothing."""
         drive, (kp, kd) = self.record(), self.properties.gains
         drive[:] = np.zeros(1, dtype=drive.dtype)
         drive["kp"], drive["kd"], drive["target_position"] = kp, kd, self.length if kp else 0.0

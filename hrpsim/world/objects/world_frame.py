@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Frames that stand where they are put, and lead what is connected to them."""
+"""Fixed frames that the user places, and that lead the bodies connected to them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ from hrpsim.world.objects.entity import WorldState, _frozen
 
 
 class WorldFrame:
-    """A frame of the world without mass or shape, as MuJoCo's mocap bodies; `World.add_frame`.
+    """A frame of the world without mass or shape, like a mocap body of MuJoCo.
 
-    Nothing moves it but its properties. Connections follow it from the next step on: what they
-    hold is drawn to the frame's new pose as fast as connections correct their errors. Turn a frame
-    by less than 90 degrees at a time: beyond that a connection may find another turn that fits.
+    `World.add_frame` makes such frames.
+
+    Only assignments to its properties move the frame. Connections follow the frame from the next
+    step on. They draw the connected bodies to the frame's new pose at the speed at which
+    connections correct their errors. Turn a frame by less than 90 degrees at a time. After larger
+    turns a connection may converge to another orientation that also fits.
 
     Args:
-        world: that it is in.
+        world: the world of the frame.
         name: unique in the world.
         placement: in the world.
     """
@@ -37,12 +40,12 @@ class WorldFrame:
 
     @property
     def placement(self) -> Placement:
-        """Its placement in the world."""
+        """Placement of the frame in the world."""
         return self._placement
 
     @property
     def position(self) -> np.ndarray:
-        """Position in the world (3,) [m]; assign to move the frame."""
+        """Position in the world (3,) [m]. Assign a position to move the frame."""
         return _frozen(self._placement.p)
 
     @position.setter
@@ -51,7 +54,7 @@ class WorldFrame:
 
     @property
     def orientation(self) -> np.ndarray:
-        """Quaternion x y z w (4,); assign one of any length to turn the frame."""
+        """Quaternion x y z w (4,). Assign a quaternion of any length to turn the frame."""
         return _frozen(quaternion_of(self._placement.R))
 
     @orientation.setter
@@ -59,22 +62,22 @@ class WorldFrame:
         self.put(Placement(rotation_of(values), self._placement.p))
 
     def put(self, placement: Placement) -> None:
-        """Move the frame, and what its connections hold with it."""
+        """Move the frame, and the bodies that its connections hold."""
         self._placement = placement
         for connection in self.world.connections.values():
             connection.follow(self)
 
     def initialise(self) -> None:
-        """Return to where the frame was added, or was when the start was saved."""
+        """Return to the pose at which the frame was added, or that was saved as the start."""
         self.put(self._initial)
 
     def keep_as_initial(self) -> None:
-        """Save the present pose as the one that a reset returns to."""
+        """Save the present pose as the pose that a reset restores."""
         self._initial = self._placement
 
 
 def rotation_of(quaternion: ArrayLike) -> np.ndarray:
-    """Return R (3, 3) of a quaternion x y z w of any length but zero; StateError for that."""
+    """Return R (3, 3) of a quaternion x y z w of any length. StateError for length zero."""
     values = finite_vector("orientation", quaternion, 4)
     length = float(np.linalg.norm(values))
     if length < 1e-6:

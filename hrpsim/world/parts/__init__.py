@@ -3,6 +3,6 @@
 
 """The parts of a world: contents, their scene, sleep, connections, snapshots and so on.
 
-Each knows the contents, the scenes and those of the others that it is given; none imports World.
-Imports objects/ and arrays/.
+A part knows the contents, the scenes, and the other parts that are passed to it. No part imports
+World. Imports objects/ and arrays/.
 """

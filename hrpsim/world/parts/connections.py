@@ -36,7 +36,7 @@ class Connections(Exclusions):
 
     @property
     def frames(self) -> MappingProxyType:
-        """Frames that `add_frame` made, by name."""
+        """Frames made by `add_frame`, by name."""
         return MappingProxyType(self._contents.frames)
 
     def add_frame(
@@ -45,9 +45,10 @@ class Connections(Exclusions):
         position: ArrayLike = (0.0, 0.0, 0.0),
         orientation: ArrayLike = (0.0, 0.0, 0.0, 1.0),
     ) -> WorldFrame:
-        """Add a frame that stands where it is put, and return it.
+        """Add a fixed frame that the user can move. Return the frame.
 
-        `connect` takes it as an end; assigning its position leads what is connected to it.
+        `connect` accepts the frame as an end. Assigning the position of the frame moves the
+        connected bodies along.
 
         Args:
             name: unique among robots, bodies and frames.
@@ -55,7 +56,8 @@ class Connections(Exclusions):
             orientation: quaternion x y z w (4,).
 
         Raises:
-            WorldError: for a name that is taken; StateError for other values.
+            WorldError: the name is taken.
+            StateError: another value is invalid.
         """
         if name in ("", "world") or name in self._contents.frames or name in self._contents.by_name:
             raise WorldError(f"the world already has something called {name!r}")
@@ -83,42 +85,42 @@ class Connections(Exclusions):
         name: str | None = None,
         collide: bool = False,
     ) -> Connection:
-        """Join `a` and `b`; return the connection.
+        """Join `a` and `b`. Return the connection.
 
-        The frames coincide now, so that the present pose has no error: `point` is their origin,
-        `axis` their z and `x_axis`, made square to it, their x. Without these the frame of b's link
-        is taken (of a's, if b is the world).
+        The two frames of the connection coincide at the time of the call, so the present pose has
+        no error. `point` is the origin of the frames, `axis` their z axis, and `x_axis` their x
+        axis after orthogonalisation. By default the frame of b's link is used, or the frame of a's
+        link if b is the world.
 
         Args:
             a: a Body, a WorldFrame, a Robot with one moving link, (robot, "link"), "entity",
-                "entity/link", or None or "world". At least one of a and b must be a link that
-                moves.
+                "entity/link", or None or "world". At least one of a and b must be a moving link.
             b: likewise.
             kind: "fixed" (the default), "ball", "hinge" (turns about z of the frames), "slider"
                 (moves along z), "cylindrical" (both), "universal" (turns about x of frame a and y
                 of frame b) or "distance".
-            axes: in place of a kind, the axes that are held: "x", "y", "z" along and "rx", "ry",
-                "rz" about the axes of frame a. An angular axis k holds axis k + 1 of a square to
-                axis k + 2 of b; with a single free axis, the free axis of b square to two axes of
-                a.
-            point: in the world (3,) [m]. For "distance" two points, on a and on b; by default the
-                links' origins.
+            axes: held axes, in place of a kind: "x", "y", "z" along and "rx", "ry", "rz" about the
+                axes of frame a. An angular axis k holds axis k + 1 of a square to axis k + 2 of b.
+                With a single free axis, the free axis of b is held square to two axes of a.
+            point: in the world (3,) [m]. For "distance" two points, on a and on b, which are the
+                links' origins by default.
             axis: in the world (3,).
             x_axis: in the world (3,).
-            frame_a: in place of the above, the frame in a's link, as (position, quaternion x y z
-                w). If only one frame is given, the other coincides with it now.
+            frame_a: the frame in a's link, as (position, quaternion x y z w), in place of point and
+                axes. If only one frame is given, the other frame coincides with it now.
             frame_b: the frame in b's link.
-            length: distance of the points of "distance" [m]; the present one by default.
+            length: distance of the points of "distance" [m]. The default is the present distance.
             compliance: [m/N or rad/Nm], one number or six.
-            damping_time: [s], one number or six; by default two time steps. At least one time step
-                where the compliance is 0.
+            damping_time: [s], one number or six. The default is two time steps. At least one time
+                step if the compliance is 0.
             force_limit: [N or Nm], one number or six.
             solver: overrides the world's rules.
-            name: unique in the world; made up by default.
-            collide: whether the shapes of the joined bodies collide; those of the world always do.
+            name: unique in the world. The default is a generated name.
+            collide: whether the shapes of the joined bodies collide. Fixed shapes of the world
+                always collide.
 
         Raises:
-            WorldError: for other values; nothing changes then.
+            WorldError: an argument is invalid. Nothing changes then.
         """
         self._sleep.wake()
         ends = find_end(self._world, a), find_end(self._world, b)
@@ -173,7 +175,7 @@ class Connections(Exclusions):
             connection.keep_as_initial()
 
     def disconnect(self, connection: Connection | str) -> None:
-        """Remove a connection, or one of this name, from the world for good."""
+        """Remove a connection, given as an object or by name, from the world for good."""
         name = connection if isinstance(connection, str) else connection.name
         known = self._contents.connections.get(name)
         if known is None or (not isinstance(connection, str) and known is not connection):
@@ -207,7 +209,7 @@ class Connections(Exclusions):
 
 
 def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:
-    """Return the record of a connection that holds `held` of frames in the ends' links."""
+    """Return the record of a connection that holds the axes `held` of frames in the ends' links."""
     record = np.zeros(1, dtype=CONNECTION_RECORD)[0]
     for end, frame, side in zip(ends, frames, "ab", strict=True):
         record[f"body_{side}"] = end.body_of_scene
@@ -219,7 +221,7 @@ def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:
 
 
 def frames_in_links(poses, base: int, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:
-    """Return the frames in the links' frames; `base` is the link whose frame they default to."""
+    """Return the frames in the links' frames. The default is the frame of the link `base`."""
     local = [_local("frame_a", frame_a), _local("frame_b", frame_b)]
     _refuse_both(given, frame_a, frame_b)
     if local[0] is not None and local[1] is not None:
@@ -280,7 +282,7 @@ def _local(what: str, given) -> Placement | None:
 
 
 def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:
-    """Return the frames of a distance: their origins are its points."""
+    """Return the frames of a distance. Their origins are the points of the distance."""
     _refuse_both(given, frame_a, frame_b)
     if given["axis"] is not None or given["x_axis"] is not None:
         raise WorldError("a distance has no axis")
@@ -297,7 +299,7 @@ def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Pl
 
 
 def distance_between(kind: str, length, poses, frames) -> float:
-    """Return the record's length; 0 for all kinds but "distance"."""
+    """Return the length of the record, which is 0 for all kinds but "distance"."""
     if kind != "distance":
         if length is not None:
             raise WorldError(f"a connection of kind {kind!r} has no length")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Results of the audit of energy: balances for users, and a warning about bodies that gain any."""
+"""Results of the energy audit: balances for users, and a warning of bodies that gain energy."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class EnergyFlow:
     The energy of the world changes by work + created - dissipated + corrected.
 
     Attributes:
-        work: of actuators, motors, driven connections and users' wrenches.
-        created: what the steps added without a cause. The energy of a step swings about its mean,
-            so `dissipated` gives most of it back in the steps that follow.
-        dissipated: what friction, dampers, impacts, the integrator and corrections took.
-        corrected: what position corrections added, which lift bodies out of others.
+        work: by actuators, motors, driven connections and users' wrenches.
+        created: energy that the steps added without a cause. The energy of a step swings about its
+            mean, so `dissipated` gives most of this energy back in the steps that follow.
+        dissipated: energy taken by friction, dampers, impacts, the integrator and corrections.
+        corrected: energy added by position corrections, which lift bodies out of others.
     """
 
     work: float
@@ -42,19 +42,20 @@ class EnergyFlow:
 
 @dataclass(frozen=True)
 class EnergyBalance:
-    """Energy of a world with `World(audit=True)` at the end of the last step, and its balance [J].
+    """Energy and energy balance of a world with `World(audit=True)`, after the last step [J].
 
     Attributes:
-        kinetic: of all bodies, rotors included. An elastic gear and the rotor before it belong to
-            the actuator.
+        kinetic: of all bodies, rotors included. An elastic gear and the rotor before the gear
+            belong to the actuator.
         potential: of gravity, zero at the world's origin.
         elastic: of springs of joints and connections, compliant limits and compliant contacts.
         last_step: balance of the last step in which anything moved.
         since_reset: sum over the steps since the world was made or last reset.
-        largest_gain: largest rise of the balance within a second since then, per kinetic energy in
-            that second and work of inputs in it. From 1e-3 on a ModelWarning names a body without
-            inputs. The work of inputs has an error of second order.
-        gaining: name of the robot or body with that rise, "" if there was none.
+        largest_gain: largest rise of the balance within a second, since the same time. The rise is
+            relative to the kinetic energy in that second and the work of inputs in it. From 1e-3 on
+            a ModelWarning names a body without inputs. The work of inputs has an error of second
+            order.
+        gaining: name of the robot or body with the largest gain, "" if there was no gain.
     """
 
     kinetic: float
@@ -72,7 +73,7 @@ class EnergyBalance:
 
 
 def energy_of(scene: Scene, entities: Sequence[Entity]) -> EnergyBalance | None:
-    """Return the energy and its balance; None in a world without audit."""
+    """Return the energy and the energy balance. None in a world without audit."""
     trees, totals = scene.audit.trees, scene.audit.totals[0]
     if not len(trees):
         return None
@@ -96,7 +97,7 @@ def energy_of(scene: Scene, entities: Sequence[Entity]) -> EnergyBalance | None:
 def warn_of_gains(
     scene: Scene, entities: Sequence[Entity], integrator: str, stacklevel: int
 ) -> None:
-    """Warn once of each body that gained energy within a second without any input."""
+    """Warn of bodies that gained energy within a second without any input, once for each body."""
     trees, totals = scene.audit.trees, scene.audit.totals
     if not totals["due_count"][0]:
         return
@@ -118,18 +119,18 @@ def warn_of_gains(
 
 
 def _by_gain(trees: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return some trees, the largest gain first; of those with the same, that moves most."""
+    """Return some trees by decreasing gain. Trees with equal gains are ordered by their motion."""
     order = np.lexsort((-trees["kinetic"][chosen], -trees["gain_fraction"][chosen]))
     return chosen[order]
 
 
 def _owner(entities: Sequence[Entity], body: int) -> Entity:
-    """Return the entity that a body of the scene belongs to."""
+    """Return the entity of a body of the scene."""
     return max((e for e in entities if e.first_body <= body), key=lambda e: e.first_body)
 
 
 def _remedy(integrator: str, time_step: float) -> str:
-    """Return what lowers the energy that steps create."""
+    """Return a text that says how to lower the energy that steps create."""
     smaller = f"a time_step below {time_step:g} s"
     if integrator == "euler":
         return f"integrator 'semi_implicit' or 'rk4' keeps energy, {smaller} lowers the gain"

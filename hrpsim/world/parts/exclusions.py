@@ -23,7 +23,7 @@ Owners = list[tuple[str, str]]  # (entity, link) of each shape
 
 
 class Exclusions(Part):
-    """Pairs of shapes that are never tested against each other."""
+    """Pairs of shapes that collision detection never tests."""
 
     def __init__(self, core: Core):
         super().__init__(core)
@@ -32,22 +32,23 @@ class Exclusions(Part):
 
     @property
     def _world(self) -> WorldState:
-        """The world that this is a part of."""
+        """The world of this part."""
         return cast(WorldState, self)
 
     def disable_collisions(self, a: str, b: str) -> None:
-        """Exclude collisions of all that fits `a` with all that fits `b`, now and later.
+        """Exclude collisions between everything that fits `a` and everything that fits `b`.
 
-        Patterns are over "entity/link" with * and ?; one without "/" is about whole entities. Fixed
-        shapes and the ground are "world/name". Within a robot that collides with itself, links are
-        named on both sides: ("hrp2/LARM_*", "hrp2/BODY").
+        The exclusion also applies to entities added later. Patterns are over "entity/link" with *
+        and ?. A pattern without "/" matches whole entities. Fixed shapes and the ground are
+        "world/name". To exclude pairs within a robot that collides with itself, both patterns must
+        name links: ("hrp2/LARM_*", "hrp2/BODY").
 
         Args:
             a: a pattern.
             b: a pattern.
 
         Raises:
-            WorldError: for a pattern that nothing in the world fits; it names the existing ones.
+            WorldError: nothing in the world fits a pattern. The error lists the existing names.
         """
         self._scenes.scene  # noqa: B018  builds the list of owners
         for pattern in (a, b):
@@ -64,7 +65,7 @@ class Exclusions(Part):
         self.refresh_exclusions()
 
     def _find_standing(self) -> None:
-        """Find the pairs that stay apart as long as no entity comes or goes."""
+        """Find the pairs that are excluded until entities are added or removed."""
         pairs = set(pairs_apart(self._apart, self._scenes.owners))
         first = len(self._contents.fixed)
         for entity in self._contents.entities:
@@ -74,7 +75,7 @@ class Exclusions(Part):
         self._standing = sorted_pairs(pairs)
 
     def _add_standing(self, entities: Sequence[Entity]) -> None:
-        """Find these pairs of entities that were added after all others."""
+        """Find the excluded pairs of entities that were added last."""
         if self._apart:
             self._find_standing()
             return
@@ -86,7 +87,7 @@ class Exclusions(Part):
             first += len(entity.shapes)
 
     def _drop_standing(self, numbers: range) -> None:
-        """Forget the pairs of shapes that were taken out."""
+        """Forget the pairs with shapes that were removed."""
         pairs, first, end = self._standing, numbers.start, numbers.stop
         stays = ((pairs < first) | (pairs >= end)).all(axis=1)
         self._standing = pairs[stays] - len(numbers) * (pairs[stays] >= end)
@@ -104,7 +105,7 @@ class Exclusions(Part):
 
 
 def pairs_apart(apart: Iterable[tuple[str, str]], owners: Owners) -> set[tuple[int, int]]:
-    """Return the pairs of shapes, smaller first, that pairs of patterns keep apart."""
+    """Return the pairs of shapes, smaller first, that pairs of patterns exclude."""
     pairs = set()
     for a, b in apart:
         one, other = ([s for s, o in enumerate(owners) if is_named(o, p)] for p in (a, b))
@@ -113,10 +114,11 @@ def pairs_apart(apart: Iterable[tuple[str, str]], owners: Owners) -> set[tuple[i
 
 
 def pairs_within(robot: Robot, first: int) -> set[tuple[int, int]]:
-    """Return the pairs of a robot's shapes, the `first` of which is given, that never collide.
+    """Return the pairs of a robot's own shapes that never collide.
 
-    Without self-collision: those that its groups let pass, which are with links fixed to the
-    world. With it: adjacent bodies, links fixed to each other, and what its SRDF says.
+    The number of the first shape is `first`. Without self-collision, these are the pairs with links
+    fixed to the world that the collision groups of the robot let pass. With self-collision, these
+    are adjacent bodies, links fixed to each other, and the pairs of the SRDF.
     """
     shapes = robot.shapes
     adjacent = adjacent_bodies(robot.model) if robot.self_collision else ()
@@ -140,9 +142,9 @@ def pairs_within(robot: Robot, first: int) -> set[tuple[int, int]]:
 def joined_pairs(
     connections: Iterable[Connection], bodies: np.ndarray, owners: Owners
 ) -> set[tuple[int, int]]:
-    """Return the pairs of shapes, smaller first, that enabled connections keep from colliding.
+    """Return the pairs of shapes, smaller first, that enabled connections exclude from collision.
 
-    `bodies` (s,) are those of the shapes.
+    `bodies` (s,) has the body of each shape.
     """
     of_end: dict[tuple[str, int], list[int]] = {}
     for number, (owner, _) in enumerate(owners):

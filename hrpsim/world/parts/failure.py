@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Explain why a step could not be done, and which joints are too stiff for rk4.
+"""Explain why a step failed, and which joints are too stiff for rk4.
 
-The stages of rk4 find their forces at the state itself. With the modes lambda of
+The stages of rk4 evaluate forces at the state of the stage. The modes lambda solve
 
-    M a + C v + K (q - q0) = 0,   (K, C: stiffness and kp, damping and kd, along the joints),
+    M a + C v + K (q - q0) = 0,   (K, C: stiffness and kp, damping and kd, along the joints).
 
-a step multiplies each by R(h lambda) = sum of z^k / k! up to k = 4, which grows beyond a certain
-step, however the forces came about. `semi_implicit` takes K and C implicitly, at any step.
+A step multiplies each mode by R(h lambda) = sum of z^k / k! up to k = 4. R grows beyond a certain
+step, whatever causes the forces. `semi_implicit` treats K and C implicitly, at any step.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _HALVINGS = 60
 
 
 class Limit(NamedTuple):
-    """The largest stable step [s], and the joint that moves most, by energy, in its mode."""
+    """The largest stable step [s], and the joint with the largest energy in the limiting mode."""
 
     time_step: float
     joint: str
@@ -43,7 +43,7 @@ class Limit(NamedTuple):
 
 
 def rk4_limit(robot: Robot) -> Limit | None:
-    """Return the limit of a robot's stiffest mode in its initial state; None without a mode."""
+    """Return the limit of a robot's stiffest mode in its initial state, or None without a mode."""
     model, system = robot.model, robot.model.system
     joints = [joint for joint in model.joints if JOINT_NV[joint.joint_type] == 1]
     at = np.array([joint.v_index for joint in joints], dtype=int)
@@ -65,7 +65,7 @@ def rk4_limit(robot: Robot) -> Limit | None:
 
 
 def too_stiff_for_rk4(robot: Robot, time_step: float) -> str | None:
-    """Return which joint makes rk4 explode at steps of `time_step` [s], None if none does."""
+    """Return the joint that makes rk4 unstable at steps of `time_step` [s], or None."""
     limit = rk4_limit(robot)
     if limit is None or limit.time_step >= time_step:
         return None
@@ -78,7 +78,7 @@ def too_stiff_for_rk4(robot: Robot, time_step: float) -> str | None:
 
 
 def _largest_step(mode: complex) -> float:
-    """Return the step from which on rk4 lets a mode [1/s] grow that does not grow itself [s]."""
+    """Return the step [s] above which rk4 amplifies a mode [1/s] that does not grow by itself."""
     if abs(mode) < 1e-9:
         return np.inf
     low, high = 0.0, 4.0 / abs(mode)
@@ -93,7 +93,7 @@ def _largest_step(mode: complex) -> float:
 def why_step_failed(
     scene: Scene, entities: list[Entity], naming: Naming, status: int, time: float
 ) -> str:
-    """Return the reason why a step from `time` [s] failed, and the robot or body."""
+    """Return the reason why a step from `time` [s] failed, and the robot or body concerned."""
     if scene.settings["integrator"][0] == RK4 and status in (ended.SINGULAR, ended.DIVERGED):
         stiff = _too_stiff_for_rk4(scene, entities)
         if stiff is not None:
@@ -138,7 +138,7 @@ def _pulls_on_bodies(scene: Scene) -> bool:
 
 
 def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
-    """Return why the joint of a body, or its free motion, has no numerical resistance."""
+    """Return why the joint of a body, or the body's free motion, has no numerical resistance."""
     owner = max((e for e in entities if e.first_body <= body), key=lambda e: e.first_body)
     number = body - owner.first_body
     joints = getattr(getattr(owner, "model", None), "joints", ())
@@ -159,7 +159,7 @@ def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
 
 
 def _too_stiff_for_rk4(scene: Scene, entities: list[Entity]) -> str | None:
-    """Return which joint of a robot makes rk4 explode at the time step, if one does."""
+    """Return the joint of a robot that makes rk4 unstable at the time step, if there is one."""
     time_step = float(scene.settings["time_step"][0])
     robots = (entity for entity in entities if isinstance(entity, Robot))
     return next(filter(None, (too_stiff_for_rk4(robot, time_step) for robot in robots)), None)

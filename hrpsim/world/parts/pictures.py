@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pictures of a world from any place, and those of robots' cameras."""
+"""Pictures of a world from any viewpoint, and pictures of robots' cameras."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_RENDERERS = 8  # of a world: each has a copy of everything that is drawn
 
 
 class _Prepared(NamedTuple):
-    """What is drawn of some links, and a renderer for each lens."""
+    """The drawn geometry of some links, and a renderer for each lens."""
 
     table: LinkTable
     drawn: list[Drawn]
@@ -56,32 +56,33 @@ class Pictures(Rays):
         shadows: bool = False,
         arrows: ArrayLike = (),
     ) -> Picture:
-        """Return a picture of the world as it is now; rasterised by MuJoCo, without a display.
+        """Return a picture of the present world, rasterised by MuJoCo without a display.
 
         The camera looks along x of its frame, with z up in the picture. The first picture of a size
         and field of view prepares the renderer, which takes up to a second.
 
         Args:
-            position: of the camera in the world (3,) [m].
-            orientation: its quaternion x y z w (4,); or
-            target: a point (3,) [m] that it looks at, upright.
+            position: position of the camera in the world (3,) [m].
+            orientation: quaternion x y z w (4,) of the camera. Give either `orientation` or
+                `target`.
+            target: a point (3,) [m] at which the camera looks, upright.
             width: [pixels].
             height: [pixels].
             fov: horizontal field of view [rad].
             images: some of "color", "depth" and "segmentation".
-            near: nothing nearer is seen [m].
-            far: nothing farther is seen [m].
-            shadows: whether there are any; colour takes several times as long.
+            near: nearest visible distance [m].
+            far: farthest visible distance [m].
+            shadows: whether to draw shadows. With shadows, colour takes several times as long.
             arrows: starts and tips (k, 2, 3) [m] of arrows, drawn in colour.
 
         Returns:
             Picture: color (height, width, 3) uint8; depth (height, width) float32 along the optical
-            axis [m], inf where nothing is; segmentation (height, width) int32, indices in
-            `link_names`, -1 where nothing is.
+            axis [m], inf in empty pixels; segmentation (height, width) int32, indices in
+            `link_names`, -1 in empty pixels.
 
         Raises:
-            WorldError: for a bad lens or pose, or an unknown image.
-            RendererError: where MuJoCo or EGL is missing.
+            WorldError: invalid lens or pose, or an unknown image.
+            RendererError: MuJoCo or EGL is missing.
         """
         wanted = tuple(images.split() if isinstance(images, str) else images)
         try:
@@ -111,11 +112,11 @@ class Pictures(Rays):
         """Return the images of a camera.
 
         Args:
-            camera: its lens and images.
-            at: its placement in the world.
+            camera: lens and images.
+            at: placement of the camera in the world.
             without: a link that is not drawn (robot, link).
             arrows: starts and tips [m].
-            shadows: whether there are any.
+            shadows: whether to draw shadows.
         """
         lens = Lens(camera.width, camera.height, camera.fov, camera.near, camera.far)
         hidden = () if without is None else (self.reader.table.names.index(without),)
@@ -123,7 +124,7 @@ class Pictures(Rays):
         return renderer.render(*self.link_poses(), at, camera.wanted, hidden, arrows, shadows)
 
     def _renderer(self, lens: Lens) -> Renderer:
-        """Return the renderer with a lens of what the world has now."""
+        """Return the renderer with a lens for the present contents of the world."""
         table, prepared = self.reader.table, self._prepared
         if prepared is None or prepared.table is not table:
             for renderer in () if prepared is None else prepared.renderers.values():
@@ -137,7 +138,7 @@ class Pictures(Rays):
         return made[lens]
 
     def drawn(self) -> list[Drawn]:
-        """Return the geometries that pictures show; each has its link's index in `link_names`."""
+        """Return the drawn geometries. Each has the index of its link in `link_names`."""
         table = self.reader.table
         found, bodies = [], 0
         for entity in self._contents.entities:
@@ -154,7 +155,7 @@ class Pictures(Rays):
 
 
 def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
-    """Return the visuals of a robot; of a link whose mesh cannot be read, its collision shapes."""
+    """Return the visuals of a robot. A link with an unreadable mesh has its collision shapes."""
     found, faults = [], {}
     for visual in visuals.visuals_of_model(robot.model):
         link = table.range_of(robot, visual.link)[0]
@@ -188,7 +189,7 @@ def _parts_of(robot: Robot, visual: visuals.Visual):
 
 
 def _towards(way: np.ndarray) -> np.ndarray:
-    """Return the rotation (3, 3) of a camera that looks along `way` [m], upright."""
+    """Return the rotation (3, 3) of an upright camera that looks along `way` [m]."""
     length = np.linalg.norm(way)
     if length == 0.0:
         raise WorldError("target: the camera is there")

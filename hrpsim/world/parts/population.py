@@ -39,22 +39,23 @@ class Population(Connections):
         position: ArrayLike | None = None,
         orientation: ArrayLike | None = None,
     ) -> Robot:
-        """Add a robot and return it.
+        """Add a robot and return the robot.
 
-        Connections of its description become the world's, called "robot name/connection name". A
-        ModelWarning names a joint whose springs are too stiff for steps of rk4 this long, and,
-        without a `q`, joints that start beyond their limits.
+        Connections of the description become connections of the world, called "robot
+        name/connection name". A ModelWarning names a joint with springs too stiff for the time step
+        of rk4. Without `q` a ModelWarning also names joints that start beyond their limits.
 
         Args:
-            model: of the robot.
-            q: configuration (nq,); by default that of `Model.starting`.
-            name: unique in the world; the model's by default.
-            v: velocity (nv,); zero by default.
-            self_collision: its links collide with each other, except links that are fixed to each
-                other, those that a joint (or joints, where the links between them have no shape)
-                connects, and pairs that the model's SRDF or `disable_collisions` exclude.
-            position: of the base link in the world (3,) [m]; by default that in q, or for a fixed
-                base that of the description.
+            model: model of the robot.
+            q: configuration (nq,). The default is `Model.starting`.
+            name: unique in the world. The default is the model's name.
+            v: velocity (nv,). The default is zero.
+            self_collision: whether links of the robot collide with each other. Links fixed to each
+                other never collide. Links connected by a joint never collide. The same holds for
+                links connected by several joints if the links between have no shape. The SRDF of
+                the model and `disable_collisions` exclude more pairs.
+            position: of the base link in the world (3,) [m]. The default is the position in q, or
+                for a fixed base the position in the description.
             orientation: of the base link, quaternion x y z w (4,), likewise.
         """
         model, q = put_at(model, q, position, orientation)
@@ -95,25 +96,25 @@ class Population(Connections):
         name: str | None = None,
         inertia: ArrayLike | None = None,
     ) -> Body:
-        """Add a rigid body and return it.
+        """Add a rigid body and return the body.
 
-        Its frame has its origin at the centre of mass: a Mesh or Compound is moved there, its axes
-        kept.
+        The origin of the body frame is the centre of mass. A Mesh or Compound is moved there, and
+        its axes are kept.
 
         Args:
-            geometry: its shape, of uniform density; the parts of a Compound have one density.
+            geometry: shape of uniform density. All parts of a Compound have one density.
             mass: [kg].
             position: of the centre of mass in the world (3,) [m].
             orientation: quaternion x y z w (4,).
             velocity: of the centre of mass in the world (3,) [m/s].
             angular_velocity: along the world's axes (3,) [rad/s].
-            material: name of its material.
-            name: unique in the world; made up by default.
-            inertia: about the centre of mass in the body's frame (3, 3) [kg m^2], in place of that
-                of the uniform solid.
+            material: name of the material.
+            name: unique in the world. The default is a generated name.
+            inertia: about the centre of mass in the body's frame (3, 3) [kg m^2]. The default is
+                the inertia of the uniform solid.
 
         Raises:
-            ModelError: for a mesh that is open, flat or inside out: no solid has that surface.
+            ModelError: a mesh is open, flat or inside out, so that no solid has this surface.
         """
         name = self._free_name(name or type(geometry).__name__.lower(), name is not None)
         state = position, orientation, velocity, angular_velocity
@@ -137,12 +138,13 @@ class Population(Connections):
         return entity
 
     def remove(self, entity: Entity | str) -> None:
-        """Take a robot or body out of the world for good, with its contacts and connections.
+        """Remove a robot or body from the world for good, with its contacts and connections.
 
-        The state of all else, the forces of its last step and its commands stay as they are, bit
-        for bit; bodies that leaned on it fall. Its name is free again. The entity and its
+        Everything else keeps its state, the forces of its last step and its commands, bit for bit.
+        Bodies that leaned on the removed entity fall. The name is free again. The entity and its
         connections raise WorldError from then on, and so does `restore` of earlier snapshots.
-        Raises WorldError, which names what exists, for anything that is not in this world.
+        WorldError, which lists the existing names, is also raised if the entity is not in this
+        world.
         """
         entity, contents = self._present(entity), self._contents
         self._sleep.wake()

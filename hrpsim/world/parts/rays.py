@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays in a world: the distance, normal and link of the first surface that each one meets."""
+"""Ray casting in a world: distance, normal and link of the first surface that a ray meets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from hrpsim.world.parts.readings import LinkTable, Readings
 
 
 class RayHits(NamedTuple):
-    """The first surfaces that n rays meet; a ray without one has inf, zeros, -1 and -1."""
+    """The first surfaces that n rays meet. A ray without a surface has inf, zeros, -1 and -1."""
 
     distances: np.ndarray  # (n,) [m]
     normals: np.ndarray  # (n, 3) outward; along the ray where it starts inside
@@ -38,7 +38,7 @@ class RayHits(NamedTuple):
 
 
 class RayCaster:
-    """The scene of rays of one world, and the kernels that cast them."""
+    """The ray-casting scene of one world, and the kernels that cast rays."""
 
     def __init__(self, scene: Scene, names: tuple[tuple[str, str], ...], entities, targets):
         self.scene = scene
@@ -53,7 +53,7 @@ class RayCaster:
         self.renumber()
 
     def fits(self, scene: Scene) -> bool:
-        """Return whether a scene has the arrays that this one was made of."""
+        """Return whether a scene has the arrays from which this caster was made."""
         mine = self.scene
         return (
             mine.q is scene.q
@@ -62,7 +62,7 @@ class RayCaster:
         )
 
     def renumber(self) -> None:
-        """Follow bodies that have other indices in the scene, as where some fall asleep."""
+        """Update the indices of bodies in the scene, for example after some bodies fell asleep."""
         first = np.array([0 if e is None else e.first_body for e, _ in self._targets], dtype=int)
         self._rays.targets["body"] = np.where(self._local >= 0, self._local + first, -1)
         self._rays.placed_q[:] = np.nan
@@ -88,7 +88,7 @@ class RayCaster:
         return self._skips[owners]
 
     def skipped(self, patterns: tuple[str, ...]) -> np.ndarray:
-        """Return which targets (n,) fit a pattern; WorldError for one that nothing fits."""
+        """Return which targets (n,) fit a pattern. WorldError if nothing fits a pattern."""
         for pattern in patterns:
             if not isinstance(pattern, str):
                 raise WorldError(f'exclude: "entity" or "entity/link" is needed, got {pattern!r}')
@@ -106,7 +106,7 @@ class RayCaster:
 
 
 class Rays(Readings):
-    """Rays that a world's shapes are met by."""
+    """Ray casting against the shapes of a world."""
 
     def __init__(self, core: Core):
         super().__init__(core)
@@ -120,28 +120,28 @@ class Rays(Readings):
         exclude: str | Iterable[str] = (),
         geometry: str = "collision",
     ) -> RayHits:
-        """Return the first surface that each of n rays meets, where everything is now.
+        """Return the first surface that each of n rays meets in the present state.
 
-        Exact for planes, spheres, boxes, capsules, cylinders, height fields and triangles. A ray
-        that starts inside a solid meets its surface from within; one that starts on a surface meets
-        it at distance 0. The first cast compiles the kernel.
+        The result is exact for planes, spheres, boxes, capsules, cylinders, height fields and
+        triangles. A ray that starts inside a solid meets the surface from within. A ray that starts
+        on a surface meets the surface at distance 0. The first cast compiles the kernel.
 
         Args:
             origins: in the world (n, 3) [m], or one for all (3,).
-            directions: (n, 3) or (3,), of any length but 0; distances are in metres all the same.
-            max_range: beyond which nothing is met [m].
-            exclude: patterns of what rays pass through, "entity" or "entity/link" with * and ?;
-                fixed shapes and the ground are "world/name".
-            geometry: "collision": meshes are met as they collide, as hulls or as their triangles;
-                "visual": robots are met as they are drawn, where they have <visual> elements.
+            directions: (n, 3) or (3,), of any length but 0. Distances are in metres regardless of
+                the length.
+            max_range: largest distance [m].
+            exclude: patterns of things that rays pass through, "entity" or "entity/link" with * and
+                ?. Fixed shapes and the ground are "world/name".
+            geometry: "collision" uses meshes as they collide, as hulls or as triangles. "visual"
+                uses robots as drawn, if they have <visual> elements.
 
         Returns:
             RayHits: distances, normals, links and entities.
 
         Raises:
-            WorldError: for a direction without length, values that are not finite, other shapes of
-                arrays, a pattern that nothing in the world fits, or a visual mesh that cannot be
-                read.
+            WorldError: a direction has no length, values are not finite, arrays have another shape,
+                nothing in the world fits a pattern, or a visual mesh cannot be read.
         """
         rays = []
         for name, given in (("origins", origins), ("directions", directions)):
@@ -172,7 +172,7 @@ class Rays(Readings):
         return RayHits(*out, caster.entity_of_link[out[2]])
 
     def ray_caster(self, geometry: str = "collision") -> RayCaster:
-        """Return the caster of rays in the present arrays; for `geometry` see `cast_rays`."""
+        """Return the caster of rays in the present arrays (for `geometry` see `cast_rays`)."""
         caster, scene = self._casters.get(geometry), self._scenes.scene
         if caster is None or not caster.fits(scene):
             require_name("geometry", geometry, GEOMETRIES)
@@ -197,7 +197,7 @@ def _as_it_collides(shape: CollisionShape, link: int) -> Target:
 
 
 def _as_it_is_drawn(robot: Robot, table: LinkTable) -> list[Target]:
-    """Return the visuals of a robot; WorldError for a mesh that cannot be read."""
+    """Return the visuals of a robot. WorldError if a mesh cannot be read."""
     targets = []
     for visual in visuals_of_model(robot.model):
         frame = robot.model.frame(visual.link)

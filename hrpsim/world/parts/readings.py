@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reading a world in bulk: contacts as arrays, poses and velocities of all links, statistics."""
+"""Read a world in bulk: contacts as arrays, poses and velocities of all links, statistics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hrpsim.world.parts.results import Contact, StepStats, stats_of
 
 
 class LinkTable:
-    """The links of a world, entity by entity, then its fixed shapes, with their indices."""
+    """The links of a world, entity by entity, followed by the fixed shapes, with their indices."""
 
     def __init__(self, entities: list[Entity], fixed, owners: list[tuple[str, str]]):
         self.owners = owners
@@ -53,7 +53,7 @@ class LinkTable:
         self.of_shape = np.array(of_shape, dtype=np.int64)
 
     def range_of(self, entity: Entity, link: str | None) -> tuple[int, int]:
-        """Return the first index of an entity or link, and the one after its last."""
+        """Return the first index of an entity or link, and the index after its last."""
         try:
             return self._ranges[entity if link is None else (entity, link)]
         except (KeyError, TypeError):
@@ -62,7 +62,7 @@ class LinkTable:
             raise WorldError(f"{entity.name!r}: {why}") from None
 
     def records(self) -> np.ndarray:
-        """Return LINK records with the numbers that bodies have in the scene now."""
+        """Return LINK records with the present numbers of the bodies in the scene."""
         links = self._links.copy()
         first = np.repeat([entity.first_body for entity in self._entities], self._counts)
         bodies = links["body"][: len(first)]
@@ -78,14 +78,14 @@ class Reader(LinkReaders):
 
     @cached_property
     def contacts(self) -> Reference:
-        """The arrays that contacts are read from."""
+        """The arrays from which contacts are read."""
         scene, of_shape = self.scene, self.table.of_shape
         contacts, work = scene.collision.contacts, np.zeros((2, 3))
         return Reference(ContactSources(scene.counts, scene.settings, contacts, of_shape, work))
 
     @cached_property
     def links(self) -> Reference:
-        """The arrays that states of links are read from."""
+        """The arrays from which states of links are read."""
         scene = self.scene
         kinematics, work = new_kinematics(len(scene.forest.bodies)), np.zeros((3, 3))
         links = self.table.records()
@@ -95,7 +95,7 @@ class Reader(LinkReaders):
 
     @cached_property
     def connections(self) -> Reference:
-        """The arrays that connections are read from."""
+        """The arrays from which connections are read."""
         return Reference(ConnectionSources(self.scene.settings, self.scene.connections))
 
     @cached_property
@@ -110,11 +110,11 @@ class Reader(LinkReaders):
 
     @cached_property
     def read_wrench(self):
-        """Call with `connections`, the number of one, and its wrench to be written."""
+        """Call with `connections`, the number of a connection, and an array for its wrench."""
         return entry_point(read_wrench, self.connections, 0, np.empty(6))
 
     def sources_of(self, records: np.ndarray) -> Reference:
-        """Return CONTACT records in the form that contacts are read from."""
+        """Return CONTACT records in the form from which contacts are read."""
         counts = np.zeros(1, dtype=COUNTS)
         counts["contact_count"] = len(records)
         return Reference(self.contacts.whole._replace(counts=counts, contacts=records))
@@ -161,16 +161,16 @@ class Readings(Part):
     def link_names(self) -> tuple[tuple[str, str], ...]:
         """(entity, link) of every link, entity by entity, then ("world", name) of fixed shapes.
 
-        `links` and `partners` of contacts are indices in it, and the rows of `link_poses` and
-        `link_velocities` are in its order. It changes when something is added or removed.
+        `links` and `partners` of contacts are indices in this list. The rows of `link_poses` and
+        `link_velocities` have the same order. The list changes when something is added or removed.
         """
         return self.reader.table.names
 
     def contact_arrays(self) -> ContactArrays:
-        """Return all contacts of the last step as arrays, each once; see `ContactArrays`.
+        """Return all contacts of the last step as arrays, each contact once (see `ContactArrays`).
 
-        Robots and bodies have the same for their own. Where bodies sleep, those with which they
-        fell asleep are among them.
+        `contact_arrays` of a robot or body has the contacts of that entity alone. Sleeping bodies
+        keep the contacts with which they fell asleep.
         """
         reader = self.reader
         if self._sleep.any_asleep:
@@ -179,10 +179,10 @@ class Readings(Part):
 
     @property
     def contacts(self) -> list[Contact]:
-        """The contact points of the last step with the forces that it used.
+        """The contact points of the last step with their forces, as a list of objects.
 
-        Where bodies sleep, those with which they fell asleep. A list of objects is convenient and
-        slow; `contact_arrays` has the same as arrays.
+        Sleeping bodies keep the contacts with which they fell asleep. The list is convenient but
+        slow. `contact_arrays` has the same contacts as arrays.
         """
         found, names = self.contact_arrays(), self._reader.table.names
         columns = found.links, found.partners, found.points, found.normals, found.gaps, found.forces
@@ -192,9 +192,9 @@ class Readings(Part):
         ]
 
     def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links, in the world.
+        """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links in the world.
 
-        In the order of `link_names`; quaternions have w >= 0.
+        The order is that of `link_names`. Quaternions have w >= 0.
         """
         reader = self.reader
         count = len(reader.table.names)
@@ -205,8 +205,8 @@ class Readings(Part):
     def link_velocities(self) -> tuple[np.ndarray, np.ndarray]:
         """Return velocities (k, 3) [m/s] and angular velocities (k, 3) [rad/s] of all links.
 
-        Of the links' origins, along the world's axes, in the order of `link_names`; those of fixed
-        shapes are zero.
+        The velocities are of the links' origins, along the world's axes, in the order of
+        `link_names`. Fixed shapes have zeros.
         """
         reader = self.reader
         count = len(reader.table.names)
@@ -215,9 +215,9 @@ class Readings(Part):
         return velocities
 
     def contacts_of(self, entity: Entity, link: str | None = None) -> ContactArrays:
-        """Return the contacts of a robot or body, or of one of its links, as arrays.
+        """Return the contacts of a robot, of a body, or of one of its links, as arrays.
 
-        WorldError, which names what exists, for an unknown link.
+        An unknown link raises WorldError, which lists the existing links.
         """
         reader = self.reader
         first, end = reader.table.range_of(entity, link)

@@ -25,11 +25,11 @@ _AS_RECORDED = (
 
 @dataclass(frozen=True)
 class Contact:
-    """One contact point; the force [N] acts on `a`, its reaction on `b`, along the world's axes.
+    """One contact point. The force [N] acts on `a`, its reaction on `b`, along the world's axes.
 
-    `a` and `b` are (entity name, link name). `gap` [m] is negative inside; the normal points to a.
-    `point` (3,) [m] is where the step found its forces. `World.contact_arrays` has the same
-    as arrays.
+    `a` and `b` are (entity name, link name). `gap` [m] is negative inside. The normal points to a.
+    `point` (3,) [m] is the point at which the step found its forces. `World.contact_arrays` has the
+    same data as arrays.
     """
 
     a: tuple[str, str]
@@ -44,10 +44,11 @@ class Contact:
 class Convergence:
     """Convergence of the solver over some steps.
 
-    `unconverged` of the `steps` did not meet the stopping rule in every island. `worst_residual`
-    [m/s] is the largest residual of those, `worst` the constraint that was then furthest from what
-    its law, named as in `StepStats`; 0 and "" where every step converged. In `newton_steps` of
-    them Newton's method solved an island, because sweeps did not soon, or because it was chosen.
+    `unconverged` counts the `steps` that did not meet the stopping rule in every island.
+    `worst_residual` [m/s] is the largest residual of the unconverged steps. `worst` is the
+    constraint that was then furthest from its law, named as in `StepStats`. They are 0 and "" if
+    every step converged. `newton_steps` counts the steps in which Newton's method solved an island.
+    Newton's method is used if sweeps do not converge soon, or if it was chosen.
     """
 
     steps: int
@@ -58,39 +59,44 @@ class Convergence:
 
     @property
     def converged_share(self) -> float:
-        """Share of the steps that converged, 1 where there were none."""
+        """Fraction of the steps that converged, or 1 without any step."""
         return 1.0 - self.unconverged / self.steps if self.steps else 1.0
 
 
 @dataclass(frozen=True)
 class StepStats:
-    """Results of the last step, and convergence of the solver over the steps before.
+    """Results of the last step, and convergence of the solver over earlier steps.
 
-    Islands, whose moving bodies share no contact or connection, are solved by themselves:
-    `iterations` are the most sweeps that any took, `residual` is the largest of all and `converged`
-    says whether the stopping rule was met by each. The residual is the largest change of a
-    constraint's velocity in the last sweep [m/s], and where solvers are mixed the largest that
-    solving any constraint again by itself would make; `max_penetration` [m]. `direct_rows` and
-    `split_rows` of the `row_count` rows were for these solvers; `factorisations` is how often the
-    direct system was factorised, `direct_finished` whether it came to an end: if not, its rows
-    were solved iteratively. Newton's method solved `newton_islands` in `newton_factorisations`:
-    those whose solver it is, and those on which sweeps did not suffice. `handed_over` islands were
-    solved by another solver than the chosen one, which did not solve them: those of `direct` and
-    `split` by Newton's method, those of `auto` and `newton` by the direct solver, and by sweeps
-    those of `newton` that have rows for sweeps alone. Where the step did not converge, `worst`
-    names the constraint that is furthest from its law, as
-    "connection 'hinge'", "lock of robot/knee" or "contact of box/box and world/ground"; otherwise
-    it is empty. Of the `asleep` bodies that sleep, contacts
-    count but have no rows. Impacts with restitution were solved in `impact_rounds`, with less of it
-    in `impacts_lowered` of them, where with friction Newton's law would have given energy;
-    `impacts_left` gaps still closed when there were too many, and met no restitution. Pairs of fast
-    shapes were queried `ccd_queries` times for their time of impact, and the step was begun again
-    `impact_passes` times for contacts with what they would pass through; `impacts_cut` searches
-    since the world was made or last reset were cut off for their number: these shapes stopped
-    against each other where they were last seen apart.
+    Islands are groups of moving bodies that share contacts or connections. Islands are solved
+    independently. `iterations` is the largest number of sweeps of any island. `residual` is the
+    largest residual of any island. `converged` says whether every island met the stopping rule. The
+    residual is the largest change of a constraint's velocity in the last sweep [m/s]. With mixed
+    solvers the residual is the largest change if any constraint were solved once more.
+    `max_penetration` is in [m].
 
-    `last_call` is about all steps of the last call of `World.step`, `since_reset` about all since
-    the world was made or last reset; `settle` does not count.
+    `direct_rows` and `split_rows` of the `row_count` rows were given to these solvers.
+    `factorisations` counts the factorisations of the direct system. `direct_finished` says whether
+    the direct solver came to an end. If it did not, its rows were solved iteratively. Newton's
+    method solved `newton_islands` in `newton_factorisations`. Newton's method solves the islands
+    for which it is chosen, and the islands on which sweeps did not suffice.
+
+    `handed_over` counts islands that the chosen solver did not solve and another solver did.
+    Newton's method takes over from `direct` and `split`, the direct solver from `auto` and
+    `newton`. Sweeps take over from `newton` if the island has rows for sweeps alone. `worst` names
+    the constraint furthest from its law in a step that did not converge, as "connection 'hinge'",
+    "lock of robot/knee" or "contact of box/box and world/ground". `worst` is empty in a converged
+    step. Contacts of the `asleep` sleeping bodies count but have no rows.
+
+    Impacts with restitution were solved in `impact_rounds`. In `impacts_lowered` of these rounds
+    the restitution was lowered, because with friction Newton's law would have added energy.
+    `impacts_left` gaps still closed without restitution when there were too many. Pairs of fast
+    shapes were queried `ccd_queries` times for their time of impact. The step was begun again
+    `impact_passes` times for contacts in the path of fast shapes. `impacts_cut` counts searches
+    since the world was made or last reset that ended at the limit of their number. The shapes of
+    such a search stopped against each other at their last separate pose.
+
+    `last_call` covers all steps of the last call of `World.step`. `since_reset` covers all steps
+    since the world was made or last reset. Steps of `settle` do not count.
 
     `energy` is the balance of energy in a world with `World(audit=True)`, otherwise None.
     """
@@ -122,7 +128,7 @@ class StepStats:
 
     @property
     def impact_looks(self) -> int:
-        """The old name of `ccd_queries`, which goes with hrpsim 2.0."""
+        """The old name of `ccd_queries`, which hrpsim 2.0 removes."""
         warnings.warn(
             "StepStats.impact_looks is ccd_queries now; the old name goes with hrpsim 2.0",
             DeprecationWarning,
@@ -138,9 +144,9 @@ class Naming:
         self._owners, self._connections, self._robots = owners, connections, robots
 
     def name(self, kind: int, source: int, other: int) -> str:
-        """Return the name of the constraint of a kind of row.
+        """Return the name of a constraint, given the kind of its row.
 
-        `source` is the row's; for a contact, `source` and `other` are its shapes.
+        `source` is the source of the row. For a contact, `source` and `other` are the two shapes.
         """
         if kind == CONTACT_ROW:
             a, b = ("/".join(self._owners[shape]) for shape in (source, other))
@@ -156,14 +162,14 @@ class Naming:
         return f"{ROW_NAMES[kind]} of {robot.name}/{joint}"
 
     def worst_of_step(self, scene: Scene) -> str:
-        """Return the constraint furthest from its law in the last step, "" if it is not known."""
+        """Return the constraint furthest from its law in the last step, "" if unknown."""
         number = int(scene.step_stats["worst_row"][0])
         if not 0 <= number < int(scene.counts["row_count"][0]):
             return ""
         return self.name_of(scene.worst[0])
 
     def name_of(self, record) -> str:
-        """Return the constraint that a FAILURE or WORST_ROW names, "" if it is not known."""
+        """Return the constraint named by a FAILURE or WORST_ROW, "" if unknown."""
         kind, source, other = (int(record[what]) for what in ("kind", "source", "other"))
         return self.name(kind, source, other) if kind >= 0 else ""
 
@@ -176,7 +182,7 @@ def stats_of(
     since_reset: Convergence,
     energy: EnergyBalance | None,
 ) -> StepStats:
-    """Return the results of the last step; `sleeping` are the contacts of bodies asleep."""
+    """Return the results of the last step. `sleeping` are the contacts of sleeping bodies."""
     record = scene.step_stats[0]
     contact_count = int(scene.counts["contact_count"][0])
     gaps = [scene.collision.contacts["gap"][:contact_count], sleeping["gap"]]
@@ -198,9 +204,9 @@ def stats_of(
 
 @dataclass
 class Unmet:
-    """Steps that did not converge: how many, their largest residual [m/s], the worst constraint.
+    """Steps that did not converge: their number, largest residual [m/s] and worst constraint.
 
-    Also in how many steps Newton's method solved an island.
+    The number of steps in which Newton's method solved an island is also counted.
     """
 
     count: int = 0
@@ -209,18 +215,18 @@ class Unmet:
     newton_steps: int = 0
 
     def add(self, count: int, residual: float, worst: Callable[[], str]) -> None:
-        """Add steps with their largest residual; `worst` finds the constraint when it is needed."""
+        """Add steps with their largest residual. `worst` finds the constraint when needed."""
         if not self.count or residual > self.residual:
             self.residual, self.worst = residual, worst()
         self.count += count
 
     def among(self, steps: int) -> Convergence:
-        """Return the statistics over so many steps."""
+        """Return the statistics over a number of steps."""
         return Convergence(steps, self.count, self.residual, self.worst, self.newton_steps)
 
 
 class ConvergenceRecord:
-    """The steps that did not converge: of the last call of `step`, and since the last reset."""
+    """The steps that did not converge: in the last call of `step`, and since the last reset."""
 
     def __init__(self):
         self.reset()
@@ -231,7 +237,10 @@ class ConvergenceRecord:
         self._in_call, self._since_reset = Unmet(), Unmet()
 
     def begin_call(self, steps_done: int) -> tuple[int, Unmet]:
-        """Begin a call of `step`; return what `give_up_call` takes, should no step be done."""
+        """Begin a call of `step`.
+
+        Return the argument of `give_up_call`, in case no step is done.
+        """
         before = self._steps_before, self._in_call
         self._steps_before = steps_done
         if self._in_call.count or self._in_call.newton_steps:
@@ -239,7 +248,7 @@ class ConvergenceRecord:
         return before
 
     def give_up_call(self, steps_done: int, before: tuple[int, Unmet]) -> None:
-        """Restore the record of the previous call if this one did no step."""
+        """Restore the record of the previous call if the present call did no step."""
         if steps_done == self._steps_before:
             self._steps_before, self._in_call = before
 
@@ -254,18 +263,18 @@ class ConvergenceRecord:
             unmet.newton_steps += count
 
     def of_last_call(self, steps_done: int) -> Convergence:
-        """Return the convergence of the last call, at so many steps since the reset."""
+        """Return the convergence of the last call, given the number of steps since the reset."""
         return self._in_call.among(steps_done - self._steps_before)
 
     def since_reset(self, steps_done: int) -> Convergence:
-        """Return the convergence of all these steps."""
+        """Return the convergence of all steps since the reset."""
         return self._since_reset.among(steps_done)
 
     def copy(self) -> tuple[int, Unmet, Unmet]:
-        """Return what `restore` takes."""
+        """Return the counts, as an argument of `restore`."""
         return self._steps_before, replace(self._in_call), replace(self._since_reset)
 
     def restore(self, saved: tuple[int, Unmet, Unmet]) -> None:
-        """Set the counts to those of a copy."""
+        """Set the counts to the counts of a copy."""
         self._steps_before, in_call, since_reset = saved
         self._in_call, self._since_reset = replace(in_call), replace(since_reset)

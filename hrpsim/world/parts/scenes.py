@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The scene of a world: arrays made when first needed, updated as entities come and go."""
+"""The scene of a world: arrays made at first use, updated as entities are added and removed."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _SPARE_SOLIDS = 64  # that no shape of the world has, before all are gathered ag
 class Scenes:
     """The present scene of a world's contents.
 
-    `complete` is called for each new scene, to set what depends on several parts: with the entities
-    that were added to the last one, or the numbers of the shapes that were taken out of it, or with
-    neither for a scene that was made again.
+    `complete` is called for each new scene, to set data that depend on several parts. The arguments
+    are the entities added to the last scene, or the numbers of the shapes removed from the last
+    scene. A scene that was made again has neither.
     """
 
     changes: ClassVar[int] = 0  # of the present scene, of all worlds of the process
@@ -58,25 +58,28 @@ class Scenes:
         self._raw: tuple[Scene, list] | None = None  # a scene, its `raw_lasting`
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Count changes of the present scene: what refers to its arrays looks again after one."""
+        """Count changes of the present scene.
+
+        Holders of references to its arrays then refresh them.
+        """
         object.__setattr__(self, name, value)
         if name == "present":
             Scenes.changes += 1
 
     @property
     def scene(self) -> Scene:
-        """The arrays that the compiled step works on, made when they are first needed."""
+        """The arrays that the compiled step works on, made at first use."""
         if self.present is None:
             self._build()
         return self.present
 
     def rebuild(self) -> None:
-        """Rebuild the arrays at the next use, keeping the state of what is there."""
+        """Rebuild the arrays at the next use. The state of present entities is kept."""
         self.expect_more()
         self._is_outdated = True
 
     def expect_more(self) -> None:
-        """Add the entities that are new to the arrays at the next use."""
+        """Add new entities to the arrays at the next use."""
         self._contents.refuse_while_stepping()
         if self.present is not None:
             self._kept, self.present = self.present, None
@@ -93,7 +96,7 @@ class Scenes:
             entity.initialise()
 
     def _extend(self, entities: list[Entity]) -> bool:
-        """Add entities to the last scene; return False if the arrays must be made again."""
+        """Add entities to the last scene. Return False if the arrays must be made again."""
         old, contents = self._kept, self._contents
         time_step = contents.time_step
         shapes = joined_shapes([], entities, contents.materials.index)
@@ -119,7 +122,10 @@ class Scenes:
         return True
 
     def _give_solids(self, old: Scene, shapes: Shapes) -> bool:
-        """Give new shapes their solids, in a world with meshes; return False if it becomes one."""
+        """Give new shapes their solids, in a world with meshes.
+
+        Return False if the arrays must be made again, for example for the first mesh of the world.
+        """
         solids, polyhedra = np.full(len(shapes.geometries), -1), old.collision.polyhedra
         if len(polyhedra.solids):
             known = self._pool or self._solid_pool(old)
@@ -139,12 +145,12 @@ class Scenes:
         return SolidPool(collision.polyhedra, shapes.geometries, collision.shapes["solid"])
 
     def take_out(self, entity: Entity, indices: Indices, first_shape: int) -> None:
-        """Take an entity out of the scene, after it was taken out of the contents.
+        """Remove an entity from the scene, after its removal from the contents.
 
         Args:
-            entity: its indices are still those of the scene.
-            indices: of `indices_without`.
-            first_shape: number of its first shape.
+            entity: entity with indices that are still valid in the scene.
+            indices: result of `indices_without`.
+            first_shape: number of the entity's first shape.
         """
         scene, numbers = self.scene, range(first_shape, first_shape + len(entity.shapes))
         is_mesh = scene.collision.shapes["kind"] == MESH
@@ -159,7 +165,7 @@ class Scenes:
             self._complete(removed=numbers)
 
     def assemble(self, old: Scene | None, indices: Indices | None) -> None:
-        """Build the arrays of the present contents; take over the state that an old scene has."""
+        """Build the arrays of the present contents. Take over the state from an old scene."""
         contents = self._contents
         self.present, self.owners = assemble(
             contents.settings,
@@ -198,7 +204,7 @@ class Scenes:
     def use_collision(self, **arrays: np.ndarray) -> None:
         """Set arrays of the collision detection, which then searches all pairs again.
 
-        Those of the same shape are overwritten: references to the scene stay valid.
+        Arrays of the same shape are overwritten, so references to the scene stay valid.
         """
         collision = self.present.collision
         others = {k: new for k, new in arrays.items() if new.shape != getattr(collision, k).shape}
@@ -209,7 +215,7 @@ class Scenes:
         self.present.search["candidate_count"] = -1
 
     def present_q(self, entity: Entity) -> np.ndarray:
-        """Return a robot's or body's configuration, without making arrays for it."""
+        """Return the configuration of a robot or body, without making arrays."""
         scene = self.present or self._kept
         if scene is None or entity.first_q + entity.nq > len(scene.q):
             return entity.initial_q.copy()
@@ -239,7 +245,7 @@ class Scenes:
         return Naming(self.owners, contents.connections.values(), contents.robots.values())
 
     def lasting_arrays(self) -> list[np.ndarray]:
-        """Return copies of the entries that count in all arrays that the next step depends on."""
+        """Return copies of the used entries of all arrays on which the next step depends."""
         counts = self.scene.counts[0]
         return [
             (array[: size * int(counts[live])] if live else array).copy()
@@ -247,15 +253,15 @@ class Scenes:
         ]
 
     def restore(self, arrays: list[np.ndarray]) -> None:
-        """Write arrays of `lasting_arrays` back; what was added since stays."""
+        """Write arrays of `lasting_arrays` back. Entries added since stay."""
         for saved, (array, *_) in zip(arrays, self.raw_lasting(), strict=True):
             array[: len(saved)] = saved
 
     def raw_lasting(self) -> list[tuple[np.ndarray, str, int]]:
-        """Return all arrays that the next step depends on, records as bytes.
+        """Return all arrays on which the next step depends, records as bytes.
 
-        With each, which of `counts` says how many of its entries count ("": all do), and the
-        length of one.
+        Each array has the name of the entry of `counts` that gives its number of used entries (""
+        if all are used), and the length of one entry.
         """
         scene = self.scene
         if self._raw is None or self._raw[0] is not scene:
@@ -264,11 +270,11 @@ class Scenes:
         return self._raw[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out views of the scene's memory: those of a copy would be apart from its scene."""
+        """Leave out views of the scene's memory, because views in a copy would lose their scene."""
         return self.__dict__ | {"_raw": None, "_room": SpareRoom(), "_pool": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Find the lazily compiled kernels again: another process has them at other addresses."""
+        """Find the lazily compiled kernels again, which have other addresses in another process."""
         self.__dict__.update(state)
         if self.present is not None:
             for path, field in declared_fields(Scene):
@@ -278,5 +284,5 @@ class Scenes:
 
 
 def raw(array: np.ndarray) -> np.ndarray:
-    """Return an array as bytes if it has records, which numpy copies field by field."""
+    """Return an array as bytes if the array has records, which numpy copies field by field."""
     return array.view(np.uint8) if array.dtype.names else array

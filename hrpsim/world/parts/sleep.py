@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Free bodies that sleep: islands of them that have been at rest.
+"""Sleep of free bodies: islands of bodies that have been at rest.
 
-A sleeping body is part of the fixed world until it wakes: its shapes are the world's, its index
-is behind those of the bodies that the step reads, and its contacts are kept as they were.
+A sleeping body is part of the fixed world until the body wakes. Its shapes belong to the world. Its
+index comes after the indices of the bodies that the step reads. Its contacts are kept unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Sleep:
 
     @property
     def sleeping(self) -> bool:
-        """Whether bodies at rest may fall asleep; assign False to keep everything awake."""
+        """Whether bodies at rest may fall asleep. Assign False to keep everything awake."""
         return bool(self._contents.settings["rest_steps"][0])
 
     @sleeping.setter
@@ -62,7 +62,7 @@ class Sleep:
         return entity in self._island_of
 
     def wake(self, *entities: Entity) -> None:
-        """Wake these entities with their islands, or, without any, everything that sleeps."""
+        """Wake these entities with their islands. Without arguments, wake every sleeping entity."""
         if not self._island_of:
             return
         self._contents.refuse_while_stepping()
@@ -76,12 +76,12 @@ class Sleep:
             )
 
     def wake_shape(self, number: int) -> None:
-        """Wake the island of the body that a shape belongs to."""
+        """Wake the island of the body with a given shape."""
         name = self._scenes.owners[number][0]
         self._wake_islands((next(e for e in self._island_of if e.name == name),))
 
     def fall_asleep(self) -> None:
-        """Put to sleep the islands that the last step found at rest; entities name them."""
+        """Put the islands to sleep that the last step found at rest, given by their entities."""
         rests, asleep = self._scenes.present.rests, dict(self._island_of)
         first_of: dict[int, int] = {}
         for entity in self._contents.entities:
@@ -91,7 +91,7 @@ class Sleep:
         self._sleep_only(asleep)
 
     def _sleep_only(self, island_of: dict[Entity, int]) -> None:
-        """Make exactly these entities sleep; those that did not before lose their velocity."""
+        """Make exactly these entities sleep. Entities that fall asleep lose their velocity."""
         scene = self._scenes.present
         woken = [e for e in self._island_of if e not in island_of]
         sleepers = [e for e in island_of if e not in self._island_of]
@@ -121,7 +121,7 @@ class Sleep:
         self._front = None
 
     def _rests(self, connection) -> bool:
-        """Return whether a connection has an end that sleeps."""
+        """Return whether an end of a connection sleeps."""
         return any(end.entity in self._island_of for end in connection.ends)
 
     # -- shapes ---------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class Sleep:
         return chosen
 
     def _freeze_shapes(self, entities) -> None:
-        """Make the shapes of some entities the world's, where they are now."""
+        """Give the shapes of some entities to the world, at their present places."""
         scene, poses = self._scenes.present, new_kinematics(len(self._scenes.present.forest.bodies))
         if entities:
             update_poses(scene.forest, scene.q, poses)
@@ -166,14 +166,14 @@ class Sleep:
             collision.group[number] = groups[entity]
 
     def bodies_of_shapes(self) -> np.ndarray:
-        """Return the bodies (s,) of all shapes, asleep or not; -1: the world."""
+        """Return the bodies (s,) of all shapes, asleep or not, with -1 for the world."""
         bodies = self._scenes.present.collision.shapes["body"].copy()
         for entity, number, shape in self._numbered_shapes(self._island_of):
             bodies[number] = entity.first_body + shape.body
         return bodies
 
     def _count_moving(self) -> None:
-        """Mark the shapes that move, after some fell asleep or woke; pairs are searched again."""
+        """Mark the moving shapes after entities fell asleep or woke. Pairs are searched again."""
         scene = self._scenes.present
         shapes = scene.collision.shapes
         self._scenes.use_collision(
@@ -192,7 +192,7 @@ class Sleep:
     # -- contacts ---------------------------------------------------------------------------
 
     def _store_contacts(self, falls_asleep: np.ndarray) -> None:
-        """Move contacts of shapes (s,) that fall asleep from the step's to those stored."""
+        """Move contacts of shapes (s,) that fall asleep from the step to the stored contacts."""
         scene = self._scenes.present
         collision, counts = scene.collision, scene.counts
         records = collision.contacts[: int(counts["contact_count"][0])]
@@ -213,7 +213,7 @@ class Sleep:
         counts["contact_count"] = counts["previous_count"] = len(left)
 
     def _recall_contacts(self, wakes: np.ndarray) -> None:
-        """Return the contacts of shapes (s,) that wake to the step, as warm start."""
+        """Return the stored contacts of waking shapes (s,) to the step, as a warm start."""
         a, b = self.kept_contacts["shape_a"], self.kept_contacts["shape_b"]
         recalled = wakes[a] | wakes[b]
         if not recalled.any():
@@ -229,7 +229,10 @@ class Sleep:
         self.kept_contacts = self.kept_contacts[~recalled]
 
     def contact_records(self) -> np.ndarray:
-        """Return the CONTACT records of the last step, and of what sleeps as they were."""
+        """Return the CONTACT records of the last step.
+
+        Sleeping entities keep their last records.
+        """
         scene = self._scenes.scene
         live = scene.collision.contacts[: int(scene.counts["contact_count"][0])]
         return _by_pair(np.concatenate([live, self.kept_contacts])) if self._island_of else live
@@ -247,7 +250,7 @@ class Sleep:
         return 0 < len(self._contents.entities) == len(self._island_of)
 
     def awake_scene(self) -> Scene:
-        """Return the scene of all that is awake, a view of the whole one."""
+        """Return the scene of everything that is awake, a view of the whole scene."""
         scene = self._scenes.scene
         if not self._island_of:
             return scene
@@ -273,12 +276,12 @@ class Sleep:
     # -- snapshots ---------------------------------------------------------------------------
 
     def state(self) -> tuple[tuple[int, ...], np.ndarray]:
-        """Return the island of every entity, -1 awake, and the contacts that are kept."""
+        """Return the island of every entity (-1 if awake), and the stored contacts."""
         islands = tuple(self._island_of.get(entity, -1) for entity in self._contents.entities)
         return islands, self.kept_contacts  # which is replaced, never written to
 
     def prepare(self, state: tuple[tuple[int, ...], np.ndarray]) -> None:
-        """Lay the arrays out as when `state` was saved."""
+        """Lay out the arrays as at the time when `state` was saved."""
         self.wake()
         islands, self.kept_contacts = state
         asleep = [k >= 0 for k in islands]
@@ -287,7 +290,7 @@ class Sleep:
             self._lay_out(dict(compress(pairs, asleep)))
 
     def resume(self) -> None:
-        """Make what is laid out as asleep sleep, once its state is restored."""
+        """Make the entities sleep that are laid out as asleep, after their state is restored."""
         if self._island_of:
             self._freeze_shapes(self._island_of)
             self._count_moving()
@@ -298,5 +301,5 @@ class Sleep:
 
 
 def _by_pair(records: np.ndarray) -> np.ndarray:
-    """Return contacts sorted by pair of shapes, as they are within a pair."""
+    """Return contacts sorted by pair of shapes, in unchanged order within a pair."""
     return records[np.lexsort((records["shape_b"], records["shape_a"]))]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Saved states of a world: the start, rest, snapshots, and the version that saved them."""
+"""Saved states of a world: start, rest and snapshots, with the version of hrpsim."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SavedFormat(NamedTuple):
     fields: str
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Make unpickling refuse what another version has saved."""
+        """Make unpickling refuse data saved by another version."""
         return _unpickled, tuple(self)
 
 
@@ -50,9 +50,10 @@ def saved_format() -> SavedFormat:
 
 
 def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
-    """Raise WorldError unless `what` was saved by this hrpsim; None: by one without this record.
+    """Raise WorldError unless `what` was saved by this hrpsim.
 
-    Worlds and snapshots are states of one version, and not converted.
+    None means that the version did not record the format. Worlds and snapshots are states of one
+    version and are not converted.
     """
     ours = saved_format()
     if saved == ours:
@@ -74,7 +75,7 @@ class Snapshots(Exclusions):
         self._identity = os.urandom(8).hex()  # copies have it too
 
     def _keep_as_initial(self) -> None:
-        """Save the present state as the one that `reset` returns to."""
+        """Save the present state as the state that `reset` restores."""
         for part in self._contents.with_initial_state:
             part.keep_as_initial()
 
@@ -100,7 +101,10 @@ class Snapshots(Exclusions):
         self._convergence.reset()
 
     def snapshot(self) -> dict[str, Any]:
-        """Return all that the future depends on; `restore` continues from it bit for bit."""
+        """Return a snapshot of everything that the future depends on.
+
+        `restore` continues from the snapshot bit for bit.
+        """
         self._contents.refuse_while_stepping()
         return {
             "format": saved_format(),
@@ -115,11 +119,11 @@ class Snapshots(Exclusions):
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Return to a snapshot of this world, or of one that it is a copy of.
+        """Return to a snapshot of this world, or of the world from which this world was copied.
 
-        Properties that are no part of the state stay as they are: gains, inertias, friction.
-        WorldError for another world's, for that of another version of hrpsim, and if anything came
-        or went since.
+        Properties that are not part of the state keep their present values: gains, inertias,
+        friction. WorldError if the snapshot is of another world or of another version of hrpsim.
+        WorldError also if anything was added or removed since.
         """
         self._contents.refuse_while_stepping()
         if not isinstance(snapshot, Mapping) or "world" not in snapshot:

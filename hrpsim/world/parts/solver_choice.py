@@ -14,7 +14,7 @@ from hrpsim.world.parts.part import Part
 
 
 class SolverChoice(Part):
-    """The rules by which solvers are chosen, and their choices."""
+    """The rules that choose solvers, and the chosen solvers."""
 
     def add_solver_rule(
         self,
@@ -23,26 +23,26 @@ class SolverChoice(Part):
         bodies: str | Sequence[str] | None = None,
         materials: str | Sequence[str] | None = None,
     ) -> None:
-        """Choose the solver of constraints; the first rule that matches decides.
+        """Choose the solver of constraints. The first rule that matches decides.
 
-        Where no rule matches, connections, locks and motors are direct and all else "auto". The
-        solver of a connection or of `set_constraint` has priority over all rules.
+        If no rule matches, connections, locks and motors are direct and everything else is "auto".
+        The solver of a connection or of `set_constraint` has priority over all rules.
 
-        A "penalty" contact is a spring and damper whose points stick to anchors and slip (see
-        `set_penalty`), known at the start of a step, before all other constraints are solved; only
-        penetration beyond the spring's maximum extension is a constraint, solved iteratively. It
-        needs the integrator "semi_implicit". A step that begins with a contact that is too stiff
-        for the time step raises WorldError.
+        A "penalty" contact is a spring and damper with points that stick to anchors and slip (see
+        `set_penalty`). Its force is known at the start of a step, before all other constraints are
+        solved. Only penetration beyond the spring's maximum extension is a constraint, solved
+        iteratively. "penalty" needs the integrator "semi_implicit". A step that begins with a
+        contact too stiff for the time step raises WorldError.
 
         Args:
             solver: "auto", "iterative", "newton", "direct", or for contacts only "split" and
-                "penalty". "newton" accepts contacts of the friction model "cone" alone.
-            kind: "contact", "connection", "limit", "friction", "mimic", "lock" or "motor"; any by
-                default.
+                "penalty". "newton" accepts only contacts of the friction model "cone".
+            kind: "contact", "connection", "limit", "friction", "mimic", "lock" or "motor". The
+                default is any kind.
             bodies: one or two patterns over "entity/link" with * and ?, for joints over
-                "entity/joint". A pattern without "/" is about entities; fixed shapes and the ground
-                are "world/name". One pattern: either body fits it; two: in either order, and never
-                a joint.
+                "entity/joint". A pattern without "/" is about entities. Fixed shapes and the ground
+                are "world/name". One pattern must fit either body. Two patterns fit in either
+                order, and never fit a joint.
             materials: one or two names, for contacts, likewise.
         """
         self._contents.solver_rules.add(solver, kind, bodies, materials)
@@ -50,7 +50,7 @@ class SolverChoice(Part):
         self._choose_solvers()
 
     def _choose_solvers(self, added: Sequence[Entity] | None = None) -> None:
-        """Choose the solvers of all constraints, or of those that `added` entities bring."""
+        """Choose the solvers of all constraints, or of the constraints of `added` entities."""
         contents, rules = self._contents, self._contents.solver_rules
         if added is None:
             for connection in contents.connections.values():

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Call the compiled step, and meet the requests of a step that ends early."""
+"""Call the compiled step, and serve the requests of a step that ends early."""
 
 from __future__ import annotations
 
@@ -38,19 +38,18 @@ _COMPILED_AHEAD = (*_ALWAYS_USED, "solve_displacement", "solve_by_newton_method"
 def expect_steps() -> None:
     """Start compiling the kernels of a first step in a second process, if the cache has none.
 
-    A world that is made afterwards finds them sooner: reading its robots takes seconds the first
-    time.
+    Reading robots takes seconds the first time, during which the kernels of a later world compile.
     """
     begin_beside(advance, _COMPILED_AHEAD)
 
 
 def announce_steps() -> float | None:
-    """Report that a first step compiles; return when that began, None if it need not."""
+    """Report that a first step compiles. Return the start time, or None if nothing compiles."""
     return announce_compilation(advance, _ALWAYS_USED, _COMPILED_AHEAD)
 
 
 class Stepping(Part):
-    """Advances a world; `hrpsim.world.shard` advances many by the parts of `step`."""
+    """Advances a world. `hrpsim.world.shard` advances many worlds by the parts of `step`."""
 
     def __init__(self, core: Core):
         super().__init__(core)
@@ -61,11 +60,11 @@ class Stepping(Part):
         self._before: tuple[int, Unmet] | None = None  # the present call, of the convergence record
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the step's machine code, which is this process's."""
+        """Leave out the machine code of the step, which belongs to this process."""
         return self.__dict__ | {"_run": None, "_reference": None, "_raw": None}
 
     def step(self, n: int = 1) -> None:
-        """Advance by `n` steps; see `World.step`."""
+        """Advance by `n` steps (see `World.step`)."""
         if not (type(n) is int and n >= 0):
             n = whole_count("the number of steps", n, 0)
         announced = announce_steps() if self._run is None else None
@@ -90,7 +89,7 @@ class Stepping(Part):
 
     @contextmanager
     def tried_step(self, tolerance: float) -> Iterator[Scene]:
-        """Do a step solved to a tolerance [m/s], yield the scene after it, return to its start."""
+        """Do a step solved to a tolerance [m/s], yield the scene after it, and undo the step."""
         self._contents.refuse_while_stepping()
         self.get_ready()
         if self._raw is None or self._raw[0] is not self._scenes.present:
@@ -126,7 +125,7 @@ class Stepping(Part):
     # -- a call of `step` -----------------------------------------------------------------------
 
     def begin_call(self) -> None:
-        """Begin a call of `step`. WorldError where another thread is in one."""
+        """Begin a call of `step`. WorldError if another thread is in a call."""
         contents = self._contents
         if contents.is_stepping:
             contents.refuse_while_stepping()
@@ -134,11 +133,14 @@ class Stepping(Part):
         contents.is_stepping = True
 
     def give_up_call(self) -> None:
-        """Discard the call if it did no step, after one that could not be done."""
+        """Discard the call if the call did no step, after a step that failed."""
         self._convergence.give_up_call(int(self._contents.clock[0]), self._before)
 
     def cut_call(self) -> None:
-        """Note that an exception ended the call, perhaps before the last step's request was met."""
+        """Note that an exception ended the call.
+
+        A request of the last step may remain to be served.
+        """
         self._was_cut = True
         self._scenes.present = self._scenes.present  # a batch looks at the world again
 
@@ -152,14 +154,14 @@ class Stepping(Part):
         self._contents.is_stepping = False
 
     def warn_of_gains(self, stacklevel: int) -> None:
-        """Warn of bodies that gained energy, in a world whose energy is audited."""
+        """Warn of bodies that gained energy, in a world with an energy audit."""
         contents, scene = self._contents, self._scenes.present
         warn_of_gains(scene, contents.entities, contents.integrator, stacklevel)
 
     # -- steps ----------------------------------------------------------------------------------
 
     def get_ready(self) -> None:
-        """Make the scene; meet the last step's request if a signal came in between."""
+        """Make the scene. Serve the last step's request if a signal came in between."""
         scene = self._scenes.scene
         if self._was_cut:
             self._was_cut = False
@@ -168,14 +170,14 @@ class Stepping(Part):
                     self._serve(FALLS_ASLEEP)
 
     def lift(self) -> None:
-        """Bear the weight that robots compensate, by pushes during this call."""
+        """Compensate gravity of robots' links, if described, by pushes during this call."""
         for robot in self._contents.robots.values():
             for body, point, mass in robot.model.lifts:
                 force = -mass * self._contents.settings["gravity"][0]
                 self._scenes.add_wrench(robot.first_body + body, point, force, (0.0, 0.0, 0.0))
 
     def advance(self, left: int) -> None:
-        """Do `left` steps, at the sensors' times with a pause for them."""
+        """Do `left` steps, with a pause at each measurement of a sensor."""
         contents = self._contents
         samples = bool(contents.samplers)
         if samples:
@@ -200,16 +202,19 @@ class Stepping(Part):
 
     @property
     def has_samplers(self) -> bool:
-        """Whether any sensor measures at times of its own."""
+        """Whether any sensor has a rate of its own."""
         return bool(self._contents.samplers)
 
     def begin_chunk(self, left: int) -> int:
-        """Have the sensors measure; return how many of `left` steps there are up to the next."""
+        """Make the sensors measure.
+
+        Return the number of the `left` steps up to the next measurement.
+        """
         self._contents.sample()
         return min(left, self._contents.steps_to_sample(left))
 
     def reference(self) -> Reference | None:
-        """Return the arguments of the compiled step; None if everything sleeps."""
+        """Return the arguments of the compiled step, or None if everything sleeps."""
         scene = self._scenes.present
         if self._sleep.any_asleep:
             if self._sleep.nothing_moves:
@@ -220,11 +225,11 @@ class Stepping(Part):
         return self._reference
 
     def let_time_pass(self, steps: int) -> None:
-        """Do so many steps of a world that sleeps."""
+        """Do a number of steps of a world in which everything sleeps."""
         self._contents.clock[0] += steps
 
     def take(self, status: int, unmet: int, by_newton: int) -> None:
-        """Process what the compiled step returns: meet its request, or raise WorldError."""
+        """Process the result of the compiled step: serve its request, or raise WorldError."""
         if by_newton:
             self._convergence.add_newton(by_newton)
         if unmet:
@@ -241,7 +246,10 @@ class Stepping(Part):
             self._run = None
 
     def _serve(self, status: int) -> None:
-        """Meet the request of a step that ended with `status`; WorldError if it has none."""
+        """Serve the request of a step that ended with `status`.
+
+        WorldError if there is no request.
+        """
         scene, contents = self._scenes.present, self._contents
         if status in (SINGULAR, DIVERGED, TOO_STIFF):
             naming, time = self._scenes.naming(), int(contents.clock[0]) * contents.time_step

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ground and fixed shapes of a world, and how surfaces meet."""
+"""Ground and fixed shapes of a world, and the contact properties of surfaces."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Surroundings(Part):
 
     @property
     def fixed_shapes(self) -> tuple[CollisionShape, ...]:
-        """Fixed shapes: ground and static shapes, in the order that they were added."""
+        """Fixed shapes: ground and static shapes, in order of addition."""
         return tuple(self._contents.fixed)
 
     def add_ground(
@@ -38,9 +38,9 @@ class Surroundings(Part):
         """Add a fixed plane that is solid below its normal.
 
         Args:
-            height: it passes through (0, 0, height) [m].
+            height: the plane passes through (0, 0, height) [m].
             normal: (3,) in the world, of any length.
-            material: name of its material.
+            material: name of the material.
         """
         normal = finite_vector("normal", normal, 3)
         length = np.linalg.norm(normal)
@@ -63,15 +63,15 @@ class Surroundings(Part):
     ) -> None:
         """Add a shape that never moves.
 
-        It is solid on the inner side of its surface, so that an open mesh, such as a HeightField,
-        is possible too.
+        The shape is solid on the inner side of its surface. An open mesh, such as a HeightField, is
+        therefore possible too.
 
         Args:
-            geometry: its shape; the parts of a Compound have one name.
+            geometry: the shape. All parts of a Compound have one name.
             position: in the world (3,) [m].
             orientation: quaternion x y z w (4,).
-            material: name of its material.
-            name: unique among fixed shapes; made up by default.
+            material: name of the material.
+            name: unique among fixed shapes. The default is a generated name.
         """
         orientation = finite_vector("orientation", orientation, 4)
         length = np.linalg.norm(orientation)
@@ -113,10 +113,10 @@ class Surroundings(Part):
             a: first material.
             b: second material.
             static: coefficient of static friction.
-            kinetic: coefficient of kinetic friction; static by default.
+            kinetic: coefficient of kinetic friction. The default is `static`.
             restitution: coefficient of restitution.
-            impact_law: for contacts with restitution that are already closed at an impact,
-                "simultaneous" or "sequential" (see `World`); by default the world's.
+            impact_law: law for contacts with restitution that are already closed at an impact,
+                "simultaneous" or "sequential" (see `World`). The default is the world's law.
         """
         kinetic = static if kinetic is None else kinetic
         self._contents.materials.set_pair(a, b, static, kinetic, restitution, impact_law)
@@ -131,16 +131,17 @@ class Surroundings(Part):
         damping_time: float | None = None,
         force_limit: float = np.inf,
     ) -> None:
-        """Set how contacts of a pair of materials yield along the normal.
+        """Set the compliance of contacts of a pair of materials along the normal.
 
-        Penetration follows a spring and damper. With neither compliance nor damping time, as at
-        first, contacts are rigid and penetration is corrected at a bounded speed.
+        Penetration follows a spring and damper. Without compliance and damping time, which is the
+        default, contacts are rigid. The penetration of rigid contacts is corrected at a bounded
+        speed.
 
         Args:
             a: first material.
             b: second material.
             compliance: of each contact point [m/N].
-            damping_time: [s]; two time steps by default.
+            damping_time: [s]. The default is two time steps.
             force_limit: largest normal force of each point [N].
         """
         compliance = not_negative("compliance", compliance, 1)
@@ -165,21 +166,22 @@ class Surroundings(Part):
         damping_ratio: float = 0.2,
         max_extension: float | None = None,
     ) -> None:
-        """Set the springs of a pair of materials where the solver of contacts is "penalty".
+        """Set the springs of a pair of materials for the contact solver "penalty".
 
         With m the smallest effective mass of a point along its axes, the default stiffness is k =
-        0.5 m / dt^2, less where the points of two shapes together would be too stiff for the step.
-        A point that bears m g sinks by m g / k. `set_friction` sets how it slides; restitution has
-        no effect.
+        0.5 m / dt^2. The default is lower if the points of two shapes together would be too stiff
+        for the step. A point under the load m g sinks by m g / k. `set_friction` sets the friction
+        of sliding points. Restitution has no effect.
 
         Args:
             a: first material.
             b: second material.
-            stiffness: of each contact point, normal and, while it sticks, tangential [N/m].
-            damping_ratio: of one point alone; n points that move together have sqrt(n) times as
+            stiffness: of each contact point, normal and, while the point sticks, tangential [N/m].
+            damping_ratio: of one point alone. n points that move together have sqrt(n) times as
                 much.
-            max_extension: beyond it penetration is a constraint [m]; infinite for none. By default
-                four times the extension of such a spring under the weight of m, 4 * 9.80665 m / k.
+            max_extension: penetration beyond this extension is a constraint [m]. Infinity disables
+                the constraint. The default is four times the extension of such a spring under the
+                weight of m, 4 * 9.80665 m / k.
         """
         given = 0.0 if stiffness is None else not_negative("stiffness", stiffness, 1)[0]
         if stiffness is not None and given == 0.0:

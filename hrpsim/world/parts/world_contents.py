@@ -27,23 +27,23 @@ IMPACT_LAWS = {"simultaneous": SIMULTANEOUS, "sequential": SEQUENTIAL}
 
 
 def impact_law_code(name) -> int:
-    """Return the code of a law of impact; WorldError for an unknown name."""
+    """Return the code of an impact law. WorldError if the name is unknown."""
     if not isinstance(name, str) or name not in IMPACT_LAWS:
         raise WorldError(unknown_name("impact_law", str(name), IMPACT_LAWS))
     return IMPACT_LAWS[name]
 
 
 def check_names(*names) -> None:
-    """Raise for an invalid name of a material or a shape."""
+    """Raise an error if a name of a material or a shape is invalid."""
     for name in names:
         if not isinstance(name, str):
             raise WorldError(f"a name must be a text, got {shown_value(name)}")
 
 
 class MaterialTable:
-    """Materials by name; a pair that was not set has the default properties.
+    """Materials by name. A pair that was not set has the default properties.
 
-    `impact_law` is that of pairs without a law of their own.
+    `impact_law` applies to pairs without a law of their own.
     """
 
     def __init__(self, impact_law: str):
@@ -65,9 +65,9 @@ class MaterialTable:
         restitution: float,
         impact_law: str | None = None,
     ) -> None:
-        """Set the coefficients between two materials; WorldError if they are not physical.
+        """Set the coefficients between two materials. WorldError if the values are not physical.
 
-        impact_law None is that of the table.
+        impact_law None means the law of the table.
         """
         pair = f"of {a!r} on {b!r}"
         static = number(f"static friction {pair}", static, RANGES["friction"])
@@ -81,7 +81,7 @@ class MaterialTable:
         self.change(a, b, static=static, kinetic=kinetic, restitution=restitution, sequential=law)
 
     def change(self, a: str, b: str, **values: float) -> None:
-        """Set fields of the MATERIAL_PAIR of two materials; the caller has checked them."""
+        """Set fields of the MATERIAL_PAIR of two materials, which the caller has checked."""
         check_names(a, b)
         self.add(a)
         self.add(b)
@@ -132,7 +132,7 @@ class Contents:
         return self._time_step
 
     def add(self, entity: Entity) -> None:
-        """Take in an entity, after all others."""
+        """Add an entity after all others."""
         entity.stand_after(self.entities[-1] if self.entities else None)
         self.entities_ever += 1
         entity.number = self.entities_ever
@@ -142,7 +142,7 @@ class Contents:
             self.find_samplers()
 
     def drop(self, entity: Entity) -> None:
-        """Take an entity out; those behind move up."""
+        """Remove an entity. Later entities move up."""
         at = self.entities.index(entity)
         del self.entities[at], self.named[entity.name]
         last = self.entities[at - 1] if at else None
@@ -180,7 +180,7 @@ class Contents:
 
     @property
     def with_initial_state(self) -> tuple:
-        """Everything with a state that `reset` returns to."""
+        """All objects with a state that `reset` restores."""
         return (*self.entities, *self.connections.values(), *self.frames.values())
 
     def first_sensor(self, entity: Entity) -> int:
@@ -194,22 +194,22 @@ class Contents:
         raise WorldError(f"{entity.name!r} is not in this world")
 
     def find_samplers(self) -> None:
-        """Find the sensors that measure at times of their own, after entities came or went."""
+        """Find the sensors with a rate of their own, after entities were added or removed."""
         self.samplers = tuple(s for robot in self.robots.values() for s in robot.samplers)
 
     def sample(self) -> None:
-        """Have the sensors measure that do so at the present time."""
+        """Make the sensors measure that are due at the present time."""
         for sampler in self.samplers:
             sampler.update(self.clock.item())
 
     def steps_to_sample(self, most: int) -> int:
-        """Return after how many steps a sensor measures next, if that is less than `most`."""
+        """Return the number of steps until a sensor measures next, at most `most`."""
         now = self.clock.item()
         steps = [s.next_step(now) - now for s in self.samplers if s.enabled]
         return min([max(k, 1) for k in steps], default=most)
 
     def refuse_while_stepping(self) -> None:
-        """Raise WorldError while `step` runs: its data can be neither changed nor read."""
+        """Raise WorldError while `step` runs, when data can be neither changed nor read."""
         if self.is_stepping:
             raise WorldError(
                 "the world is being stepped, by another thread: a world has one thread at a time "
