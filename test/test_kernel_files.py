@@ -274,7 +274,7 @@ from hrpsim import share_path
 model = hrpsim.load_model(share_path("urdf/hrp2_like.urdf.xacro"))
 world = hrpsim.World()
 world.add_ground()
-world.add_robot(model)
+world.add_robot(model, position=(0, 0, 1))
 world.step()
 print([name for name in ("numba", "scipy", "trimesh") if name in sys.modules])
 """

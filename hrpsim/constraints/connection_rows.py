@@ -158,7 +158,7 @@ def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings
 
     The error of iteratively solved rigid connections is corrected like penetration, by `settings`.
     If this error were fed back to velocities that do not converge, the error would grow.
-    So is the error of a row whose arm turns far in a step.
+    So is the error of a row whose arm turns far in a step, unless positions are projected.
     """
     time_step = settings.time_step
     error, bending = connection.error[axis], bending_of(connection, axis, placed)
@@ -173,7 +173,7 @@ def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings
         row.correction_velocity = wanted_correction(error, time_step, settings)
     else:
         if compliance == 0.0:
-            if _turns_far(axis, placed, bend_time):
+            if settings.projection == 0 and _turns_far(axis, placed, bend_time):
                 row.correction_velocity = wanted_correction(error, time_step, settings)
                 error = 0.0
             error = _within_reach(error, damping_time, time_step, settings)
