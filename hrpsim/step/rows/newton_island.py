@@ -58,6 +58,9 @@ _PATIENT_WORK = 300_000_000
 # case.
 _SHARE, _TURNS = 0.25, 4
 
+# Contacts of a lone robot that are solved at once: a second turn costs more than they do.
+_FEW_CONTACTS = 16
+
 
 @inner_kernel
 def goes_to_newton(settings, forest, constrained, rows, island):
@@ -188,9 +191,10 @@ def solve_by_newton_method(s, k, effort):
     rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
     is_dense_island = goes_to_newton(settings, s.forest, s.constrained, s.rows, island) == SOON
     hurries = not is_dense_island and (effort == BRIEF or s.counts[0].extent == FIRST_ATTEMPTS)
+    may_wait = is_dense_island or island.contact_end - island.first > _FEW_CONTACTS
     spent, limit, begin, missed = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
     for turn in range(_TURNS):
-        some_wait = turn < _TURNS - 1 and (turn == 0 or spent < limit)
+        some_wait = may_wait and turn < _TURNS - 1 and (turn == 0 or spent < limit)
         share = _SHARE if some_wait else math.inf
         contacts = choose_rows(
             rows, island_rows, island, share, velocity, settings.tolerance, s.newton
