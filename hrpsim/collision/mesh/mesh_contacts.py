@@ -189,8 +189,7 @@ def find_candidates(polyhedra, m, candidates):
         else:
             _meet_solids(polyhedra, m, candidates)
         take_out_hidden(polyhedra, m, candidates)
-        for _ in range(11):
-            mend_deep_overlap(polyhedra, m, candidates)
+        mend_deep_overlap(polyhedra, m, candidates)
         remember_normal(m, candidates)
 
 
