@@ -121,7 +121,7 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
         NEEDS_KERNEL if a kernel is absent.
     """
     margin, count, work = settings.contact_margin, 0, collision.manifold[0]
-    work.spring_count = previous_count if lazy_kernels[0].write_penalties != 0 else 0
+    work.spring_count = previous_count if settings.penalty_contacts else 0
     for c in range(pair_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
         a, b = collision.shapes[number_a], collision.shapes[number_b]

@@ -55,7 +55,7 @@ CONNECTION_RECORD = np.dtype(
         ("force_limit", "f8", (6,)),  # [N or Nm]
         ("speed", "f8", (6,)),  # of b relative to a, target of driven axes [m/s or rad/s]
         ("solver", "i8"),
-        ("first_row", "i8"),  # in this step, work
+        ("row", "i8", (6,)),  # of each axis in this step, -1 for none; work
         ("impulse", "f8", (6,)),  # of the last step, on a [Ns or Nms]
         ("along", "f8", (6, 3)),  # directions in the world of its force and moment on a
         ("impact_impulse", "f8", (6,)),  # of impacts
@@ -66,20 +66,24 @@ CONNECTION_RECORD = np.dtype(
 
 
 @inner_kernel
-def mark_connection_bodies(connections, constrained_out):
-    """Mark the bodies that connections push, and return the number of the connections' rows."""
-    count = 0
+def number_connection_rows(connections, first, constrained_out):
+    """Number the connections' rows from `first` on, and return the next number.
+
+    The bodies that connections push are marked.
+    """
+    number = first
     for c in range(connections.shape[0]):
         connection = connections[c]
-        if not connection.enabled:
-            continue
-        if connection.body_a >= 0:
-            constrained_out.marked[connection.body_a] = 1
-        if connection.body_b >= 0:
-            constrained_out.marked[connection.body_b] = 1
         for axis in range(6):
-            count += 1 if connection.axes[axis] else 0
-    return count
+            connection.row[axis] = -1
+            if connection.enabled and connection.axes[axis]:
+                connection.row[axis] = number
+                number += 1
+        if connection.enabled and connection.body_a >= 0:
+            constrained_out.marked[connection.body_a] = 1
+        if connection.enabled and connection.body_b >= 0:
+            constrained_out.marked[connection.body_b] = 1
+    return number
 
 
 @inner_kernel
@@ -101,34 +105,26 @@ def connection_response_space(forest, connections, constrained):
 
 
 @inner_kernel
-def write_connection_rows(s, bend_time, lead, first, used):
-    """Write the connections' rows from row `first` on, and return the response space used.
+def write_connection_rows(s, used):
+    """Write the connections' rows, and return the response space used.
 
-    constrained.velocity must be the velocity at the start of the step. The rows are linear at a
-    place within the step.
+    constrained.velocity must be the velocity at the start of the step.
 
     Args:
         s: the scene.
-        bend_time: time from this place to the velocity at the end of the step [s] (see `soften`).
-            The curvature of the error before this place is not corrected, because the other half of
-            the step reverses it.
-        lead: time between the positions and the middle of the step, as compliant rows count it [s].
-        first: first row.
         used: response space used before.
     """
     rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
     forest, constrained, placed = s.forest, s.constrained, s.work.placed_connection[0]
-    number = first
     for c in range(s.connections.shape[0]):
         connection = s.connections[c]
         if not connection.enabled:
             continue
-        connection.first_row = number
         place_moving_frames(forest, s.kinematics, connection, placed)
         for axis in range(6):
-            if not connection.axes[axis]:
+            if connection.row[axis] < 0:
                 continue
-            row = rows[number]
+            row = rows[connection.row[axis]]
             start_row(row, used)
             error = find_direction(connection, axis, placed)
             used = attach_pair(
@@ -144,23 +140,26 @@ def write_connection_rows(s, bend_time, lead, first, used):
             row.lower = -row.upper
             if connection.axes[axis] == LOCKED:
                 connection.error[axis] = error
-                _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings, row)
+                _ask_locked(connection, axis, placed, constrained, settings, row)
             else:
                 row.kind = DRIVE
                 row.target = -connection.speed[axis]
-            number += 1
     return used
 
 
 @inlined_kernel
-def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings, row):
+def _ask_locked(connection, axis, placed, constrained, settings, row):
     """Write the target of a locked axis's row, whose error is connection.error.
 
     The error of iteratively solved rigid connections is corrected like penetration, by `settings`.
     If this error were fed back to velocities that do not converge, the error would grow.
     So is the error of a row whose arm turns far in a step, unless positions are projected.
+
+    The row is linear where the forces of the step act. The curvature of the error before this place
+    is not corrected, because the other half of the step reverses it.
     """
     time_step = settings.time_step
+    bend_time = time_step - settings.drift
     error, bending = connection.error[axis], bending_of(connection, axis, placed)
     if axis >= 3:
         error, bending = _within_a_radian(error, bending, placed.direction)
@@ -177,7 +176,7 @@ def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings
                 row.correction_velocity = wanted_correction(error, time_step, settings)
                 error = 0.0
             error = _within_reach(error, damping_time, time_step, settings)
-        error += lead * rate
+        error += settings.lead * rate
         soften(row, error, rate, bend, compliance, damping_time, time_step)
 
 
@@ -196,13 +195,11 @@ def write_stage_rows(forest, kinematics, decay, connections, placed, constrained
         connection = connections[c]
         if not connection.enabled:
             continue
-        number = connection.first_row
         place_moving_frames(forest, kinematics, connection, placed)
         for axis in range(6):
-            if not connection.axes[axis]:
+            if connection.row[axis] < 0:
                 continue
-            row = rows[number]
-            number += 1
+            row = rows[connection.row[axis]]
             if row.solver != DIRECT or not is_rigid(row):
                 continue
             error = find_direction(connection, axis, placed)
@@ -348,25 +345,20 @@ def remember_connection_impulses(rows, connections_out):
     """Store the impulses of the connections' rows, for the next step's warm start and for users."""
     for c in range(connections_out.shape[0]):
         connection = connections_out[c]
-        number = connection.first_row
         for axis in range(6):
             connection.impulse[axis] = 0.0
-            if connection.enabled and connection.axes[axis]:
-                row, first = rows[number], 3 if axis < 3 else 0
+            if connection.row[axis] >= 0:
+                row, first = rows[connection.row[axis]], 3 if axis < 3 else 0
                 sign = 1.0 if connection.body_a >= 0 else -1.0
                 connection.impulse[axis] = row.impulse
                 for r in range(3):
                     connection.along[axis, r] = sign * row.J_a[first + r]
-                number += 1
 
 
 @inlined_kernel
 def axis_of_row(connection, number):
     """Return the axis of a connection that a row of this step is about."""
-    row = connection.first_row
     for axis in range(6):
-        if connection.axes[axis]:
-            if row == number:
-                return axis
-            row += 1
+        if connection.row[axis] == number:
+            return axis
     return 0

@@ -54,15 +54,14 @@ CLOSES = 0.2
 
 
 @inner_kernel
-def bend_contact_rows(s, bend_time: float):
-    """Lower the targets of contact rows by the change of their velocity over `bend_time`.
+def bend_contact_rows(s):
+    """Lower the targets of contact rows by the change of their velocity to the end of the step.
 
-    Args:
-        s: the scene.
-        bend_time: time from the place where the rows are linear to the end of the step [s].
+    The rows are linear where the forces of the step act.
     """
     rows, contacts, change = s.rows.rows, s.collision.contacts, s.work.directions[0]
     time_step = s.settings[0].time_step
+    bend_time = time_step - s.settings[0].drift
     for c in range(s.counts[0].contact_count):
         contact, normal = contacts[c], rows[3 * c]
         contact.bends, contact.closes = NONE, 0

@@ -110,16 +110,11 @@ def contact_response_space(forest, contacts, contact_count, constrained):
 
 
 @inner_kernel
-def write_contact_rows(s, lead):
+def write_contact_rows(s):
     """Write three rows for each contact: normal, first and second tangent (Nakaoka eqs. 6-10).
 
     constrained.velocity must be the velocity at the start of the step. If a contact is compliant,
     constrained.acceleration must be the acceleration without constraints.
-
-    Args:
-        s: the scene.
-        lead: time between the positions, at which gaps are known, and the middle of the step, as
-            compliant rows count it [s].
 
     Returns:
         The response space used.
@@ -153,7 +148,7 @@ def write_contact_rows(s, lead):
         approach, slip_x, slip_y = point_velocity(normal, x, y, constrained.velocity)
         _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response)
         if solver != PENALTY:
-            _ask(contact, approach, pair, settings, lead, constrained, normal)
+            _ask(contact, approach, pair, settings, constrained, normal)
         least = least_inverse_mass(normal, constrained)
         for axis in range(3):
             row = rows[3 * c + axis]
@@ -251,7 +246,7 @@ def friction_impulses(contact, normal, x, y):
 
 
 @inlined_kernel
-def _ask(contact, approach, pair, settings, lead, constrained, normal):
+def _ask(contact, approach, pair, settings, constrained, normal):
     """Write the normal row's target: no penetration, push-out, or the target of the spring.
 
     Restitution was applied before. At rigid contacts the permitted closing speed grows from zero at
@@ -268,15 +263,15 @@ def _ask(contact, approach, pair, settings, lead, constrained, normal):
         closed = max(CLOSED, settings.slop)
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if pair.damping_time >= 0.0:
-        gap += lead * approach
-        if lead == time_step:
+        gap += settings.lead * approach
+        if settings.order == 1:
             gap += _late_gap(contact, gap, approach, time_step)
         normal.correction_velocity = -max(gap, 0.0) / time_step
         acceleration = row_velocity(normal, constrained.acceleration)
         compliance, damping_time = pair.compliance, pair.damping_time
         soften_stop(normal, gap, approach, acceleration, compliance, damping_time, time_step)
     elif gap > closed:
-        closing = min(gap, 2.0 * (gap - (closed if lead > 0.0 else CLOSED)))
+        closing = min(gap, 2.0 * (gap - (closed if settings.drift == 0.0 else CLOSED)))
         normal.target = normal.correction_velocity = -closing / time_step
     elif gap < -settings.slop:
         wanted = -settings.correction_rate * (gap + settings.slop) / time_step

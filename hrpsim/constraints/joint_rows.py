@@ -67,11 +67,27 @@ JOINT_HOLD = np.dtype(
 )
 
 
+# whether a degree of freedom has each of these rows in a step
+JOINT_ROWS = np.dtype(
+    [
+        ("lower_limit", "i8"),
+        ("upper_limit", "i8"),
+        ("friction", "i8"),
+        ("mimic", "i8"),
+        ("lock", "i8"),
+        ("motor", "i8"),
+        ("velocity_limit", "i8"),
+    ]
+)
+
+
 @inner_kernel
-def mark_joint_bodies(s):
-    """Mark the degrees of freedom that joint constraints push; return the number of their rows."""
-    forest, holds, frictions = s.forest, s.joint_holds, s.work.friction
-    impulses, of_dof, time_step = s.joint_impulses, s.constrained.of_dof, s.settings[0].time_step
+def find_joint_rows(s):
+    """Find which rows each joint has in this step, and return their number.
+
+    The degrees of freedom that these rows push are marked.
+    """
+    forest, of_dof = s.forest, s.constrained.of_dof
     for k in range(of_dof.shape[0]):
         of_dof[k] = -1
     count = 0
@@ -79,43 +95,38 @@ def mark_joint_bodies(s):
         k = forest.joints[index]
         if k >= of_dof.shape[0]:
             break
-        dof = forest.dofs[k]
-        position, rate, wanted = s.q[dof.q_index], s.velocity[k], 0
-        sticks = dof.friction > 0.0 and frictions[k].mark == STICKS
-        if not sticks and near_lower_limit(dof, position, rate, time_step, impulses[k]):
-            wanted += 1
-        if not sticks and near_upper_limit(dof, position, rate, time_step, impulses[k]):
-            wanted += 1
-        if dof.friction > 0.0 and frictions[k].mark == BY_ROW:
-            wanted += 1
-        if dof.mimic_dof >= 0:
-            wanted += 1
+        dof, has, hold = forest.dofs[k], s.joint_rows[k], s.joint_holds[k]
+        has.friction = int(dof.friction > 0.0 and s.work.friction[k].mark == BY_ROW)
+        has.mimic, has.lock = int(dof.mimic_dof >= 0), hold.locked
+        has.motor = hold.driven
+        has.velocity_limit = int(_limits_velocity(s.control[k], hold))
+        _find_limits(s, k)
+        if has.mimic:
             of_dof[dof.mimic_dof] = 0
-        wanted += 1 if holds[k].locked else 0
-        wanted += 1 if holds[k].driven else 0
-        wanted += 1 if limits_velocity(s.control[k], holds[k]) else 0
+        wanted = has.lower_limit + has.upper_limit + has.friction + has.mimic
+        wanted += has.lock + has.motor + has.velocity_limit
         if wanted > 0:
             of_dof[k] = 0
             count += wanted
     return count
 
 
-@inner_kernel
-def near_lower_limit(dof, position, rate, time_step, impulse):
-    """Return whether the joint may touch its lower limit in this step."""
-    touches = position - dof.lower < 1e-5 - 2.0 * time_step * rate
-    return impulse[LOWER_LIMIT - LOWER_LIMIT] > 0.0 or touches
+@inlined_kernel
+def _find_limits(s, k):
+    """Find whether a joint may touch its limits in this step.
 
-
-@inner_kernel
-def near_upper_limit(dof, position, rate, time_step, impulse):
-    """Return whether the joint may touch its upper limit in this step."""
-    touches = dof.upper - position < 1e-5 + 2.0 * time_step * rate
-    return impulse[UPPER_LIMIT - LOWER_LIMIT] > 0.0 or touches
+    A joint that dry friction holds touches none.
+    """
+    dof, has, impulse = s.forest.dofs[k], s.joint_rows[k], s.joint_impulses[k]
+    position, ahead = s.q[dof.q_index], 2.0 * s.settings[0].time_step * s.velocity[k]
+    sticks = dof.friction > 0.0 and s.work.friction[k].mark == STICKS
+    lower = impulse[LOWER_LIMIT - LOWER_LIMIT] > 0.0 or position - dof.lower < 1e-5 - ahead
+    upper = impulse[UPPER_LIMIT - LOWER_LIMIT] > 0.0 or dof.upper - position < 1e-5 + ahead
+    has.lower_limit, has.upper_limit = int(lower and not sticks), int(upper and not sticks)
 
 
 @inlined_kernel
-def limits_velocity(actuator, hold):
+def _limits_velocity(actuator, hold):
     """Return whether a row holds the joint at its velocity limit.
 
     An actuator that brakes with its effort limit needs no row. A motor has a velocity of its own.
@@ -125,80 +136,106 @@ def limits_velocity(actuator, hold):
 
 
 @inner_kernel
-def write_joint_rows(s, lead, first, used):
-    # long: a branch for each kind of row, in the order of their codes
+def write_joint_rows(s, first, used):
     """Write the joints' rows from row `first` on, and return (next row, response space used).
 
     Args:
         s: the scene.
-        lead: time from `q` to the middle of the step, as compliant rows count it [s].
         first: first row.
         used: response space used before.
     """
-    forest, q, velocity, constrained = s.forest, s.q, s.velocity, s.constrained
-    settings, acceleration, frictions = s.settings[0], s.work.dv, s.work.friction
-    parameters, holds, impulses = s.joint_parameters, s.joint_holds, s.joint_impulses
-    rows, response, time_step = s.rows.rows, s.rows.response, settings.time_step
-    number = first
-    for index in range(forest.joints.shape[0]):
-        k = forest.joints[index]
-        if k >= forest.dofs.shape[0]:
+    rows, number = s.rows.rows, first
+    for index in range(s.forest.joints.shape[0]):
+        k = s.forest.joints[index]
+        if k >= s.forest.dofs.shape[0]:
             break
-        if constrained.of_dof[k] < 0:
-            continue
-        dof = forest.dofs[k]
-        position, rate, impulse = q[dof.q_index], velocity[k], impulses[k]
-        limit, sticks = parameters[k, LIMIT_PARAMETERS], dof.friction > 0.0
-        sticks = sticks and frictions[k].mark == STICKS
-        if not sticks and near_lower_limit(dof, position, rate, time_step, impulse):
-            row = rows[number]
-            used = _attach(forest, constrained, k, 1.0, limit, time_step, row, response, used)
-            _limit(position - dof.lower, rate, acceleration[k], lead, settings, limit, row)
-            _start_from(impulse, LOWER_LIMIT, row)
+        has = s.joint_rows[k]
+        if has.lower_limit:
+            used = _write_limit(s, k, LOWER_LIMIT, rows[number], used)
             number += 1
-        if not sticks and near_upper_limit(dof, position, rate, time_step, impulse):
-            row = rows[number]
-            used = _attach(forest, constrained, k, -1.0, limit, time_step, row, response, used)
-            _limit(dof.upper - position, -rate, -acceleration[k], lead, settings, limit, row)
-            _start_from(impulse, UPPER_LIMIT, row)
+        if has.upper_limit:
+            used = _write_limit(s, k, UPPER_LIMIT, rows[number], used)
             number += 1
-        if dof.friction > 0.0 and frictions[k].mark == BY_ROW:
-            row, own = rows[number], parameters[k, FRICTION_PARAMETERS]
-            used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
-            row.upper = min(row.upper, dof.friction * time_step)
-            row.lower = -row.upper
-            slip_by(row, own.compliance, own.damping_time, time_step)
-            row.kind = JOINT_FRICTION
-            row.impulse = min(max(frictions[k].impulse, row.lower), row.upper)
+        if has.friction:
+            used = _write_friction(s, k, rows[number], used)
             number += 1
-        if dof.mimic_dof >= 0:
-            row, own = rows[number], parameters[k, MIMIC_PARAMETERS]
-            used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
-            used = _follow(forest, constrained, dof, row, response, used)
-            error = position - dof.mimic_offset
-            error -= dof.mimic_ratio * q[forest.dofs[dof.mimic_dof].q_index]
-            rate -= dof.mimic_ratio * velocity[dof.mimic_dof]
-            _hold(error, rate, lead, settings, own, row)
-            _start_from(impulse, MIMIC, row)
+        if has.mimic:
+            used = _write_mimic(s, k, rows[number], used)
             number += 1
-        if holds[k].locked:
-            row, own = rows[number], parameters[k, LOCK_PARAMETERS]
-            used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
-            _hold(position - holds[k].position, velocity[k], lead, settings, own, row)
-            _start_from(impulse, LOCK, row)
+        if has.lock:
+            used = _write_lock(s, k, rows[number], used)
             number += 1
-        if holds[k].driven:
-            row, own = rows[number], parameters[k, MOTOR_PARAMETERS]
-            used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
-            slip_by(row, own.compliance, own.damping_time, time_step)
-            row.target = holds[k].speed
-            _start_from(impulse, MOTOR, row)
+        if has.motor:
+            used = _write_motor(s, k, rows[number], used)
             number += 1
     return number, used
 
 
 @inner_kernel
-def write_velocity_limit_rows(s, horizon, first, used):
+def _write_limit(s, k, kind, row, used):
+    """Write the row of the lower or the upper limit, and return the response space used."""
+    dof, own = s.forest.dofs[k], s.joint_parameters[k, LIMIT_PARAMETERS]
+    position, rate, acceleration = s.q[dof.q_index], s.velocity[k], s.work.dv[k]
+    if kind == LOWER_LIMIT:
+        used = _attach(s, k, 1.0, own, row, used)
+        _limit(position - dof.lower, rate, acceleration, s.settings[0], own, row)
+    else:
+        used = _attach(s, k, -1.0, own, row, used)
+        _limit(dof.upper - position, -rate, -acceleration, s.settings[0], own, row)
+    _start_from(s.joint_impulses[k], kind, row)
+    return used
+
+
+@inlined_kernel
+def _write_friction(s, k, row, used):
+    """Write the row of a joint's dry friction, and return the response space used."""
+    own, time_step = s.joint_parameters[k, FRICTION_PARAMETERS], s.settings[0].time_step
+    used = _attach(s, k, 1.0, own, row, used)
+    row.upper = min(row.upper, s.forest.dofs[k].friction * time_step)
+    row.lower = -row.upper
+    slip_by(row, own.compliance, own.damping_time, time_step)
+    row.kind = JOINT_FRICTION
+    row.impulse = min(max(s.work.friction[k].impulse, row.lower), row.upper)
+    return used
+
+
+@inlined_kernel
+def _write_mimic(s, k, row, used):
+    """Write the row of a joint that mimics another one, and return the response space used."""
+    dof, own = s.forest.dofs[k], s.joint_parameters[k, MIMIC_PARAMETERS]
+    used = _attach(s, k, 1.0, own, row, used)
+    used = _follow(s.forest, s.constrained, dof, row, s.rows.response, used)
+    error = s.q[dof.q_index] - dof.mimic_offset
+    error -= dof.mimic_ratio * s.q[s.forest.dofs[dof.mimic_dof].q_index]
+    rate = s.velocity[k] - dof.mimic_ratio * s.velocity[dof.mimic_dof]
+    _hold(error, rate, s.settings[0], own, row)
+    _start_from(s.joint_impulses[k], MIMIC, row)
+    return used
+
+
+@inlined_kernel
+def _write_lock(s, k, row, used):
+    """Write the row of a locked joint, and return the response space used."""
+    own, position = s.joint_parameters[k, LOCK_PARAMETERS], s.q[s.forest.dofs[k].q_index]
+    used = _attach(s, k, 1.0, own, row, used)
+    _hold(position - s.joint_holds[k].position, s.velocity[k], s.settings[0], own, row)
+    _start_from(s.joint_impulses[k], LOCK, row)
+    return used
+
+
+@inlined_kernel
+def _write_motor(s, k, row, used):
+    """Write the row of a joint that a motor drives, and return the response space used."""
+    own = s.joint_parameters[k, MOTOR_PARAMETERS]
+    used = _attach(s, k, 1.0, own, row, used)
+    slip_by(row, own.compliance, own.damping_time, s.settings[0].time_step)
+    row.target = s.joint_holds[k].speed
+    _start_from(s.joint_impulses[k], MOTOR, row)
+    return used
+
+
+@inner_kernel
+def write_velocity_limit_rows(s, first, used):
     """Write the rows of velocity limits from row `first` on, and return the response space used.
 
     With the velocity v at the end of the step and the effort u by the actuator's law: 0 <= l, l <=
@@ -207,23 +244,21 @@ def write_velocity_limit_rows(s, horizon, first, used):
 
     Args:
         s: the scene.
-        horizon: as passed to `joint_forces`, which wrote `work.actuator_inertia` [s].
         first: first row.
         used: response space used before.
     """
-    forest, velocity, constrained, holds = s.forest, s.velocity, s.constrained, s.joint_holds
-    rows, response, time_step = s.rows.rows, s.rows.response, s.settings[0].time_step
-    number = first
+    forest, velocity, settings, number = s.forest, s.velocity, s.settings[0], first
+    time_step, horizon = settings.time_step, settings.horizon
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
         if k >= forest.dofs.shape[0]:
             break
-        actuator = s.control[k]
-        if not limits_velocity(actuator, holds[k]):
+        if not s.joint_rows[k].velocity_limit:
             continue
-        dof, side, row = forest.dofs[k], actuator.limiting, rows[number]
+        actuator = s.control[k]
+        dof, side, row = forest.dofs[k], actuator.limiting, s.rows.rows[number]
         own = s.joint_parameters[k, LIMIT_PARAMETERS]
-        used = _attach(forest, constrained, k, -side, own, time_step, row, response, used)
+        used = _attach(s, k, -side, own, row, used)
         acceleration = (side * dof.velocity_limit - velocity[k]) / time_step
         position, inertia = s.q[dof.q_index], s.work.actuator_inertia[k]
         law = law_effort(dof, actuator, position, velocity[k], acceleration, inertia, horizon)
@@ -264,16 +299,17 @@ def _start_from(impulse, kind, row):
     row.kind, row.impulse = kind, impulse[kind - LOWER_LIMIT]
 
 
-@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def _attach(forest, constrained, k, sign, own, time_step, row, response, used):
+@inner_kernel
+def _attach(s, k, sign, own, row, used):
     """Make the row act along degree of freedom `k`, with up to the force its law allows."""
+    constrained, response = s.constrained, s.rows.response
     start_row(row, used)
-    for s in range(6):
-        row.J_a[s] = 0.0
+    for r in range(6):
+        row.J_a[r] = 0.0
     row.J_a[0] = sign
-    used = attach_constraint_body(forest, constrained, constrained.of_dof[k], row, response, used)
+    used = attach_constraint_body(s.forest, constrained, constrained.of_dof[k], row, response, used)
     row.inverse_mass = coupling(row, row, response)
-    row.upper = own.force_limit * time_step
+    row.upper = own.force_limit * s.settings[0].time_step
     row.lower = -row.upper
     row.source = k
     choose_solver(row, own.solver)
@@ -281,7 +317,7 @@ def _attach(forest, constrained, k, sign, own, time_step, row, response, used):
 
 
 @inlined_kernel
-def _limit(room, rate, acceleration, lead, settings, own, row):
+def _limit(room, rate, acceleration, settings, own, row):
     """Write the target of a limit at the distance `room` [rad or m], which changes at `rate`.
 
     `acceleration` is the acceleration of the distance without constraints.
@@ -291,7 +327,7 @@ def _limit(room, rate, acceleration, lead, settings, own, row):
     row.correction_velocity = -room / time_step
     if damping_time >= 0.0:
         row.correction_velocity = min(row.correction_velocity, 0.0)
-        room += lead * rate
+        room += settings.lead * rate
         soften_stop(row, room, rate, acceleration, own.compliance, damping_time, time_step)
     elif room > 0.0:
         row.target = row.correction_velocity
@@ -315,13 +351,13 @@ def _follow(forest, constrained, dof, row, response, used):
 
 
 @inlined_kernel
-def _hold(error, rate, lead, settings, own, row):
+def _hold(error, rate, settings, own, row):
     """Write the target of a row that holds `error` [rad or m] at zero."""
     time_step = settings.time_step
     if own.damping_time < 0.0:
         row.correction_velocity = wanted_correction(error, time_step, settings)
     else:
-        error += lead * rate
+        error += settings.lead * rate
         soften(row, error, rate, 0.0, own.compliance, own.damping_time, time_step)
 
 

@@ -19,7 +19,7 @@ from hrpsim.constraints.rows import (
     start_row,
 )
 from hrpsim.dynamics.joint_forces import damping_inertia, limited, spring_inertia
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.jit.compiled import inner_kernel
 from hrpsim.jit.fields import Axis, constant, state
 
 # The unit of a length is that of coefficient times position: m, or rad.
@@ -40,6 +40,7 @@ TENDON_DRIVE = np.dtype(
         ("target_velocity", "f8"),
         ("effort", "f8"),  # feed-forward [N or Nm]
         ("impulse", "f8"),  # delivered in the last step [Ns or Nms]
+        ("row", "i8"),  # in this step, -1 if it is not driven; work
     ]
 )
 
@@ -56,25 +57,26 @@ class Tendons(NamedTuple):
     drives: np.ndarray = state("commands of their actuators", TENDON_DRIVE, Axis.TENDON)
 
 
-@inlined_kernel
-def _is_driven(drive):
-    return drive.kp > 0.0 or drive.kd > 0.0 or drive.effort != 0.0
-
-
 @inner_kernel
-def mark_tendon_bodies(tendons, of_dof):
-    """Mark the degrees of freedom that driven tendons pull, and return the number of their rows."""
-    count = 0
+def number_tendon_rows(tendons, first, of_dof):
+    """Number the rows of driven tendons from `first` on, and return the next number.
+
+    The degrees of freedom that driven tendons pull are marked.
+    """
+    number = first
     for k in range(tendons.joints.shape[0]):
-        if _is_driven(tendons.drives[k]):
+        drive = tendons.drives[k]
+        drive.row = -1
+        if drive.kp > 0.0 or drive.kd > 0.0 or drive.effort != 0.0:
             of_dof[tendons.joints[k].dof_a] = of_dof[tendons.joints[k].dof_b] = 0
-            count += 1
-    return count
+            drive.row = number
+            number += 1
+    return number
 
 
 @inner_kernel
-def write_driven_tendons(s, first, used):
-    """Write a row for each driven tendon, from row `first` on, and return the response space used.
+def write_driven_tendons(s, used):
+    """Write the row of each driven tendon, and return the response space used.
 
     `q` is the configuration in the middle of the step. Over the step the actuator gives the impulse
     dt f - m (l' - l0'). f is the actuator's force at the middle with the rate l0' at the start. m
@@ -82,16 +84,15 @@ def write_driven_tendons(s, first, used):
 
     Args:
         s: the scene.
-        first: first row.
         used: response space used before.
     """
     forest, constrained, tendons, velocity = s.forest, s.constrained, s.tendons, s.velocity
     time_step, response, q = s.settings[0].time_step, s.rows.response, s.q
-    number = first
     for k in range(tendons.joints.shape[0]):
-        joints, drive, row = tendons.joints[k], tendons.drives[k], s.rows.rows[number]
-        if not _is_driven(drive):
+        joints, drive = tendons.joints[k], tendons.drives[k]
+        if drive.row < 0:
             continue
+        row = s.rows.rows[drive.row]
         a, b = joints.dof_a, joints.dof_b
         start_row(row, used)
         for r in range(6):
@@ -119,16 +120,12 @@ def write_driven_tendons(s, first, used):
         else:
             row.lower = row.upper = limited(time_step * force, limit)
         row.impulse = min(max(drive.impulse, row.lower), row.upper)
-        number += 1
     return used
 
 
 @inner_kernel
-def remember_tendon_impulses(rows, first, row_count, tendons):
+def remember_tendon_impulses(rows, tendons):
     """Store the delivered impulses of tendons' actuators, from which the next step starts."""
     for k in range(tendons.drives.shape[0]):
-        tendons.drives[k].impulse = 0.0
-    for number in range(first, row_count):
-        row = rows[number]
-        if row.kind == TENDON:
-            tendons.drives[row.source].impulse = row.impulse
+        drive = tendons.drives[k]
+        drive.impulse = rows[drive.row].impulse if drive.row >= 0 else 0.0

@@ -34,7 +34,7 @@ class OnDemand(NamedTuple):
 
     kernel: Kernel
     arguments: Callable[[Any], tuple]  # of a scene
-    is_used: Callable[[Any], bool] | None  # whether a scene is certain to call it
+    feature: str  # flag of a scene's settings: whether it is certain to call it; "": unknown
     brings: tuple[str, ...]  # kernels that are needed where it is
 
 
@@ -51,16 +51,16 @@ _addresses: dict[str, int] = {}
 _ask_elsewhere: Callable[[tuple[str, ...]], bool] | None = None
 
 
-def lazy_kernel(*more, used=None, brings: tuple[str, ...] = ()):
+def lazy_kernel(*more, feature: str = "", brings: tuple[str, ...] = ()):
     """Declare a kernel of the scene `s` and further arguments of numpy's scalar types `more`.
 
-    It returns an integer >= 0. used: of a scene, whether it is certain to call the kernel, which is
-    then there from the start. brings: names of kernels that are needed where this one is.
+    It returns an integer >= 0. feature: flag of the scene's settings; while it is set, the kernel
+    is there from the start. brings: names of kernels that are needed where this one is.
     """
 
     def _decorate(function):
         name = function.__name__
-        _declare(function, lambda s: (Reference(s), *(kind() for kind in more)), used, brings)
+        _declare(function, lambda s: (Reference(s), *(kind() for kind in more)), feature, brings)
 
         @inlined_kernel
         def call(s, *others):
@@ -82,7 +82,7 @@ def lazy_kernel_of_parts(parts: Callable[[Any], tuple]):
 
     def _decorate(function):
         name = function.__name__
-        _declare(function, parts, None, ())
+        _declare(function, parts, "", ())
 
         @inlined_kernel
         def call(lazy_kernels, *arguments):
@@ -96,11 +96,11 @@ def lazy_kernel_of_parts(parts: Callable[[Any], tuple]):
     return _decorate
 
 
-def _declare(function, arguments, is_used, brings) -> None:
+def _declare(function, arguments, feature, brings) -> None:
     name = function.__name__
     if name in _declared:
         raise NameError(f"there is a lazily compiled kernel called {name!r} already")
-    _declared[name] = OnDemand(uncalled_kernel(function), arguments, is_used, brings)
+    _declared[name] = OnDemand(uncalled_kernel(function), arguments, feature, brings)
 
 
 def declared_lazy_kernels() -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def provide_requested(scene) -> None:
 
 
 def provide_used(scene) -> None:
-    """Give a scene the kernels that its contents certainly use.
+    """Give a scene the kernels of its features.
 
     Those that depend on its motion (pairs of shapes that meet, speeds) or on commands (locks) are
     requested by the step itself. The next step waits for kernels that are being compiled elsewhere.
@@ -154,10 +154,10 @@ def provide_used(scene) -> None:
     addresses, requests = scene.lazy_kernels
     requests["awaited"] = 0
     for name, declared in _declared.items():
-        if declared.is_used is None:
+        if not declared.feature:
             continue
         requests[name] = 0
-        if not declared.is_used(scene):
+        if not scene.settings[declared.feature][0]:
             addresses[name] = 0
         elif asked_elsewhere((name,)):
             addresses[name] = 0

@@ -11,7 +11,13 @@ from hrpsim.actuators.records import Actuators
 from hrpsim.collision.records import Collision
 from hrpsim.constraints.connection_rows import CONNECTION_RECORD
 from hrpsim.constraints.contact_rows import MATERIAL_PAIR
-from hrpsim.constraints.joint_rows import JOINT_HOLD, JOINT_KINDS, JOINT_PARAMETERS, JOINT_ROW_COUNT
+from hrpsim.constraints.joint_rows import (
+    JOINT_HOLD,
+    JOINT_KINDS,
+    JOINT_PARAMETERS,
+    JOINT_ROW_COUNT,
+    JOINT_ROWS,
+)
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.constraints.rows import Rows
 from hrpsim.constraints.tendon_rows import Tendons
@@ -104,6 +110,7 @@ class Scene(NamedTuple):
         "stiffness of joint constraints, by kind", JOINT_PARAMETERS, Axis.DOF, len(JOINT_KINDS)
     )
     joint_holds: np.ndarray = state("locks and motors", JOINT_HOLD, Axis.DOF)
+    joint_rows: np.ndarray = array("which rows each joint has", JOINT_ROWS, Axis.DOF)
     joint_impulses: np.ndarray = state(
         "of joint constraints in the last step, by row from LOWER_LIMIT on",
         "f8",

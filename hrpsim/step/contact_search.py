@@ -10,7 +10,6 @@ from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.step.continuous.fast_motion import any_fast, check_drift, needs_every_shape
 from hrpsim.step.continuous.speculative_contacts import add_speculative_contacts, find_flying
-from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 
 
@@ -35,9 +34,7 @@ def find_contacts(s):
     """
     search, counts = s.search[0], s.counts[0]
     settings, collision = s.settings[0], s.collision
-    status = list_pairs(
-        settings, search, s.failure[0], s.forest, s.kinematics, collision, s.lazy_kernels
-    )
+    status = list_pairs(settings, search, s.failure[0], s.forest, s.kinematics, collision)
     if status == DONE and settings.continuous:
         status = _check_drift(s)
     if status != DONE:
@@ -60,10 +57,10 @@ def find_contacts(s):
 
 
 @inner_kernel
-def list_pairs(settings, search, failure, forest, kinematics, collision, lazy_kernels):
+def list_pairs(settings, search, failure, forest, kinematics, collision):
     """List the pairs of shapes that may meet, if the last list may be short."""
     search.calm = 0
-    if search.candidate_count >= 0 and not needs_every_shape(settings, lazy_kernels):
+    if search.candidate_count >= 0 and not needs_every_shape(settings):
         search.calm = keep_candidates(settings, forest, kinematics, collision)
         if search.calm:
             return DONE
@@ -79,11 +76,11 @@ def list_pairs(settings, search, failure, forest, kinematics, collision, lazy_ke
 def _check_drift(s):
     """Stop fast shapes that would pass through others before contacts are found."""
     fast = not s.search[0].calm and any_fast(s.collision)
-    if s.lazy_kernels[0].resolve_impacts != 0 and (fast or s.continuous.state[0].ballistic):
+    if s.settings[0].restitution and (fast or s.continuous.state[0].ballistic):
         status = find_flying(s)
         if status != DONE:
             return status
-    if not fast or s.settings[0].integrator != SEMI_IMPLICIT:
+    if not fast or s.settings[0].drift == 0.0:
         return DONE
     return hold_back_fast(s)
 
@@ -101,9 +98,7 @@ def hold_back_fast(s):
         return status
     place_bodies(s.forest, s.q, s.kinematics, s.work)
     settings, search, failure = s.settings[0], s.search[0], s.failure[0]
-    return list_pairs(
-        settings, search, failure, s.forest, s.kinematics, s.collision, s.lazy_kernels
-    )
+    return list_pairs(settings, search, failure, s.forest, s.kinematics, s.collision)
 
 
 @inner_kernel

@@ -33,7 +33,6 @@ from hrpsim.step.motion.rk4_stages import (
 )
 from hrpsim.step.motion.stick_drift import add_spin, ask_back_slip, start_slip
 from hrpsim.step.motion.unconstrained_motion import accelerate, external_forces
-from hrpsim.step.scene.records import SEMI_IMPLICIT, is_rk4
 from hrpsim.step.scene.status import DIVERGED, DONE, LARGEST_POSITION, LARGEST_SPEED, NEEDS_KERNEL
 
 # These factors make values beyond a limit infinite.
@@ -42,44 +41,50 @@ _SPEED_OVERFLOWS = float(np.finfo(np.float64).max) / LARGEST_SPEED
 
 
 @inlined_kernel
-def integrate_euler(s):
-    """Apply the step's acceleration, then drift: from the middle on, or the whole step (euler)."""
-    work, dt = s.work, s.settings[0].time_step
-    symmetric = s.settings[0].integrator == SEMI_IMPLICIT
-    if not symmetric:
-        copy_vector(s.velocity, work.velocity_after_impacts)
-    horizon = dt if symmetric else 0.0
-    work.applied[:] = 0.0
-    add_delivered_effort(s.forest, s.control, s.q, s.velocity, horizon, 1.0, work)
-    for k in range(s.velocity.shape[0]):
-        s.velocity[k] += dt * (work.dv[k] + work.change[k])
+def integrate_semi_implicit(s):
+    """Apply the step's acceleration, then drift from the middle of the step to its end."""
+    accelerate_velocity(s)
     if s.continuous.state[0].start_force:
         move_on(s)
-    elif symmetric:
-        move(s.forest, s.velocity, 0.5 * dt, s.q)
     else:
-        move(s.forest, work.velocity_after_impacts, dt, s.q)
-    if symmetric and s.lazy_kernels[0].turn_to_end != 0:
+        move(s.forest, s.velocity, s.settings[0].drift, s.q)
+    if s.settings[0].half_turns:
         turn_to_end(s)
 
 
-@lazy_kernel(used=is_rk4)
+@inlined_kernel
+def integrate_euler(s):
+    """Apply the step's acceleration; drift by the velocity at the start of the step."""
+    copy_vector(s.velocity, s.work.velocity_after_impacts)
+    accelerate_velocity(s)
+    move(s.forest, s.work.velocity_after_impacts, s.settings[0].time_step, s.q)
+
+
+@inlined_kernel
+def accelerate_velocity(s):
+    """Apply the step's acceleration to the velocity, and write the efforts of actuators."""
+    work, settings = s.work, s.settings[0]
+    work.applied[:] = 0.0
+    add_delivered_effort(s.forest, s.control, s.q, s.velocity, settings.horizon, 1.0, work)
+    for k in range(s.velocity.shape[0]):
+        s.velocity[k] += settings.time_step * (work.dv[k] + work.change[k])
+
+
+@lazy_kernel(feature="staged")
 def integrate_rk4(s):
     """Integrate by the classical fourth-order method; forces of contacts and limits are held.
 
     Everything else is evaluated at every stage: gravity, springs, dampers, gains, applied wrenches,
     velocity products, rigid connections, forces at velocity limits.
     """
-    settings, counts = s.settings[0], s.counts[0]
-    work, dt = s.work, settings.time_step
-    rate, acceleration = s.rk4.rate, s.rk4.acceleration
-    staged = begin_stages(settings, counts, s.step_stats[0], s.rows, s.direct)
-    if staged and s.lazy_kernels[0].solve_stage == 0:
-        s.lazy_kernels[1].solve_stage = 1
+    settings, work, dt = s.settings[0], s.work, s.settings[0].time_step
+    solved = begin_stages(s) if s.step_stats[0].direct_rows > 0 else 0
+    if solved == NEEDS_KERNEL:
         return NEEDS_KERNEL
+    staged = solved != 0
     start_slip(s)
     start_turning(s, staged)
-    if s.lazy_kernels[0].turn_held_moments != 0:
+    if settings.stage_turns:
         turn_held_moments(s)
     copy_vector(s.q, s.rk4.q_start)
     copy_vector(s.velocity, work.velocity_after_impacts)
@@ -87,43 +92,75 @@ def integrate_rk4(s):
     for stage in range(4):
         h = dt if stage == 3 else 0.5 * dt
         if stage > 0:
-            for k in range(s.q.shape[0]):
-                s.q[k] = s.rk4.q_start[k] + h * rate[stage - 1, k]
-            for k in range(s.velocity.shape[0]):
-                s.velocity[k] = work.velocity_after_impacts[k] + h * acceleration[stage - 1, k]
-            turn_to_stage(s, stage, h)
-        if stage > 0 or staged:
-            if stage_acceleration(s, h / dt) != DONE:
-                return DIVERGED  # where the step began, nothing was singular
-            if staged:
-                solve_stage(s, stage)
-            while not staged and release_velocity_limits(
-                settings, counts, s.forest, s.control, s.rows, work, (2 * stage - 1) / 6.0
-            ):
-                if stage_acceleration(s, h / dt) != DONE:
-                    return DIVERGED
-        else:
-            for k in range(s.velocity.shape[0]):
-                work.dv[k] += work.change[k]
+            _go_to_stage(s, stage, h)
+        if _solve_stage(s, stage, staged, h / dt) != DONE:
+            return DIVERGED  # where the step began, nothing was singular
         weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
         add_stage_efforts(s, weight, stage > 0 or staged)
         add_spin(settings, s.forest.bodies, s.kinematics, s.rk4, stage)
-        configuration_rate(s.forest, s.q, s.velocity, rate[stage])
+        configuration_rate(s.forest, s.q, s.velocity, s.rk4.rate[stage])
         for k in range(s.velocity.shape[0]):
-            acceleration[stage, k] = work.dv[k]
+            s.rk4.acceleration[stage, k] = work.dv[k]
         find_turning(s.forest, s.velocity, s.kinematics, s.rk4, work.dv, stage, h)
+    _add_stages(s)
+    normalise_quaternions(s.forest, s.q)
+    turn_over_step(s)
+    if staged:
+        end_stages(settings, s.counts[0], s.rows, s.direct)
+    ask_back_slip(settings, s.counts[0], s.forest, s.q, s.kinematics, s.collision, s.rows, s.rk4)
+    return DONE
+
+
+@inlined_kernel
+def _go_to_stage(s, stage, h):
+    """Write the state of a stage, `h` [s] after the start of the step."""
+    start, rate, acceleration = s.rk4.q_start, s.rk4.rate, s.rk4.acceleration
+    for k in range(s.q.shape[0]):
+        s.q[k] = start[k] + h * rate[stage - 1, k]
+    for k in range(s.velocity.shape[0]):
+        s.velocity[k] = s.work.velocity_after_impacts[k] + h * acceleration[stage - 1, k]
+    turn_to_stage(s, stage, h)
+
+
+@inlined_kernel
+def _solve_stage(s, stage, staged, part):
+    """Write the acceleration of a stage to work.dv; return a status.
+
+    Args:
+        s: the scene.
+        stage: number of the stage. The first stage is at the start of the step, where the
+            acceleration is known unless rows are `staged`.
+        staged: whether any row is solved at the stages.
+        part: fraction of the step at which the stage is.
+    """
+    work = s.work
+    if stage == 0 and not staged:
+        for k in range(work.dv.shape[0]):
+            work.dv[k] += work.change[k]
+        return DONE
+    status = stage_acceleration(s, part)
+    if staged:
+        if status == DONE:
+            solve_stage(s, stage)
+        return status
+    weight_before = (2 * stage - 1) / 6.0
+    while status == DONE and release_velocity_limits(
+        s.settings[0], s.counts[0], s.forest, s.control, s.rows, work, weight_before
+    ):
+        status = stage_acceleration(s, part)
+    return status
+
+
+@inlined_kernel
+def _add_stages(s):
+    """Write the state at the end of the step from the rates at its stages."""
+    dt, rate, acceleration = s.settings[0].time_step, s.rk4.rate, s.rk4.acceleration
     for k in range(s.q.shape[0]):
         total = rate[0, k] + 2.0 * (rate[1, k] + rate[2, k]) + rate[3, k]
         s.q[k] = s.rk4.q_start[k] + dt / 6.0 * total
     for k in range(s.velocity.shape[0]):
         total = acceleration[0, k] + 2.0 * (acceleration[1, k] + acceleration[2, k])
-        s.velocity[k] = work.velocity_after_impacts[k] + dt / 6.0 * (total + acceleration[3, k])
-    normalise_quaternions(s.forest, s.q)
-    turn_over_step(s)
-    if staged:
-        end_stages(settings, counts, s.rows, s.direct)
-    ask_back_slip(settings, counts, s.forest, s.q, s.kinematics, s.collision, s.rows, s.rk4)
-    return DONE
+        s.velocity[k] = s.work.velocity_after_impacts[k] + dt / 6.0 * (total + acceleration[3, k])
 
 
 @inner_kernel

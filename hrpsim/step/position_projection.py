@@ -24,7 +24,7 @@ _ITERATIONS = 10
 _EXACT = 1e-13  # [m or rad]
 
 
-@lazy_kernel(used=lambda scene: bool(scene.settings["projection"][0]))
+@lazy_kernel(feature="projection")
 def project_connections(s):
     """Correct the positions until the errors of rigid connections vanish or stop falling.
 
@@ -76,13 +76,9 @@ def _ask_for_corrections(s):
         if not connection.enabled:
             continue
         place_frames(s.forest, s.kinematics, connection, placed)
-        number = connection.first_row
         for axis in range(6):
-            if connection.axes[axis]:
-                row = rows[number]
-                if connection.axes[axis] == LOCKED and row.compliance == 0.0:
-                    error = find_direction(connection, axis, placed)
-                    row.correction_velocity = -rate * error
-                    largest = max(largest, abs(error))
-                number += 1
+            if connection.axes[axis] == LOCKED and rows[connection.row[axis]].compliance == 0.0:
+                error = find_direction(connection, axis, placed)
+                rows[connection.row[axis]].correction_velocity = -rate * error
+                largest = max(largest, abs(error))
     return largest

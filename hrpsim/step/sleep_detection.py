@@ -10,7 +10,6 @@ import numpy as np
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.step.scene.islands import join, representative_of
-from hrpsim.step.scene.records import has_free_bodies
 from hrpsim.step.scene.status import DONE, FALLS_ASLEEP, WAKES
 
 # A body is at rest in a step if no point of it moves faster than so many times the tolerance that
@@ -67,16 +66,16 @@ def _find_pressed(counts, failure, collision, rows):
 def detect_rest(s):
     """Count how long free bodies are at rest, and return FALLS_ASLEEP if any is to sleep.
 
-    Reads: collision, connections, counts, forest, islands, lazy_kernels, q, rests, settings, start,
+    Reads: collision, connections, counts, forest, islands, q, rests, settings, start,
     velocity, wrenches.
     Writes: islands, rests.
     """
-    if s.settings[0].rest_steps == 0 or s.lazy_kernels[0].count_rest == 0:
+    if s.settings[0].rest_steps == 0 or not s.settings[0].sleep:
         return DONE
     return find_sleepers(s) if count_rest(s) else DONE
 
 
-@lazy_kernel(used=has_free_bodies)
+@lazy_kernel(feature="sleep")
 def find_sleepers(s):
     """Return FALLS_ASLEEP if an island is to sleep, and write its bodies."""
     _join_what_presses(
@@ -85,7 +84,7 @@ def find_sleepers(s):
     return FALLS_ASLEEP if _choose_sleepers(s.settings[0], s.islands.trees, s.rests) else DONE
 
 
-@lazy_kernel(used=has_free_bodies)
+@lazy_kernel(feature="sleep")
 def count_rest(s):
     """Count the steps that free bodies have been at rest; return whether any is due to sleep."""
     settings, rests, bodies = s.settings[0], s.rests, s.forest.bodies

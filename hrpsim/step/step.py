@@ -21,7 +21,13 @@ from hrpsim.step.continuous.speculative_contacts import forget_speculative_conta
 from hrpsim.step.impacts.impact_island import forget_driven
 from hrpsim.step.impacts.impacts import resolve_impacts
 from hrpsim.step.impacts.inelastic_impacts import count_impact_wrenches, resolve_inelastic_impacts
-from hrpsim.step.integrate import correct_positions, integrate_euler, integrate_rk4, within_limits
+from hrpsim.step.integrate import (
+    correct_positions,
+    integrate_euler,
+    integrate_rk4,
+    integrate_semi_implicit,
+    within_limits,
+)
 from hrpsim.step.motion.actuators import begin_drives, revise_drives, store_drives
 from hrpsim.step.motion.half_turns import drift_with_free_bodies
 from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration
@@ -45,7 +51,8 @@ from hrpsim.step.rows.joint_friction import (
     start_from_found,
 )
 from hrpsim.step.rows.prepare_rows import prepare_rows
-from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER, RK4, SEMI_IMPLICIT, WHOLE
+from hrpsim.step.scene.integrators import EULER, SEMI_IMPLICIT
+from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER, WHOLE
 from hrpsim.step.scene.status import (
     DIVERGED,
     DONE,
@@ -148,12 +155,11 @@ def begin_step(s):
 def forward_kinematics(s):
     """Find the pose and velocity of every body at the place where the step's forces act.
 
-    Reads: connections, forest, kinematics, lazy_kernels, past_accelerations, q, settings, spins,
-    velocity, work.
+    Reads: connections, forest, kinematics, past_accelerations, q, settings, spins, velocity, work.
     Writes: kinematics, q, spins, velocity, work.
     """
-    if s.settings[0].integrator == SEMI_IMPLICIT:
-        if s.lazy_kernels[0].drift_with_free_bodies != 0:
+    if s.settings[0].drift > 0.0:
+        if s.settings[0].half_turns:
             drift_with_free_bodies(s)
         else:
             drift_to_middle(s)
@@ -169,9 +175,9 @@ def solve_constraints(s):
     The solution is repeated from the same start in two cases: actuators reach or leave their
     limits, or dry friction of joints does not act as predicted.
     """
-    revisions, frictions = 0, s.lazy_kernels[0].predict_frictions != 0
+    revisions, frictions = 0, s.settings[0].joint_friction != 0
     s.counts[0].friction_revisions = 0
-    if s.lazy_kernels[0].begin_drives != 0:
+    if s.settings[0].actuators:
         begin_drives(s)
     if frictions:
         predicted = predict_frictions(s)
@@ -222,20 +228,19 @@ def constrain_as_predicted(s):
 def revise_actuators(s, may_release):
     """Mark the actuators that the motion takes to their limits, and return whether any is new.
 
-    Reads: actuators, articulated, control, counts, forest, lazy_kernels, q, rows, settings,
-    velocity, work.
+    Reads: actuators, articulated, control, counts, forest, q, rows, settings, velocity, work.
     Writes: actuators, control, forest, work.
     """
     counts = s.counts[0]
     settings = s.settings[0]
-    implicit = settings.integrator == SEMI_IMPLICIT
+    implicit = settings.horizon > 0.0
     changed = revise_limited(
         s.forest, s.control, s.q, s.velocity, s.work, settings.time_step, implicit, may_release
     )
     if implicit:
         first = 3 * counts.contact_count + counts.connection_rows
         changed = mark_full_brakes(s.rows.rows, first, counts.row_count, s.control) or changed
-    if s.lazy_kernels[0].revise_drives != 0:
+    if settings.actuators:
         changed = revise_drives(s) != 0 or changed
     return changed
 
@@ -251,7 +256,7 @@ def prepare_constraints(s):
         forget_impact_impulses(s.joint_impact_impulses, s.connections)
     s.impacts.state[0].had_impacts = stats.impact_rounds = 0
     stats.impacts_lowered = stats.impacts_left = 0
-    bounces, lands = s.lazy_kernels[0].resolve_impacts != 0, s.settings[0].integrator == RK4
+    bounces, lands = s.settings[0].restitution != 0, s.settings[0].staged != 0
     while True:
         status = unconstrained_dynamics(s)
         if status == DONE:
@@ -278,13 +283,11 @@ def prepare_constraints(s):
 def unconstrained_dynamics(s):
     """Factorise the forest and find its acceleration without constraints.
 
-    Reads: actuators, articulated, connections, control, counts, forest, kinematics, lazy_kernels,
+    Reads: actuators, articulated, connections, control, counts, forest, kinematics,
     past_accelerations, q, settings, spins, velocity, work, wrenches.
     Writes: actuators, articulated, failure, forest, kinematics, spins, work.
     """
-    settings = s.settings[0]
-    horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
-    return find_acceleration(s, horizon)
+    return find_acceleration(s, s.settings[0].horizon)
 
 
 @inlined_kernel
@@ -303,31 +306,30 @@ def integrate(s):
     """Carry the state to the end of the step, then correct some of the penetration.
 
     Reads: articulated, collision, connections, constrained, continuous, control, counts, direct,
-    forest, impacts, islands, joint_holds, kinematics, lazy_kernels, materials, momentum, newton,
-    newton_part, q, rk4, rows, search, settings, solver_choice, spins, start, step_stats, velocity,
-    work, wrenches.
+    forest, impacts, islands, joint_holds, kinematics, materials, momentum, newton, newton_part, q,
+    rk4, rows, search, settings, solver_choice, spins, start, step_stats, velocity, work, wrenches.
     Writes: articulated, collision, constrained, continuous, counts, direct, failure, islands,
-    kinematics, lazy_kernels, momentum, newton, newton_part, q, rk4, rows, search, step_stats,
-    velocity, work.
+    kinematics, momentum, newton, newton_part, q, rk4, rows, search, step_stats, velocity, work.
     """
     settings = s.settings[0]
     if settings.continuous:
         copy_vector(s.q, s.continuous.q_swept)
-    keeps_momentum = s.lazy_kernels[0].keep_momentum != 0
-    leaks = keep_momentum(s, 0) if keeps_momentum else 0
-    if settings.integrator == RK4:
+    leaks = keep_momentum(s, 0) if settings.floating_trees else 0
+    if settings.integrator == SEMI_IMPLICIT:
+        integrate_semi_implicit(s)
+    elif settings.integrator == EULER:
+        integrate_euler(s)
+    else:
         status = integrate_rk4(s)
         if status != DONE:
             return status
-    else:
-        integrate_euler(s)
     if s.counts[0].row_count > 0:
         if asks_for_correction(s):
             status = solve_displacement(s)
             if status != DONE:
                 return status
             correct_positions(settings, s.forest, s.q, s.work)
-            if settings.integrator == RK4:
+            if settings.staged:
                 remember_gaps(settings, s.counts[0], s.collision.contacts, s.constrained, s.rows)
         if settings.projection:
             status = project_connections(s)
@@ -348,7 +350,7 @@ def store_for_next_step(s):
     """Store the results of a complete step for the next one and for readers.
 
     Reads: actuators, articulated, collision, connections, control, counts, forest, joint_impulses,
-    lazy_kernels, past_accelerations, past_readings, rows, sensors, settings, velocity, work.
+    past_accelerations, past_readings, rows, sensors, settings, tendons, velocity, work.
     Writes: actuators, collision, connections, control, counts, joint_impulses, past_accelerations,
     past_readings, sensors, tendons.
     """
@@ -358,9 +360,8 @@ def store_for_next_step(s):
     remember_acceleration(s.work, s.past_accelerations)
     impulses, dt = s.joint_impulses[:, VELOCITY_LIMIT - LOWER_LIMIT], s.settings[0].time_step
     advance_targets(s.forest, s.velocity, impulses, dt, s.work.applied, s.control)
-    if s.lazy_kernels[0].store_drives != 0:
+    if s.settings[0].actuators:
         store_drives(s)
-    if s.tendons.joints.shape[0] > 0:
-        first = s.counts[0].row_count - s.counts[0].tendon_rows
-        remember_tendon_impulses(s.rows.rows, first, s.counts[0].row_count, s.tendons)
+    if s.settings[0].tendons:
+        remember_tendon_impulses(s.rows.rows, s.tendons)
     keep_readings(s.sensors, s.past_readings)

@@ -23,6 +23,7 @@ from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.solvers.contact_problem import ContactProblem, ContactProblemError
 from hrpsim.solvers.impulses import apply_impulse
+from hrpsim.step.scene.integrators import INTEGRATORS
 from hrpsim.world.prepared_step import prepared
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def contact_problem(world: World) -> ContactProblem:
             locks), has compliant or penalty contacts, has a friction model other than `cone`, or
             uses an integrator other than `semi_implicit`.
     """
-    if world.integrator != "semi_implicit":
+    if not INTEGRATORS[world.integrator].is_implicit:
         raise WorldError(
             f"the contact problem of {world.integrator} is not one matrix: a step solves it"
             " otherwise; make the world with integrator='semi_implicit'"

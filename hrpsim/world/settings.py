@@ -12,11 +12,11 @@ import numpy as np
 from hrpsim.constants import STANDARD_GRAVITY
 from hrpsim.constraints.friction_laws import LAWS as FRICTION_MODELS
 from hrpsim.errors import ModelWarning, WorldError, unknown_name
-from hrpsim.step.scene.records import EULER, RK4, SEMI_IMPLICIT, SETTINGS
+from hrpsim.step.scene.integrators import INTEGRATORS
+from hrpsim.step.scene.records import SETTINGS
 from hrpsim.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
 from hrpsim.world.objects.plausibility import long_period
 
-INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}
 STOPPING_RULES = ("residual", "relative_change")
 ACCURACIES = {"fast": 1e-3, "standard": 1e-6, "exact": 1e-8}  # tolerances of the residual
 USUAL_SWEEP_LIMITS = 120, 1200  # the second for islands with contacts that begin
@@ -45,7 +45,11 @@ def new_settings(options: dict) -> np.ndarray:
     if text := long_period("time_step", time_step):
         warnings.warn(text, ModelWarning, stacklevel=4)
     record["gravity"] = finite_vector("gravity", options["gravity"], 3, RANGES["gravity"])
-    record["integrator"] = INTEGRATORS[options["integrator"]]
+    integrator = INTEGRATORS[options["integrator"]]
+    record["integrator"] = integrator.code
+    record["order"], record["staged"] = integrator.order, integrator.is_staged
+    record["horizon"] = time_step if integrator.is_implicit else 0.0
+    record["drift"], record["lead"] = integrator.drift * time_step, integrator.lead * time_step
     limits = USUAL_SWEEP_LIMITS
     if options["sweep_limit"] is not None:
         limits = (whole("sweep_limit", options["sweep_limit"], 1, SWEEPS),) * 2
@@ -63,7 +67,7 @@ def new_settings(options: dict) -> np.ndarray:
     gained = float(np.linalg.norm(record["gravity"])) * time_step
     for name, (share, most) in _THRESHOLDS.items():
         usual = min(share * gained, most) if gained > 0.0 else most
-        if name == "restitution_threshold" and options["integrator"] == "rk4" and gained > 0.0:
+        if name == "restitution_threshold" and integrator.is_staged and gained > 0.0:
             usual = share * gained  # with less a ball bounces for good
         record[name] = usual if options[name] is None else setting(name, options[name])
     return record

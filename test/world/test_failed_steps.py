@@ -14,7 +14,7 @@ from hrpsim import WorldError
 
 # What a step works with, in records that last: it writes them before it reads them.
 WORK = {
-    "connections": ("first_row", "error", "impact_impulse_before"),
+    "connections": ("row", "error", "impact_impulse_before"),
     "sensors": ("wrench", "measured"),
     "step_stats": ("direct_work", "worst_row"),
     "continuous": ("start_force",),

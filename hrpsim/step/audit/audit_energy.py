@@ -22,7 +22,7 @@ from hrpsim.kinematics.forward import update_velocities
 from hrpsim.spatial.vector import dot, placed_point, point_velocity
 from hrpsim.step.audit.contact_springs import add_contact_springs
 from hrpsim.step.audit.input_work import add_input_work
-from hrpsim.step.audit.records import DUE, INTERVAL, INTERVALS, QUIET, REPORTED_GAIN, is_audited
+from hrpsim.step.audit.records import DUE, INTERVAL, INTERVALS, QUIET, REPORTED_GAIN
 from hrpsim.step.audit.stored_energy import measure_energies
 from hrpsim.step.scene.islands import join, representative_of, root_of
 from hrpsim.step.scene.status import DONE
@@ -31,7 +31,7 @@ from hrpsim.step.scene.status import DONE
 _SLOW = 1e-3
 
 
-@lazy_kernel(used=is_audited)
+@lazy_kernel(feature="audit")
 def audit_energy(s):
     """Write the balance of a complete step.
 

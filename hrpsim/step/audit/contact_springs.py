@@ -13,13 +13,13 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import dot_spatial
 from hrpsim.step.audit.stored_energy import spring_energy
 from hrpsim.step.scene.islands import root_of
-from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
 
 
 @inner_kernel
 def add_contact_springs(s):
     """Add the energy of contacts' springs to the energies of trees before and after the step."""
-    trees, shapes, dt = s.audit.trees, s.collision.shapes, s.settings[0].time_step
+    trees, shapes, settings = s.audit.trees, s.collision.shapes, s.settings[0]
+    dt, drift = settings.time_step, settings.drift
     for c in range(s.counts[0].contact_count):
         contact = s.collision.contacts[c]
         a, b = shapes[contact.shape_a], shapes[contact.shape_b]
@@ -37,9 +37,9 @@ def add_contact_springs(s):
             continue
         before, after = _row_rates(s, normal)
         start = end = contact.gap + contact.gap_offset
-        if s.settings[0].integrator == SEMI_IMPLICIT:
-            start, end = start - 0.5 * dt * before, end + 0.5 * dt * after
-        elif s.settings[0].integrator == EULER:
+        if drift > 0.0:
+            start, end = start - drift * before, end + drift * after
+        elif settings.order == 1:
             end += dt * before
         else:
             end += 0.5 * dt * (before + after)

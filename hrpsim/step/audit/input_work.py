@@ -14,7 +14,6 @@ from hrpsim.constraints.placed_connection import place_moving_frames
 from hrpsim.constraints.rows import LOWER_LIMIT, MOTOR
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import dot, placed_point, point_velocity, triple_product
-from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 
 @inner_kernel
@@ -41,7 +40,7 @@ def _add(tree, work: float):
 @inlined_kernel
 def _mean_rate(s, k: int) -> float:
     """Return the mean velocity of a joint in the step, impacts at its start left out."""
-    if s.settings[0].integrator == SEMI_IMPLICIT:
+    if s.settings[0].drift > 0.0:
         before = s.velocity[k] - s.settings[0].time_step * (s.work.dv[k] + s.work.change[k])
     else:
         before = s.work.velocity_after_impacts[k]

@@ -3,7 +3,7 @@
 
 """Records of the audit of energy; they are empty in worlds without the audit."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -71,8 +71,3 @@ class Audit(NamedTuple):
     trees: np.ndarray = state("each tree, at its root", AUDITED, Axis.AUDITED_BODY)
     start: np.ndarray = array("each body at the start of the step", KINEMATICS, Axis.AUDITED_BODY)
     end: np.ndarray = array("each body at the end of the step", KINEMATICS, Axis.AUDITED_BODY)
-
-
-def is_audited(scene: Any) -> bool:
-    """Return whether the energy of the world is audited."""
-    return bool(scene.settings["audit"][0])

@@ -26,7 +26,6 @@ from hrpsim.step.continuous.drift import hold_back
 from hrpsim.step.continuous.speculative_contacts import list_speculative_contacts
 from hrpsim.step.continuous.standstill import carry
 from hrpsim.step.continuous.swept_motion import MORE_QUERIES, QUERIES, find_sweeps, is_fast
-from hrpsim.step.scene.records import EULER, RK4
 from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, RESOLVED, WIDER_SEARCH
 
 # How often a step may begin again with more speculative contacts.
@@ -57,9 +56,9 @@ def check_motion(s):
 
 
 @inlined_kernel
-def needs_every_shape(settings, lazy_kernels):
+def needs_every_shape(settings):
     """Return whether impacts, or stages that move the poses on, need the travel of all shapes."""
-    return lazy_kernels[0].resolve_impacts != 0 or settings.integrator == RK4
+    return settings.restitution != 0 or settings.staged != 0
 
 
 @inlined_kernel
@@ -84,7 +83,7 @@ def let_nothing_pass(s, solved):
         return DONE
     queries_left = QUERIES + MORE_QUERIES * s.search[0].candidate_count
     _find_way(s.forest, s.continuous.q_swept, s.q, s.continuous.carried)
-    if s.settings[0].integrator != EULER and s.continuous.state[0].passes < _PASSES:
+    if s.settings[0].order > 1 and s.continuous.state[0].passes < _PASSES:
         update_poses(s.forest, s.continuous.q_swept, s.kinematics)
         update_velocities(s.forest, s.continuous.carried, s.kinematics)
         queries_left, status = list_speculative_contacts(s, queries_left)

@@ -20,7 +20,6 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 from hrpsim.step.continuous.drift import takes_start_force
 from hrpsim.step.continuous.swept_motion import is_ballistic
-from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 # Time of a contact that was found with the poses in the middle of the step.
 NEVER = -1.0
@@ -62,14 +61,14 @@ def drifted(settings, contacts, continuous, island, number):
 
     Timed impacts begin at the start of the step. Other impacts happen at the poses of the contacts.
     """
-    if not island.timed or settings.integrator != SEMI_IMPLICIT:
+    if not island.timed:
         return 0.0
     contact = contacts[number // 3]
     if takes_start_force(continuous, contact.body_a) or takes_start_force(
         continuous, contact.body_b
     ):
         return 0.0
-    return 0.5 * settings.time_step
+    return settings.drift
 
 
 @inner_kernel
@@ -141,9 +140,8 @@ def _displacement(s, body, axis, now):
     moved = constrained.gap_offset[k] + now * (
         constrained.velocity[k] + 0.5 * constrained.acceleration[k] * now
     )
-    if settings.integrator == SEMI_IMPLICIT and not takes_start_force(s.continuous, body):
-        start = s.velocity[s.forest.bodies[body].v_index + 3 + axis]
-        moved -= 0.5 * settings.time_step * start
+    if settings.drift > 0.0 and not takes_start_force(s.continuous, body):
+        moved -= settings.drift * s.velocity[s.forest.bodies[body].v_index + 3 + axis]
     return moved
 
 

@@ -15,8 +15,6 @@ own rows. Between balls with timed impacts, such gaps come to rest at their time
 
 import math
 
-import numpy as np
-
 from hrpsim.constraints.impact_rows import (
     ABSENT,
     CLOSED,
@@ -46,7 +44,6 @@ from hrpsim.step.impacts.impact_round import find_gaps, solve_round
 from hrpsim.step.impacts.inelastic_impacts import change_velocity
 from hrpsim.step.motion.half_turns import turns_freely
 from hrpsim.step.rows.constraint_wrenches import clear_wrenches, forget_impact_impulses
-from hrpsim.step.scene.records import EULER, SEMI_IMPLICIT
 from hrpsim.step.scene.status import DONE, RESOLVED, WIDER_SEARCH
 
 # Rounds in one island in a step: a number, and more for each of its constraint blocks. Gaps that
@@ -59,7 +56,7 @@ _ROUNDS, _MORE_ROUNDS = 2000, 20
 _UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 
 
-@lazy_kernel(used=lambda scene: bool(np.any(scene.materials["restitution"] > 0.0)))
+@lazy_kernel(feature="restitution")
 def resolve_impacts(s):
     """Change s.velocity, and s.q with it, where gaps close with restitution.
 
@@ -143,9 +140,8 @@ def _lead(settings, timed):
     For a flight from the start of a semi-implicit step, w is 1/2. From the middle of the step to
     the middle of the next step, w is 1. Impacts that are not `timed` happen in the middle.
     """
-    if settings.integrator == SEMI_IMPLICIT:
-        return 0.5 if timed else 1.0
-    return 0.0 if settings.integrator == EULER else 0.5
+    w = 0.5 if settings.order > 1 else 0.0
+    return w if timed else w + settings.drift / settings.time_step
 
 
 @inner_kernel
@@ -331,8 +327,7 @@ def _push_out(settings, impact, gap):
 @inner_kernel
 def _move_back(settings, counts, start, forest, q, velocity, constrained, continuous):
     """Move bodies to where they would have started with the velocities after their impacts."""
-    bodies, dt = forest.bodies, settings.time_step
-    drift = 0.5 * dt if settings.integrator == SEMI_IMPLICIT else 0.0
+    bodies, drift = forest.bodies, settings.drift
     for number in range(counts.constrained_count):
         constraint_body = constrained.bodies[number]
         if constraint_body.dof >= 0 or not turns_freely(forest, constraint_body.body):

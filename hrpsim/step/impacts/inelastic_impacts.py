@@ -19,11 +19,10 @@ from hrpsim.kinematics.forward import update_velocities
 from hrpsim.spatial.vector import speed_along
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.rows.constraint_wrenches import add_impact_impulse, add_wrench, clear_wrenches
-from hrpsim.step.scene.records import is_rk4
 from hrpsim.step.scene.status import DONE, LARGEST_SPEED, RESOLVED
 
 
-@lazy_kernel(used=is_rk4)
+@lazy_kernel(feature="staged")
 def resolve_inelastic_impacts(s):
     """Change s.velocity if anything meets in this step, and return RESOLVED then, otherwise DONE.
 

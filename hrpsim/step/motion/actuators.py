@@ -10,7 +10,6 @@ motion found belongs to another state, the motion is found again with that state
 """
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -28,12 +27,7 @@ from hrpsim.step.scene.status import DONE
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
 
-def has_actuators(scene: Any) -> bool:
-    """Return whether a joint has an actuator with a model."""
-    return len(scene.actuators.units) > 0
-
-
-@lazy_kernel(used=has_actuators, brings=("drive_joints", "revise_drives", "store_drives"))
+@lazy_kernel(feature="actuators", brings=("drive_joints", "revise_drives", "store_drives"))
 def begin_drives(s):
     """Find commands, limits and friction of the step, and each torque about a predicted motion.
 

@@ -35,7 +35,6 @@ from hrpsim.spatial.rotation import rotate_quaternion, rotated, rotation_from_qu
 from hrpsim.spatial.vector import matrix_times, transposed_times
 from hrpsim.step.motion.half_turns import is_round, turns_freely, write_free_acceleration
 from hrpsim.step.rows.constrain import is_solved_at_stages
-from hrpsim.step.scene.records import has_free_rotation, is_rk4
 from hrpsim.step.scene.status import DONE
 
 # Largest rotation that brings R to L [rad], and as a share of the rotation of the step: the moments
@@ -183,7 +182,7 @@ def _turn_as_predicted(s, i):
     s.velocity[k], s.velocity[k + 1], s.velocity[k + 2] = x, y, z
 
 
-@lazy_kernel(used=lambda scene: is_rk4(scene) and has_free_rotation(scene))
+@lazy_kernel(feature="stage_turns")
 def turn_held_moments(s):
     """Find the change over the step of the moments that held contact forces exert on free bodies.
 

@@ -23,7 +23,6 @@ from hrpsim.model.system import FREE
 from hrpsim.spatial.rotation import rotate_quaternion
 from hrpsim.spatial.vector import matrix_times, transposed_times
 from hrpsim.step.motion.midpoint import drift_to_middle
-from hrpsim.step.scene.records import RK4, has_free_rotation, turns_by_halves
 from hrpsim.step.scene.status import DONE
 
 FIRST_HALF, SECOND_HALF = range(2)
@@ -57,7 +56,7 @@ def is_round(inertia):
     return abs(inertia[1, 1] - m) + abs(inertia[2, 2] - m) + other < 1e-12 * m
 
 
-@lazy_kernel(used=turns_by_halves)
+@lazy_kernel(feature="half_turns")
 def drift_with_free_bodies(s):
     """Turn free bodies freely over half a semi-implicit step, to its middle.
 
@@ -65,7 +64,7 @@ def drift_with_free_bodies(s):
     apart if moments are predicted. The exception is a body pinned to the world by one connection,
     such as a top on its tip. Half of the last step's moments acts on this body.
     """
-    half = 0.5 * s.settings[0].time_step
+    half = s.settings[0].drift
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
             turn_half(s.forest.bodies[i], half, FIRST_HALF, s.q, s.velocity, s.work.turning)
@@ -97,10 +96,10 @@ def _count_connections(bodies, connections, spins):
             spins[b].connections += 2 if a >= 0 else 1
 
 
-@lazy_kernel(used=turns_by_halves)
+@lazy_kernel(feature="half_turns")
 def turn_to_end(s):
     """Turn free bodies freely over the second half of a semi-implicit step."""
-    half = 0.5 * s.settings[0].time_step
+    half = s.settings[0].drift
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
             turn_half(s.forest.bodies[i], half, SECOND_HALF, s.q, s.velocity, s.work.turning)
@@ -171,39 +170,40 @@ def _twice_energy(I, x: float, y: float, z: float):
     return x * lx + y * ly + z * lz
 
 
-@lazy_kernel(used=has_free_rotation)
+@lazy_kernel(feature="free_rotation")
 def write_free_accelerations(s):
     """Write the acceleration of free rotation as the velocity product of each free body.
 
     The equations of motion then find the accelerations by moments alone. An rk4 step does this only
     for bodies that turn too far for its stages (hrpsim.step.motion.free_rotation).
     """
-    rk4 = s.settings[0].integrator == RK4
+    staged = s.settings[0].staged != 0
     limit = _FAR_TURN / s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):
         if not turns_freely(s.forest, i):
             continue
         here, held = s.kinematics[i], s.spins[i]
         x, y, z = here.v[0], here.v[1], here.v[2]
-        held.turns_far = 1 if rk4 and x * x + y * y + z * z > limit * limit else 0
+        held.turns_far = 1 if staged and x * x + y * y + z * z > limit * limit else 0
         here.c[0] = here.c[1] = here.c[2] = 0.0
-        if held.turns_far or not rk4:
+        if held.turns_far or not staged:
             write_free_acceleration(s.forest.bodies[i].inertia, here)
     return DONE
 
 
-@lazy_kernel(used=has_free_rotation)
+@lazy_kernel(feature="free_rotation")
 def expect_free_turns(s):
     """Replace each velocity product by its mean to the end of the step, where rows hold.
 
     The moments of the last step are expected again. An rk4 step expects no moments.
     """
-    rk4, dt, past = s.settings[0].integrator == RK4, s.settings[0].time_step, s.past_accelerations
+    settings, past = s.settings[0], s.past_accelerations
+    staged, duration = settings.staged != 0, settings.time_step - settings.drift
     for i in range(s.forest.bodies.shape[0]):
-        if turns_freely(s.forest, i) and (s.spins[i].turns_far or not rk4):
+        if turns_freely(s.forest, i) and (s.spins[i].turns_far or not staged):
             body, here = s.forest.bodies[i], s.kinematics[i]
-            kick = 0.0 if rk4 else dt - s.spins[i].ahead
-            expect_free_turn(body, s.q, past, kick, dt if rk4 else 0.5 * dt, s.work.turning, here)
+            kick = 0.0 if staged else settings.time_step - s.spins[i].ahead
+            expect_free_turn(body, s.q, past, kick, duration, s.work.turning, here)
     return DONE
 
 

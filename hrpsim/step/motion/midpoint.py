@@ -23,7 +23,7 @@ _SMOOTH = 0.25
 @inlined_kernel
 def drift_to_middle(s):
     """Carry s.q to the middle of the step, and predict the velocity there (velocity_middle)."""
-    half = 0.5 * s.settings[0].time_step
+    half = s.settings[0].drift
     move(s.forest, s.velocity, half, s.q)
     predict_velocity(s.velocity, s.past_accelerations, half, s.work.velocity_middle)
 

@@ -22,13 +22,12 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.step.rows.constrain import is_solved_at_stages
-from hrpsim.step.scene.records import has_floating_tree
 from hrpsim.step.scene.status import DONE
 
 _AT_REST = 1e-9  # [rad/s or m/s]
 
 
-@lazy_kernel(np.int64, used=has_floating_tree)
+@lazy_kernel(np.int64, feature="floating_trees")
 def keep_momentum(s, at_end):
     """Find the trees' expected momentum at the start, or set the momentum at the end.
 

@@ -134,17 +134,15 @@ def _change_of_law(forest, q, velocity, control, rk4, work, k):
     return start - law_effort(dof, actuator, q[dof.q_index], velocity[k], 0.0, 0.0, 0.0)
 
 
-@inner_kernel
-def begin_stages(settings, counts, stats, rows, direct):
+@lazy_kernel(brings=("solve_stage",))
+def begin_stages(s):
     """Return whether any row is solved at the stages; clear impulses of earlier stages."""
-    found = False
-    if stats.direct_rows == 0:
-        return found
-    for number in range(counts.row_count):
-        if is_solved_at_stages(settings, rows.rows[number]):
-            found = True
-        direct.before[number] = 0.0
-    return found
+    solved = 0
+    for number in range(s.counts[0].row_count):
+        if is_solved_at_stages(s.settings[0], s.rows.rows[number]):
+            solved = 1
+        s.direct.before[number] = 0.0
+    return solved
 
 
 @lazy_kernel(np.int64)

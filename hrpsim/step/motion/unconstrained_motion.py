@@ -28,11 +28,10 @@ from hrpsim.model.system import FREE
 from hrpsim.spatial.vector import placed_point
 from hrpsim.step.motion.actuators import drive_joints
 from hrpsim.step.motion.half_turns import expect_free_turns, write_free_accelerations
-from hrpsim.step.scene.records import EULER, has_connections
 from hrpsim.step.scene.status import DIVERGED, DONE, SINGULAR
 
 
-@lazy_kernel(np.float64, used=has_connections)
+@lazy_kernel(np.float64, feature="connections")
 def add_geometric_stiffness(s, horizon):
     """Add the geometric stiffness of last step's connection forces to free bodies' inertias."""
     for i in range(s.work.geometric_stiffness.shape[0]):
@@ -135,14 +134,14 @@ def find_acceleration(s, horizon):
         horizon: time over which springs, dampers and gains are taken implicitly [s]; 0 for
             explicitly.
     """
-    work = s.work
+    work, settings = s.work, s.settings[0]
     external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
     joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work)
-    if s.lazy_kernels[0].drive_joints != 0:
+    if settings.actuators:
         drive_joints(s)
-    if horizon > 0.0 and s.lazy_kernels[0].predict_frictions != 0:
+    if horizon > 0.0 and settings.joint_friction:
         apply_frictions(work.friction, work.effort, work.joint_inertia)
-    free = s.lazy_kernels[0].write_free_accelerations != 0 and s.settings[0].integrator != EULER
+    free = settings.free_rotation != 0 and settings.order > 1
     if free:
         write_free_accelerations(s)
     status = accelerate(s, horizon)

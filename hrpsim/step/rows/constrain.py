@@ -25,7 +25,7 @@ from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hol
 from hrpsim.step.rows.friction_redistribution import redistribute_friction
 from hrpsim.step.rows.hand_over import solve_island
 from hrpsim.step.scene.islands import summarise
-from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER, RK4, WHOLE
+from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER, WHOLE
 from hrpsim.step.scene.status import DONE
 
 # Residual of a step after which the direct rows are taken to contradict each other [m/s].
@@ -124,7 +124,7 @@ def solve_motion(s, extent):
 @inlined_kernel
 def is_solved_at_stages(settings, row):
     """Return whether a row's force is found at every stage of rk4, not held over the step."""
-    return settings.integrator == RK4 and row.solver == DIRECT and is_rigid(row)
+    return settings.staged and row.solver == DIRECT and is_rigid(row)
 
 
 @inner_kernel

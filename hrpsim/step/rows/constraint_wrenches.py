@@ -12,7 +12,6 @@ from hrpsim.constraints.joint_rows import JOINT_ROW_COUNT
 from hrpsim.constraints.rows import CONNECTION, DRIVE, LOWER_LIMIT
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.simd import broadcast, load, plus_times, store
-from hrpsim.step.scene.records import RK4
 
 
 @inlined_kernel
@@ -53,8 +52,8 @@ def clear_body_wrenches(articulated):
 
 @inlined_kernel
 def hold_wrenches(settings, kinematics, articulated, rk4):
-    """Save the constraint forces on bodies for RK4's later stages."""
-    if settings.integrator != RK4:
+    """Save the constraint forces on bodies for later stages."""
+    if not settings.staged:
         return
     for i in range(articulated.shape[0]):
         held, wrench, here = rk4.held[i], articulated[i].constraint_wrench, kinematics[i]

@@ -29,14 +29,13 @@ from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.model.system import FREE
 from hrpsim.spatial.vector import dot_spatial
-from hrpsim.step.scene.records import SEMI_IMPLICIT, has_joint_friction
 
 _ROUNDING = 1e-9  # share of its bound by which a friction is not beyond it
 _AHEAD = 2.0  # steps for which a sliding joint must not be about to stop
 _NEAR = 1e-5  # room at a limit from which on it takes no part [rad or m]
 
 
-@lazy_kernel(used=has_joint_friction, brings=("revise_frictions", "start_from_found"))
+@lazy_kernel(feature="joint_friction", brings=("revise_frictions", "start_from_found"))
 def predict_frictions(s):
     """Predict for each joint with dry friction whether it slides or sticks, or give it a row.
 
@@ -52,9 +51,9 @@ def predict_frictions(s):
             break
         frictions[k].mark = BY_ROW
         frictions[k].impulse = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT]
-        if s.forest.dofs[k].friction > 0.0 and settings.integrator == SEMI_IMPLICIT:
+        if s.forest.dofs[k].friction > 0.0 and settings.horizon > 0.0:
             frictions[k].mark = _predicted(s, k, settings)
-    if s.lazy_kernels[0].resolve_impacts != 0:
+    if settings.restitution:
         _unlock(s.forest, -1, frictions)  # friction has no effect in an impact
     for k in range(s.tendons.joints.shape[0]):
         body = s.forest.dofs[s.tendons.joints[k].dof_a].body

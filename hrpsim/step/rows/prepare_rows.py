@@ -7,7 +7,7 @@ import numpy as np
 
 from hrpsim.constraints.connection_rows import (
     connection_response_space,
-    mark_connection_bodies,
+    number_connection_rows,
     write_connection_rows,
 )
 from hrpsim.constraints.contact_bending import bend_contact_rows
@@ -17,13 +17,13 @@ from hrpsim.constraints.contact_rows import (
     write_contact_rows,
 )
 from hrpsim.constraints.joint_rows import (
-    mark_joint_bodies,
+    find_joint_rows,
     write_joint_rows,
     write_velocity_limit_rows,
 )
 from hrpsim.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
-from hrpsim.constraints.solver_table import DIRECT, NEWTON, PENALTY, SPLIT
-from hrpsim.constraints.tendon_rows import mark_tendon_bodies, write_driven_tendons
+from hrpsim.constraints.solver_table import DIRECT, NEWTON, SPLIT
+from hrpsim.constraints.tendon_rows import number_tendon_rows, write_driven_tendons
 from hrpsim.dynamics.constraint_bodies import number_constraint_bodies
 from hrpsim.dynamics.response import constrained_responses, constrained_velocities
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
@@ -31,14 +31,6 @@ from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
 from hrpsim.step.rows.newton_island import BY_DIRECT, steps_by_newton
 from hrpsim.step.scene.islands import find_islands
-from hrpsim.step.scene.records import (
-    RK4,
-    SEMI_IMPLICIT,
-    has_anticipated_contacts,
-    has_connections,
-    has_free_rotation,
-    has_tendons,
-)
 from hrpsim.step.scene.status import (
     DONE,
     MORE_BLOCKS,
@@ -58,10 +50,10 @@ def prepare_rows(s):
     (announcement).
 
     Reads: articulated, collision, connections, constrained, control, counts, direct, failure,
-    forest, islands, joint_holds, joint_impulses, joint_parameters, kinematics, lazy_kernels,
+    forest, islands, joint_holds, joint_impulses, joint_parameters, joint_rows, kinematics,
     materials, q, rows, settings, solver_choice, step_stats, tendons, velocity, work.
-    Writes: collision, connections, constrained, counts, direct, failure, islands, rows, step_stats,
-    work.
+    Writes: collision, connections, constrained, counts, direct, failure, islands, joint_rows, rows,
+    step_stats, tendons, work.
     """
     status = _count_rows(s)
     if status != DONE or s.counts[0].row_count == 0:
@@ -84,11 +76,10 @@ def _count_rows(s):
     stats.handed_over = 0
     contacts, contact_count = s.collision.contacts, counts.contact_count
     mark_contact_bodies(contacts, contact_count, s.constrained)
-    joint_row_count = mark_joint_bodies(s)
-    counts.tendon_rows = mark_tendon_bodies(s.tendons, s.constrained.of_dof)
-    joint_row_count += counts.tendon_rows
-    counts.connection_rows = mark_connection_bodies(s.connections, s.constrained)
-    counts.row_count = 3 * contact_count + counts.connection_rows + joint_row_count
+    first_joint_row = number_connection_rows(s.connections, 3 * contact_count, s.constrained)
+    counts.connection_rows = first_joint_row - 3 * contact_count
+    first_tendon_row = first_joint_row + find_joint_rows(s)
+    counts.row_count = number_tendon_rows(s.tendons, first_tendon_row, s.constrained.of_dof)
     counts.island_count, counts.direct_island = 0, -1
     if counts.row_count == 0:
         return DONE
@@ -99,7 +90,7 @@ def _count_rows(s):
     if failure.needed > s.constrained.inverse_inertia.shape[0]:
         return MORE_BLOCKS
     failure.needed = contact_response_space(s.forest, contacts, contact_count, s.constrained)
-    failure.needed += 2 * joint_row_count * s.constrained.velocity.shape[0]
+    failure.needed += 2 * (counts.row_count - first_joint_row) * s.constrained.velocity.shape[0]
     failure.needed += connection_response_space(s.forest, s.connections, s.constrained)
     if failure.needed > s.rows.response.shape[0]:
         return MORE_RESPONSES
@@ -114,16 +105,16 @@ def _write_rows(s):
     constrained_responses(
         s.forest, s.kinematics, s.articulated, counts.constrained_count, s.constrained
     )
-    if s.lazy_kernels[0].find_constrained_motion != 0:
+    if settings.free_motion:
         find_constrained_motion(s)
     else:
         constrained_velocities(
             s.forest, s.kinematics, s.velocity, counts.constrained_count, s.constrained
         )
-    used = write_contact_rows(s, _lead(settings))
-    if s.lazy_kernels[0].bend_contacts != 0:
+    used = write_contact_rows(s)
+    if settings.free_rotation:
         bend_contacts(s)
-    if s.lazy_kernels[0].write_penalties != 0:
+    if settings.penalty_contacts:
         status = write_penalties(s)
         if status != DONE:
             return status
@@ -132,24 +123,12 @@ def _write_rows(s):
     first_joint_row = 3 * counts.contact_count + counts.connection_rows
     if counts.row_count > first_joint_row:
         used = write_joints(s, first_joint_row, used)
-    if used != NEEDS_KERNEL and counts.tendon_rows > 0:
+    if used != NEEDS_KERNEL and settings.tendons:
         used = write_tendons(s, used)
     return NEEDS_KERNEL if used == NEEDS_KERNEL else DONE
 
 
-@inlined_kernel
-def _lead(settings):
-    """Return the time from the positions of a step to its middle, as compliant rows count it [s].
-
-    rk4 moves by the mean of both velocities. A step of euler moves by the velocity at the step's
-    start. The velocities are then half a step late, and the middle is the end of the step.
-    """
-    if settings.integrator == SEMI_IMPLICIT:
-        return 0.0
-    return settings.time_step * (0.5 if settings.integrator == RK4 else 1.0)
-
-
-@lazy_kernel(used=has_anticipated_contacts)
+@lazy_kernel(feature="free_motion")
 def find_constrained_motion(s):
     """Write the constraint bodies' velocity at the start of the step, and free acceleration."""
     constrained, work, dt = s.constrained, s.work, s.settings[0].time_step
@@ -170,20 +149,14 @@ def find_constrained_motion(s):
     return DONE
 
 
-@inlined_kernel
-def _bend_time(settings):
-    """Return the time from where the rows of a step are linear to its end [s]."""
-    return settings.time_step * (0.5 if settings.integrator == SEMI_IMPLICIT else 1.0)
-
-
-@lazy_kernel(used=has_free_rotation)
+@lazy_kernel(feature="free_rotation")
 def bend_contacts(s):
     """Make the rows of contacts of free bodies that turn hold their velocity at the step's end."""
-    bend_contact_rows(s, _bend_time(s.settings[0]))
+    bend_contact_rows(s)
     return DONE
 
 
-@lazy_kernel(used=lambda scene: bool(np.any(scene.solver_choice == PENALTY)))
+@lazy_kernel(feature="penalty_contacts")
 def write_penalties(s):
     """Write the impulses of penalty contacts' rows, and return TOO_STIFF if one would explode."""
     failure = s.failure[0]
@@ -194,27 +167,23 @@ def write_penalties(s):
     return TOO_STIFF
 
 
-@lazy_kernel(np.int64, used=has_connections)
+@lazy_kernel(np.int64, feature="connections")
 def write_connections(s, used):
     """Write the rows of connections, and return the response space used."""
-    settings = s.settings[0]
-    first = 3 * s.counts[0].contact_count
-    return write_connection_rows(s, _bend_time(settings), _lead(settings), first, used)
+    return write_connection_rows(s, used)
 
 
 @lazy_kernel(np.int64, np.int64)
 def write_joints(s, first, used):
     """Write the rows of joints from row `first` on, and return the response space used."""
-    settings = s.settings[0]
-    horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
-    first, used = write_joint_rows(s, _lead(settings), first, used)
-    return write_velocity_limit_rows(s, horizon, first, used)
+    first, used = write_joint_rows(s, first, used)
+    return write_velocity_limit_rows(s, first, used)
 
 
-@lazy_kernel(np.int64, used=has_tendons)
+@lazy_kernel(np.int64, feature="tendons")
 def write_tendons(s, used):
     """Write the rows of driven tendons, the last of all, and return the response space used."""
-    return write_driven_tendons(s, s.counts[0].row_count - s.counts[0].tendon_rows, used)
+    return write_driven_tendons(s, used)
 
 
 @inlined_kernel

@@ -1,24 +1,19 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records that all stages of a step use: settings, counts, results, failures, wrenches.
+"""Records that all stages of a step use: settings, counts, results, failures, wrenches."""
 
-Also the contents of a scene, which decide the lazily compiled kernels loaded at the start.
-"""
-
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.constraints.contact_rows import CONTACT_PARAMETERS
 from hrpsim.constraints.joint_rows import JOINT_ROW_COUNT
 from hrpsim.jit.fields import Axis, array
-from hrpsim.model.system import FREE
+from hrpsim.step.scene.features import FEATURES
 
 # Past accelerations that are stored.
 MEMORY = 3
-
-SEMI_IMPLICIT, EULER, RK4 = range(3)
 
 # Extent of a solution of the rows: until they converge; one attempt an island; what these left.
 WHOLE, FIRST_ATTEMPTS, REMAINDER = range(3)
@@ -27,7 +22,13 @@ SETTINGS = np.dtype(
     [
         ("time_step", "f8"),  # [s]
         ("gravity", "f8", (3,)),  # [m/s^2]
+        # of the integrator (hrpsim.step.scene.integrators)
         ("integrator", "i8"),
+        ("order", "i8"),
+        ("staged", "i8"),  # whether a step finds its forces several times
+        ("horizon", "f8"),  # over which springs, dampers and gains are implicit [s]; 0: explicit
+        ("drift", "f8"),  # time from the start of a step to where its forces act [s]
+        ("lead", "f8"),  # time from there to the middle of the step, for compliant rows [s]
         ("sweep_limit", "i8"),
         ("cold_sweep_limit", "i8"),  # of an island with contacts that begin
         ("tolerance", "f8"),  # largest change of a row's velocity in the last sweep [m/s]
@@ -39,6 +40,7 @@ SETTINGS = np.dtype(
         ("audit", "i8"),  # whether the energy of each step is audited
         *CONTACT_PARAMETERS,
         ("rest_steps", "i8"),  # how long a free body is at rest before it may sleep; 0: none does
+        *FEATURES,
     ]
 )
 
@@ -75,7 +77,6 @@ COUNTS = np.dtype(
         ("born_count", "i8"),  # contacts that were new in any step before
         ("row_count", "i8"),
         ("connection_rows", "i8"),
-        ("tendon_rows", "i8"),
         ("newton_rows", "i8"),  # for Newton's method
         ("constrained_count", "i8"),
         ("island_count", "i8"),
@@ -130,51 +131,3 @@ class Start(NamedTuple):
     joint_impact_impulses: np.ndarray = array(
         "`joint_impact_impulses` there", "f8", Axis.DOF, JOINT_ROW_COUNT
     )
-
-
-def is_rk4(scene: Any) -> bool:
-    """Return whether the integrator is rk4."""
-    return bool(scene.settings["integrator"][0] == RK4)
-
-
-def has_anticipated_contacts(scene: Any) -> bool:
-    """Return whether rows need the motion without constraints: of restitution or compliance."""
-    materials = scene.materials
-    return bool(np.any((materials["restitution"] > 0.0) | (materials["damping_time"] >= 0.0)))
-
-
-def has_connections(scene: Any) -> bool:
-    """Return whether anything is connected."""
-    return len(scene.connections) > 0
-
-
-def has_joint_friction(scene: Any) -> bool:
-    """Return whether a joint has dry friction."""
-    return bool((scene.forest.dofs["friction"] > 0.0).any())
-
-
-def has_tendons(scene: Any) -> bool:
-    """Return whether an actuator drives a tendon."""
-    return len(scene.tendons.joints) > 0
-
-
-def has_free_bodies(scene: Any) -> bool:
-    """Return whether there is a body that may sleep."""
-    return bool(scene.rests["may_sleep"].any())
-
-
-def has_free_rotation(scene: Any) -> bool:
-    """Return whether any body is alone in its tree, with its origin at its centre of mass."""
-    return bool(scene.forest.dofs["turns_freely"].any())
-
-
-def turns_by_halves(scene: Any) -> bool:
-    """Return whether a body turns freely on both sides of the moments of a semi-implicit step."""
-    return bool(scene.settings["integrator"][0] == SEMI_IMPLICIT) and has_free_rotation(scene)
-
-
-def has_floating_tree(scene: Any) -> bool:
-    """Return whether a free body carries others."""
-    bodies = scene.forest.bodies
-    sizes = np.bincount(bodies["root"], minlength=len(bodies))
-    return bool(np.any((bodies["joint_type"] == FREE) & (sizes[bodies["root"]] > 1)))

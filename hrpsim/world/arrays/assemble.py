@@ -31,7 +31,6 @@ from hrpsim.sensors.sensing import SENSOR
 from hrpsim.solvers.direct_system import new_direct_system
 from hrpsim.solvers.newton.newton_problem import new_newton_system
 from hrpsim.step.arrays import Scene
-from hrpsim.step.scene.records import RK4
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity, shape_radius, shape_thickness
 from hrpsim.world.objects.robot import Robot
@@ -217,7 +216,7 @@ def assemble(
     tendons = joined_tendons(entities)
     sizes = {
         **constrained_sizes(bodies, dofs, 256 + 48 * bodies),
-        Axis.RK4_BODY: bodies if settings["integrator"][0] == RK4 else 0,
+        Axis.RK4_BODY: bodies if settings["staged"][0] else 0,
         Axis.AUDITED_BODY: bodies if settings["audit"][0] else 0,
         Axis.POSITION: positions,
         Axis.ROW: rows,

@@ -25,7 +25,6 @@ from hrpsim.kinematics.forest import forest_of, joints_first
 from hrpsim.solvers.direct_system import new_direct_system
 from hrpsim.solvers.newton.newton_problem import as_roomy_newton_system
 from hrpsim.step.arrays import Scene
-from hrpsim.step.scene.records import is_rk4
 from hrpsim.world.arrays.assemble import Shapes, mark_free_bodies, set_rigid
 from hrpsim.world.arrays.change import Indices
 from hrpsim.world.objects.entity import Entity
@@ -95,7 +94,7 @@ class Added(NamedTuple):
         moving = moving[moving >= 0]
         return {
             Axis.BODY: bodies,
-            Axis.RK4_BODY: bodies if is_rk4(scene) else 0,
+            Axis.RK4_BODY: bodies if scene.settings["staged"][0] else 0,
             Axis.AUDITED_BODY: bodies if scene.settings["audit"][0] else 0,
             Axis.POSITION: sum(entity.nq for entity in self.entities),
             Axis.DOF: dofs,

@@ -9,7 +9,6 @@ from hrpsim.constraints.friction_laws import CONE
 from hrpsim.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT
 from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.step.scene.records import SEMI_IMPLICIT
 
 # Both sides of a kind of near constraint; the first are the columns of Room.distances.
 SIDES = (
@@ -69,7 +68,7 @@ NOTICED = 1e-5
 def find_refused_world(s):
     """Return the number in OF_WORLDS of a property without derivatives, or -1."""
     settings = s.settings[0]
-    if settings.integrator != SEMI_IMPLICIT:
+    if settings.horizon == 0.0:
         return 5
     if settings.relative_tolerance > 0.0:
         return 4

@@ -15,7 +15,6 @@ from hrpsim.errors import NamedParts, WorldError, shown_value, unknown_name
 from hrpsim.model.actuator import ACTUATOR_PRESETS, TEMPERATURE, Actuator
 from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.step.arrays import Scene
-from hrpsim.step.scene.records import SEMI_IMPLICIT
 from hrpsim.values import number
 from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity
@@ -187,7 +186,7 @@ class RobotActuators(RobotProperties, Entity):
         fitted = {k: v for k, v in self.fitted_actuators.items() if k not in joints}
         if actuator is not None:
             self._check_actuators(dict.fromkeys(joints, actuator))
-            if self.world.scene.settings["integrator"][0] != SEMI_IMPLICIT:
+            if self.world.scene.settings["horizon"][0] == 0.0:
                 raise WorldError("actuators with a model need the integrator semi_implicit")
             fitted |= dict.fromkeys(joints, actuator)
         self.set_joint_properties(names, rotor_inertia=inertia)

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import WorldError
-from hrpsim.jit.lazy_kernels import provide_used
 from hrpsim.kinematics.forest import Forest, forest_of
 from hrpsim.model.model import Model
 from hrpsim.model.system import System
 from hrpsim.step.arrays import Scene
+from hrpsim.step.scene.features import use_features
 from hrpsim.values import LARGEST, not_negative
 
 
@@ -177,5 +177,5 @@ class RobotProperties:
         ):
             scene.forest.dofs[field][at] = self.forest.dofs[field]
         self._refit_actuators(scene)
-        provide_used(scene)
+        use_features(scene)
         self.forget_momentum_of(before)

@@ -15,6 +15,7 @@ from hrpsim.constraints.friction_laws import LAWS
 from hrpsim.constraints.joint_rows import JOINT_KINDS
 from hrpsim.constraints.solver_table import CONTACTS, RIGID, SOLVERS, solvers_of
 from hrpsim.errors import WorldError, require_name, unknown_name
+from hrpsim.step.scene.integrators import INTEGRATORS
 
 KINDS = (CONTACTS, "connection", *JOINT_KINDS)
 NAMES = tuple(name for name in SOLVERS if any(name in solvers_of(kind) for kind in KINDS))
@@ -108,7 +109,7 @@ class SolverRules:
 
     def _refuse_for_contacts(self, name: str) -> None:
         """Raise WorldError if a solver does not accept contacts in the world of these rules."""
-        if SOLVERS[name].explicit and self._integrator != "semi_implicit":
+        if SOLVERS[name].explicit and not INTEGRATORS[self._integrator].is_implicit:
             raise WorldError(
                 f"{name} contacts need the integrator 'semi_implicit': their explicit springs gain "
                 f"energy with {self._integrator!r}"

@@ -14,6 +14,7 @@ import numpy as np
 from hrpsim.errors import ModelWarning
 from hrpsim.step.arrays import Scene
 from hrpsim.step.audit.records import DUE, REPORTED
+from hrpsim.step.scene.integrators import INTEGRATORS
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
@@ -132,7 +133,7 @@ def _owner(entities: Sequence[Entity], body: int) -> Entity:
 def _remedy(integrator: str, time_step: float) -> str:
     """Return a text that says how to lower the energy that steps create."""
     smaller = f"a time_step below {time_step:g} s"
-    if integrator == "euler":
+    if INTEGRATORS[integrator].order == 1:
         return f"integrator 'semi_implicit' or 'rk4' keeps energy, {smaller} lowers the gain"
-    other = "" if integrator == "rk4" else " or integrator 'rk4'"
+    other = "" if INTEGRATORS[integrator].is_staged else " or integrator 'rk4'"
     return f"take {smaller}{other}, or more damping where something vibrates"

@@ -23,7 +23,6 @@ from hrpsim.model.body_inertia import unresisted_bodies
 from hrpsim.model.system import FREE, JOINT_NV
 from hrpsim.step.arrays import Scene
 from hrpsim.step.scene import status as ended
-from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
 from hrpsim.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
@@ -94,7 +93,7 @@ def why_step_failed(
     scene: Scene, entities: list[Entity], naming: Naming, status: int, time: float
 ) -> str:
     """Return the reason why a step from `time` [s] failed, and the robot or body concerned."""
-    if scene.settings["integrator"][0] == RK4 and status in (ended.SINGULAR, ended.DIVERGED):
+    if scene.settings["staged"][0] and status in (ended.SINGULAR, ended.DIVERGED):
         stiff = _too_stiff_for_rk4(scene, entities)
         if stiff is not None:
             return f"the step from t = {time:g} s failed: {stiff}"
@@ -130,7 +129,7 @@ def why_step_failed(
 
 def _pulls_on_bodies(scene: Scene) -> bool:
     """Return whether connections act on free bodies without `add_geometric_stiffness`."""
-    if scene.settings["integrator"][0] == SEMI_IMPLICIT or len(scene.connections) == 0:
+    if scene.settings["horizon"][0] > 0.0 or len(scene.connections) == 0:
         return False
     ends = np.concatenate([scene.connections[name] for name in ("body_a", "body_b")])
     kinds = scene.forest.bodies["joint_type"][ends[ends >= 0]]

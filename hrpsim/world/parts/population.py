@@ -16,6 +16,7 @@ from hrpsim.model.placed import put_at
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.step.arrays import Scene
+from hrpsim.step.scene.integrators import INTEGRATORS
 from hrpsim.world.arrays.change import indices_without, renumbered
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity
@@ -60,20 +61,21 @@ class Population(Connections):
         """
         model, q = put_at(model, q, position, orientation)
         name = self._free_name(name or model.name, name is not None)
-        if model.actuators and self._contents.integrator != "semi_implicit":
+        integrator = INTEGRATORS[self._contents.integrator]
+        if model.actuators and not integrator.is_implicit:
             joint = next(iter(model.actuators))
             raise WorldError(
                 f"the actuator of joint {joint!r} of {name!r} needs the integrator semi_implicit,"
                 f" not {self._contents.integrator}"
             )
-        if model.tendons and self._contents.integrator != "semi_implicit":
+        if model.tendons and not integrator.is_implicit:
             raise WorldError(
                 f"the tendon {next(iter(model.tendons))!r} of {name!r} needs the integrator"
                 f" semi_implicit, not {self._contents.integrator}"
             )
         robot = Robot(self._world, name, model, q, v, self_collision)
         self._add(robot)
-        if self._contents.integrator == "rk4":
+        if integrator.is_staged:
             note = too_stiff_for_rk4(robot, self._contents.time_step)
             if note:
                 warnings.warn(note, ModelWarning, stacklevel=2)

@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 from hrpsim.collision.mesh.solid_pool import SolidPool
 from hrpsim.interrupts import uninterrupted
 from hrpsim.jit.fields import Axis, Life, at, declared_fields
-from hrpsim.jit.lazy_kernels import provide_used
 from hrpsim.model.shapes.geometry import MESH, Mesh
 from hrpsim.step.arrays import Scene
+from hrpsim.step.scene.features import use_features
 from hrpsim.world.arrays.assemble import (
     Shapes,
     assemble,
@@ -187,7 +187,7 @@ class Scenes:
         self._contents.connection_records = connection_records
         if self.present is not None:
             self.present = self.present._replace(connections=connection_records)
-            provide_used(self.present)
+            use_features(self.present)
 
     def use_materials(self) -> None:
         """Update the properties of materials from the contents."""
@@ -199,7 +199,7 @@ class Scenes:
             self.present.materials[:] = table
         else:
             self.present = self.present._replace(materials=table)
-        provide_used(self.present)
+        use_features(self.present)
 
     def use_collision(self, **arrays: np.ndarray) -> None:
         """Set arrays of the collision detection, which then searches all pairs again.
@@ -280,7 +280,7 @@ class Scenes:
             for path, field in declared_fields(Scene):
                 if field.life is Life.PROCESS:
                     at(self.present, path)[:] = 0
-            provide_used(self.present)
+            use_features(self.present)
 
 
 def raw(array: np.ndarray) -> np.ndarray:

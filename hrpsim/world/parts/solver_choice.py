@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hrpsim.jit.lazy_kernels import provide_used
+from hrpsim.step.scene.features import use_features
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.part import Part
@@ -68,4 +68,4 @@ class SolverChoice(Part):
         for robot in contents.entities if added is None else added:
             if isinstance(robot, Robot):
                 robot.choose_solvers(rules, self._scenes.present.joint_parameters)
-        provide_used(self._scenes.present)
+        use_features(self._scenes.present)
