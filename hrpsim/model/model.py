@@ -14,7 +14,7 @@ import numpy as np
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.actuator import Actuator
 from hrpsim.model.described import DescribedConnection
-from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System

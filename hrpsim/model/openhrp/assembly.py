@@ -24,6 +24,7 @@ from hrpsim.model.formats.robot_data import (
     SensorData,
     ShapeData,
 )
+from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.shapes.convex_hull import is_flat, own_extents
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 
@@ -286,7 +287,7 @@ def assembled(
             robot.add_joint(_joint(part, str(part.parent), part.placement))
     for part in parts:
         for label, kind, placement in part.sensors:
-            if kind == "force_torque" and part.type == "free":
+            if SENSOR_KINDS[kind].at_joint and part.type == "free":
                 notes.add("ForceSensor on the base", "no joint above carries a force")
             else:
                 names = {sensor.name for sensor in robot.sensors}

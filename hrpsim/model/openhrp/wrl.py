@@ -15,11 +15,12 @@ from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import Notes, RobotData, ShapeData
 from hrpsim.model.openhrp import assembly
 from hrpsim.model.openhrp.vrml import Node, Vrml
+from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.urdf.xacro_text import read_source
 
 _TYPES = {"rotate": "revolute", "slide": "prismatic", "free": "free", "fixed": "fixed"}
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-_SENSORS = {"ForceSensor": "force_torque", "Gyro": "imu", "AccelerationSensor": "imu"}
+_SENSORS = {name: one.kind for one in SENSOR_KINDS.values() for name in one.vrml_nodes}
 _DEVICES = (
     *("VisionSensor", "RangeSensor", "PressureSensor", "PhotoInterrupter", "TorqueSensor"),
     *("SpotLight", "DirectionalLight", "PointLight"),

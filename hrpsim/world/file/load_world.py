@@ -21,7 +21,7 @@ from hrpsim.errors import ModelWarning, WorldError, suggestion, unknown_name
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
-from hrpsim.model.sampled_sensors import sampled_sensor
+from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
