@@ -22,8 +22,12 @@ class RayPattern(SampledSensorKind):
     max_range: float  # [m]
     height: float = 0.0  # above the frame where rays begin [m]
     min_range: float = 0.0  # [m]
-    repeats: bool | property = True  # whether all samples have the same rays
     by_columns: ClassVar[bool] = False  # whether rays are cast column by column
+
+    @property
+    def repeats(self) -> bool:
+        """Whether all samples have the same rays."""
+        return True
 
     def rays(self, sample: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return origins (n, 3) [m], directions (n, 3) and times (n,) in a sample."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -95,6 +96,7 @@ class SensedRobot(Protocol):
         """Return position (3,) [m] and quaternion x y z w (4,) in the world of a body's frame."""
 
 
+@dataclass(frozen=True)
 class SampledSensorKind(SensorKind):
     """A kind of sensor with a rate of its own. A subclass is a frozen dataclass of its settings."""
 
