@@ -36,7 +36,8 @@ from hrpsim.model.ros2_control import read_ros2_control
 from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SENSOR_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.transmission import Tendon, read_transmissions
-from hrpsim.model.urdf.description import MOVING_TYPES, Description
+from hrpsim.model.urdf.description import Description
+from hrpsim.model.urdf.joint_types import FREE_MOTION, JOINT_TYPES, MOVING_TYPES
 
 ROBOT_NAME = "robot"  # attribute of the element that names the robot in its world
 _CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")
@@ -330,10 +331,11 @@ def _read_keyframe(description: Description, extension: Extension, link: str, ta
         joint = document.text(element, "name")
         document.require_name(element, "joint", joint, description.joints)
         kind = description.joints[joint].type
-        if kind not in (*MOVING_TYPES, "floating"):
+        count = JOINT_TYPES[kind].q_count
+        if not count:
             document.fail(element, f"joint {joint!r} is {kind}, with no coordinate")
-        joints[joint] = document.numbers(element, "position", 7 if kind == "floating" else 1)
-        if kind == "floating" and not any(joints[joint][3:]):
+        joints[joint] = document.numbers(element, "position", count)
+        if count == FREE_MOTION.q_count and not any(joints[joint][3:]):
             document.fail(element, "the quaternion is zero")
     is_placed = tag.get("xyz") is not None or tag.get("rpy") is not None
     base = _placement(description, tag, "xyz", "rpy") if is_placed else None
