@@ -129,7 +129,7 @@ class RobotPublishers:
         def read(numbers: np.ndarray) -> None:
             kind.read(readings, index, numbers)
 
-        message = kind.new()
+        message = kind.type()
         message.header.frame_id = self._frames.of_sensor(sensor.name)
         self._add(sensor_topic(sensor), message, fill, kind.count, read, sensor.name)
 

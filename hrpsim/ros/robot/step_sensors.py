@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -81,99 +82,57 @@ class SensorReadings:
                 row += noise.at(step)
 
 
-class StepMessage:
+class StepMessage(NamedTuple):
     """The message of a kind of sensor. Its numbers are float64 fields of the message."""
 
-    type: ClassVar[type]
-    count: ClassVar[int]  # of numbers
-    below: ClassVar[str] = ""  # topic below the sensor's name
-
-    @classmethod
-    def new(cls) -> Any:
-        """Return a message with all that stays the same."""
-        return cls.type()
-
-    @staticmethod
-    def fill(message: Any, numbers: Any) -> None:
-        """Write numbers (count,) into a message."""
-        raise NotImplementedError
-
-    @staticmethod
-    def read(readings: SensorReadings, index: int, numbers_out: np.ndarray) -> None:
-        """Write the numbers (count,) of the sensor in a row of the readings."""
-        raise NotImplementedError
-
-    @staticmethod
-    def reading_of(message: Any) -> Any:
-        """Return the reading of a controller, an array or a tuple of arrays."""
-        raise NotImplementedError
+    type: type
+    count: int  # of numbers
+    fill: Callable[[Any, Any], None]  # writes numbers into a message
+    read: Callable[[SensorReadings, int, np.ndarray], None]  # writes the numbers of a row's sensor
+    reading_of: Callable[[Any], Any]  # of a controller: an array or a tuple of arrays
+    below: str = ""  # topic below the sensor's name
 
 
-class WrenchMessage(StepMessage):
-    """geometry_msgs/WrenchStamped of a force_torque sensor: force [N], torque [Nm]."""
-
-    type = WrenchStamped
-    count = 6
-
-    @staticmethod
-    def fill(message: WrenchStamped, numbers: Any) -> None:
-        """Write force and torque."""
-        fill(message.wrench.force, numbers[:3])
-        fill(message.wrench.torque, numbers[3:])
-
-    @staticmethod
-    def read(readings: SensorReadings, index: int, numbers_out: np.ndarray) -> None:
-        """Write force and torque."""
-        numbers_out[:] = readings.values[index]
-
-    @staticmethod
-    def reading_of(message: WrenchStamped) -> np.ndarray:
-        """Return force and torque (6,)."""
-        wrench = message.wrench
-        return np.concatenate([numbers_of(wrench.force), numbers_of(wrench.torque)])
+def _fill_wrench(message: WrenchStamped, numbers: Any) -> None:
+    fill(message.wrench.force, numbers[:3])
+    fill(message.wrench.torque, numbers[3:])
 
 
-class ImuMessage(StepMessage):
-    """sensor_msgs/Imu: orientation, angular velocity, specific force, their variances (REP 145)."""
-
-    type = Imu
-    count = 16
-    below = "/data"
-
-    @classmethod
-    def new(cls) -> Imu:
-        """Return a message with the covariance of the orientation."""
-        message = Imu()
-        message.orientation_covariance = np.diag([SMALL_VARIANCE] * 3).ravel()
-        return message
-
-    @staticmethod
-    def fill(message: Imu, numbers: Any) -> None:
-        """Write orientation, angular velocity, specific force, variances."""
-        fill(message.orientation, numbers[:4])
-        fill(message.angular_velocity, numbers[4:7])
-        fill(message.linear_acceleration, numbers[7:10])
-        message.angular_velocity_covariance[::4] = numbers[10:13]
-        message.linear_acceleration_covariance[::4] = numbers[13:]
-
-    @staticmethod
-    def read(readings: SensorReadings, index: int, numbers_out: np.ndarray) -> None:
-        """Write orientation, angular velocity, specific force, variances."""
-        numbers_out[:4] = readings.orientation(index)
-        numbers_out[4:10] = readings.values[index]
-        numbers_out[10:] = SMALL_VARIANCE
-        noise = readings.noises[index]
-        if noise.is_on:
-            numbers_out[10:] += noise.variances
-
-    @staticmethod
-    def reading_of(message: Imu) -> ImuReading:
-        """Return orientation, angular velocity and specific force."""
-        parts = message.orientation, message.angular_velocity, message.linear_acceleration
-        return ImuReading(*map(numbers_of, parts))
+def _read_wrench(readings: SensorReadings, index: int, numbers_out: np.ndarray) -> None:
+    numbers_out[:] = readings.values[index]
 
 
-STEP_MESSAGES: dict[str, type[StepMessage]] = {"force_torque": WrenchMessage, "imu": ImuMessage}
+def _wrench_of(message: WrenchStamped) -> np.ndarray:
+    return np.concatenate([numbers_of(message.wrench.force), numbers_of(message.wrench.torque)])
+
+
+def _fill_imu(message: Imu, numbers: Any) -> None:
+    fill(message.orientation, numbers[:4])
+    fill(message.angular_velocity, numbers[4:7])
+    fill(message.linear_acceleration, numbers[7:10])
+    message.orientation_covariance[::4] = SMALL_VARIANCE
+    message.angular_velocity_covariance[::4] = numbers[10:13]
+    message.linear_acceleration_covariance[::4] = numbers[13:]
+
+
+def _read_imu(readings: SensorReadings, index: int, numbers_out: np.ndarray) -> None:
+    numbers_out[:4] = readings.orientation(index)
+    numbers_out[4:10] = readings.values[index]
+    numbers_out[10:] = SMALL_VARIANCE
+    noise = readings.noises[index]
+    if noise.is_on:
+        numbers_out[10:] += noise.variances
+
+
+def _imu_of(message: Imu) -> ImuReading:
+    parts = message.orientation, message.angular_velocity, message.linear_acceleration
+    return ImuReading(*map(numbers_of, parts))
+
+
+STEP_MESSAGES = {
+    "force_torque": StepMessage(WrenchStamped, 6, _fill_wrench, _read_wrench, _wrench_of),
+    "imu": StepMessage(Imu, 16, _fill_imu, _read_imu, _imu_of, "/data"),  # REP 145
+}
 
 
 def sensor_topic(sensor: Sensor) -> str:

@@ -139,7 +139,9 @@ def load_world(
             the file and the valid values. No half-built world is left.
     """
     path = Path(path).expanduser()
-    return _format_of(path).load(path, time_step, integrator, xacro_arguments)
+    return _format_of(path).load(
+        path, time_step=time_step, integrator=integrator, xacro_arguments=xacro_arguments
+    )
 
 
 def notes_of(path: Path) -> WorldNotes:
@@ -152,35 +154,20 @@ class WorldFormat(NamedTuple):
 
     title: str
     suffixes: tuple[str, ...]
-    load: Callable[[Path, float | None, str | None, Mapping[str, Any] | None], World]
+    load: Callable[..., World]  # with the arguments of `load_world`
     notes: Callable[[Path], WorldNotes]
 
 
-def _load_yaml(
-    path: Path,
-    time_step: float | None,
-    integrator: str | None,
-    xacro_arguments: Mapping[str, Any] | None,
-) -> World:
-    return build_world(
-        open_world(path),
-        time_step=time_step,
-        integrator=integrator,
-        xacro_arguments=xacro_arguments,
-    )
+def _load_yaml(path: Path, **settings: Any) -> World:
+    return build_world(open_world(path), **settings)
 
 
-def _load_mjcf(
-    path: Path,
-    time_step: float | None,
-    integrator: str | None,
-    xacro_arguments: Mapping[str, Any] | None,
-) -> World:
+def _load_mjcf(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
     if xacro_arguments:
         raise WorldError(f"{path}: MJCF takes no xacro arguments")
     from hrpsim.world.file.mjcf_world import load_mjcf_world
 
-    return load_mjcf_world(path, time_step, integrator)
+    return load_mjcf_world(path, **settings)
 
 
 YAML = WorldFormat("YAML", (".yaml", ".yml"), _load_yaml, lambda path: read_notes(open_world(path)))
