@@ -21,7 +21,7 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh,
 from hrpsim.model.shapes.mesh_integrals import solid_moments
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System, integer_array, real_array
-from hrpsim.model.urdf.joint_types import MOTIONS
+from hrpsim.model.urdf.joint_motions import MOTIONS
 from hrpsim.values import LARGEST, POSITIVE, is_number
 
 # Descriptions are printed with few digits: a thin plate may break the triangle inequality slightly.

@@ -37,7 +37,8 @@ from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SENSOR_KINDS, settings_of_
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.transmission import Tendon, read_transmissions
 from hrpsim.model.urdf.description import Description
-from hrpsim.model.urdf.joint_types import FREE_MOTION, JOINT_TYPES, MOVING_TYPES
+from hrpsim.model.urdf.joint_motions import FREE_MOTION
+from hrpsim.model.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 
 ROBOT_NAME = "robot"  # attribute of the element that names the robot in its world
 _CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")

@@ -19,7 +19,7 @@ from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
 from hrpsim.model.transmission import Tendon, Transmission
-from hrpsim.model.urdf.joint_types import MOTIONS, JointMotion
+from hrpsim.model.urdf.joint_motions import MOTIONS, JointMotion
 
 BASES = ("free", "fixed")
 MESH_USES = ("hull", "exact", "none")  # uses of collision meshes

@@ -7,7 +7,7 @@ import numpy as np
 
 from hrpsim.actuators.commands import delayed_slots
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.model.sensors.sensor_kind import MOTION
+from hrpsim.model.sensors.quantities import MOTION
 from hrpsim.spatial.vector import placed_point, point_velocity
 
 SENSOR = np.dtype(

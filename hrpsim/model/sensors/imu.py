@@ -3,7 +3,8 @@
 
 """Inertial measurement units."""
 
-from hrpsim.model.sensors.sensor_kind import MOTION, StepSensorKind
+from hrpsim.model.sensors.quantities import MOTION
+from hrpsim.model.sensors.sensor_kind import StepSensorKind
 
 
 class Imu(StepSensorKind):

@@ -18,7 +18,6 @@ from hrpsim.model.sensors.gazebo_values import noise_of_axes, number_of, text_of
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.urdf.document import Document
 
-WRENCH, MOTION = 0, 1  # quantities that the compiled step measures
 COMMON = ("rate", "latency", "enabled", "noise", "dropout", "seed", "see_own", "geometry")
 
 
