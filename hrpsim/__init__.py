@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from hrpsim.model.model import MeshUse as MeshUse
     from hrpsim.model.model import Model as Model
     from hrpsim.model.model import Sensor as Sensor
-    from hrpsim.model.sampled_sensors import Camera as Camera
-    from hrpsim.model.sampled_sensors import ContactPad as ContactPad
-    from hrpsim.model.sampled_sensors import HeightScan as HeightScan
-    from hrpsim.model.sampled_sensors import Lidar as Lidar
-    from hrpsim.model.sampled_sensors import SampledSensor as SampledSensor
+    from hrpsim.model.sensors.camera import Camera as Camera
+    from hrpsim.model.sensors.contact_pad import ContactPad as ContactPad
+    from hrpsim.model.sensors.height_scan import HeightScan as HeightScan
+    from hrpsim.model.sensors.lidar import Lidar as Lidar
+    from hrpsim.model.sensors.sampled_sensor import SampledSensor as SampledSensor
     from hrpsim.model.shapes.compound import Compound as Compound
     from hrpsim.model.shapes.convex_hull import ConvexHull as ConvexHull
     from hrpsim.model.shapes.geometry import Box as Box

@@ -28,6 +28,7 @@ LAYERS = [
     {"values", "yaml_text", "arguments", "figures"},
     {"schema"},
     {"spatial", "model.shapes", "model.urdf"},
+    {"model.sensors"},
     {"model.formats"},
     {"model.mjcf", "model.openhrp"},
     {"model"},

@@ -10,11 +10,14 @@ import numpy as np
 
 from hrpsim.actuators.records import ACTUATOR
 from hrpsim.errors import WorldError
-from hrpsim.model.actuator import Actuator
+from hrpsim.model.actuator import RANGES, Actuator
 from hrpsim.model.system import System
 
 MOST_SLOTS = 100_000  # steps of a delay
 _LEAST_SHARE = 1e-3  # of a link's inertia, that the motor of a self-locking gear counts as its own
+
+# Properties that are fields of the record as they are. What differs is filled after these.
+_PLAIN = tuple(name for name in RANGES if name in (ACTUATOR.names or ()))
 
 
 def actuator_records(
@@ -30,6 +33,9 @@ def actuator_records(
     records = np.zeros(len(fitted), dtype=ACTUATOR)
     for record, (dof, actuator) in zip(records, fitted, strict=True):
         record["dof"] = dof
+        for name in _PLAIN:
+            value = getattr(actuator, name)
+            record[name] = 0.0 if value is None else value
         _fill_joint(record, system, dof)
         _fill_drive(record, actuator, time_step)
         _fill_gear(record, actuator, time_step)
@@ -87,8 +93,6 @@ def _fill_joint(record, system: System, dof: int) -> None:
 def _fill_drive(record, actuator: Actuator, time_step: float) -> None:
     record["period"] = actuator.command_period
     record["slew_step"] = actuator.slew_rate * max(actuator.command_period, time_step)
-    record["integral_gain"] = actuator.integral_gain
-    record["integral_limit"] = actuator.integral_limit
     fill_delay(record, actuator.delay, time_step)
     points = len(actuator.curve_velocity)
     record["curve_points"] = points
@@ -97,12 +101,9 @@ def _fill_drive(record, actuator: Actuator, time_step: float) -> None:
         slopes = np.diff(torques) / np.diff(speeds)
         record["curve_speed"][:points], record["curve_torque"][:points] = speeds, torques
         record["curve_slope"][: points - 1], record["steepest"] = slopes, -slopes.min()
-        regeneration = actuator.regeneration_torque
-        record["regeneration_torque"] = torques[0] if regeneration is None else regeneration
-    record["voltage"], record["resistance"] = actuator.voltage, actuator.resistance
+        if actuator.regeneration_torque is None:
+            record["regeneration_torque"] = torques[0]
     record["torque_constant"] = actuator.torque_constant * actuator.gear_ratio
-    record["current_limit"] = actuator.current_limit
-    record["joint_resolution"] = actuator.joint_resolution
     record["motor_resolution"] = actuator.motor_resolution / actuator.gear_ratio
 
 
@@ -123,7 +124,7 @@ def _fill_gear(record, actuator: Actuator, time_step: float) -> None:
     record["resisting"] = resisting + max(0.5 * viscous, viscous - 0.5 * resisting)
     record["half_backlash"] = 0.5 * actuator.backlash
     record["of_middle"], record["of_twist"] = 0.5 * k + c / time_step, 0.5 * k - c / time_step
-    record["spring_rate"], record["damping"] = 0.25 * k * time_step, c
+    record["spring_rate"] = 0.25 * k * time_step
     record["dead_torque"] = record["of_middle"] * record["half_backlash"]
     record["relaxation"] = math.exp(-k * time_step / c) if c > 0.0 else 0.0
 
@@ -135,8 +136,6 @@ def _fill_heat(record, actuator: Actuator, time_step: float) -> None:
         ("reference", "reference_temperature"),
         ("resistance_rise", "resistance_coefficient"),
         ("torque_constant_rise", "torque_constant_coefficient"),
-        ("derating_temperature", "derating_temperature"),
-        ("limit_temperature", "limit_temperature"),
     ):
         record[name] = getattr(actuator, source)
     inner = 1.0 / actuator.winding_thermal_resistance

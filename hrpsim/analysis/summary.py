@@ -24,7 +24,7 @@ from hrpsim.analysis.motion import FixedFrom, Motion
 from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.geometry.motion_check import check_motion
 from hrpsim.model.model import Model
-from hrpsim.model.system import FREE, REVOLUTE
+from hrpsim.model.system import FREE
 
 _ROUNDING = 1e-9
 _SHOWN = 12  # phases, and violations, that the text lists
@@ -322,7 +322,7 @@ def _of_joints(model: Model, times, found: Trajectory) -> list[Violation]:
         if joint.joint_type == FREE:
             continue
         k, q = joint.v_index, found.q[:, joint.q_index]
-        unit, effort = ("rad", "Nm") if joint.joint_type == REVOLUTE else ("m", "N")
+        unit, effort = joint.motion.unit, joint.motion.effort_unit
         rate, torque = np.abs(found.v[:, k]), np.abs(found.tau[:, k])
         name, lower, upper = joint.name, float(system.lower[k]), float(system.upper[k])
         fastest, strongest = float(system.velocity_limit[k]), float(system.effort_limit[k])

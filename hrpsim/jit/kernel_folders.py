@@ -47,7 +47,7 @@ _SHIPPED = "kernels"
 # Folders of the kernels of a step, and files in them without kernels that no kernel names.
 _OF_STEP = ("jit", "spatial", "kinematics", "dynamics", "collision", "constraints", "solvers")
 _OF_STEP += ("actuators", "sensors", "step", "model/system.py", "model/shapes/geometry.py")
-_OF_STEP += ("constants.py",)
+_OF_STEP += ("constants.py", "model/sensors/quantities.py", "model/urdf/joint_motions.py")
 _NO_KERNELS = {"kernel_folders.py", "compiler_beside.py", "announcement.py"}
 _PACKAGE = Path(__file__).parent.parent
 

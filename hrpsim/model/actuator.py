@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -19,63 +19,11 @@ from hrpsim.values import ANY, LIMIT, NOT_NEGATIVE, POSITIVE, Range, is_number, 
 
 CURVE_POINTS = 8  # most points of a torque-speed curve
 ENCODERS = ("joint", "motor")
+_DELAY = Range(0.0, LONGEST_DELAY, "s")
 _EFFICIENCY = Range(0.0, 1.0, above_low=True)
 TEMPERATURE = Range(-273.15, 1e4, "degrees Celsius")
 _RESISTANCE = Range(1e-6, 1e12, "K/W")
 _RISE = Range(-0.1, 0.1, "1/K")
-_OPTIONAL = ("regeneration_torque", "static_friction")  # None: as another property
-# Without any of these, and without losses of the gear, a step is that of a plain joint.
-_ACTING = (
-    "delay",
-    "command_period",
-    "slew_rate",
-    "integral_gain",
-    "curve_velocity",
-    "resistance",
-    "stiffness",
-    "coulomb_friction",
-    "static_friction",
-    "viscous_friction",
-    "joint_resolution",
-)
-
-RANGES: Mapping[str, Range] = {
-    "delay": Range(0.0, LONGEST_DELAY, "s"),
-    "command_period": Range(0.0, LONGEST_DELAY, "s"),
-    "slew_rate": NOT_NEGATIVE,
-    "integral_gain": NOT_NEGATIVE,
-    "integral_limit": LIMIT,
-    "regeneration_torque": LIMIT,
-    "voltage": NOT_NEGATIVE,
-    "resistance": NOT_NEGATIVE,
-    "torque_constant": NOT_NEGATIVE,
-    "current_limit": LIMIT,
-    "gear_ratio": POSITIVE,
-    "stiffness": NOT_NEGATIVE,
-    "damping": NOT_NEGATIVE,
-    "backlash": NOT_NEGATIVE,
-    "coulomb_friction": NOT_NEGATIVE,
-    "static_friction": NOT_NEGATIVE,
-    "stribeck_velocity": POSITIVE,
-    "viscous_friction": NOT_NEGATIVE,
-    "efficiency": _EFFICIENCY,
-    "backdriving_efficiency": Range(0.0, 1.0),
-    "joint_resolution": NOT_NEGATIVE,
-    "motor_resolution": NOT_NEGATIVE,
-    "torque_resolution": NOT_NEGATIVE,
-    "torque_noise": NOT_NEGATIVE,
-    "winding_heat_capacity": NOT_NEGATIVE,
-    "winding_thermal_resistance": _RESISTANCE,
-    "housing_heat_capacity": POSITIVE,
-    "housing_thermal_resistance": _RESISTANCE,
-    "ambient_temperature": TEMPERATURE,
-    "reference_temperature": TEMPERATURE,
-    "resistance_coefficient": _RISE,
-    "torque_constant_coefficient": _RISE,
-    "derating_temperature": LIMIT,
-    "limit_temperature": LIMIT,
-}
-LISTS = ("curve_velocity", "curve_torque")
 _BAM = (
     "Duclusaud, Passault, Padois, Ly 2024, Extended friction models for the physics simulation of"
     " servo actuators, arXiv:2410.08650; parameters of model m3 for {} in github.com/Rhoban/bam"
@@ -84,6 +32,11 @@ _UNITREE = (
     "torque-speed curve, friction and reflected inertia of {} in unitree_actuators.py of"
     " github.com/unitreerobotics/unitree_rl_lab"
 )
+
+
+def _setting(default: Any, bounds: Range | None = None, *, acts: bool = False) -> Any:
+    """Return a property with its bounds. `acts`: another value than 0 changes a step."""
+    return field(default=default, metadata={"range": bounds, "acts": acts})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,53 +83,53 @@ class Actuator:
             falls from the derating temperature on and is 0 at the limit temperature.
     """
 
-    delay: float = 0.0
-    command_period: float = 0.0
-    slew_rate: float = 0.0
-    integral_gain: float = 0.0
-    integral_limit: float = math.inf
-    curve_velocity: tuple[float, ...] = ()
-    curve_torque: tuple[float, ...] = ()
-    regeneration_torque: float | None = None
-    voltage: float = 0.0
-    resistance: float = 0.0
-    torque_constant: float = 0.0
-    gear_ratio: float = 1.0
-    current_limit: float = math.inf
-    stiffness: float = 0.0
-    damping: float = 0.0
-    backlash: float = 0.0
+    delay: float = _setting(0.0, _DELAY, acts=True)
+    command_period: float = _setting(0.0, _DELAY, acts=True)
+    slew_rate: float = _setting(0.0, NOT_NEGATIVE, acts=True)
+    integral_gain: float = _setting(0.0, NOT_NEGATIVE, acts=True)
+    integral_limit: float = _setting(math.inf, LIMIT)
+    curve_velocity: tuple[float, ...] = _setting((), acts=True)
+    curve_torque: tuple[float, ...] = _setting(())
+    regeneration_torque: float | None = _setting(None, LIMIT)
+    voltage: float = _setting(0.0, NOT_NEGATIVE)
+    resistance: float = _setting(0.0, NOT_NEGATIVE, acts=True)
+    torque_constant: float = _setting(0.0, NOT_NEGATIVE)
+    gear_ratio: float = _setting(1.0, POSITIVE)
+    current_limit: float = _setting(math.inf, LIMIT)
+    stiffness: float = _setting(0.0, NOT_NEGATIVE, acts=True)
+    damping: float = _setting(0.0, NOT_NEGATIVE)
+    backlash: float = _setting(0.0, NOT_NEGATIVE)
     encoder: str = "joint"
-    coulomb_friction: float = 0.0
-    static_friction: float | None = None
-    stribeck_velocity: float = 0.01
-    viscous_friction: float = 0.0
-    efficiency: float = 1.0
-    backdriving_efficiency: float = 1.0
-    joint_resolution: float = 0.0
-    motor_resolution: float = 0.0
-    torque_resolution: float = 0.0
-    torque_noise: float = 0.0
+    coulomb_friction: float = _setting(0.0, NOT_NEGATIVE, acts=True)
+    static_friction: float | None = _setting(None, NOT_NEGATIVE, acts=True)
+    stribeck_velocity: float = _setting(0.01, POSITIVE)
+    viscous_friction: float = _setting(0.0, NOT_NEGATIVE, acts=True)
+    efficiency: float = _setting(1.0, _EFFICIENCY)
+    backdriving_efficiency: float = _setting(1.0, Range(0.0, 1.0))
+    joint_resolution: float = _setting(0.0, NOT_NEGATIVE, acts=True)
+    motor_resolution: float = _setting(0.0, NOT_NEGATIVE)
+    torque_resolution: float = _setting(0.0, NOT_NEGATIVE)
+    torque_noise: float = _setting(0.0, NOT_NEGATIVE)
     noise_seed: int = 0
-    winding_heat_capacity: float = 0.0
-    winding_thermal_resistance: float = 1.0
-    housing_heat_capacity: float = 1.0
-    housing_thermal_resistance: float = 1.0
-    ambient_temperature: float = 25.0
-    reference_temperature: float = 25.0
-    resistance_coefficient: float = 0.0
-    torque_constant_coefficient: float = 0.0
-    derating_temperature: float = math.inf
-    limit_temperature: float = math.inf
+    winding_heat_capacity: float = _setting(0.0, NOT_NEGATIVE)
+    winding_thermal_resistance: float = _setting(1.0, _RESISTANCE)
+    housing_heat_capacity: float = _setting(1.0, POSITIVE)
+    housing_thermal_resistance: float = _setting(1.0, _RESISTANCE)
+    ambient_temperature: float = _setting(25.0, TEMPERATURE)
+    reference_temperature: float = _setting(25.0, TEMPERATURE)
+    resistance_coefficient: float = _setting(0.0, _RISE)
+    torque_constant_coefficient: float = _setting(0.0, _RISE)
+    derating_temperature: float = _setting(math.inf, LIMIT)
+    limit_temperature: float = _setting(math.inf, LIMIT)
 
     def __post_init__(self):
         for name, bounds in RANGES.items():
             value = getattr(self, name)
-            if value is not None or name not in _OPTIONAL:
+            if value is not None or name not in OPTIONAL:
                 object.__setattr__(self, name, number(name, value, bounds))
         if self.encoder not in ENCODERS:
             raise WorldError(unknown_name("encoder", str(self.encoder), ENCODERS))
-        for name in ("curve_velocity", "curve_torque"):
+        for name in LISTS:
             object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         object.__setattr__(self, "noise_seed", whole("noise_seed", self.noise_seed, 0, 2**32 - 1))
         self._check_curve()
@@ -277,7 +230,14 @@ class Actuator:
             )
 
 
-FIELDS = tuple(f.name for f in fields(Actuator))
+FIELDS = tuple(one.name for one in fields(Actuator))
+RANGES: Mapping[str, Range] = {
+    one.name: one.metadata["range"] for one in fields(Actuator) if one.metadata.get("range")
+}
+LISTS = tuple(one.name for one in fields(Actuator) if one.default == ())
+OPTIONAL = tuple(one.name for one in fields(Actuator) if one.default is None)  # as another property
+# Without any of these, and without losses of the gear, a step is that of a plain joint.
+_ACTING = tuple(one.name for one in fields(Actuator) if one.metadata.get("acts"))
 
 
 def actuator_of(given: Mapping[str, Any]) -> Actuator:

@@ -21,6 +21,7 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh,
 from hrpsim.model.shapes.mesh_integrals import solid_moments
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System, integer_array, real_array
+from hrpsim.model.urdf.joint_motions import MOTIONS
 from hrpsim.values import LARGEST, POSITIVE, is_number
 
 # Descriptions are printed with few digits: a thin plate may break the triangle inequality slightly.
@@ -113,7 +114,7 @@ def unresisted_bodies(system: System) -> list[int]:
                 unresisted.append(i)
             continue
         if joint != FIXED:
-            axis = 2 if joint == REVOLUTE else 5
+            axis = MOTIONS[joint].axis
             U = I_A[:, axis]
             D = U[axis] + system.rotor_inertia[system.v_index[i]]
             if abs(D) <= _SINGULAR * _block_traces(I_A)[axis // 3]:

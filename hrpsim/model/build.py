@@ -14,7 +14,8 @@ from hrpsim.model import body_inertia
 from hrpsim.model.described import Extension
 from hrpsim.model.link_tree import WORLD, Dof, LinkTree
 from hrpsim.model.model import Lift, Model, Sensor
-from hrpsim.model.sampled_sensors import sampled_sensor
+from hrpsim.model.sensors.kinds import SENSOR_KINDS
+from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.model.system import FIXED, FREE, System, integer_array, real_array
 from hrpsim.model.urdf.description import Description
@@ -31,7 +32,7 @@ def build_model(
     With base "free" the first body is a FREE body in the frame of the root link. With base "fixed"
     the root link is part of the world. ModelError if an inertia is invalid.
     """
-    cut_links = {s.link for s in extension.sensors.values() if s.kind == "force_torque"}
+    cut_links = {s.link for s in extension.sensors.values() if SENSOR_KINDS[s.kind].at_joint}
     cut_joints = {description.parent_joint[link] for link in cut_links}
     tree = LinkTree(description, extension, cut_joints)
     root = description.root

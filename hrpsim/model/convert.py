@@ -17,7 +17,8 @@ from lxml import etree
 from hrpsim.errors import ModelError
 from hrpsim.model.formats import robot_data
 from hrpsim.model.formats.urdf_writer import write_urdf
-from hrpsim.model.load import expand_xacro, load_model, read_foreign, refuse_unread
+from hrpsim.model.load import expand_xacro, load_model
+from hrpsim.model.robot_formats import read_foreign, refuse_unread
 from hrpsim.model.urdf.document import Document
 from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources, declared_name
 from hrpsim.model.urdf.xacro_text import read_source

@@ -33,13 +33,14 @@ from hrpsim.model.formats.robot_data import LONGEST_DELAY
 from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
 from hrpsim.model.ros2_control import read_ros2_control
-from hrpsim.model.sampled_sensors import SAMPLED_KINDS, settings_of_kind
+from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SENSOR_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.transmission import Tendon, read_transmissions
-from hrpsim.model.urdf.description import MOVING_TYPES, Description
+from hrpsim.model.urdf.description import Description
+from hrpsim.model.urdf.joint_motions import FREE_MOTION
+from hrpsim.model.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 
 ROBOT_NAME = "robot"  # attribute of the element that names the robot in its world
-SENSOR_TYPES = ("force_torque", "imu", *SAMPLED_KINDS)
 _CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")
 _CONNECTION_ATTRIBUTES = (
     *("to", "kind", "axes", "name", "xyz", "rpy", "to_xyz", "to_rpy", "length"),
@@ -240,7 +241,7 @@ def _read_mesh(description: Description, extension: Extension, link: str, tag) -
 def _read_sensor(description: Description, extension: Extension, link: str, tag) -> None:
     document = description.document
     name, kind = document.text(tag, "name"), document.text(tag, "type")
-    document.require_name(tag, "sensor type", kind, SENSOR_TYPES)
+    document.require_name(tag, "sensor type", kind, SENSOR_KINDS)
     own = settings_of_kind(kind) if kind in SAMPLED_KINDS else ("tare", "rate", "latency")
     _check_content(description, tag, ("name", "type", *own), children=("origin",))
     first = extension.sensors.get(name) or extension.sampled.get(name)
@@ -257,12 +258,12 @@ def _read_sensor(description: Description, extension: Extension, link: str, tag)
         described = DescribedSampled(name, kind, link, placement, settings, tag)
         extension.sampled[name] = described
         return
-    if kind == "force_torque" and link not in description.parent_joint:
+    if SENSOR_KINDS[kind].at_joint and link not in description.parent_joint:
         document.fail(tag, f"link {link!r} is the root: no joint above it transmits a wrench")
     tare = tag.get("tare", "false")
     if tare not in ("true", "false"):
         document.fail(tag, f"tare={tare!r} must be true or false")
-    if kind != "force_torque" and tag.get("tare") is not None:
+    if not SENSOR_KINDS[kind].at_joint and tag.get("tare") is not None:
         document.fail(tag, "only a force_torque sensor has a tare")
     rate = _not_negative(description, tag, "rate", 0.0)
     latency = description.document.number(tag, "latency", 0.0)
@@ -331,10 +332,11 @@ def _read_keyframe(description: Description, extension: Extension, link: str, ta
         joint = document.text(element, "name")
         document.require_name(element, "joint", joint, description.joints)
         kind = description.joints[joint].type
-        if kind not in (*MOVING_TYPES, "floating"):
+        count = JOINT_TYPES[kind].q_count
+        if not count:
             document.fail(element, f"joint {joint!r} is {kind}, with no coordinate")
-        joints[joint] = document.numbers(element, "position", 7 if kind == "floating" else 1)
-        if kind == "floating" and not any(joints[joint][3:]):
+        joints[joint] = document.numbers(element, "position", count)
+        if count == FREE_MOTION.q_count and not any(joints[joint][3:]):
             document.fail(element, "the quaternion is zero")
     is_placed = tag.get("xyz") is not None or tag.get("rpy") is not None
     base = _placement(description, tag, "xyz", "rpy") if is_placed else None

@@ -20,6 +20,7 @@ from hrpsim.model.model import MeshUse, Model
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.unread import unread_parts
 from hrpsim.model.urdf.description import UNSTATED, Description, is_void, read_description, shape_of
+from hrpsim.model.urdf.joint_types import JOINT_TYPES
 from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.model.urdf.xacro_text import NAMESPACES, UrdfText
 from hrpsim.model.visuals import POINT_RADIUS, read_shapes
@@ -162,7 +163,7 @@ def _unstated(joint) -> bool:
 
 
 def _immobile(joint) -> bool:
-    limit = joint.find("limit") if joint.get("type") in ("revolute", "prismatic") else None
+    limit = joint.find("limit") if JOINT_TYPES[joint.get("type")].has_range else None
     return limit is not None and float(limit.get("lower", 0)) == float(limit.get("upper", 0))
 
 

@@ -14,12 +14,12 @@ from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.described import Extension
 from hrpsim.model.model import Frame, Joint
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_with_z_along
-from hrpsim.model.system import FIXED, FREE, JOINT_NQ, JOINT_NV, PRISMATIC, REVOLUTE
-from hrpsim.model.urdf.description import MOVING_TYPES, Description
+from hrpsim.model.system import FIXED, FREE, JOINT_NQ, JOINT_NV
+from hrpsim.model.urdf.description import Description
+from hrpsim.model.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 from hrpsim.values import LARGEST
 
 WORLD = -1
-_KERNEL_TYPE = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC}
 
 
 @dataclass
@@ -114,17 +114,10 @@ class LinkTree:
             self.check_floating(joint.name, body)
             return self.add_body(joint.name, WORLD, FREE, at, joint.child), IDENTITY
         normal = rotation_with_z_along(joint.axis or (1.0, 0.0, 0.0))
-        if joint.type == "planar":
-            steps = [
-                (f"{joint.name}_x", PRISMATIC, normal[:, 0]),
-                (f"{joint.name}_y", PRISMATIC, normal[:, 1]),
-                (f"{joint.name}_theta", REVOLUTE, normal[:, 2]),
-            ]
-        else:
-            steps = [(joint.name, _KERNEL_TYPE[joint.type], normal[:, 2])]
-        for name, joint_type, direction in steps:
-            turn = Placement(rotation_with_z_along(direction), np.zeros(3))
-            body = self.add_body(name, body, joint_type, at.then(turn), joint.child)
+        for motion, suffix, direction in JOINT_TYPES[joint.type].steps:
+            turn = Placement(rotation_with_z_along(normal[:, direction]), np.zeros(3))
+            name = joint.name + suffix
+            body = self.add_body(name, body, motion.code, at.then(turn), joint.child)
             self.describe_dof(joint, self.dofs[-1])
             at = turn.inverse()
         return body, at
@@ -149,7 +142,7 @@ class LinkTree:
         if joint.limit is not None and joint.type in MOVING_TYPES:
             dof.velocity_limit = _stated(joint.limit.velocity)
             dof.effort_limit = _stated(joint.limit.effort)
-            if joint.type != "continuous":
+            if JOINT_TYPES[joint.type].has_range:
                 dof.lower, dof.upper = _bound(joint.limit.lower), _bound(joint.limit.upper)
         spring = self.extension.springs.get(joint.name)
         if spring is not None:

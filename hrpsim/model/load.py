@@ -16,7 +16,6 @@ import contextlib
 import hashlib
 import os
 import pickle
-import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -30,21 +29,14 @@ from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, require_name, unknown_name
 from hrpsim.jit.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
+from hrpsim.model.robot_formats import format_of, read_foreign, refuse_unread
 from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources
 from hrpsim.model.urdf.xacro_text import UrdfText, expand, is_xacro, read_source
 from hrpsim.stored_files import read_whole, remove_oldest, write_whole
 
 if TYPE_CHECKING:
     from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
-READ_FORMATS = "URDF, xacro, MJCF (.xml), Choreonoid .body and OpenHRP .wrl"
-_SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*>", re.DOTALL)
-_ROOT = re.compile(r"<([A-Za-z_][\w.-]*)")
-_NOT_READ = {
-    ".mjb": "a compiled MuJoCo model holds no names of files and fits one version: give the .xml",
-    ".sdf": "SDF is not read: convert it to URDF or MJCF first",
-    ".usd": "USD is not read: export it as URDF or MJCF first",
-}
-_NOT_READ.update({suffix: _NOT_READ[".usd"] for suffix in (".usda", ".usdc", ".usdz")})
+
 # Sources that make models: this package and the top of hrpsim (numbers, texts, limits).
 _AT_TOP = sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
 _FOLDER = cache_for("model", *_AT_TOP)
@@ -182,11 +174,11 @@ def _urdf_text(
     if arguments:
         listed = ", ".join(map(repr, arguments))
         raise ModelError(f"{label}: is not xacro, so it takes no arguments ({listed})")
-    if not allow_mjcf and format_of(text, path) == "mjcf":
+    if not allow_mjcf and format_of(text, path).name == "mjcf":
         raise ModelError(
             f"{label}: MJCF is not allowed here (allow_mjcf); convert it first (hrpsim convert)"
         )
-    if path is not None and format_of(text, path) == "mjcf":
+    if path is not None and format_of(text, path).name == "mjcf":
         from hrpsim.model.mjcf.kept import converted
 
         urdf, notes = converted(text, path, lambda: _foreign_urdf(text, path, resources))
@@ -263,49 +255,3 @@ def keep(key: str, model: Model) -> Model:
 
 def _hash_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def refuse_unread(path: Path | None) -> None:
-    """Raise ModelError for a file name with the suffix of an unsupported format."""
-    why = _NOT_READ.get("" if path is None else path.suffix.lower())
-    if why:
-        raise ModelError(f"{path}: {why}; what is read: {READ_FORMATS}")
-
-
-def format_of(text: str, path: Path | None) -> str:
-    """Return "mjcf", "sdf", "body", "vrml" or "urdf". Unknown formats count as URDF."""
-    suffix = "" if path is None else path.suffix.lower()
-    if suffix == ".body":
-        return "body"
-    if suffix == ".wrl" or text.startswith("#VRML"):
-        return "vrml"
-    at = 0
-    while (skipped := _SKIPPED.match(text, at)) is not None:
-        at = skipped.end()
-    root = _ROOT.match(text, at)
-    return {"mujoco": "mjcf", "sdf": "sdf"}.get(root[1] if root else "", "urdf")
-
-
-def read_foreign(text: str, path: Path | None, resources: Resources) -> RobotData | None:
-    """Return the robot of a description in another format than URDF, or None for a URDF."""
-    kind = format_of(text, path)
-    if kind == "sdf":
-        raise ModelError(f"{path or '<text>'}: {_NOT_READ['.sdf']}; what is read: {READ_FORMATS}")
-    if kind == "mjcf":
-        from hrpsim.model.mjcf.read import read_mjcf
-        from hrpsim.model.mjcf.robot import whole_robot
-
-        return whole_robot(read_mjcf(text, path))
-    if kind == "vrml":
-        from hrpsim.model.openhrp.wrl import read_wrl
-
-        return read_wrl(text, _named(path))
-    if kind == "body":
-        from hrpsim.model.openhrp.body_file import read_body
-
-        return read_body(text, _named(path), resources)
-    return None
-
-
-def _named(path: Path | None) -> Path:
-    return Path("<text>") if path is None else path

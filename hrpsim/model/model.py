@@ -14,11 +14,12 @@ import numpy as np
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.actuator import Actuator
 from hrpsim.model.described import DescribedConnection
-from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
 from hrpsim.model.transmission import Tendon, Transmission
+from hrpsim.model.urdf.joint_motions import MOTIONS, JointMotion
 
 BASES = ("free", "fixed")
 MESH_USES = ("hull", "exact", "none")  # uses of collision meshes
@@ -33,6 +34,11 @@ class Joint:
     body: int
     q_index: int
     v_index: int
+
+    @property
+    def motion(self) -> JointMotion:
+        """Its coordinates, their unit and their usual range."""
+        return MOTIONS[self.joint_type]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.errors import StateError
 from hrpsim.model.model import CollisionShape, Frame, Model, Sensor
-from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_matrix
 from hrpsim.model.system import FREE
 from hrpsim.values import finite_vector

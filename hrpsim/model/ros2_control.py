@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 
 from hrpsim.model.described import Extension
-from hrpsim.model.urdf.description import MOVING_TYPES, Description
+from hrpsim.model.urdf.description import Description
+from hrpsim.model.urdf.joint_types import MOVING_TYPES
 from hrpsim.values import LARGEST
 
 COMMANDS = ("position", "velocity", "effort")

@@ -18,9 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-FIXED, REVOLUTE, PRISMATIC, FREE = range(4)
-JOINT_NQ = (0, 1, 1, 7)
-JOINT_NV = (0, 1, 1, 6)
+from hrpsim.model.urdf.joint_motions import MOTIONS
+
+FIXED, REVOLUTE, PRISMATIC, FREE = (motion.code for motion in MOTIONS)
+JOINT_NQ = tuple(motion.q_count for motion in MOTIONS)
+JOINT_NV = tuple(motion.v_count for motion in MOTIONS)
 
 
 class System(NamedTuple):

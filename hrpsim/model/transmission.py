@@ -12,7 +12,8 @@ import numpy as np
 
 from hrpsim.errors import require_name, unknown_name
 from hrpsim.model.formats.robot_data import Notes
-from hrpsim.model.urdf.description import MOVING_TYPES, Description
+from hrpsim.model.urdf.description import Description
+from hrpsim.model.urdf.joint_types import MOVING_TYPES
 from hrpsim.values import LARGEST, is_number
 
 # Numbers of actuators and joints of each kind.

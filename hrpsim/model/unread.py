@@ -17,15 +17,15 @@ from hrpsim.errors import suggestion
 from hrpsim.model.formats.robot_data import Notes
 from hrpsim.model.gazebo_sensors import (
     FRAME_TAGS,
-    NOISE_TYPES,
     TOPIC,
     frame_of_pose,
     is_its_frame,
     is_read,
     names_the_collisions,
-    noise_type,
 )
 from hrpsim.model.ros2_control import COMMANDS, STATES, is_initial_value, speaks_by_topics
+from hrpsim.model.sensors.gazebo_values import NOISE_TYPES, noise_type
+from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.transmission import KINDS, kind_of
 from hrpsim.model.urdf.document import Document, tag_of
 from hrpsim.model.urdf.xacro_text import NAMESPACES
@@ -38,28 +38,14 @@ _READ = {
     "pose": ("degrees relative_to rotation_format", ""),
     "sensor": (
         "name type",
-        "pose update_rate always_on visualize topic gz_frame_id ignition_frame_id ray lidar camera"
-        " imu force_torque contact",
+        "pose update_rate always_on visualize topic gz_frame_id ignition_frame_id "
+        + " ".join(tag for kind in SENSOR_KINDS.values() for tag in kind.gazebo_tags),
     ),
-    **dict.fromkeys(("ray", "lidar"), ("", "scan range noise")),
-    "camera": ("name", "horizontal_fov image clip noise optical_frame_id"),
-    "image": ("", "width height"),
-    "clip": ("", "near far"),
-    "scan": ("", "horizontal vertical"),
-    **dict.fromkeys(("horizontal", "vertical"), ("", "samples min_angle max_angle")),
-    "range": ("", "min max"),
-    "noise": ("type", "type stddev"),
-    "imu": ("", "angular_velocity linear_acceleration noise"),
-    "force_torque": ("", "frame measure_direction force torque noise"),
-    **dict.fromkeys(
-        ("angular_velocity", "linear_acceleration", "force", "torque"), ("", "x y z noise")
-    ),
+    **{tag: read for kind in SENSOR_KINDS.values() for tag, read in kind.gazebo_elements.items()},
     **dict.fromkeys("xyz", ("", "noise")),
     **dict.fromkeys(("x/noise", "y/noise", "z/noise"), ("type", _NOISE)),
     **dict.fromkeys(("imu/noise", "force_torque/noise"), ("", "type rate accel force torque")),
     **dict.fromkeys(("rate", "accel", "noise/force", "noise/torque"), ("", _NOISE)),
-    "contact": ("", "collision topic"),
-    "contact/collision": ("", ""),
     "ros2_control": ("name type", "joint hardware transmission"),
     "ros2_control/joint": ("name", "command_interface state_interface"),
     "command_interface": ("name", ""),

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hrpsim.model.sensors.kinds import STEP_KINDS
+
 _BLOCK = 256  # samples that are drawn at once
 
 
@@ -118,13 +120,9 @@ class SensorNoise:
         if self._version == levels.version:
             return
         self._version, self._block_number = levels.version, -1
-        if self._kind == "imu":
-            sigma, bias = (
-                (levels.gyro, levels.accelerometer),
-                (levels.gyro_bias, levels.accelerometer_bias),
-            )
-        else:
-            sigma, bias = (levels.force, levels.torque), (0.0, 0.0)
+        kind = STEP_KINDS[self._kind]
+        sigma = [getattr(levels, name) for name in kind.noise_levels]
+        bias = [getattr(levels, name) for name in kind.bias_levels] or [0.0, 0.0]
         self._sigma = np.hypot(np.repeat(sigma, 3), self._own[0])
         self._bias_sigma = np.hypot(np.repeat(bias, 3), self._own[1])
         self._bias = self._own[2]

@@ -7,11 +7,12 @@ import numpy as np
 
 from hrpsim.actuators.commands import delayed_slots
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.sensors.quantities import MOTION
 from hrpsim.spatial.vector import placed_point, point_velocity
 
 SENSOR = np.dtype(
     [
-        ("is_imu", "i8"),
+        ("quantity", "i8"),  # WRENCH or MOTION
         ("body", "i8"),  # -1: on the world
         ("R", "f8", (3, 3)),  # sensor frame in the body frame
         ("p", "f8", (3,)),  # [m]
@@ -74,7 +75,7 @@ def sense(kinematics, articulated, gravity, sensors_out):
         here = kinematics[sensor.body]
         R = here.R
         x, y, z = placed_point(R, here.p, sensor.p)
-        if sensor.is_imu:
+        if sensor.quantity == MOTION:
             _measure_motion(here.v, articulated[sensor.body], x, y, z, sensor.wrench)
         else:
             _measure_wrench(articulated[sensor.body], sensor.wrench)
@@ -143,7 +144,7 @@ def _read_at_rest(gravity, sensor):
     L = sensor.R
     for c in range(3):
         sensor.measured[c] = sensor.measured[3 + c] = 0.0
-        if sensor.is_imu:
+        if sensor.quantity == MOTION:
             sensor.measured[3 + c] = -(
                 L[0, c] * gravity[0] + L[1, c] * gravity[1] + L[2, c] * gravity[2]
             )

@@ -13,7 +13,7 @@ import numpy as np
 
 from hrpsim.jit.reference import Reference
 from hrpsim.model.model import Model, adjacent_bodies
-from hrpsim.model.system import FREE, PRISMATIC
+from hrpsim.model.system import FREE
 from hrpsim.model.urdf.srdf import Pair, pair_of
 from hrpsim.step.scene.status import MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 from hrpsim.step.step import advance
@@ -21,7 +21,6 @@ from hrpsim.world.arrays.change import grow
 from hrpsim.world.world import World
 
 _ASKS = (MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL)
-_FAR = {PRISMATIC: 1.0}  # how far joints without limits are moved [m]; others half a turn
 
 
 class SelfContacts:
@@ -110,7 +109,7 @@ def random_posture(model: Model, random: np.random.Generator) -> np.ndarray:
         if joint.joint_type == FREE:
             continue
         q_of_dof[joint.v_index] = joint.q_index
-        far = _FAR.get(joint.joint_type, math.pi)
+        far = joint.motion.usual_range
         low, high = system.lower[joint.v_index], system.upper[joint.v_index]
         low, high = (low if math.isfinite(low) else -far), (high if math.isfinite(high) else far)
         q[joint.q_index] = random.uniform(min(low, high), max(low, high))

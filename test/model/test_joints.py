@@ -10,6 +10,8 @@ from model.urdf_text import joint, robot, zero_posture
 from hrpsim import ModelError, World, load_model
 from hrpsim.model.shapes.placement import quaternion_of, rotation_from_rpy, rotation_with_z_along
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
+from hrpsim.model.urdf.joint_motions import PRISMATIC_MOTION, REVOLUTE_MOTION
+from hrpsim.model.urdf.joint_types import JOINT_TYPES, JointType, Step
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0"/><mass value="2"/>
   <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>"""
@@ -145,6 +147,21 @@ def test_a_planar_joint_slides_twice_and_turns_about_its_normal():
     x, y, normal = (R_body[:, 2] for R_body, _ in zero_posture(model))
     assert normal == pytest.approx(R @ np.array([0, 1, 1]) / np.sqrt(2), abs=1e-15)
     assert np.cross(x, y) == pytest.approx(normal, abs=1e-15)
+
+
+def test_a_type_of_several_axes_is_an_entry_of_the_table(monkeypatch):
+    """Law: joints of the kernels follow one another from parent to child, about one axis."""
+    steps = Step(REVOLUTE_MOTION, "_turn"), Step(PRISMATIC_MOTION, "_slide")
+    monkeypatch.setitem(JOINT_TYPES, "cylindrical", JointType("cylindrical", steps))
+    text = robot(
+        link("ground"), link("rod"),
+        joint("c", "cylindrical", "ground", "rod", '<axis xyz="0 1 1"/>'),
+    )  # fmt: skip
+    model = load_model(text, base="fixed")
+    assert model.joint_names == ("c_turn", "c_slide")
+    assert model.system.joint_type.tolist() == [REVOLUTE, PRISMATIC]
+    for R, _ in zero_posture(model):
+        assert R[:, 2] == pytest.approx(np.array([0, 1, 1]) / np.sqrt(2), abs=1e-15)
 
 
 def test_floating_joints_hang_on_the_world_of_a_fixed_base():

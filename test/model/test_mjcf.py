@@ -22,7 +22,7 @@ from hrpsim import (
     load_world,
     mass_matrix,
 )
-from hrpsim.model.load import format_of
+from hrpsim.model.robot_formats import format_of
 
 pytest.importorskip("mujoco", reason="no mujoco")
 
@@ -462,9 +462,9 @@ def test_without_mujoco_the_error_names_the_extra(tmp_path, monkeypatch):
 
 
 def test_formats_are_told_apart():
-    assert format_of("<?xml version='1.0'?>\n<!-- <robot> --> <mujoco/>", None) == "mjcf"
-    assert format_of('<robot name="a"/>', None) == "urdf"
-    assert format_of("#VRML V2.0 utf8", None) == "vrml"
+    assert format_of("<?xml version='1.0'?>\n<!-- <robot> --> <mujoco/>", None).name == "mjcf"
+    assert format_of('<robot name="a"/>', None).name == "urdf"
+    assert format_of("#VRML V2.0 utf8", None).name == "vrml"
 
 
 def test_importing_hrpsim_loads_no_reader():

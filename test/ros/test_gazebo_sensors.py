@@ -14,9 +14,11 @@ from ros.stand_ins import Log
 from ros.test_contacts_topic import TYPES, Publisher
 
 import hrpsim
+from hrpsim.model.sensors.kinds import SAMPLED_KINDS, STEP_KINDS
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.sample_publishers import sample_publishers
+from hrpsim.ros.robot.sample_publishers import PUBLISHERS, sample_publishers
+from hrpsim.ros.robot.step_sensors import STEP_MESSAGES
 
 ROBOT = """<robot name="r"><link name="body"><inertial><mass value="2"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -35,6 +37,10 @@ ROBOT = """<robot name="r"><link name="body"><inertial><mass value="2"/>
 <sensor name="camera" type="camera"><topic>front/image</topic><camera/></sensor>
 <sensor name="both" type="rgbd_camera"><topic>rgbd</topic><camera/></sensor>
 </gazebo></robot>"""
+
+
+def test_every_kind_of_sensor_has_a_message():
+    assert (PUBLISHERS.keys(), STEP_MESSAGES.keys()) == (SAMPLED_KINDS.keys(), STEP_KINDS.keys())
 
 
 def test_topics_and_frames_are_those_of_the_description(simulations, tmp_path, listener):

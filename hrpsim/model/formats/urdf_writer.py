@@ -20,6 +20,7 @@ from hrpsim.errors import ModelError
 from hrpsim.model.formats import robot_data
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.urdf.document import Document
+from hrpsim.model.urdf.joint_types import JOINT_TYPES
 
 # In place of the missing limit of a joint with one position limit: out of reach.
 _NO_LIMIT = 1e12
@@ -143,20 +144,20 @@ def _shape(link, tag: str, name: str, shape: robot_data.ShapeData, mesh_uri: Mes
 def _joint(root, joint: robot_data.JointData) -> None:
     unlimited = joint.lower == -math.inf and joint.upper == math.inf
     kind = joint.type
-    if kind == "revolute" and unlimited:
-        kind = "continuous"
+    if unlimited:
+        kind = JOINT_TYPES[kind].without_range or kind
     element = etree.SubElement(root, "joint", name=joint.name, type=kind)
     _origin(element, joint.origin)
     etree.SubElement(element, "parent", link=joint.parent)
     etree.SubElement(element, "child", link=joint.child)
-    if kind not in ("revolute", "continuous", "prismatic"):
+    if not JOINT_TYPES[kind].is_single:
         return
     etree.SubElement(element, "axis", xyz=exact_text(joint.axis))
     efforts = {
         "effort": exact_text([joint.effort if joint.effort < math.inf else 0.0]),
         "velocity": exact_text([joint.velocity if joint.velocity < math.inf else 0.0]),
     }
-    if kind == "continuous":
+    if not JOINT_TYPES[kind].has_range:
         if efforts != {"effort": "0.0", "velocity": "0.0"}:
             etree.SubElement(element, "limit", **efforts)
     else:
@@ -269,6 +270,7 @@ def _complete_limit(document: Document, limit) -> None:
     for key in ("effort", "velocity"):
         if limit.get(key) is None:
             limit.set(key, "0")
-    if limit.getparent().get("type") in ("revolute", "prismatic"):
+    joint_type = JOINT_TYPES.get(limit.getparent().get("type"))
+    if joint_type is not None and joint_type.has_range:
         for key in ("lower", "upper"):
             document.text(limit, key)

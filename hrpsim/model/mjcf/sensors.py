@@ -17,9 +17,11 @@ from hrpsim.model.formats.robot_data import (
 )
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.mjcf.tree import BodyTree, ball_angles, rotation_of, site_placement
+from hrpsim.model.sensors.kinds import SENSOR_KINDS
+from hrpsim.model.sensors.sensor_kind import SensorKind
 from hrpsim.model.shapes.placement import Placement
 
-_KINDS = {"FORCE": "force_torque", "TORQUE": "force_torque", "GYRO": "imu", "ACCELEROMETER": "imu"}
+_KIND_OF_TYPE = {name: one for one in SENSOR_KINDS.values() for name in one.mjcf_types}
 _OF_STATE = ("JOINT", "FRAME", "BALL", "VELOCIMETER", "SUBTREE", "CLOCK", "ACTUATOR")
 _UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -70,13 +72,13 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
 
     The sensors are named after the site.
     """
-    found: dict[tuple[int, str], float] = {}  # latencies
+    found: dict[tuple[int, type[SensorKind]], float] = {}  # latencies
     with_joint = {joint.child for joint in robot.joints.values()}
     for k in range(m.nsensor):
         sort = m.kind("mjtSensor", m.sensor_type[k])
         name = m.names["sensor"][k]
         delay = 0.0 if m.sensor_delay is None else float(m.sensor_delay[k])
-        kind = _KINDS.get(sort)
+        kind = _KIND_OF_TYPE.get(sort)
         if kind is None:
             where = (
                 "read it from the state of the robot"
@@ -98,14 +100,14 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
             notes.add("sensor delay", f"{why}, {LONGEST_DELAY:g} s at most", name)
         if (site, kind) in found:
             continue
-        if kind == "force_torque" and tree.links[body] not in with_joint:
+        if kind.at_joint and tree.links[body] not in with_joint:
             notes.add(f"sensor {sort.lower()} on the base", "no joint above carries a force", name)
             continue
         found[site, kind] = latency
         wanted = m.names["site"][site] or name or f"site{site}"
         label = free_name(wanted, {sensor.name for sensor in robot.sensors})
         placement = site_placement(m, site)
-        robot.sensors.append(SensorData(label, kind, tree.links[body], placement, latency))
+        robot.sensors.append(SensorData(label, kind.kind, tree.links[body], placement, latency))
 
 
 def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:

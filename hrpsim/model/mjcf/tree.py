@@ -12,8 +12,10 @@ import numpy as np
 from hrpsim.model.formats.robot_data import WORLD_LINK, JointData, Notes, RobotData, free_name
 from hrpsim.model.mjcf.read import MjcfModel
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
+from hrpsim.model.urdf.joint_types import JOINT_TYPES
 
 _NONE = np.zeros(3)
+_TYPE_OF = {one.mjcf_type: name for name, one in JOINT_TYPES.items()}
 _EULER = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
@@ -117,7 +119,7 @@ class BodyTree:
     def _hinge_or_slide(self, joint: int, kind: str) -> JointData:
         m = self.m
         data = JointData(self._joint_names[joint], "", "", "")
-        data.type = "revolute" if kind == "HINGE" else "prismatic"
+        data.type = _TYPE_OF[kind]
         x, y, z = map(float, m.jnt_axis[joint])
         data.axis = (x, y, z)
         if m.jnt_limited[joint]:
@@ -222,7 +224,7 @@ def made_with_turns(made: list[JointData], m: MjcfModel, joint: int):
     for data in made:
         if len(made) == 3 or reference == 0.0:
             yield data, Placement(np.eye(3), _NONE)
-        elif data.type == "prismatic":
+        elif not JOINT_TYPES[data.type].is_turn:
             yield data, Placement(np.eye(3), -reference * np.array(data.axis))
         else:
             yield data, Placement(rotation_about(data.axis, -reference), _NONE)

@@ -24,10 +24,11 @@ from hrpsim.model.formats.robot_data import (
     SensorData,
     ShapeData,
 )
+from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.shapes.convex_hull import is_flat, own_extents
 from hrpsim.model.shapes.placement import IDENTITY, Placement
+from hrpsim.model.urdf.joint_types import MOVING_TYPES
 
-_MOVING = {"revolute", "prismatic"}
 _ABOUT_X = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # takes z to -y
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply")
 _CORNERS = 24  # of the polygon in place of a circle
@@ -217,7 +218,7 @@ def _turned_to(y: np.ndarray) -> np.ndarray:
 class Part:
     """A link with the joint above it: parts of its mass, visual and collision shapes.
 
-    type: "free", "fixed", "revolute" or "prismatic". masses: (mass, centre, inertia about the
+    type: one of JOINT_TYPES. masses: (mass, centre, inertia about the
     centre). sensors: (name, kind, placement in the link).
     """
 
@@ -265,7 +266,7 @@ def assembled(
     pose: joint positions by joint id, a keyframe. `fail` raises the error.
     """
     root = parts[0]
-    is_free = root.type == "free" and not any(part.type == "free" for part in parts[1:])
+    is_free = root.type == "floating" and not any(part.type == "floating" for part in parts[1:])
     robot = RobotData(name, root.name if is_free else WORLD_LINK)
     if not is_free:
         robot.add_link(WORLD_LINK)
@@ -279,20 +280,20 @@ def assembled(
         link.collisions = _collisions(part, notes)
         above = IDENTITY if part.parent is None else at_zero[part.parent]
         at_zero[part.name] = above.then(part.placement)
-        if part is root or part.type == "free":
+        if part is root or part.type == "floating":
             if not is_free:
                 robot.add_joint(_joint(part, WORLD_LINK, at_zero[part.name]))
         else:
             robot.add_joint(_joint(part, str(part.parent), part.placement))
     for part in parts:
         for label, kind, placement in part.sensors:
-            if kind == "force_torque" and part.type == "free":
+            if SENSOR_KINDS[kind].at_joint and part.type == "floating":
                 notes.add("ForceSensor on the base", "no joint above carries a force")
             else:
                 names = {sensor.name for sensor in robot.sensors}
                 wanted = label if label not in names else f"{part.name}_{label}"
                 robot.sensors.append(SensorData(wanted, kind, part.name, placement))
-    moving = [part for part in parts if part.type in _MOVING]
+    moving = [part for part in parts if part.type in MOVING_TYPES]
     driven = sorted((p for p in moving if p.joint_id >= 0), key=lambda part: part.joint_id)
     robot.commanded = {part.name: ("effort",) for part in driven}
     for part, other in itertools.pairwise(driven):
@@ -326,15 +327,14 @@ def _collisions(part: Part, notes: Notes) -> list[ShapeData]:
 
 
 def _joint(part: Part, parent: str, placement: Placement) -> JointData:
-    kind = "floating" if part.type == "free" else part.type
     x, y, z = (float(value) for value in part.axis)
     return JointData(
-        *(part.name, kind, parent, part.name, placement, (x, y, z)),
+        *(part.name, part.type, parent, part.name, placement, (x, y, z)),
         lower=part.lower,
         upper=part.upper,
         velocity=part.velocity,
         effort=part.effort,
-        rotor_inertia=part.rotor_inertia if part.type in _MOVING else 0.0,
+        rotor_inertia=part.rotor_inertia if part.type in MOVING_TYPES else 0.0,
     )
 
 

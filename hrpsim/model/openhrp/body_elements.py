@@ -29,19 +29,12 @@ from hrpsim.model.openhrp.assembly import (
 )
 from hrpsim.model.openhrp.body_values import Values
 from hrpsim.model.openhrp.wrl import named_vrml_shapes, read_vrml_file
+from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.text_file import read_text
 from hrpsim.yaml_text import YamlText, parse_yaml
 
-_SENSORS = {
-    "ForceSensor": "force_torque",
-    "RateGyroSensor": "imu",
-    "RateGyro": "imu",
-    "Gyro": "imu",
-    "AccelerationSensor": "imu",
-    "AccelSensor": "imu",
-    "IMU": "imu",
-}
+_SENSORS = {name: one.kind for one in SENSOR_KINDS.values() for name in one.body_elements}
 _SIZES = {
     "Sphere": ("radius",),
     "Cylinder": ("radius", "height"),

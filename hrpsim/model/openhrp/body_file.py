@@ -19,17 +19,12 @@ from hrpsim.model.openhrp.assembly import Part, affine, assembled, copied
 from hrpsim.model.openhrp.body_elements import Elements, YamlFiles
 from hrpsim.model.openhrp.body_values import Values
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_with_z_along
+from hrpsim.model.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.text_file import read_text
 from hrpsim.yaml_text import YamlText, parse_yaml
 
-_TYPES = {
-    "revolute": "revolute",
-    "prismatic": "prismatic",
-    "slide": "prismatic",
-    "free": "free",
-    "fixed": "fixed",
-}
+_TYPES = {name: one for one in JOINT_TYPES.values() for name in one.body_names}
 _TRACKS = ("pseudo_continuous_track", "pseudoContinuousTrack")
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 _LINKS = ("Link", "SubBody", "ContinuousTrack", "Skip")
@@ -218,12 +213,12 @@ class _Reader:
             kind = "fixed"
         if kind not in _TYPES:
             link.fail(unknown_name("joint_type", kind, _TYPES))
-        part.type = _TYPES[kind]
+        part.type = _TYPES[kind].name
         if link.given("joint_axis"):
             part.axis = self._axis(link)
         if link.given("joint_id"):
             part.joint_id = int(max(min(link.number("joint_id", default=-1.0), 1e6), -1.0))
-        if part.type in ("revolute", "prismatic"):
+        if part.type in MOVING_TYPES:
             self._limit(link, part)
         if link.given("joint_name"):
             self.notes.add("joint_name", "joints are called after their links")
@@ -254,7 +249,7 @@ class _Reader:
 
     def _limit(self, link: Values, part: Part) -> None:
         """Read ranges, the effort limit, the rotor and the joint's initial position."""
-        scale = self.to_radian if part.type == "revolute" else 1.0
+        scale = self.to_radian if JOINT_TYPES[part.type].is_turn else 1.0
         part.lower, part.upper = (end * scale for end in link.bounds("joint_range"))
         if part.lower > part.upper:
             link.fail(f"joint_range: {part.lower:g} is above {part.upper:g}")

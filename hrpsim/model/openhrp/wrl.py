@@ -15,11 +15,13 @@ from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.formats.robot_data import Notes, RobotData, ShapeData
 from hrpsim.model.openhrp import assembly
 from hrpsim.model.openhrp.vrml import Node, Vrml
+from hrpsim.model.sensors.kinds import SENSOR_KINDS
+from hrpsim.model.urdf.joint_types import JOINT_TYPES, JointType
 from hrpsim.model.urdf.xacro_text import read_source
 
-_TYPES = {"rotate": "revolute", "slide": "prismatic", "free": "free", "fixed": "fixed"}
+_TYPES = {name: one for one in JOINT_TYPES.values() for name in one.vrml_names}
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
-_SENSORS = {"ForceSensor": "force_torque", "Gyro": "imu", "AccelerationSensor": "imu"}
+_SENSORS = {name: one.kind for one in SENSOR_KINDS.values() for name in one.vrml_nodes}
 _DEVICES = (
     *("VisionSensor", "RangeSensor", "PressureSensor", "PhotoInterrupter", "TorqueSensor"),
     *("SpotLight", "DirectionalLight", "PointLight"),
@@ -238,26 +240,27 @@ class _Reader:
             kind = "fixed"
         if kind not in _TYPES:
             file.fail(node, unknown_name("jointType", kind, _TYPES))
+        joint_type = _TYPES[kind]
         name = node.name or file.text(node, "name") or f"joint{len(self.parts)}"
         T = transform_of(file, node)
         part = assembly.Part(
-            name, parent, _TYPES[kind], assembly.placement_of(T), self._axis(node, kind)
+            *(name, parent, joint_type.name, assembly.placement_of(T)), self._axis(node, joint_type)
         )
         self._describe(node, part)
         self.parts.append(part)
         self._content(node, part, np.eye(4), depth)
 
-    def _axis(self, node: Node, kind: str) -> np.ndarray:
+    def _axis(self, node: Node, joint_type: JointType) -> np.ndarray:
         given = node.fields.get("jointAxis", "Z")
         if isinstance(given, str):
             if given.upper() in _AXES:
                 return np.array(_AXES[given.upper()])
-            if kind in ("rotate", "slide"):
+            if joint_type.needs_axis:
                 self.file.fail(node, unknown_name("jointAxis", given, _AXES))
             return np.array(_AXES["Z"])
         axis = self.file.numbers(node, "jointAxis", 3)
         if axis is None or not axis.any():
-            if kind in ("rotate", "slide"):
+            if joint_type.needs_axis:
                 self.file.fail(node, "jointAxis is zero")
             return np.array(_AXES["Z"])
         return axis

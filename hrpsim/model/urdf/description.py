@@ -17,9 +17,8 @@ from lxml import etree
 from hrpsim import limits
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.urdf.document import Document, described, is_foreign
+from hrpsim.model.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 
-JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
-MOVING_TYPES = ("revolute", "continuous", "prismatic")  # the joints with one coordinate
 GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 UNSTATED = -1.0  # no limit, in Gazebo's SDF; exporters copy it
@@ -191,9 +190,9 @@ def _check_joint(document: Document, joint, links: dict) -> None:
         link = document.text(element, "link")
         document.require_name(element, "link", link, links)
     _check_origin(document, joint)
-    axis = document.only(joint, "axis")
-    if axis is not None and (kind in (*MOVING_TYPES, "planar") or axis.get("xyz") is not None):
-        if not any(document.numbers(axis, "xyz", 3)) and kind in (*MOVING_TYPES, "planar"):
+    axis, needs_axis = document.only(joint, "axis"), JOINT_TYPES[kind].needs_axis
+    if axis is not None and (needs_axis or axis.get("xyz") is not None):
+        if not any(document.numbers(axis, "xyz", 3)) and needs_axis:
             document.fail(axis, "the axis is zero")
     dynamics = document.only(joint, "dynamics")
     if dynamics is not None:
@@ -214,14 +213,14 @@ def _check_joint(document: Document, joint, links: dict) -> None:
 def _check_limit(document: Document, joint, kind: str) -> None:
     limit = document.only(joint, "limit")
     if limit is None:
-        if kind in ("revolute", "prismatic"):
+        if JOINT_TYPES[kind].has_range:
             document.fail(joint, f"a {kind} joint needs <limit lower= upper= effort= velocity=>")
         return
     if kind not in MOVING_TYPES:
         return
     # Limits are only compared, and some exporters write the largest double for none.
     lower, upper = (document.number(limit, key, 0.0, math.inf) for key in ("lower", "upper"))
-    if kind != "continuous" and lower > upper:
+    if JOINT_TYPES[kind].has_range and lower > upper:
         document.fail(limit, f"the lower limit {lower:g} is above the upper limit {upper:g}")
     for key in ("effort", "velocity"):
         value = document.number(limit, key, largest=math.inf)
@@ -269,13 +268,14 @@ def _check_mimics(document: Document, joints: dict) -> None:
         leader_name = document.text(mimic, "joint")
         for key in ("multiplier", "offset"):
             document.number(mimic, key, 0.0)
-        if joint.get("type") in ("floating", "planar"):
-            document.fail(mimic, f"a {joint.get('type')} joint cannot follow another")
+        joint_type = JOINT_TYPES[joint.get("type")]
+        if joint_type.steps and not joint_type.is_single:
+            document.fail(mimic, f"a {joint_type.name} joint cannot follow another")
         document.require_name(mimic, "joint", leader_name, joints)
         leader = joints[leader_name]
         if leader is joint:
             document.fail(mimic, "the joint follows itself")
-        if joint.get("type") == "fixed":
+        if not joint_type.steps:
             continue  # arms with a locked gripper are published like this; nothing moves
         if leader.get("type") not in MOVING_TYPES:
             document.fail(
@@ -290,13 +290,19 @@ def _check_mimics(document: Document, joints: dict) -> None:
 
 
 def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict, dict]:
-    """Pass links (without visuals) and joints to urdf-parser-py, which knows little else."""
+    """Pass links (without visuals) and joints to urdf-parser-py, which knows little else.
+
+    Types of joints are not passed, because it refuses types that are not URDF's.
+    """
     from urdf_parser_py import urdf
 
     standard = etree.Element("robot", name="standard")
     for element in (*links.values(), *joints.values()):
         copy = deepcopy(element)
-        unread = ["visual", *(["axis"] if copy.get("type") in ("fixed", "floating") else [])]
+        unread, joint_type = ["visual"], JOINT_TYPES.get(copy.get("type"))
+        if joint_type is not None:
+            copy.set("type", "unknown")
+            unread += [] if joint_type.needs_axis else ["axis"]
         for part in [part for tag in unread for part in copy.findall(tag)]:
             copy.remove(part)
         for foreign in [part for part in copy.iter() if is_foreign(part)]:
@@ -309,6 +315,8 @@ def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict
             robot = urdf.Robot.from_xml_string(etree.tostring(standard, encoding="utf-8"))
     except Exception as cause:  # the parser raises bare Exception and AssertionError
         raise ModelError(f"{document.label}: {cause}") from cause
+    for name, joint in robot.joint_map.items():
+        joint.type = joints[name].get("type")
     return dict(robot.link_map), dict(robot.joint_map)
 
 

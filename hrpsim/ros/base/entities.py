@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.errors import HrpsimError, ModelError, WorldError, unknown_name
-from hrpsim.model.load import format_of, load_model
+from hrpsim.model.load import load_model
+from hrpsim.model.robot_formats import format_of
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.model.urdf.xacro_text import is_xacro
@@ -241,7 +242,7 @@ class Entities:
 
     def refuse_mjcf(self, source: str | Path) -> None:
         """Raise Refusal for a description that MuJoCo's parser would read."""
-        if not self.limits.mjcf and format_of(*_text_of(source)) == "mjcf":
+        if not self.limits.mjcf and format_of(*_text_of(source)).name == "mjcf":
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
                 "MJCF is not accepted over ROS, because MuJoCo's parser would read it: hrpsim "

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
+from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
@@ -19,18 +19,12 @@ from rclpy.client import Client
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
-from sensor_msgs.msg import Imu, JointState, PointCloud2
+from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import String
 
 from hrpsim.constants import NANOSECONDS
 from hrpsim.control.framework.contact_points import ContactSums
-from hrpsim.control.framework.controller import (
-    BaseReading,
-    Command,
-    ImuReading,
-    State,
-    controlled_joints,
-)
+from hrpsim.control.framework.controller import BaseReading, Command, State, controlled_joints
 from hrpsim.control.framework.controller_host import TRUE, Needs, seconds_of
 from hrpsim.control.pattern.velocity_footsteps import Velocity
 from hrpsim.errors import HrpsimError, unknown_name
@@ -43,11 +37,11 @@ from hrpsim.ros.base.geometry_values import numbers_of
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
-from hrpsim.ros.robot.robot_publishers import CONTACT_POINTS, points_of, sensor_topic
+from hrpsim.ros.robot.robot_publishers import CONTACT_POINTS, points_of
+from hrpsim.ros.robot.step_sensors import STEP_MESSAGES, sensor_topic
 
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
 _DELIVERY = 4.0  # [s, wall]: acknowledgements come with heartbeats, every 3 s in Fast DDS
-_MESSAGE_OF_KIND = {"force_torque": WrenchStamped, "imu": Imu}
 _PARAMETER = "control_period"
 _TIMEOUT = 20.0  # with nodes that do not answer [s, wall]; an answer ends the wait at once
 _LONGEST_LEAD = NANOSECONDS  # a stamp further ahead is of another clock
@@ -88,13 +82,9 @@ class StateListener:
     def __init__(self, node: Node, model: Model, needs: Needs):
         self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
         self._joint_names = controlled_joints(model)
-        self._sensors = {
-            sensor_topic(sensor): sensor
-            for sensor in model.sensors
-            if sensor.kind in _MESSAGE_OF_KIND
-        }
+        self._sensors = {sensor_topic(sensor): sensor for sensor in model.sensors}
         types = {_JOINT_STATES: JointState}
-        types.update({t: _MESSAGE_OF_KIND[s.kind] for t, s in self._sensors.items()})
+        types.update({t: STEP_MESSAGES[s.kind].type for t, s in self._sensors.items()})
         if needs.base == TRUE:
             types[_ODOMETRY] = Odometry
         if needs.contacts or needs.zmp:
@@ -140,7 +130,7 @@ class StateListener:
             arrived = self._arrived[topic]
             for message, _ in subscription.take_all():
                 try:
-                    reading = self._reading(message)
+                    reading = self._reading(topic, message)
                 except Exception as error:
                     self.rejections.note(error, subscription.topic)
                     continue
@@ -150,7 +140,7 @@ class StateListener:
                 if len(arrived) > qos.COMMAND.depth:
                     del arrived[next(iter(arrived))]
 
-    def _reading(self, message) -> Any:
+    def _reading(self, topic: str, message) -> Any:
         """Return a message's arrays or reading; HrpsimError for one that does not fit."""
         if isinstance(message, PointCloud2):
             return points_of(message, self._link_count)
@@ -160,12 +150,8 @@ class StateListener:
             pose, twist = message.pose.pose, message.twist.twist
             parts = pose.position, pose.orientation, twist.linear, twist.angular
             reading = BaseReading(*map(numbers_of, parts))
-        elif isinstance(message, Imu):
-            parts = message.orientation, message.angular_velocity, message.linear_acceleration
-            reading = ImuReading(*map(numbers_of, parts))
         else:
-            wrench = message.wrench
-            reading = np.concatenate([numbers_of(wrench.force), numbers_of(wrench.torque)])
+            reading = STEP_MESSAGES[self._sensors[topic].kind].reading_of(message)
         found = reading if isinstance(reading, tuple) else (reading,)
         if not all(np.isfinite(one).all() for one in found):
             raise HrpsimError("it has values that are not finite")
@@ -206,7 +192,7 @@ class StateListener:
 
     def _state(self, stamp: Stamp) -> State:
         found = {topic: self._pop(topic, stamp) for topic in self._arrived}
-        of_kind: dict[str, dict[str, Any]] = {kind: {} for kind in _MESSAGE_OF_KIND}
+        of_kind: dict[str, dict[str, Any]] = {kind: {} for kind in STEP_MESSAGES}
         for topic, sensor in self._sensors.items():
             of_kind[sensor.kind][sensor.name] = found[topic]
         state = State(

@@ -20,8 +20,6 @@ from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
-KINDS = (".yaml", ".yml")
-
 # Of the description of a simulation; it grows when an entry changes its meaning. 2:
 # interpolate_commands without lockstep too.
 DESCRIPTION_VERSION = 2
@@ -51,7 +49,7 @@ def load_source(
     """
     if not uri and not text:
         raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
-    source: str | Path = located(uri, KINDS, _FORMATS) if uri else text
+    source: str | Path = located(uri, load_world.YAML.suffixes, _FORMATS) if uri else text
     entities.refuse_large(source)
     with _refusals():
         if isinstance(source, Path):
@@ -108,7 +106,7 @@ def find_worlds(sources: Iterable[str]) -> Found:
             return [WorldEntry(str(path), load_world.read_notes(load_world.open_world(path)))]
         return [
             WorldEntry(prefix + file.name if prefix else str(file), notes)
-            for file in _files(path, KINDS)
+            for file in _files(path, load_world.YAML.suffixes)
             if (notes := _notes_of(file)) is not None
         ]
 

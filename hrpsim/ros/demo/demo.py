@@ -39,7 +39,7 @@ from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.ros.base.geometry_values import numbers_of
 from hrpsim.ros.base.program import StopSignal
-from hrpsim.ros.robot.robot_publishers import sensor_topic
+from hrpsim.ros.robot.step_sensors import sensor_topic
 from hrpsim.world.fall import FallWatch
 
 DEFAULT_OUTPUT = Path("demo_output")
@@ -129,8 +129,7 @@ class DemoMonitor:
 
 def node_topics(model: Model) -> tuple[str, ...]:
     """Return the topics that a walk of this robot must deliver, with one for each sensor."""
-    sensors = (s for s in model.sensors if s.kind in ("force_torque", "imu"))
-    return (*_STATE_TOPICS, *(f"/{sensor_topic(sensor)}" for sensor in sensors))
+    return (*_STATE_TOPICS, *(f"/{sensor_topic(sensor)}" for sensor in model.sensors))
 
 
 class DemoError(RuntimeError):

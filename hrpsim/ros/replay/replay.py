@@ -20,7 +20,7 @@ from hrpsim.ros.replay.recorded_run import INPUTS, Arrival, Recording, State, na
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.robot_inputs import COMMANDS, Report, RobotInputs
-from hrpsim.world.file.load_world import build_world, load_world, open_world_text
+from hrpsim.world.file.load_world import WORLD_FORMATS, build_world, load_world, open_world_text
 
 FIELDS = ("position", "velocity", "effort")
 _DEFAULTS = {
@@ -260,5 +260,7 @@ def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]
         return build_world(open_world_text(described["text"], "simulation_description"), **given)
     from hrpsim.ros.base.entities import located
 
-    path = located(described["uri"], (".yaml", ".yml", ".xml"), "a world is YAML or MJCF")
+    suffixes = tuple(suffix for one in WORLD_FORMATS for suffix in one.suffixes)
+    titles = " or ".join(one.title for one in WORLD_FORMATS)
+    path = located(described["uri"], suffixes, f"a world is {titles}")
     return load_world(path, **given)

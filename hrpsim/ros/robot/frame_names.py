@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.model.model import Model
+from hrpsim.model.sensors.kinds import SENSOR_KINDS
 
 # Optical axes in a camera's frame, which looks along x with z up: x to the right, y down, z ahead.
 OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
@@ -72,7 +73,7 @@ class RobotFrames:
                 link = self._model.frame(sensor.link)
                 p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R
                 offsets.append((sensor.link, self.of_sensor(sensor.name), p, R))
-            if not sensor.frame and sensor.kind == "camera":
+            if not sensor.frame and SENSOR_KINDS[sensor.kind].has_optical_frame:
                 link = self._model.frame(sensor.link)
                 p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R @ OPTICAL
                 offsets.append((sensor.link, self.of_optics(sensor.name), p, R))

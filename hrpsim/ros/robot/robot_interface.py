@@ -26,11 +26,11 @@ from hrpsim.ros.robot.robot_publishers import (
     CONTACT_POINTS,
     ContactPointPublisher,
     RobotPublishers,
-    SensorReadings,
     ZmpPublisher,
 )
 from hrpsim.ros.robot.robot_transforms import RobotTransforms
 from hrpsim.ros.robot.sample_publishers import sample_publishers
+from hrpsim.ros.robot.step_sensors import SensorReadings
 from hrpsim.sensors.noise import NoiseLevels
 
 _TYPES = {

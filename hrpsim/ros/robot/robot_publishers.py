@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from geometry_msgs.msg import PointStamped, WrenchStamped
+from geometry_msgs.msg import PointStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from sensor_msgs.msg import Imu, JointState, PointCloud2, PointField
+from sensor_msgs.msg import JointState, PointCloud2, PointField
 from std_msgs.msg import String
 
 from hrpsim.constants import STANDARD_GRAVITY
@@ -25,14 +25,16 @@ from hrpsim.model.model import Sensor
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill as fill_numbers
 from hrpsim.ros.base.serialized_template import SerializedTemplate
-from hrpsim.ros.base.stamps import SimulationClock, Stamp
+from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.ros.robot.step_sensors import (
+    SMALL_VARIANCE,
+    STEP_MESSAGES,
+    SensorReadings,
+    sensor_topic,
+)
 from hrpsim.world.objects.body import rotation_matrix
-from hrpsim.world.objects.robot_reader import RobotReader
 
-# Added to the variance of the noise: zero means "unknown" in sensor_msgs.
-_SMALL_VARIANCE = 1.0e-9
 _LEAST_LOAD = 0.01  # of the robot's weight; below it the ratio of torque to force is noise
 CONTACT_POINTS = "contact_points"
 # Of a contact point: x, y, z are for displays, which require float32; `position` is in full.
@@ -49,68 +51,6 @@ POINT = np.dtype(
     ]
 )
 _DATATYPES = {"f4": PointField.FLOAT32, "u4": PointField.UINT32, "f8": PointField.FLOAT64}
-
-
-class SensorReadings:
-    """Readings of all sensors of a robot, in the order of its model.
-
-    They include the noise of `levels` at the clock's step, and are cached until `forget`.
-    """
-
-    def __init__(self, robot, clock: SimulationClock, levels: NoiseLevels):
-        sensors = robot.model.sensors
-        self.noises = [
-            SensorNoise(
-                *(sensor.name, sensor.kind, levels, sensor.own_noise),
-                robot=robot.name,
-                world=robot.world.noise_world,
-            )
-            for sensor in sensors
-        ]
-        self._clock = clock
-        self._order = [sensor.name for sensor in sensors]
-        self._reader = RobotReader(robot, ())
-        self._imus = [k for k, sensor in enumerate(sensors) if sensor.kind == "imu"]
-        self._orientations: np.ndarray | None = None
-        self._values: np.ndarray | None = None
-
-    def forget(self) -> None:
-        """Clear the cached readings: the robot has moved."""
-        self._values = self._orientations = None
-
-    def index_of(self, name: str) -> int:
-        """Return the row of a sensor."""
-        return self._order.index(name)
-
-    @property
-    def values(self) -> np.ndarray:
-        """Force [N] and torque [Nm], or angular velocity [rad/s] and specific force [m/s^2] (k, 6).
-
-        Each in and about the sensor's frame.
-        """
-        if self._values is None:
-            self._read()
-        return self._values
-
-    def orientation(self, index: int) -> np.ndarray:
-        """Return the orientation of the IMU in a row in the world, a quaternion x y z w (4,)."""
-        if self._orientations is None:
-            self._read()
-        return self._orientations[self._imus.index(index)]
-
-    def _read(self) -> None:
-        """Read all sensors, bit for bit as a controller in the simulator's process does."""
-        numbers, step, count = self._reader.read(), self._clock.steps, len(self._order)
-        self._values = numbers[: 6 * count].reshape(count, 6)
-        self._orientations = numbers[6 * count :].reshape(-1, 4)
-        for row, noise in zip(self._values, self.noises):
-            if noise.is_on:
-                row += noise.at(step)
-
-
-def sensor_topic(sensor: Sensor) -> str:
-    """Return the topic of a sensor: its own, or for an IMU as in REP 145, else its name."""
-    return sensor.topic or (f"{sensor.name}/data" if sensor.kind == "imu" else sensor.name)
 
 
 class RobotPublishers:
@@ -137,10 +77,7 @@ class RobotPublishers:
         self._readings = readings
         self._add_joint_states(robot)
         for sensor in robot.model.sensors:
-            if sensor.kind == "force_torque":
-                self._add_wrench(sensor)
-            elif sensor.kind == "imu":
-                self._add_imu(sensor)
+            self._add_sensor(sensor)
         if odometry:
             self._add_odometry(robot)
         self._description_publisher = node.create_publisher(
@@ -181,44 +118,20 @@ class RobotPublishers:
         message = JointState(name=list(robot.model.joint_names))
         self._add("joint_states", message, fill, 3 * count, read)
 
-    def _add_wrench(self, sensor: Sensor) -> None:
-        readings, index = self._readings, self._readings.index_of(sensor.name)
+    def _add_sensor(self, sensor: Sensor) -> None:
+        kind, readings = STEP_MESSAGES[sensor.kind], self._readings
+        index = readings.index_of(sensor.name)
 
-        def fill(message: WrenchStamped, stamp, numbers) -> None:
+        def fill(message, stamp, numbers) -> None:
             message.header.stamp = stamp
-            fill_numbers(message.wrench.force, numbers[:3])
-            fill_numbers(message.wrench.torque, numbers[3:])
+            kind.fill(message, numbers)
 
         def read(numbers: np.ndarray) -> None:
-            numbers[:] = readings.values[index]
+            kind.read(readings, index, numbers)
 
-        message = WrenchStamped()
+        message = kind.type()
         message.header.frame_id = self._frames.of_sensor(sensor.name)
-        self._add(sensor_topic(sensor), message, fill, 6, read, sensor.name)
-
-    def _add_imu(self, sensor: Sensor) -> None:
-        readings, index = self._readings, self._readings.index_of(sensor.name)
-        noise = readings.noises[index]
-
-        def fill(message: Imu, stamp, numbers) -> None:
-            message.header.stamp = stamp
-            fill_numbers(message.orientation, numbers[:4])
-            fill_numbers(message.angular_velocity, numbers[4:7])
-            fill_numbers(message.linear_acceleration, numbers[7:10])
-            message.angular_velocity_covariance[::4] = numbers[10:13]
-            message.linear_acceleration_covariance[::4] = numbers[13:]
-
-        def read(numbers: np.ndarray) -> None:
-            numbers[:4] = readings.orientation(index)
-            numbers[4:10] = readings.values[index]
-            numbers[10:] = _SMALL_VARIANCE
-            if noise.is_on:
-                numbers[10:] += noise.variances
-
-        message = Imu()
-        message.header.frame_id = self._frames.of_sensor(sensor.name)
-        message.orientation_covariance = np.diag([_SMALL_VARIANCE] * 3).ravel()
-        self._add(sensor_topic(sensor), message, fill, 16, read, sensor.name)
+        self._add(sensor_topic(sensor), message, fill, kind.count, read, sensor.name)
 
     def _add_odometry(self, robot) -> None:
         def fill(message: Odometry, stamp, numbers) -> None:
@@ -234,7 +147,7 @@ class RobotPublishers:
 
         message = Odometry(child_frame_id=self._frames.base)
         message.header.frame_id = self._frames.odom
-        variances = np.diag([_SMALL_VARIANCE] * 6).ravel()
+        variances = np.diag([SMALL_VARIANCE] * 6).ravel()
         message.pose.covariance = variances
         message.twist.covariance = variances
         self._add("odom", message, fill, 13, read)

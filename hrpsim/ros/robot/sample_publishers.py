@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from importlib.util import find_spec
 from io import BytesIO
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,6 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, PointCloud2, PointField
 
-from hrpsim.model.sampled_sensors import Lidar
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.stamps import SimulationClock
@@ -74,11 +75,29 @@ class PointCloud:
         self.message.data = array("B", self.points.tobytes())
 
 
-class _SamplePublisher:
-    """Publishes the samples of one sensor, which measures only while a topic of it is heard."""
+@dataclass(frozen=True)
+class Site:
+    """Where the sensors of a robot are published."""
 
-    def __init__(self, node: Node, view, clock: SimulationClock):
-        self._node, self._view, self._clock = node, view, clock
+    node: Node
+    frames: RobotFrames
+    clock: SimulationClock
+    prefix: str  # of topics
+
+    @cached_property
+    def contact_types(self) -> ModuleType | None:
+        """The module of the types of contacts, or None if it is not installed."""
+        return contact_types(self.node, "contact sensors publish wrenches alone")
+
+
+class SamplePublisher:
+    """Publishes the samples of one sensor, which measures only while a topic of it is heard.
+
+    A subclass adds the topics of its kind of sensor.
+    """
+
+    def __init__(self, site: Site, view):
+        self._node, self._view, self._clock = site.node, view, site.clock
         # Each topic with the function that returns the message of a sample, None for no message.
         self._topics: list[tuple[Publisher, Callable[[Sample], Any]]] = []
         self._published: Sample | None = None
@@ -105,7 +124,7 @@ class _SamplePublisher:
                 publisher.publish(message)
 
 
-class CameraPublisher(_SamplePublisher):
+class CameraPublisher(SamplePublisher):
     """Publishes what a camera sees.
 
     Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is; or 16UC1),
@@ -116,9 +135,9 @@ class CameraPublisher(_SamplePublisher):
     the topic of its image + "/compressed" (JPEG), where image_transport subscribes.
     """
 
-    def __init__(self, node: Node, view: CameraView, frames: RobotFrames, prefix: str, clock):
-        super().__init__(node, view, clock)
-        lens, at = view.pattern, view.description
+    def __init__(self, site: Site, view: CameraView):
+        super().__init__(site, view)
+        frames, lens, at = site.frames, view.pattern, view.description
         frame = frames.of_optics(at.name)
         info = CameraInfo(width=lens.width, height=lens.height, distortion_model="plumb_bob")
         K, f = view.matrix, view.matrix[0, 0]
@@ -134,7 +153,7 @@ class CameraPublisher(_SamplePublisher):
                 return message
 
             message.header.frame_id = frame
-            self._add(type(message), prefix + topic.lstrip("/"), filled)
+            self._add(type(message), site.prefix + topic.lstrip("/"), filled)
 
         add(info, f"{within}/camera_info", lambda info: None)
         encodings = {"color": "rgb8", "depth": lens.depth_encoding, "segmentation": "32SC1"}
@@ -190,12 +209,12 @@ def stamp_of(view, sample: Sample, clock: SimulationClock):
     return clock.stamp_at(clock.steps - age).to_message()
 
 
-class LaserScanPublisher(_SamplePublisher):
+class LaserScanPublisher(SamplePublisher):
     """A lidar with one ring: sensor_msgs/LaserScan."""
 
-    def __init__(self, node: Node, view: ScanView, frame: str, topic: str, clock):
-        super().__init__(node, view, clock)
-        lidar, rate = view.pattern, view.description.rate
+    def __init__(self, site: Site, view: ScanView):
+        super().__init__(site, view)
+        lidar, rate, name = view.pattern, view.description.rate, view.description.name
         low, high = lidar.azimuth
         self._scan = scan = LaserScan(angle_min=low, angle_max=high, range_max=lidar.max_range)
         scan.range_min = lidar.min_range
@@ -203,48 +222,70 @@ class LaserScanPublisher(_SamplePublisher):
         scan.scan_time = 1.0 / rate if rate > 0.0 else 0.0
         if lidar.sweep:
             scan.time_increment = scan.scan_time / lidar.columns
-        scan.header.frame_id = frame
-        self._add(LaserScan, topic, self._filled)
+        scan.header.frame_id = site.frames.of_sensor(name)
+        self._add(LaserScan, site.prefix + (view.description.topic or name), self._filled)
 
     def _filled(self, sample: Sample) -> LaserScan:
         self._scan.ranges = array("f", sample.values.ranges.astype(np.float32).tobytes())
         return self._scan
 
 
-class PointCloudPublisher(_SamplePublisher):
-    """A lidar with rings, or a rosette, in its frame; a height scan, in the odom frame."""
+class PointCloudPublisher(SamplePublisher):
+    """A lidar with rings, or a rosette, in its frame."""
 
-    def __init__(self, node: Node, view: ScanView, frame: str, topic: str, clock):
-        super().__init__(node, view, clock)
+    def __init__(self, site: Site, view: ScanView):
+        super().__init__(site, view)
         rings, columns = view.pattern.shape
-        self._cloud = PointCloud(SCAN_POINT, rings, columns, frame)
+        self._cloud = PointCloud(SCAN_POINT, rings, columns, self._frame(site))
         self._cloud.points["time"] = view.times.ravel()
         self._cloud.points["ring"] = np.repeat(np.arange(rings), columns)
-        self._in_world = not isinstance(view.pattern, Lidar)
+        name, own = view.description.name, view.description.topic
+        topic = site.prefix + (f"{own}/points" if own else name)
         self._add(PointCloud2, topic, self._filled)
 
+    def _frame(self, site: Site) -> str:
+        return site.frames.of_sensor(self._view.description.name)
+
+    def _points(self) -> np.ndarray:
+        return self._view.points
+
     def _filled(self, sample: Sample) -> PointCloud2:
-        self._cloud.fill(self._view.points_in_world if self._in_world else self._view.points)
+        self._cloud.fill(self._points())
         return self._cloud.message
 
 
-class ContactSensorPublisher(_SamplePublisher):
+class HeightScanPublisher(PointCloudPublisher):
+    """A height scan, in the odom frame."""
+
+    def _frame(self, site: Site) -> str:
+        return site.frames.odom
+
+    def _points(self) -> np.ndarray:
+        return self._view.points_in_world
+
+
+def lidar_publisher(site: Site, view: ScanView) -> SamplePublisher:
+    """Return the publisher of a lidar: a LaserScan of one ring, else points."""
+    has_one_ring = view.pattern.repeats and view.pattern.shape[0] == 1
+    return (LaserScanPublisher if has_one_ring else PointCloudPublisher)(site, view)
+
+
+class ContactSensorPublisher(SamplePublisher):
     """A contact sensor: geometry_msgs/WrenchStamped, in and about its frame, on its name.
 
-    And ros_gz_interfaces/Contacts, in the odom frame, on the topic that it declares for Gazebo, or
-    on NAME/contacts; `types` is their module, None where it is not installed.
+    And ros_gz_interfaces/Contacts, if it is installed, in the odom frame, on the topic that it
+    declares for Gazebo, or on NAME/contacts.
     """
 
-    def __init__(
-        self, node: Node, view: ContactView, frames: RobotFrames, prefix: str, clock, types
-    ):
-        super().__init__(node, view, clock)
-        at, self._types, self._odom = view.description, types, frames.odom
+    def __init__(self, site: Site, view: ContactView):
+        super().__init__(site, view)
+        at, self._odom = view.description, site.frames.odom
+        self._types = types = site.contact_types
         self._wrench = WrenchStamped()
-        self._wrench.header.frame_id = frames.of_sensor(at.name)
-        self._add(WrenchStamped, prefix + at.name, self._filled)
+        self._wrench.header.frame_id = site.frames.of_sensor(at.name)
+        self._add(WrenchStamped, site.prefix + at.name, self._filled)
         if types is not None:
-            topic = prefix + (at.topic or f"{at.name}/contacts")
+            topic = site.prefix + (at.topic or f"{at.name}/contacts")
             self._contacts = self._add(types.Contacts, topic, self._contacts_of)
 
     def publish(self) -> None:
@@ -267,32 +308,21 @@ class ContactSensorPublisher(_SamplePublisher):
         return message
 
 
+PUBLISHERS: dict[str, Callable[[Site, Any], SamplePublisher]] = {
+    "height_scan": HeightScanPublisher,
+    "lidar": lidar_publisher,
+    "contact": ContactSensorPublisher,
+    "camera": CameraPublisher,
+}
+
+
 def sample_publishers(
     node: Node, robot, frames: RobotFrames, clock: SimulationClock, prefix: str
-) -> list[_SamplePublisher]:
+) -> list[SamplePublisher]:
     """Return a publisher for each sensor with a rate of its own.
 
     Topics are the sensors' names, or those that they declare for Gazebo, where the points of a
     lidar with rings are on TOPIC/points.
     """
-    made: list[_SamplePublisher] = []
-    types = None
-    if any(isinstance(view, ContactView) for view in robot.samplers):
-        types = contact_types(node, "contact sensors publish wrenches alone")
-    for view in robot.samplers:
-        name, own, kind = view.description.name, view.description.topic, PointCloudPublisher
-        topic, frame = prefix + (own or name), frames.of_sensor(name)
-        if isinstance(view, CameraView):
-            made.append(CameraPublisher(node, view, frames, prefix, clock))
-            continue
-        if isinstance(view, ContactView):
-            made.append(ContactSensorPublisher(node, view, frames, prefix, clock, types))
-            continue
-        if not isinstance(view.pattern, Lidar):
-            frame = frames.odom
-        elif view.pattern.repeats and view.pattern.shape[0] == 1:
-            kind = LaserScanPublisher
-        elif own:
-            topic += "/points"
-        made.append(kind(node, view, frame, topic, clock))
-    return made
+    site = Site(node, frames, clock, prefix)
+    return [PUBLISHERS[view.description.kind](site, view) for view in robot.samplers]

@@ -12,7 +12,6 @@ from typing import Any
 from rclpy.node import Node
 from std_msgs.msg import String
 
-from hrpsim.model.system import PRISMATIC
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.core.simulation_contents import DESCRIPTION_VERSION, LoadedWorld
@@ -97,7 +96,7 @@ def _joint(interface, joint) -> dict[str, Any]:
     kp, kd = (float(gains[robot.joint_names.index(joint.name)]) for gains in robot.gains)
     return {
         "name": joint.name,
-        "type": "prismatic" if joint.joint_type == PRISMATIC else "revolute",
+        "type": joint.motion.name,
         "lower": _bound(system.lower[at]),
         "upper": _bound(system.upper[at]),
         "velocity_limit": _bound(system.velocity_limit[at]),

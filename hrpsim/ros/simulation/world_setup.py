@@ -14,7 +14,7 @@ from hrpsim.resources import share_path
 from hrpsim.ros.base import parameters
 from hrpsim.ros.core.simulation_contents import LoadedWorld
 from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load_world import WorldNotes, build_world, load_world, open_world, read_notes
+from hrpsim.world.file.load_world import build_world, load_world, notes_of
 
 
 def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
@@ -26,13 +26,7 @@ def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
     texts = [text for text in parameters.value_of(node, "xacro_arguments") if text]
     arguments = parameters.named_values("xacro_arguments", texts)
     world = load_world(path, xacro_arguments=arguments, **_overrides(node))
-    return world, LoadedWorld(_notes_of(path), str(path), xacro_arguments=tuple(texts))
-
-
-def _notes_of(path: Path) -> WorldNotes:
-    """Return the notes of a world file; an MJCF has none but its name."""
-    is_mjcf = path.suffix.lower() == ".xml"
-    return WorldNotes(path.stem) if is_mjcf else read_notes(open_world(path))
+    return world, LoadedWorld(notes_of(path), str(path), xacro_arguments=tuple(texts))
 
 
 def world_of(node: Node, reader: FileReader):

@@ -24,6 +24,7 @@ from hrpsim.jit.fields import Axis, allocate
 from hrpsim.jit.lazy_kernels import new_lazy_kernels
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.model.model import CollisionShape
+from hrpsim.model.sensors.kinds import STEP_KINDS
 from hrpsim.model.shapes.box_of_mesh import box_of
 from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.system import JOINT_NQ, System
@@ -144,7 +145,7 @@ def joined_sensors(entities: list[Entity], time_step: float) -> np.ndarray:
     sensors = np.zeros(len(rows), dtype=SENSOR)
     for record, (entity, sensor) in zip(sensors, rows, strict=True):
         body = sensor.body + entity.first_body if sensor.body >= 0 else -1
-        record["is_imu"] = sensor.kind == "imu"
+        record["quantity"] = STEP_KINDS[sensor.kind].quantity
         record["body"] = body
         # Three axes turned round measure the opposite wrench.
         record["R"], record["p"] = -sensor.R if sensor.reversed else sensor.R, sensor.p

@@ -21,7 +21,7 @@ from hrpsim.errors import ModelWarning, WorldError, suggestion, unknown_name
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
-from hrpsim.model.sampled_sensors import sampled_sensor
+from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
@@ -138,18 +138,47 @@ def load_world(
         WorldError: or ModelError, if the file is invalid. The error names the file, the place in
             the file and the valid values. No half-built world is left.
     """
-    if Path(path).suffix.lower() == ".xml":
-        if xacro_arguments:
-            raise WorldError(f"{path}: MJCF takes no xacro arguments")
-        from hrpsim.world.file.mjcf_world import load_mjcf_world
-
-        return load_mjcf_world(Path(path).expanduser(), time_step, integrator)
-    return build_world(
-        open_world(path),
-        time_step=time_step,
-        integrator=integrator,
-        xacro_arguments=xacro_arguments,
+    path = Path(path).expanduser()
+    return _format_of(path).load(
+        path, time_step=time_step, integrator=integrator, xacro_arguments=xacro_arguments
     )
+
+
+def notes_of(path: Path) -> WorldNotes:
+    """Return the notes of a world file. The notes of an MJCF are its name. Errors: `load_world`."""
+    return _format_of(path).notes(path)
+
+
+class WorldFormat(NamedTuple):
+    """A format of world files."""
+
+    title: str
+    suffixes: tuple[str, ...]
+    load: Callable[..., World]  # with the arguments of `load_world`
+    notes: Callable[[Path], WorldNotes]
+
+
+def _load_yaml(path: Path, **settings: Any) -> World:
+    return build_world(open_world(path), **settings)
+
+
+def _load_mjcf(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
+    if xacro_arguments:
+        raise WorldError(f"{path}: MJCF takes no xacro arguments")
+    from hrpsim.world.file.mjcf_world import load_mjcf_world
+
+    return load_mjcf_world(path, **settings)
+
+
+YAML = WorldFormat("YAML", (".yaml", ".yml"), _load_yaml, lambda path: read_notes(open_world(path)))
+MJCF = WorldFormat("MJCF", (".xml",), _load_mjcf, lambda path: WorldNotes(path.stem))
+WORLD_FORMATS = (YAML, MJCF)
+
+
+def _format_of(path: Path) -> WorldFormat:
+    """Return the format with the file's suffix. Other files are YAML."""
+    suffix = path.suffix.lower()
+    return next((one for one in WORLD_FORMATS if suffix in one.suffixes), YAML)
 
 
 def open_world(path: str | Path) -> FileReader:

@@ -19,7 +19,7 @@ from hrpsim.errors import unknown_name
 from hrpsim.model.described import AXES
 from hrpsim.model.described import KINDS as CONNECTION_KINDS
 from hrpsim.model.model import BASES, MESH_USES
-from hrpsim.model.sampled_sensors import SAMPLED_KINDS, SAMPLED_SETTINGS
+from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SAMPLED_SETTINGS
 from hrpsim.schema import (
     either,
     flag,

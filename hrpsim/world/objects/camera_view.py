@@ -6,26 +6,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.model.sampled_sensors import Camera, SampledSensor
-from hrpsim.model.shapes.placement import Placement, rotation_matrix
+from hrpsim.model.sensors.camera import Camera
+from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.rendering.renderer import Lens, Picture
 from hrpsim.world.objects.entity import _frozen
-from hrpsim.world.objects.sensor_view import OtherKindError, SampledView, SamplingRobot
+from hrpsim.world.objects.sensor_view import MeasuredView, OtherKindError, SamplingRobot
 
 
-class CameraValues(NamedTuple):
-    """The images of a camera and the pose of the camera."""
-
-    picture: Picture
-    R: np.ndarray  # (3, 3), the sensor's frame in the world
-    p: np.ndarray  # (3,) [m]
-
-
-class CameraView(SampledView):
+class CameraView(MeasuredView):
     """A camera. The images are from the latest sample that has arrived.
 
     The camera looks along x of its frame. The link of the camera is drawn only with `see_own`. An
@@ -37,34 +28,13 @@ class CameraView(SampledView):
 
     def __init__(self, robot: SamplingRobot, description: SampledSensor):
         super().__init__(robot, description)
-        self.pattern, self._values = description.pattern, None
-
-    def _measure(self, number: int, part: int) -> None:
-        self._values = self._look()
-
-    def _look(self) -> CameraValues:
-        at, robot = self.description, self.robot
-        p, quaternion = robot.frame_pose(at.body, at.R, at.p)
-        R = rotation_matrix(quaternion)
-        hidden = None if at.see_own else (robot.name, at.link)
-        picture = robot.world.picture(self.pattern, Placement(R, p), hidden)
-        return CameraValues(picture, R, p)
-
-    def _finish(self, number: int) -> CameraValues:
-        values, at = self._values, self.description
-        depth = values.picture.depth
-        if depth is not None and (at.noise > 0.0 or at.dropout > 0.0):
-            random = self._generator(number)
-            depth = depth + np.float32(at.noise) * random.standard_normal(depth.shape, np.float32)
-            depth[random.random(depth.shape) < at.dropout] = np.inf
-            values = values._replace(picture=values.picture._replace(depth=depth))
-        return values
+        self.pattern = description.pattern
 
     # -- readings -------------------------------------------------------------------------------
 
     def measure(self) -> Picture:
         """Return the exact images now, without noise or latency."""
-        return self._look().picture
+        return self._exact().picture
 
     @property
     def color(self) -> np.ndarray:
@@ -109,10 +79,8 @@ class CameraView(SampledView):
     @property
     def frame_pose(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Rotation (3, 3) and origin (3,) [m] of the camera in the world at the latest sample."""
-        found = self.latest()
-        if found is None:
-            return None
-        return _frozen(found.values.R.copy()), _frozen(found.values.p.copy())
+        values = self.values
+        return None if values is None else (_frozen(values.R.copy()), _frozen(values.p.copy()))
 
     def _image(self, name: str):
         if name not in self.pattern.wanted:
@@ -120,5 +88,5 @@ class CameraView(SampledView):
                 f"camera {self.description.name!r} makes {self.pattern.images!r}, no {name!r}; "
                 f'say images="{self.pattern.images} {name}" in its description'
             )
-        found = self.latest()
-        return None if found is None else _frozen(getattr(found.values.picture, name))
+        values = self.values
+        return None if values is None else _frozen(getattr(values.picture, name))

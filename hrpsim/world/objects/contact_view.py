@@ -13,7 +13,7 @@ import numpy as np
 from hrpsim.jit.compiled import entry_point, kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.kinematics.forward import update_poses
-from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.spatial.vector import transposed_times
 from hrpsim.world.objects.contact_arrays import ContactArrays, read_contact
 from hrpsim.world.objects.entity import _frozen

@@ -18,7 +18,7 @@ import numpy as np
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import CollisionShape, Joint
 from hrpsim.model.shapes.convex_hull import farthest_against
-from hrpsim.model.system import FREE, PRISMATIC, System
+from hrpsim.model.system import FREE, System
 from hrpsim.world.objects.entity import Entity, shape_radius
 
 ROUNDING = 1e-9  # of a limit that a target is not beyond, relative and absolute
@@ -81,7 +81,7 @@ class JointLimits:
         low, high = ends[0] if column == 1 else -ends[column], ends[column]
         text = f"{_UNITS[argument]} {value:.6g} of {joint.name!r} is not within {low:.6g} to "
         text += f"{high:.6g}"
-        is_angle = argument == "positions" and joint.joint_type != PRISMATIC
+        is_angle = argument == "positions" and joint.motion.unit == "rad"
         if is_angle and abs(value) > math.pi and low <= math.radians(value) <= high:
             text += f" (if {value:.6g} {DEGREES}, write {math.radians(value):.4g})"
         return text

@@ -16,7 +16,10 @@ from numpy.typing import ArrayLike
 from hrpsim.dynamics.joint_forces import CONTROL, EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.errors import ModelWarning, NamedParts, StateError, WorldError
 from hrpsim.model.model import Model
-from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.model.sensors.camera import Camera
+from hrpsim.model.sensors.contact_pad import ContactPad
+from hrpsim.model.sensors.height_scan import HeightScan
+from hrpsim.model.sensors.lidar import Lidar
 from hrpsim.step.scene.status import LARGEST_SPEED
 from hrpsim.values import finite_vector
 from hrpsim.world.objects.camera_view import CameraView
@@ -29,15 +32,19 @@ from hrpsim.world.objects.robot_access import NAN_HOLDS, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
 from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
-from hrpsim.world.objects.sensor_view import SampledView, SensorView
+from hrpsim.world.objects.sensor_view import MeasuredView, SampledView, SensorView
 
 _NOTHING = np.zeros(0)
 _SHOWN = 4  # names listed at most
 
 
-def _sampled_view(robot: Robot, sensor: SampledSensor) -> SampledView:
-    kinds = {"contact": ContactView, "camera": CameraView}
-    return kinds.get(sensor.kind, ScanView)(robot, sensor)
+# Views of kinds of sensors with readings of their own.
+_VIEWS: dict[type, type[SampledView]] = {
+    HeightScan: ScanView,
+    Lidar: ScanView,
+    ContactPad: ContactView,
+    Camera: CameraView,
+}
 
 
 _BITS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
@@ -84,7 +91,9 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             self.set_gains(kp, kd, joint)
         views: list[SensorView | SampledView]
         views = [SensorView(self, s, k) for k, s in enumerate(model.sensors)]
-        self.samplers = tuple(_sampled_view(self, s) for s in model.sampled_sensors)
+        self.samplers = tuple(
+            _VIEWS.get(type(s.pattern), MeasuredView)(self, s) for s in model.sampled_sensors
+        )
         views += self.samplers
         self._sensors = NamedParts("sensor", {v.description.name: v for v in views})
 

@@ -17,6 +17,7 @@ from hrpsim.kinematics.forest import Forest
 from hrpsim.kinematics.forward import new_kinematics, place_body, update_poses, update_velocities
 from hrpsim.kinematics.layout import velocity_from_kernel
 from hrpsim.model.model import Frame, Model
+from hrpsim.model.sensors.kinds import STEP_KINDS
 from hrpsim.model.system import System
 from hrpsim.spatial.rotation import quaternion_from_rotation
 from hrpsim.step.arrays import Scene
@@ -266,7 +267,7 @@ class RobotReader:
         self._joint_q = np.array([joints[k].q_index for k in at], dtype=np.int64)
         self._joint_v = np.array([joints[k].v_index for k in at], dtype=np.int64)
         sensors = robot.model.sensors
-        indices = [k for k, sensor in enumerate(sensors) if sensor.kind == "imu"]
+        indices = [k for k, sensor in enumerate(sensors) if STEP_KINDS[sensor.kind].has_orientation]
         self._imus = np.array(indices, dtype=np.int64)
         self._frames = link_records([sensors[k] for k in indices])
         self.size = 3 * len(at) + 6 * len(sensors) + 4 * len(indices)

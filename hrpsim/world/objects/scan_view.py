@@ -13,7 +13,8 @@ import numpy as np
 
 from hrpsim.errors import StateError
 from hrpsim.jit.compiled import entry_point
-from hrpsim.model.sampled_sensors import ALIGNMENTS, HeightScan, SampledSensor
+from hrpsim.model.sensors.ray_pattern import ALIGNMENTS, RayPattern
+from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.rays.scanning import BASE, SCANNER, WORLD, YAW, scan, scan_side_by_side
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.sensor_view import SampledView, SamplingRobot
@@ -35,6 +36,8 @@ class ScanView(SampledView):
     A range is infinite if nothing is within reach, and after a dropout. A range is -inf if
     something is nearer than the least range (REP 117). Before the first sample all ranges are NaN.
     """
+
+    pattern: RayPattern
 
     def __init__(self, robot: SamplingRobot, description: SampledSensor):
         self.pattern = pattern = description.pattern
@@ -89,11 +92,7 @@ class ScanView(SampledView):
         return caster, caster.skipped_of(() if self.description.see_own else (robot,))
 
     def _finish(self, number: int) -> ScanValues:
-        ranges, at = self._buffer.copy(), self.description
-        if at.noise > 0.0 or at.dropout > 0.0:
-            random = self._generator(number)
-            ranges += at.noise * random.standard_normal(self._count)
-            ranges[random.random(self._count) < at.dropout] = np.inf
+        ranges = self._disturbed(self._buffer.copy(), number)
         if self.pattern.min_range > 0.0:
             ranges[ranges < self.pattern.min_range] = -np.inf
         frame = self._scanner[0]
@@ -120,9 +119,9 @@ class ScanView(SampledView):
     def _shaped(self, ranges: np.ndarray) -> np.ndarray:
         """Return values of the rays (..., n) as rows: rings and columns, or x and y of a grid."""
         n, m = self._shape
-        if isinstance(self.pattern, HeightScan):
-            return ranges.reshape(*ranges.shape[:-1], n, m)
-        return np.ascontiguousarray(ranges.reshape(*ranges.shape[:-1], m, n).swapaxes(-1, -2))
+        if self.pattern.by_columns:
+            return np.ascontiguousarray(ranges.reshape(*ranges.shape[:-1], m, n).swapaxes(-1, -2))
+        return ranges.reshape(*ranges.shape[:-1], n, m)
 
     def _latest(self) -> ScanValues:
         found = self.latest()

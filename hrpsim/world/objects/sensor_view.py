@@ -12,7 +12,8 @@ import numpy as np
 
 from hrpsim.errors import StateError, WorldError
 from hrpsim.model.model import Model, Sensor
-from hrpsim.model.sampled_sensors import SampledSensor
+from hrpsim.model.sensors.sampled_sensor import SampledSensor
+from hrpsim.model.sensors.sensor_kind import SensedRobot
 from hrpsim.sensors.noise import noise_generator
 from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
@@ -101,10 +102,9 @@ class SensorView(Closed):
         return self._reading()
 
 
-class SamplingRobot(Protocol):
+class SamplingRobot(SensedRobot, Protocol):
     """The part of `Robot` that sampled sensors use, so that they need not import `Robot`."""
 
-    name: str
     first_body: int
 
     @property
@@ -114,9 +114,6 @@ class SamplingRobot(Protocol):
     @property
     def access(self) -> RobotAccess:
         """The robot's arrays, prepared for kernels."""
-
-    def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return position (3,) [m] and quaternion x y z w (4,) of a frame in a body."""
 
 
 class Sample(NamedTuple):
@@ -224,6 +221,13 @@ class SampledView(Closed):
     def _finish(self, number: int) -> Any:
         """Return the values of a sample with all its parts."""
 
+    def _disturbed(self, values: Any, number: int) -> Any:
+        """Return the values of a sample with the noise and dropouts of the sensor."""
+        at = self.description
+        if at.noise == at.dropout == 0.0:
+            return values
+        return at.pattern.disturbed(values, at, self._generator(number))
+
     def _unfinished(self) -> Any:
         """Return the present parts of an unfinished sample."""
 
@@ -261,3 +265,30 @@ class SampledView(Closed):
         """Time at which the latest sample began [s], or NaN before the first sample."""
         found = self.latest()
         return math.nan if found is None else found.start * self.robot.world.time_step
+
+
+class MeasuredView(SampledView):
+    """A sensor whose kind measures all values of a sample at once."""
+
+    def __init__(self, robot: SamplingRobot, description: SampledSensor):
+        super().__init__(robot, description)
+        self._measured: Any = None
+
+    def _measure(self, number: int, part: int) -> None:
+        self._measured = self._exact()
+
+    def _finish(self, number: int) -> Any:
+        return self._disturbed(self._measured, number)
+
+    def _exact(self) -> Any:
+        return self.description.pattern.measure(self.robot, self.description)
+
+    def measure(self) -> Any:
+        """Return the exact values now, without noise or latency."""
+        return self._exact()
+
+    @property
+    def values(self) -> Any:
+        """The values of the latest sample that has arrived, or None before the first sample."""
+        found = self.latest()
+        return None if found is None else found.values

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError, ModelWarning, WorldError
 from hrpsim.model import visuals
-from hrpsim.model.sampled_sensors import Camera
+from hrpsim.model.sensors.camera import Camera
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_matrix
 from hrpsim.rendering.renderer import Drawn, Lens, Picture, Renderer
 from hrpsim.values import finite_vector

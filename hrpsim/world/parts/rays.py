@@ -16,7 +16,7 @@ from hrpsim.errors import HrpsimError, WorldError, require_name, shown_value, un
 from hrpsim.jit.compiled import entry_point
 from hrpsim.jit.reference import Reference
 from hrpsim.model.model import CollisionShape
-from hrpsim.model.sampled_sensors import GEOMETRIES
+from hrpsim.model.sensors.ray_pattern import GEOMETRIES
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.visuals import visual_geometry, visuals_of_model
 from hrpsim.rays.casting import cast

@@ -1,0 +1,118 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Formats of robot descriptions: how each is recognised, and its reader.
+
+A reader returns a `RobotData`. URDF and xacro have none, because `load_model` reads URDF itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hrpsim.errors import ModelError
+from hrpsim.model.urdf.resolve_uris import Resources
+
+if TYPE_CHECKING:
+    from hrpsim.model.formats.robot_data import RobotData
+
+Reader = Callable[[str, Path | None, Resources], "RobotData"]
+_SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*>", re.DOTALL)
+_ROOT = re.compile(r"<([A-Za-z_][\w.-]*)")
+_NO_USD = "USD is not read: export it as URDF or MJCF first"
+
+
+@dataclass(frozen=True)
+class RobotFormat:
+    """A format, with a reader or the reason why it is not read."""
+
+    name: str
+    title: str = ""  # in a list of what is read
+    suffixes: tuple[str, ...] = ()  # that tell the format of a file
+    root: str = ""  # element that tells the format of XML
+    head: str = ""  # beginning of a text that tells the format
+    read: Reader | None = None
+    refusal: str = ""
+
+
+def _read_mjcf(text: str, path: Path | None, resources: Resources) -> RobotData:
+    from hrpsim.model.mjcf.read import read_mjcf
+    from hrpsim.model.mjcf.robot import whole_robot
+
+    return whole_robot(read_mjcf(text, path))
+
+
+def _read_body(text: str, path: Path | None, resources: Resources) -> RobotData:
+    from hrpsim.model.openhrp.body_file import read_body
+
+    return read_body(text, _named(path), resources)
+
+
+def _read_vrml(text: str, path: Path | None, resources: Resources) -> RobotData:
+    from hrpsim.model.openhrp.wrl import read_wrl
+
+    return read_wrl(text, _named(path))
+
+
+def _named(path: Path | None) -> Path:
+    return Path("<text>") if path is None else path
+
+
+URDF = RobotFormat("urdf", "URDF, xacro")  # and all that is not recognised
+FORMATS = (
+    URDF,
+    RobotFormat("mjcf", "MJCF (.xml)", root="mujoco", read=_read_mjcf),
+    RobotFormat("body", "Choreonoid .body", suffixes=(".body",), read=_read_body),
+    RobotFormat("vrml", "OpenHRP .wrl", suffixes=(".wrl",), head="#VRML", read=_read_vrml),
+    RobotFormat(
+        "mjb",
+        suffixes=(".mjb",),
+        refusal="a compiled MuJoCo model holds no names of files and fits one version: give the"
+        " .xml",
+    ),
+    RobotFormat(
+        "sdf",
+        suffixes=(".sdf",),
+        root="sdf",
+        refusal="SDF is not read: convert it to URDF or MJCF first",
+    ),
+    RobotFormat("usd", suffixes=(".usd", ".usda", ".usdc", ".usdz"), refusal=_NO_USD),
+)
+_TITLES = [one.title for one in FORMATS if one.title]
+READ_FORMATS = f"{', '.join(_TITLES[:-1])} and {_TITLES[-1]}"
+
+
+def format_of(text: str, path: Path | None) -> RobotFormat:
+    """Return the format of a description: by its suffix, else its beginning or root element."""
+    suffix = "" if path is None else path.suffix.lower()
+    at = 0
+    while (skipped := _SKIPPED.match(text, at)) is not None:
+        at = skipped.end()
+    found = _ROOT.match(text, at)
+    root = found[1] if found else ""
+    for one in FORMATS:
+        if suffix in one.suffixes:
+            return one
+    for one in FORMATS:
+        if (one.head and text.startswith(one.head)) or (one.root and one.root == root):
+            return one
+    return URDF
+
+
+def refuse_unread(path: Path | None, form: RobotFormat | None = None) -> None:
+    """Raise ModelError for a file with the suffix of an unsupported format, or for a format."""
+    suffix = "" if path is None else path.suffix.lower()
+    for one in FORMATS:
+        if one.refusal and (one is form or suffix in one.suffixes):
+            raise ModelError(f"{path or '<text>'}: {one.refusal}; what is read: {READ_FORMATS}")
+
+
+def read_foreign(text: str, path: Path | None, resources: Resources) -> RobotData | None:
+    """Return the robot of a description in another format than URDF, or None for a URDF."""
+    form = format_of(text, path)
+    refuse_unread(path, form)
+    return None if form.read is None else form.read(text, path, resources)

@@ -1,0 +1,128 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Cameras."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from lxml.etree import _Element
+
+from hrpsim import limits
+from hrpsim.errors import unknown_name
+from hrpsim.model.sensors.gazebo_values import deviation_of, text_of
+from hrpsim.model.sensors.sensor_kind import COMMON, SampledSensorKind, SensedRobot, require
+from hrpsim.model.shapes.placement import Placement, rotation_matrix
+from hrpsim.model.urdf.document import Document
+
+IMAGES = ("color", "depth", "segmentation")
+DEPTH_ENCODINGS = ("32FC1", "16UC1")  # metres, millimetres (REP 118)
+_WIDEST_LENS = math.radians(179.0)
+_GAZEBO_TYPES = {
+    "camera": "color",
+    "depth": "depth",
+    "depth_camera": "depth",
+    "rgbd_camera": "color depth",
+    "segmentation": "segmentation",
+    "segmentation_camera": "segmentation",
+}
+# Settings by their paths in <camera> of Gazebo, and the values of missing settings.
+_GAZEBO = {
+    "fov": ("horizontal_fov", "1.047"),
+    "width": ("image/width", "320"),
+    "height": ("image/height", "240"),
+    "near": ("clip/near", "0.1"),
+    "far": ("clip/far", "100"),
+}
+
+
+class CameraValues(NamedTuple):
+    """The images of a camera and the pose of the camera."""
+
+    picture: Any  # hrpsim.Picture
+    R: np.ndarray  # (3, 3), the sensor's frame in the world
+    p: np.ndarray  # (3,) [m]
+
+
+@dataclass(frozen=True)
+class Camera(SampledSensorKind):
+    """Images along x of the sensor's frame, with y to the left and z up. Pixels are square."""
+
+    kind = "camera"
+    common = tuple(key for key in COMMON if key != "geometry")
+    has_optical_frame = True
+    gazebo_types = tuple(_GAZEBO_TYPES)
+    gazebo_tags = ("camera",)
+    gazebo_elements = {
+        "camera": ("name", "horizontal_fov image clip noise optical_frame_id"),
+        "image": ("", "width height"),
+        "clip": ("", "near far"),
+        "noise": ("type", "type stddev"),
+    }
+    width: int = 640
+    height: int = 480
+    fov: float = math.pi / 3.0  # horizontal field of view [rad]
+    near: float = 0.05  # nothing nearer is seen [m]
+    far: float = 100.0  # nothing farther is seen [m]
+    images: str = "color"  # some of IMAGES, with spaces between
+    depth_encoding: str = "32FC1"  # of depth in ROS: one of DEPTH_ENCODINGS
+
+    def __post_init__(self):
+        require(min(self.shape) > 0, "width and height must be positive")
+        require(
+            self.width * self.height <= limits.CAMERA_PIXELS,
+            f"{self.width} x {self.height} are over {limits.CAMERA_PIXELS} (CAMERA_PIXELS)",
+        )
+        require(
+            0.0 < self.fov < _WIDEST_LENS,
+            f"fov: a field of view of {math.degrees(self.fov):g} degrees; a lens has more than 0 "
+            f"and less than {math.degrees(_WIDEST_LENS):g}; for more take several cameras",
+        )
+        require(0.0 < self.near < self.far, "far must be above near, and near above 0")
+        require(bool(self.wanted), f"images: at least one of {', '.join(IMAGES)}")
+        for image in self.wanted:
+            require(image in IMAGES, unknown_name("image", image, IMAGES))
+        known = self.depth_encoding in DEPTH_ENCODINGS
+        require(known, unknown_name("depth_encoding", self.depth_encoding, DEPTH_ENCODINGS))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.height, self.width
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The images that the camera makes."""
+        return tuple(self.images.split())
+
+    def measure(self, robot: SensedRobot, sensor: Any) -> CameraValues:
+        """Return the exact images now."""
+        p, quaternion = robot.frame_pose(sensor.body, sensor.R, sensor.p)
+        R = rotation_matrix(quaternion)
+        hidden = None if sensor.see_own else (robot.name, sensor.link)
+        return CameraValues(robot.world.picture(self, Placement(R, p), hidden), R, p)
+
+    def disturbed(
+        self, values: CameraValues, sensor: Any, random: np.random.Generator
+    ) -> CameraValues:
+        """Return the images with noise and dropouts of the depth."""
+        depth = values.picture.depth
+        if depth is None:
+            return values
+        depth = depth + np.float32(sensor.noise) * random.standard_normal(depth.shape, np.float32)
+        depth[random.random(depth.shape) < sensor.dropout] = np.inf
+        return values._replace(picture=values.picture._replace(depth=depth))
+
+    @classmethod
+    def gazebo_settings(cls, document: Document, sensor: _Element) -> dict[str, Any]:
+        """Return rate, lens, images and noise of <camera>."""
+        settings = super().gazebo_settings(document, sensor)
+        settings |= {"images": _GAZEBO_TYPES[sensor.get("type")], "see_own": True}
+        for key, (path, default) in _GAZEBO.items():
+            settings[key] = text_of(sensor, f"camera/{path}", default)
+        settings["noise"] = deviation_of(sensor.find("camera/noise"))
+        return settings

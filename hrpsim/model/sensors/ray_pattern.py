@@ -1,0 +1,45 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Kinds of sensors that cast rays."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hrpsim.model.sensors.sensor_kind import SampledSensorKind, require
+
+ALIGNMENTS = ("yaw", "base", "world")
+GEOMETRIES = ("collision", "visual")  # that rays meet
+
+
+class RayPattern(SampledSensorKind):
+    """The rays of a height scan or lidar."""
+
+    alignment: str  # of x and y with the frame's heading, or with "base" or "world"
+    max_range: float  # [m]
+    height: float = 0.0  # above the frame where rays begin [m]
+    min_range: float = 0.0  # [m]
+    by_columns: ClassVar[bool] = False  # whether rays are cast column by column
+
+    @property
+    def repeats(self) -> bool:
+        """Whether all samples have the same rays."""
+        return True
+
+    def rays(self, sample: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return origins (n, 3) [m], directions (n, 3) and times (n,) in a sample."""
+        raise NotImplementedError
+
+    def check(self, rate: float) -> None:
+        """Raise ModelError if there are no or too many rays."""
+        require(min(self.shape) > 0, "columns and points must be positive: it has no rays")
+        self.require_few()
+
+    def disturbed(self, values: np.ndarray, sensor: Any, random: np.random.Generator) -> np.ndarray:
+        """Return ranges (n,) [m] with noise and dropouts."""
+        ranges = values + sensor.noise * random.standard_normal(len(values))
+        ranges[random.random(len(values)) < sensor.dropout] = np.inf
+        return ranges

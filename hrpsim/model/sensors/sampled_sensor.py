@@ -1,0 +1,100 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sensors with a rate of their own: height scans, lidars, cameras, contact sensors.
+
+Docs: docs/howto/sensors.md. The page of robot descriptions lists every setting.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from hrpsim.errors import ModelError, shown_value, unknown_name
+from hrpsim.model.sensors.kinds import SAMPLED_KINDS, settings_of_kind
+from hrpsim.model.sensors.ray_pattern import GEOMETRIES
+from hrpsim.model.sensors.sensor_kind import COMMON, SampledSensorKind, require
+from hrpsim.model.shapes.placement import Placement
+
+
+@dataclass(frozen=True)
+class SampledSensor:
+    """A sensor of the robot description with a rate, a latency and noise of its own."""
+
+    name: str
+    kind: str  # of SAMPLED_KINDS
+    link: str
+    body: int  # -1: the world
+    R: np.ndarray  # (3, 3), the sensor's frame in the body's
+    p: np.ndarray  # (3,) [m]
+    pattern: SampledSensorKind  # its settings
+    rate: float = 0.0  # [Hz]; 0: in every step
+    latency: float = 0.0  # from the end of a sample until it can be read [s]
+    noise: float = 0.0  # standard deviation [m]
+    dropout: float = 0.0  # part of the rays that return nothing
+    seed: int = 0
+    enabled: bool = True  # whether it measures from the start, or from its first reading on
+    see_own: bool = False  # whether rays meet the robot's own links
+    geometry: str = "collision"  # whether rays meet shapes as they collide or are drawn ("visual")
+    topic: str = ""  # of its messages; "": its name
+    frame: str = ""  # a link, whose frame its messages name; "": its own
+
+
+def sampled_sensor(
+    name: str, kind: str, link: str, body: int, placement: Placement, given: Mapping[str, Any]
+) -> SampledSensor:
+    """Return the sensor with the `given` settings, as values or texts.
+
+    ModelError names the sensor, the setting and the allowed values.
+    """
+    try:
+        if kind not in SAMPLED_KINDS:
+            raise ModelError(unknown_name("sensor type", kind, SAMPLED_KINDS))
+        known, values = settings_of_kind(kind), {}
+        own = SAMPLED_KINDS[kind]
+        types = {field.name: field.type for field in (*fields(SampledSensor), *fields(own))}
+        for key, value in given.items():
+            require(key in known, unknown_name("setting", key, known))
+            values[key] = _value(key, str(types[key]), value)
+        common = {key: values.pop(key) for key in COMMON if key in values}
+        for key in ("rate", "latency", "noise", "seed"):
+            require(common.get(key, 0) >= 0, f"{key} must not be negative")
+        geometry = common.get("geometry", GEOMETRIES[0])
+        require(geometry in GEOMETRIES, unknown_name("geometry", geometry, GEOMETRIES))
+        require(0.0 <= common.get("dropout", 0.0) <= 1.0, "dropout must be from 0 to 1")
+        pattern = own(**values)
+        pattern.check(common.get("rate", 0.0))
+    except ModelError as error:
+        raise ModelError(f"sensor {name!r}: {error}") from None
+    return SampledSensor(name, kind, link, body, placement.R, placement.p, pattern, **common)
+
+
+def _value(key: str, kind: str, given: Any) -> Any:
+    """Return a setting in its type: a number, numbers, a whole number, a flag, a word."""
+    if kind == "str":
+        return str(given)
+    if kind == "bool":
+        flags = {"true": True, "false": False, True: True, False: False}
+        require(given in flags, f"{key}={shown_value(given)} must be true or false")
+        return flags[given]
+    words = given.split() if isinstance(given, str) else given
+    words = words if isinstance(words, (list, tuple)) else [words]
+    try:
+        numbers = tuple(float(word) for word in words)
+    except (TypeError, ValueError):
+        raise ModelError(f"{key}={shown_value(given)}: numbers are needed") from None
+    is_endless = key == "max_range" and numbers == (math.inf,)
+    is_number = is_endless or all(map(math.isfinite, numbers))
+    require(is_number, f"{key}={shown_value(given)} is not finite")
+    if kind.startswith("tuple"):
+        return numbers
+    require(len(numbers) == 1, f"{key}={shown_value(given)}: one number is needed")
+    if kind == "int":
+        require(numbers[0] == int(numbers[0]), f"{key}={shown_value(given)} must be whole")
+        return int(numbers[0])
+    return numbers[0]

@@ -1,0 +1,133 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The base classes of kinds of sensors: what the other rooms ask of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from lxml.etree import _Element
+
+from hrpsim import limits
+from hrpsim.errors import ModelError
+from hrpsim.model.sensors.gazebo_values import noise_of_axes, number_of, text_of
+from hrpsim.model.shapes.placement import Placement
+from hrpsim.model.urdf.document import Document
+
+COMMON = ("rate", "latency", "enabled", "noise", "dropout", "seed", "see_own", "geometry")
+
+
+def require(holds: bool, text: str) -> None:
+    """Raise the ModelError `text` unless a condition holds."""
+    if not holds:
+        raise ModelError(text)
+
+
+class SensorKind:
+    """A kind of sensor: its name here, and its names in other formats.
+
+    A subclass is an entry of a table in `kinds.py`.
+    """
+
+    kind: ClassVar[str]  # in descriptions, world files and messages
+    at_joint: ClassVar[bool] = False  # whether it measures at the joint above its link
+    has_optical_frame: ClassVar[bool] = False  # whether its messages are in an optical frame
+    gazebo_types: ClassVar[tuple[str, ...]] = ()  # of <sensor> of Gazebo
+    gazebo_tags: ClassVar[tuple[str, ...]] = ()  # elements in <sensor> of Gazebo
+    # Attributes and children of the elements in <sensor> that are read, by element.
+    gazebo_elements: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    mjcf_types: ClassVar[tuple[str, ...]] = ()  # of mjtSensor, without mjSENS_
+    body_elements: ClassVar[tuple[str, ...]] = ()  # of .body files
+    vrml_nodes: ClassVar[tuple[str, ...]] = ()  # of OpenHRP's VRML
+
+    @classmethod
+    def is_read(cls, sensor: _Element) -> bool:
+        """Return whether a <sensor> of Gazebo with a type of this kind is simulated."""
+        return True
+
+    @classmethod
+    def gazebo_placement(cls, sensor: _Element, pose: Placement) -> Placement:
+        """Return the placement in the link of a <sensor> of Gazebo with the placement `pose`."""
+        return pose
+
+    @classmethod
+    def gazebo_settings(cls, document: Document, sensor: _Element) -> dict[str, Any]:
+        """Return the settings of a <sensor> of Gazebo. ModelError for an invalid number."""
+        raise NotImplementedError
+
+
+class StepSensorKind(SensorKind):
+    """A kind of sensor that the compiled step measures: six numbers in each step."""
+
+    quantity: ClassVar[int]  # WRENCH or MOTION
+    has_orientation: ClassVar[bool] = False  # whether readings include the frame's orientation
+    # Fields of NoiseLevels for the first and the last three values, and fields of their biases.
+    noise_levels: ClassVar[tuple[str, str]]
+    bias_levels: ClassVar[tuple[str, ...]] = ()
+    # Names of the first and the last three values in Gazebo, and their names in SDF 1.4.
+    gazebo_quantities: ClassVar[tuple[str, str, str, str]]
+
+    @classmethod
+    def gazebo_settings(cls, document: Document, sensor: _Element) -> dict[str, Any]:
+        """Return rate [Hz] and noise.
+
+        Gazebo draws the sign of a bias at random. hrpsim uses the declared mean.
+        """
+        rate = number_of(document, sensor, text_of(sensor, "update_rate", "0"))
+        noise = noise_of_axes(document, sensor, cls.kind, cls.gazebo_quantities)
+        return {"rate": max(rate, 0.0), **noise}
+
+
+class SensedRobot(Protocol):
+    """The robot that carries a sensor, as `SampledSensorKind.measure` sees it."""
+
+    name: str
+
+    @property
+    def world(self) -> Any:
+        """The world of the robot."""
+
+    def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return position (3,) [m] and quaternion x y z w (4,) in the world of a body's frame."""
+
+
+@dataclass(frozen=True)
+class SampledSensorKind(SensorKind):
+    """A kind of sensor with a rate of its own. A subclass is a frozen dataclass of its settings."""
+
+    common: ClassVar[tuple[str, ...]] = COMMON  # settings besides its own
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns of a sample."""
+        raise NotImplementedError
+
+    def check(self, rate: float) -> None:
+        """Raise ModelError if a sensor with these settings cannot measure at a rate [Hz]."""
+
+    def measure(self, robot: SensedRobot, sensor: Any) -> Any:
+        """Return the exact values now. `sensor` is the SampledSensor.
+
+        A kind with a view of its own, such as a scan, measures there.
+        """
+        raise NotImplementedError
+
+    def disturbed(self, values: Any, sensor: Any, random: np.random.Generator) -> Any:
+        """Return `values` with the noise and dropouts of the SampledSensor."""
+        raise NotImplementedError
+
+    def require_few(self) -> None:
+        """Raise ModelError if a sample is too large."""
+        n, m = self.shape
+        require(
+            n * m <= limits.SENSOR_RAYS, f"{n} x {m} are over {limits.SENSOR_RAYS} (SENSOR_RAYS)"
+        )
+
+    @classmethod
+    def gazebo_settings(cls, document: Document, sensor: _Element) -> dict[str, Any]:
+        """Return the rate. The sensor is off until its first reading, so that it costs nothing."""
+        return {"rate": text_of(sensor, "update_rate", "0"), "enabled": False}

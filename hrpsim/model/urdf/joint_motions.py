@@ -1,0 +1,30 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The joints of the kernels. This file is apart from the types, on which no kernel depends."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class JointMotion:
+    """One joint of the kernels. A joint with one axis moves about or along z of its own frame."""
+
+    code: int  # its index in MOTIONS
+    name: str
+    q_count: int  # coordinates
+    v_count: int  # degrees of freedom
+    axis: int = -1  # of the six motions of the frame (turns, then slides), the joint's own
+    unit: str = ""  # of the coordinate
+    effort_unit: str = ""
+    usual_range: float = 0.0  # largest coordinate of random postures of joints without limits
+
+
+FIXED_MOTION = JointMotion(0, "fixed", 0, 0)
+REVOLUTE_MOTION = JointMotion(1, "revolute", 1, 1, 2, "rad", "Nm", math.pi)
+PRISMATIC_MOTION = JointMotion(2, "prismatic", 1, 1, 5, "m", "N", 1.0)
+FREE_MOTION = JointMotion(3, "free", 7, 6)
+MOTIONS = (FIXED_MOTION, REVOLUTE_MOTION, PRISMATIC_MOTION, FREE_MOTION)
