@@ -16,9 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim import World
+from hrpsim.collision.contacts import copy_memory
 from hrpsim.jit.compiled import entry_point, kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.step.rows.constrain import solve_rows
+from hrpsim.step.rows.solver_memory import BY_SWEEPS
+from hrpsim.step.scene.records import WHOLE
 from hrpsim.step.scene.status import DONE
 from hrpsim.world.arrays.change import grow
 from hrpsim.world.contact_problem import write_contact_matrix
@@ -58,8 +61,8 @@ def _solve(scene):
     for number in range(scene.counts[0].row_count):
         scene.rows.rows[number].impulse = 0.0
     for c in range(scene.counts[0].contact_count):
-        scene.collision.contacts[c].by_newton = 0
-    return solve_rows(scene)
+        copy_memory(BY_SWEEPS, scene.collision.contacts[c].memory)
+    return solve_rows(scene, WHOLE)
 
 
 class Prepared:

@@ -370,7 +370,8 @@ def recall_impulses(counts, collision):
                 copy_penalty(previous[j].penalty, contact.penalty)
                 copy_drift(previous[j].drift, contact.gap, contact.drift)
                 find_changes(previous[j], contact)
-                contact.slipping, contact.by_newton = previous[j].slipping, previous[j].by_newton
+                copy_memory(previous[j].memory, contact.memory)
+                contact.slipping = previous[j].slipping
                 contact.late = previous[j].late
                 is_new = False
                 break
@@ -381,10 +382,18 @@ def recall_impulses(counts, collision):
             contact.drift.missed_gap = math.inf
             contact.axis_angle = 0.5 * math.pi * _uniform(counts.born_count + new)
             contact.penalty.phase, contact.penalty.softening = 0, 1.0
-            contact.drift.has_slipped = contact.slipping = contact.by_newton = 0
+            contact.memory.state = contact.memory.interval = contact.memory.remaining = 0
+            contact.drift.has_slipped = contact.slipping = 0
             contact.late = 0.0
             new += 1
     return new
+
+
+@inlined_kernel
+def copy_memory(memory, memory_out):
+    """Write which solver comes first."""
+    memory_out.state, memory_out.interval = memory.state, memory.interval
+    memory_out.remaining = memory.remaining
 
 
 @inlined_kernel

@@ -68,6 +68,15 @@ _DRIFT = np.dtype(
     ]
 )
 
+# which solver of its island comes first in the next steps (step/rows/solver_memory.py)
+SOLVER_MEMORY = np.dtype(
+    [
+        ("state", "i8"),  # who comes first
+        ("interval", "i8"),  # number of steps for which Newton's method comes first,
+        ("remaining", "i8"),  # and how many of these remain
+    ]
+)
+
 CONTACT = np.dtype(
     [
         ("shape_a", "i8"),
@@ -83,9 +92,7 @@ CONTACT = np.dtype(
         ("is_new", "i8"),  # whether the last step did not have it
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
         ("warm", "f8", (3,)),  # the part of it that a next step starts from
-        # in how many next steps Newton's method solves it first, with their interval
-        # (step/rows/newton_island.py); -1: the direct solver
-        ("by_newton", "i8"),
+        ("memory", SOLVER_MEMORY),
         ("forgotten", "i8"),  # of the last step's: whether it is no warm start (a state was set)
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows

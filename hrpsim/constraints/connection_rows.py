@@ -15,7 +15,6 @@ import numpy as np
 
 from hrpsim.constraints.placed_connection import place_moving_frames
 from hrpsim.constraints.rows import (
-    ACCELERATION,
     CONNECTION,
     DRIVE,
     attach_pair,
@@ -207,7 +206,7 @@ def write_stage_rows(forest, kinematics, decay, connections, placed, constrained
             used = row.response_at
             attach_pair(forest, constrained, connection, placed, axis >= 3, row, response, used)
             row.inverse_mass = coupling(row, row, response)
-            row.solver, row.quantity = DIRECT, ACCELERATION
+            row.solver = DIRECT
             if decay > 0.0:
                 rate = row_velocity(row, constrained.velocity)
                 row.feedback = -decay * (2.0 * rate + decay * error)

@@ -10,7 +10,7 @@ their force limit take no part. Motors hold their joints.
 
 import math
 
-from hrpsim.constraints.rows import CONTACT_ROW, DISPLACEMENT, VELOCITY, row_velocity, takes_time
+from hrpsim.constraints.rows import CONTACT_ROW, row_velocity, takes_time
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 # Bound on the speed of contact points, as a multiple of the largest target of a row of the island.
@@ -38,7 +38,7 @@ def turn_to_displacement(rows, row_count):
         row = rows[number]
         row.saved_impulse, row.impulse = row.impulse, 0.0
         row.kept_target, row.target = row.target, row.correction_velocity
-        row.kept_lower, row.kept_upper, row.quantity = row.lower, row.upper, DISPLACEMENT
+        row.kept_lower, row.kept_upper = row.lower, row.upper
         if row.kind == CONTACT_ROW:
             is_normal = number % 3 == 0
             row.lower = -math.inf if row.bilateral else 0.0
@@ -90,7 +90,7 @@ def turn_to_motion(rows, row_count):
     """Restore every row to its state before `turn_to_displacement`."""
     for number in range(row_count):
         row = rows[number]
-        row.impulse, row.target, row.quantity = row.saved_impulse, row.kept_target, VELOCITY
+        row.impulse, row.target = row.saved_impulse, row.kept_target
         row.lower, row.upper = row.kept_lower, row.kept_upper
 
 

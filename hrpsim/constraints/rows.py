@@ -17,9 +17,8 @@ from hrpsim.spatial.simd import LANES, broadcast, load, plus, plus_times, store,
 DAMPING_STEPS = 2.0  # default damping time, in time steps
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
 VELOCITY_LIMIT, CONNECTION, DRIVE, TENDON = range(MOTOR + 1, MOTOR + 5)
-# The quantity of a row's target. Its impulse is then one [Ns or Nms], that of a displacement rate,
-# or a force.
-VELOCITY, DISPLACEMENT, ACCELERATION = range(3)
+# What rows are solved for: velocities, or the displacement rates of a position correction.
+VELOCITY, DISPLACEMENT = range(2)
 # Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
 _SHORTEST = 1e-3
 # Share of the largest inverse mass at a constraint body below which one is rounding.
@@ -64,8 +63,8 @@ ROW = np.dtype(
         ("inverse_mass", "f8"),  # J (response) + compliance [1/kg or 1/(kg m^2)]
         ("mass", "f8"),  # at a contact: 1 / inverse_mass, 0 where nothing moves
         ("cross", "f8"),  # at a contact: velocity of the next of its rows for a unit impulse
-        ("quantity", "i8"),  # VELOCITY, DISPLACEMENT or ACCELERATION
-        ("target", "f8"),  # of that quantity [m/s, rad/s; m/s^2, rad/s^2]
+        # velocity, displacement rate, or acceleration at the stages of rk4 [m/s, rad/s; m/s^2, ...]
+        ("target", "f8"),
         ("feedback", "f8"),  # at a rigid connection in rk4: acceleration that corrects its error
         ("correction_velocity", "f8"),  # target displacement rate of the position correction
         ("lower", "f8"),  # bounds of the impulse [Ns or Nms]
@@ -139,7 +138,7 @@ def start_row(row, used):
     row.width_a = row.width_b = 0
     row.response_at = used
     row.correction_velocity = row.target = row.compliance = 0.0
-    row.bilateral, row.quantity = 0, VELOCITY
+    row.bilateral = 0
     choose_solver(row, AUTO)
 
 

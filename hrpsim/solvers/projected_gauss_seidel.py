@@ -26,6 +26,7 @@ import math
 
 import numpy as np
 
+from hrpsim.collision.records import SOLVER_MEMORY
 from hrpsim.constraints.friction_laws import bounds_each_axis, friction_bound, project_friction
 from hrpsim.constraints.point_rows import point_velocity
 from hrpsim.constraints.rows import row_velocity
@@ -113,8 +114,10 @@ ISLAND = np.dtype(
         ("sweeps", "i8"),  # done in this step
         ("residual", "f8"),  # largest change of a velocity in the last of them, or error left [m/s]
         ("converged", "i8"),  # whether they converged
+        ("updates", "i8"),  # in a round of impacts: of rows that would have taken as long, about
         ("slips", "i8"),  # whether friction redistribution is due
         ("attempt", "i8"),  # where one attempt is allowed: which it was (step.rows.hand_over)
+        ("memory", SOLVER_MEMORY),  # of its contacts: the one that prevails
     ]
 )
 

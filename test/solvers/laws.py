@@ -17,6 +17,7 @@ from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.system import FIXED, FREE
 from hrpsim.solvers.impulses import warm_start
 from hrpsim.step.rows.constrain import solve_rows
+from hrpsim.step.scene.records import WHOLE
 from hrpsim.step.scene.status import DONE
 from hrpsim.world.arrays.change import grow
 
@@ -29,7 +30,7 @@ def solve_prepared(scene, sweep_limit):
     scene.settings[0].sweep_limit = sweep_limit
     for k in range(scene.counts[0].island_count):
         scene.islands.ranges[k].new_count = 0  # which would allow more
-    return solve_rows(scene)
+    return solve_rows(scene, WHOLE)
 
 
 @kernel
@@ -38,7 +39,7 @@ def solve_from_impulses(scene):
     counts, rows = scene.counts[0], scene.rows
     count = counts.contact_count
     warm_start(rows.rows, count, counts.row_count, rows.response, scene.constrained.velocity)
-    return solve_rows(scene)
+    return solve_rows(scene, WHOLE)
 
 
 class Problem(NamedTuple):

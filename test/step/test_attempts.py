@@ -20,22 +20,27 @@ SLEDGE = """<robot name="sledge"><link name="box">
 <inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="axle" type="continuous"><parent link="box"/><child link="wheel"/><axis xyz="0 1 0"/>
 </joint></robot>"""
-FIRST = range(hand_over._DIRECT_BOUNDS + 1, hand_over._END)
 
 
-def test_each_attempt_has_one_row_and_is_made_at_most_once():
-    """Law: no attempt leads back to itself; only the one that forgets why it came begins again."""
-    policy = hand_over._POLICY
-    assert len(policy) == hand_over._END
-    following = {k: set(row[1:]) - {hand_over._END} for k, row in enumerate(policy)}
-    again = {k for k in FIRST if hand_over._BEGIN in following[k]}
-    assert again == {hand_over._DIRECT_AGAIN}
-    for first in FIRST:
-        seen, front = set(), following[first] - {hand_over._BEGIN}
+def followers(name: str) -> set[str]:
+    """Return the attempts that may follow an attempt at once."""
+    attempt = hand_over.MOTION[name]
+    return {*attempt.next, *(attempt.if_too_large or ())}
+
+
+def test_each_attempt_is_made_at_most_once():
+    """Law: no attempt leads back to itself. Every attempt can be reached, and has a reason."""
+    reached = set()
+    for first in hand_over.FIRST:
+        seen, front = set(), {first}
         while front:
             seen |= front
-            front = set().union(*(following[k] for k in front)) - seen - {hand_over._BEGIN}
-        assert first not in seen
+            front = set().union(*map(followers, front))
+            assert first not in front
+            front -= seen
+        reached |= seen
+    assert reached == hand_over.MOTION.keys()
+    assert all(attempt.why for attempt in hand_over.MOTION.values())
 
 
 @pytest.mark.parametrize("friction", [0.3, 0.9])

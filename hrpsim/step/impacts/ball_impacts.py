@@ -31,7 +31,8 @@ from hrpsim.step.impacts.impact_round import (
     choose,
     empty_tangents,
     find_gap,
-    solve_chosen,
+    sweep_listed,
+    task_of_round,
 )
 
 _END = -1  # of a list of balls or contacts
@@ -70,7 +71,8 @@ def resolve_ball_impacts(s, island_number, left, most_rounds):
         left -= _choose_round(s, island, struck, now)
         if s.islands.chosen[0].end > 0:
             tolerance = -EXACT * _fastest(s.rows, s.islands, now)
-            left -= solve_chosen(s.counts[0], s.constrained, s.rows, s.islands, tolerance)
+            sweep_listed(s, island_number, task_of_round(s.islands, tolerance))
+            left -= island.updates
             apply_round(s, now)
             s.step_stats[0].impact_rounds += 1
         left -= _find_contacts_again(

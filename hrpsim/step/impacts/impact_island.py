@@ -20,8 +20,7 @@ from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.spatial.vector import point_velocity
 from hrpsim.step.continuous.swept_motion import FAR
 from hrpsim.step.impacts.impact_place import NEVER, drifted
-from hrpsim.step.impacts.impact_round import begin_choice, choose, leave_out_rest, solve_chosen
-from hrpsim.step.rows.direct_island import solve_direct_island
+from hrpsim.step.impacts.impact_round import begin_choice, choose, solve_listed
 
 # Margin of the wider search beyond the driven distance, so that the next search suffices.
 _AMPLE = 1.2
@@ -175,15 +174,11 @@ def find_support(s, island_number):
         for tangent in range(number, number + (3 if rows[number].kind == CONTACT_ROW else 1)):
             row = rows[tangent]
             apply_impulse(row, row.impulse, s.rows.response, constrained.velocity)
-    if island_number == s.counts[0].direct_island:
-        leave_out_rest(s.rows, island)
-        solve_direct_island(s, settings.tolerance)
-        for k in range(island.first, island.end):
-            number = s.rows.island_rows[k]
-            impact = s.rows.impacts[number]
-            rows[number].lower, rows[number].upper = impact.lower, impact.upper
-    else:
-        solve_chosen(s.counts[0], constrained, s.rows, s.islands, settings.tolerance)
+    solve_listed(s, island_number, settings.tolerance)
+    for k in range(island.first, island.end):
+        number = s.rows.island_rows[k]
+        impact = s.rows.impacts[number]
+        rows[number].lower, rows[number].upper = impact.lower, impact.upper
     for k in range(constrained.velocity.shape[0]):
         constrained.acceleration[k] = (constrained.velocity[k] - constrained.gap_offset[k]) / dt
         constrained.velocity[k] = constrained.gap_offset[k]

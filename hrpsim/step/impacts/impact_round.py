@@ -25,13 +25,16 @@ from hrpsim.constraints.impact_rows import (
     takes_part,
     wanted_rate,
 )
-from hrpsim.constraints.rows import CONTACT_ROW, is_one_sided, row_velocity, takes_time
+from hrpsim.constraints.rows import CONTACT_ROW, VELOCITY, is_one_sided, row_velocity, takes_time
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.solvers.impulses import apply_impulse
 from hrpsim.solvers.projected_gauss_seidel import solve
 from hrpsim.step.impacts.inelastic_impacts import count_impulse
+from hrpsim.step.rows.attempts import Attempt, Task, order_of
 from hrpsim.step.rows.constraint_wrenches import add_impact_impulse, add_wrench
-from hrpsim.step.rows.direct_island import solve_direct_island
+from hrpsim.step.rows.direct_island import is_direct_island, solve_direct_island
+from hrpsim.step.scene.records import WHOLE
+from hrpsim.step.scene.status import DONE
 
 # Tolerated error of a round's energy, as a share of the work that its impulses do on each other.
 _ROUNDING = 1e-9
@@ -111,21 +114,12 @@ def solve_round(s, island_number, now):
     _choose(settings, s.constrained, s.rows, s.islands, island, now, fastest)
     tolerance = -EXACT * fastest
     note_rates(s.constrained, s.rows, s.islands)
-    taken = _solve_island(s, island_number, tolerance)
+    taken = solve_listed(s, island_number, tolerance)
     if gives_energy(s.constrained, s.rows, s.islands):
         taken += _solve_without_gain(s, island_number, now, tolerance)
     apply_round(s, now)
     find_gaps(settings, s.constrained, s.rows, island)
     return taken
-
-
-@inner_kernel
-def _solve_island(s, island_number, tolerance):
-    """Solve the listed rows of an island, and return how many updates that took."""
-    if island_number == s.counts[0].direct_island:
-        leave_out_rest(s.rows, s.islands.ranges[island_number])
-        return solve_direct_island(s, tolerance)
-    return solve_chosen(s.counts[0], s.constrained, s.rows, s.islands, tolerance)
 
 
 @inner_kernel
@@ -138,14 +132,14 @@ def _solve_without_gain(s, island_number, now, tolerance):
     for _ in range(_HALVINGS):
         part = 0.5 * (admitted + refused)
         ask_for_less(s.settings[0], s.constrained, s.rows, s.islands, now, part)
-        taken += _solve_island(s, island_number, tolerance)
+        taken += solve_listed(s, island_number, tolerance)
         if gives_energy(s.constrained, s.rows, s.islands):
             refused = part
         else:
             admitted = part
     ask_for_less(s.settings[0], s.constrained, s.rows, s.islands, now, admitted)
     s.step_stats[0].impacts_lowered += 1
-    return taken + _solve_island(s, island_number, tolerance)
+    return taken + solve_listed(s, island_number, tolerance)
 
 
 @inner_kernel
@@ -211,7 +205,7 @@ def choose(rows, islands, number):
 
 
 @inner_kernel
-def leave_out_rest(rows, island):
+def _leave_out_rest(rows, island):
     """Clear the impulses of rows that are not listed, for the direct solver reads all rows."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
@@ -219,29 +213,61 @@ def leave_out_rest(rows, island):
             rows.rows[number].lower = rows.rows[number].upper = 0.0
 
 
-@inner_kernel
-def solve_chosen(counts, constrained, rows, islands, tolerance):
-    """Solve the listed rows by sweeps, from and to constrained.velocity.
-
-    Returns:
-        The number of updates of contacts or rows.
-    """
-    chosen = islands.chosen[0]
-    limit = max(_SWEEPS, _UPDATES // max(chosen.end, 1))
-    sweeps, _, _ = solve(
+@inlined_kernel
+def sweep_listed(s, k, task):
+    """Sweep over the listed rows of an island, from and to constrained.velocity."""
+    island, chosen, rows = s.islands.ranges[k], s.islands.chosen[0], s.rows
+    island.sweeps, island.residual, island.converged = solve(
         rows.rows,
-        counts.row_count,
+        s.counts[0].row_count,
         rows.chosen,
         chosen,
         rows.response,
-        tolerance,
+        task.tolerance,
         0.0,
         0,
-        limit,
-        constrained.velocity,
+        task.sweep_limit,
+        s.constrained.velocity,
         rows.descent,
     )
-    return (sweeps + 1) * chosen.end
+    island.updates = (island.sweeps + 1) * chosen.end
+    return DONE
+
+
+@inlined_kernel
+def _solve_listed_directly(s, k, task):
+    """Solve the listed rows of the direct island; rows that are not listed have no impulses."""
+    _leave_out_rest(s.rows, s.islands.ranges[k])
+    return solve_direct_island(s, task.tolerance, VELOCITY)
+
+
+IMPACTS = {
+    "direct": Attempt(
+        _solve_listed_directly,
+        "Rows of the island are for the direct solver.",
+        when=is_direct_island,
+    ),
+    "sweeps": Attempt(sweep_listed, "Few rows take part in a round."),
+}
+_first_attempt, _, _attempt = order_of(IMPACTS, tuple(IMPACTS))
+
+
+@inlined_kernel
+def task_of_round(islands, tolerance):
+    """Return the task to solve the listed rows to `tolerance` [m/s]."""
+    return Task(WHOLE, max(_SWEEPS, _UPDATES // max(islands.chosen[0].end, 1)), tolerance)
+
+
+@inner_kernel
+def solve_listed(s, k, tolerance):
+    """Solve the listed rows of island `k` to `tolerance` [m/s].
+
+    Returns:
+        The number of updates of rows that would have taken about as long.
+    """
+    task = task_of_round(s.islands, tolerance)
+    _attempt(_first_attempt(s, k, task), s, k, task)
+    return s.islands.ranges[k].updates
 
 
 @inner_kernel

@@ -19,6 +19,7 @@ from hrpsim.kinematics.forward import update_velocities
 from hrpsim.spatial.vector import speed_along
 from hrpsim.step.rows.constrain import solve_rows
 from hrpsim.step.rows.constraint_wrenches import add_impact_impulse, add_wrench, clear_wrenches
+from hrpsim.step.scene.records import WHOLE
 from hrpsim.step.scene.status import DONE, LARGEST_SPEED, RESOLVED
 
 
@@ -92,7 +93,7 @@ def jump(s):
             row.target = -LARGEST_SPEED
         elif row.kind == VELOCITY_LIMIT:
             row.upper = 0.0
-    status = solve_rows(s)
+    status = solve_rows(s, WHOLE)
     if status != DONE:
         return status
     clear_wrenches(s.articulated, s.work)

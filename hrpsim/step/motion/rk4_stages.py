@@ -20,7 +20,7 @@ bounded constraints keep the force of the step.
 import numpy as np
 
 from hrpsim.constraints.connection_rows import write_stage_rows
-from hrpsim.constraints.rows import VELOCITY, VELOCITY_LIMIT
+from hrpsim.constraints.rows import VELOCITY_LIMIT
 from hrpsim.dynamics.articulated import wrench_response
 from hrpsim.dynamics.joint_forces import add_delivered_effort, law_effort
 from hrpsim.dynamics.response import constrained_responses, constrained_velocities
@@ -202,4 +202,3 @@ def end_stages(settings, counts, rows, direct):
         if direct.active[number]:
             row = rows.rows[number]
             row.impulse = settings.time_step * direct.before[number]
-            row.quantity = VELOCITY

@@ -5,11 +5,13 @@
 
 import math
 
+import numpy as np
+
 from hrpsim.constraints.connection_rows import is_rigid, remember_connection_impulses
 from hrpsim.constraints.contact_rows import friction_impulses
 from hrpsim.constraints.displacement import bound_displacement, turn_to_displacement, turn_to_motion
 from hrpsim.constraints.joint_rows import remember_joint_impulses
-from hrpsim.constraints.rows import CONTACT_ROW, DISPLACEMENT
+from hrpsim.constraints.rows import CONTACT_ROW
 from hrpsim.constraints.solver_table import DIRECT
 from hrpsim.dynamics.articulated import wrench_response
 from hrpsim.dynamics.response import constrained_velocities
@@ -18,9 +20,9 @@ from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.impulses import warm_start
 from hrpsim.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hold_wrenches
 from hrpsim.step.rows.friction_redistribution import redistribute_friction
-from hrpsim.step.rows.hand_over import solve_island
+from hrpsim.step.rows.hand_over import correct_island, solve_island
 from hrpsim.step.scene.islands import summarise
-from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER, WHOLE
+from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER
 from hrpsim.step.scene.status import DONE
 
 # Residual of a step after which the direct rows are taken to contradict each other [m/s].
@@ -46,24 +48,27 @@ def constrain(s, extent):
     return solve_motion(s, extent)
 
 
-@lazy_kernel()
-def solve_rows(s):
+@lazy_kernel(np.int64)
+def solve_rows(s, extent):
     """Solve all islands with the solvers chosen for their rows, from and to s.constrained.velocity.
 
     The island with the direct solver's rows is last. Islands that the direct solver takes over
     therefore use a part of its work limit. Every world with constraints needs this kernel. The
     kernel is compiled apart from the step, at the same time (announcement).
 
+    Args:
+        s: the scene.
+        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.
+
     Returns:
         DONE, or the status that names the missing capacity.
     """
     counts = s.counts[0]
     for turn in range(1, counts.island_count + 1):
-        status = solve_island(s, (counts.direct_island + turn) % counts.island_count)
+        status = solve_island(s, (counts.direct_island + turn) % counts.island_count, extent)
         if status != DONE:
             return status
-    if s.rows.rows[0].quantity != DISPLACEMENT:
-        summarise(counts, s.step_stats[0], s.constrained, s.rows, s.islands.ranges)
+    summarise(counts, s.step_stats[0], s.constrained, s.rows, s.islands.ranges)
     return DONE
 
 
@@ -94,9 +99,7 @@ def solve_motion(s, extent):
         if stats.residual > _HOPELESS:
             forget_direct_impulses(rows, counts.row_count)
         warm_start(rows, counts.contact_count, counts.row_count, response, constrained.velocity)
-    counts.extent = extent
-    status = solve_rows(s)
-    counts.extent = WHOLE
+    status = solve_rows(s, extent)
     if status != DONE:
         return status
     if settings.relative_tolerance == 0.0 and (extent != FIRST_ATTEMPTS or stats.converged):
@@ -144,8 +147,8 @@ def solve_displacement(s):
     for k in range(constrained.velocity.shape[0]):
         constrained.velocity[k] = 0.0
     turn_to_displacement(rows, counts.row_count)
-    solve_rows(s)
     for k in range(counts.island_count):
+        correct_island(s, k)
         bound_displacement(rows, s.rows.island_rows, s.islands.ranges[k], constrained.velocity)
     clear_wrenches(s.articulated, s.work)
     for number in range(counts.row_count):

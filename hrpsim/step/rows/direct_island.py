@@ -1,18 +1,24 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The island with the rows for the direct or the split solver, and islands handed over to it."""
+"""The island with the rows for the direct or the split solver, and the attempts by that solver."""
 
 import numpy as np
 
-from hrpsim.constraints.rows import DISPLACEMENT
+from hrpsim.constraints.rows import DISPLACEMENT, VELOCITY
 from hrpsim.constraints.solver_table import DIRECT, choose_solver
 from hrpsim.jit.compiled import inlined_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.coupled import largest_error, return_to_start, solve_coupled
-from hrpsim.step.rows.newton_island import BY_DIRECT, set_steps_by_newton, steps_by_newton
 from hrpsim.step.rows.prepare_rows import make_direct, write_direct_system
 from hrpsim.step.rows.saved_impulses import exchange_impulses, restore_impulses
+from hrpsim.step.rows.solver_memory import (
+    BY_DIRECT,
+    BY_SWEEPS,
+    DIRECT_FIRST,
+    forget_newton,
+    remember,
+)
 from hrpsim.step.scene.islands import allowed_sweeps
 from hrpsim.step.scene.status import DONE
 
@@ -24,17 +30,61 @@ _OF_ROUND = 8
 _MOST_ROWS = 600
 
 
-@lazy_kernel(np.float64)
-def solve_direct_island(s, tolerance):
-    """Solve the island with the rows for the direct solver, to `tolerance` [m/s].
+@inlined_kernel
+def is_direct_island(s, k, task):
+    """Return whether island `k` has the rows for the direct or the split solver."""
+    return k == s.counts[0].direct_island
 
-    Returns how many updates of rows would have taken about as long.
+
+@inlined_kernel
+def solve_chosen_rows_directly(s, k, task):
+    """Solve the rows for the direct solver directly, and the other rows of the island in turn."""
+    island = s.islands.ranges[k]
+    solve_direct_island(s, task.tolerance, VELOCITY)
+    if island.converged:
+        forget_newton(s.collision.contacts, s.rows, island)
+    return DONE
+
+
+@inlined_kernel
+def solve_positions_directly(s, k, task):
+    """Solve the direct island for the position correction: rows have bounds only, no cones."""
+    solve_direct_island(s, task.tolerance, DISPLACEMENT)
+    return DONE
+
+
+@inlined_kernel
+def solve_all_rows_directly(s, k, task):
+    """Solve all rows of an island directly, from the impulses of the last step."""
+    return try_direct_solver(s, k)
+
+
+@inlined_kernel
+def solve_all_rows_directly_again(s, k, task):
+    """Solve all rows directly, as in the last step; forget that if it fails."""
+    island = s.islands.ranges[k]
+    status = try_direct_solver(s, k)
+    if status == DONE and not island.converged:
+        remember(s.collision.contacts, s.rows, island, BY_SWEEPS)
+    return status
+
+
+@lazy_kernel(np.float64, np.int64)
+def solve_direct_island(s, tolerance, quantity):
+    """Solve the island with the rows for the direct solver.
+
+    Args:
+        s: the scene.
+        tolerance: accepted error [m/s].
+        quantity: VELOCITY, or DISPLACEMENT for a position correction. Only the rows' bounds apply
+            then, no cones, and only `updates` of the island is written.
+
     """
     stats, counts = s.step_stats[0], s.counts[0]
     rows, island_rows, response = s.rows.rows, s.rows.island_rows, s.rows.response
     settings, velocity = s.settings[0], s.constrained.velocity
     island = s.islands.ranges[counts.direct_island]
-    has_cones = rows[island_rows[island.first]].quantity != DISPLACEMENT
+    has_cones = quantity == VELOCITY
     before = island.sweeps if island.slips else 0
     limit = allowed_sweeps(island, settings) - before if has_cones else settings.sweep_limit
     s.direct.leeway[0] = settings.slop / settings.time_step
@@ -57,7 +107,9 @@ def solve_direct_island(s, tolerance):
         error, _ = largest_error(rows, island_rows, island, velocity)
         island.sweeps, island.converged = before + rounds, error <= tolerance
         island.residual = error
-    return counts.row_count * (_OF_ROUND * (rounds + 1) + factorisations * counts.row_count)
+    island.updates = _OF_ROUND * (rounds + 1) + factorisations * counts.row_count
+    island.updates *= counts.row_count
+    return DONE
 
 
 @lazy_kernel(np.int64)
@@ -87,9 +139,9 @@ def try_direct_solver(s, k):
     before, _ = largest_error(rows, island_rows, island, velocity)
     sweeps, residual = island.sweeps, island.residual
     exchange_impulses(s.constrained, s.rows, island)
-    solve_direct_island(s, tolerance)
+    solve_direct_island(s, tolerance, VELOCITY)
     if island.converged:
-        set_steps_by_newton(s.collision.contacts, s.rows, island, BY_DIRECT)
+        remember(s.collision.contacts, s.rows, island, BY_DIRECT)
         if chosen == k:
             return DONE
     elif not island.residual < before:
@@ -115,12 +167,12 @@ def _solve_again(s, island):
         DONE, or the status that names the missing capacity.
     """
     contacts = s.collision.contacts
-    if steps_by_newton(contacts, s.rows, island) != BY_DIRECT:
+    if island.memory.state != DIRECT_FIRST:
         return DONE
-    solve_direct_island(s, s.settings[0].tolerance)
+    solve_direct_island(s, s.settings[0].tolerance, VELOCITY)
     if island.converged:
         return DONE
-    set_steps_by_newton(contacts, s.rows, island, 0)
+    remember(contacts, s.rows, island, BY_SWEEPS)
     restore_impulses(s.constrained, s.rows, island)
     _restore_solvers(s.rows, island)
     return write_direct_system(s)

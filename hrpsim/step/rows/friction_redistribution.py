@@ -9,6 +9,7 @@ sweeps would not converge within their limit.
 
 from hrpsim.constraints.friction_laws import friction_holds
 from hrpsim.constraints.point_rows import point_velocity
+from hrpsim.constraints.rows import VELOCITY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.cone_projection import has_free_cone, least_load, solve_cones
@@ -116,7 +117,7 @@ def seek_grip(s):
         if not may_rest:
             island.converged = 0
         elif k == counts.direct_island:
-            solve_direct_island(s, settings.tolerance)
+            solve_direct_island(s, settings.tolerance, VELOCITY)
         else:
             before, island.sweeps = island.sweeps, 0
             sweep(settings, counts, s.constrained, s.rows, island, left - found)

@@ -3,200 +3,117 @@
 
 """The order of solvers for an island: the first one, and the successors if it fails.
 
-The order is data, in `_POLICY`. `_try` calls the solvers. Islands that converge in a few sweeps, as
-most standing or walking robots, never use this order. `solver_table` lists the rows that solvers
-accept.
+`MOTION` is the order for velocities and forces, and `POSITIONS` for position corrections. Islands
+that converge in a few sweeps, as most standing or walking robots, make one attempt. `solver_table`
+lists the rows that solvers accept.
 """
 
 from __future__ import annotations
 
-from hrpsim.constraints.rows import DISPLACEMENT
 from hrpsim.constraints.solver_table import NEWTON
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
-from hrpsim.solvers.projected_gauss_seidel import FEW_SWEEPS, solve_bounded
-from hrpsim.step.rows.direct_island import solve_direct_island, try_direct_solver
+from hrpsim.solvers.projected_gauss_seidel import FEW_SWEEPS
+from hrpsim.step.rows.attempts import Attempt, Task, always, order_of
+from hrpsim.step.rows.direct_island import (
+    is_direct_island,
+    solve_all_rows_directly,
+    solve_all_rows_directly_again,
+    solve_chosen_rows_directly,
+    solve_positions_directly,
+)
 from hrpsim.step.rows.newton_island import (
     AFTER_ALL_SWEEPS,
-    AT_REST,
-    BRIEF,
-    BY_DIRECT,
-    INSISTS,
     NOT_AT_ALL,
-    USUAL,
-    begins_by_newton,
-    end_trial,
+    SOON,
+    continue_briefly_by_newton,
+    continue_by_newton,
+    follow_direct_solver,
     goes_to_newton,
-    rests_after_sweeps,
-    set_steps_by_newton,
-    solve_by_newton_method,
-    steps_by_newton,
+    precede_direct_solver,
+    start_again_by_newton,
+    start_by_newton,
+    start_by_newton_as_chosen,
 )
-from hrpsim.step.rows.row_sweeps import sweep
-from hrpsim.step.rows.saved_impulses import restore_impulses
-from hrpsim.step.scene.islands import allowed_sweeps, sweeps_in_time
-from hrpsim.step.scene.records import FIRST_ATTEMPTS, REMAINDER
-from hrpsim.step.scene.status import DONE, TOO_LARGE
-
-# Attempts at an island; at _BEGIN, `_first` chooses.
-(
-    _BEGIN,
-    _BOUNDS,
-    _DIRECT_BOUNDS,
-    _NEWTON_BEFORE_DIRECT,
-    _DIRECT_CHOSEN,
-    _NEWTON_FOR_DIRECT,
-    _DIRECT_AGAIN,
-    _SWEEPS_AT_REST,
-    _NEWTON_AGAIN,
-    _NEWTON_CHOSEN,
-    _FIRST_SWEEPS,
-    _NEWTON_BRIEFLY,
-    _FEW_SWEEPS,
-    _NEWTON_EARLY,
-    _ALL_SWEEPS,
-    _NEWTON_LATE,
-    _DIRECT,
-    _END,
-) = range(18)
-
-# When an island solved by an attempt counts as handed over: if it has rows for which Newton's
-# method was chosen, always, or never.
-_NO, _IF_NEWTON, _YES = range(3)
-
-# That of each attempt; then the next attempt where the island has not converged, if it goes to
-# Newton's method NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON; last, the next one after TOO_LARGE.
-_POLICY = (
-    (_NO, _BEGIN, _BEGIN, _BEGIN, _END),
-    # _BOUNDS, _DIRECT_BOUNDS: later steps make the rest of the position corrections.
-    (_NO, _END, _END, _END, _END),
-    (_NO, _END, _END, _END, _END),
-    # _NEWTON_BEFORE_DIRECT: over a lone robot with closed loops the direct solver's rounds did not
-    # end in the last steps.
-    (_YES, _DIRECT_CHOSEN, _DIRECT_CHOSEN, _DIRECT_CHOSEN, _DIRECT_CHOSEN),
-    # _DIRECT_CHOSEN: its rounds do not end where contacts change between sticking and slipping, or
-    # where swept contacts jam a closed loop.
-    (_NO, _END, _NEWTON_FOR_DIRECT, _NEWTON_FOR_DIRECT, _END),
-    # _NEWTON_FOR_DIRECT: no penalty is large enough for the forces in a jammed loop.
-    (_YES, _DIRECT, _DIRECT, _DIRECT, _DIRECT),
-    # _DIRECT_AGAIN: the direct solver solved the island in the last step, and does so no longer.
-    (_YES, _BEGIN, _BEGIN, _BEGIN, _END),
-    # _SWEEPS_AT_REST: the first sweeps over a robot at rest change too much.
-    (_NO, _NEWTON_AGAIN, _NEWTON_AGAIN, _NEWTON_AGAIN, _END),
-    # _NEWTON_AGAIN, _NEWTON_CHOSEN: where a body carries 1e9 times its own mass the scaled problem
-    # has an eigenvalue of 4e-10: no penalty is large enough, and the direct solver needs none.
-    (_NO, _DIRECT, _DIRECT, _DIRECT, _FIRST_SWEEPS),
-    (_NO, _DIRECT, _DIRECT, _DIRECT, _END),
-    # _FIRST_SWEEPS, _NEWTON_BRIEFLY: over a lone robot a factorisation costs as much as a few
-    # sweeps, and one or two suffice as a rule; where they do not sweeps come to their end. So do
-    # those that would end in as many sweeps again (TOO_LARGE).
-    (_IF_NEWTON, _FEW_SWEEPS, _NEWTON_BRIEFLY, _FEW_SWEEPS, _FEW_SWEEPS),
-    (_NO, _ALL_SWEEPS, _ALL_SWEEPS, _ALL_SWEEPS, _ALL_SWEEPS),
-    # _FEW_SWEEPS: they stall where bodies push each other; some rules and laws are for them alone.
-    (_IF_NEWTON, _ALL_SWEEPS, _ALL_SWEEPS, _NEWTON_EARLY, _END),
-    # _NEWTON_EARLY: as above.
-    (_NO, _DIRECT, _DIRECT, _DIRECT, _ALL_SWEEPS),
-    # _ALL_SWEEPS: where Newton's method would take too long the direct solver would, too. Sweeps
-    # leave the left foot other impulses than the right one; Newton's method does not.
-    (_IF_NEWTON, _END, _NEWTON_LATE, _END, _END),
-    (_NO, _DIRECT, _DIRECT, _DIRECT, _END),
-    (_YES, _END, _END, _END, _END),
+from hrpsim.step.rows.row_sweeps import (
+    sweep_as_long_as_newton,
+    sweep_at_rest,
+    sweep_few_times,
+    sweep_positions,
+    sweep_to_limit,
 )
-_WHERE_TOO_LARGE = 3
-
-# Share of a millisecond (sweeps_in_time) for sweeps before Newton's method begins over a lone
-# robot, which takes as long: 20 sweeps over 8 contacts, 11 over 16.
-_SHARE = 0.01
-
-# Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
-# lost in rounding, and no solver can continue.
-_DIVERGES = 1e10
-
-
-@inlined_kernel
-def solve_island(s, k):
-    """Solve island `k`; count the island if a solver other than the chosen one solved it.
-
-    Returns:
-        DONE, or the status that names the missing capacity.
-    """
-    island = s.islands.ranges[k]
-    limit, extent = allowed_sweeps(island, s.settings[0]), s.counts[0].extent
-    if extent == REMAINDER and (island.converged or limit < FEW_SWEEPS):
-        return DONE
-    attempt = _second(s, k, island, limit) if extent == REMAINDER else _first(s, k, island, limit)
-    if attempt > _DIRECT_BOUNDS:
-        island.converged = 0
-        if extent != REMAINDER:
-            island.sweeps = 0
-    while attempt != _END:
-        status = _try(s, k, island, attempt, limit)
-        if status != DONE and status != TOO_LARGE:
-            return status
-        if status == DONE and island.converged:
-            handed_over = _POLICY[attempt][0]
-            if handed_over == _YES or (
-                handed_over == _IF_NEWTON and _asks_for(s.counts[0], s.rows, island, NEWTON)
-            ):
-                s.step_stats[0].handed_over += 1
-            return DONE
-        few = attempt == _FEW_SWEEPS and limit < FEW_SWEEPS
-        first = extent == FIRST_ATTEMPTS and attempt != _FIRST_SWEEPS
-        if status == DONE and (few or first):
-            island.attempt = attempt
-            return DONE
-        attempt = _next(s, k, island, attempt, status, limit)
-    return DONE
+from hrpsim.step.rows.solver_memory import (
+    DIRECT_FIRST,
+    NEWTON_AT_REST,
+    begins_by_newton,
+    recall_memory,
+)
+from hrpsim.step.scene.islands import allowed_sweeps
+from hrpsim.step.scene.records import REMAINDER, WHOLE
+from hrpsim.step.scene.status import DONE
 
 
 @inlined_kernel
-def _next(s, k, island, attempt, status, limit):
-    """Return the attempt after an attempt that ended with `status`, without convergence."""
-    when = _when(s, island) if status == DONE else _WHERE_TOO_LARGE
-    attempt = _POLICY[attempt][1 + when]
-    return _first(s, k, island, limit) if attempt == _BEGIN else attempt
-
-
-@inlined_kernel
-def _when(s, island):
+def _when(s, k):
     """Return when an island goes to Newton's method."""
-    return goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, island)
+    return goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, s.islands.ranges[k])
 
 
 @inlined_kernel
-def _second(s, k, island, limit):
-    """Return the attempt after the only allowed one. Newton's method continues."""
-    attempt = island.attempt
-    when = _when(s, island)
-    if (attempt == _NEWTON_AGAIN or attempt == _NEWTON_CHOSEN) and when == AFTER_ALL_SWEEPS:
-        return attempt
-    return _next(s, k, island, attempt, DONE, limit)
+def _takes_newton(s, k, task):
+    """Return whether Newton's method may solve an island."""
+    return _when(s, k) != NOT_AT_ALL
 
 
 @inlined_kernel
-def _first(s, k, island, limit):
-    """Return the first attempt at an island."""
-    counts = s.counts[0]
-    if s.rows.rows[0].quantity == DISPLACEMENT:
-        return _DIRECT_BOUNDS if k == counts.direct_island else _BOUNDS
-    steps = steps_by_newton(s.collision.contacts, s.rows, island) if limit >= FEW_SWEEPS else 0
-    if k == counts.direct_island:
-        if steps == BY_DIRECT and _when(s, island) != NOT_AT_ALL:
-            return _DIRECT_AGAIN
-        again = begins_by_newton(steps) and _when(s, island) == AFTER_ALL_SWEEPS
-        return _NEWTON_BEFORE_DIRECT if again else _DIRECT_CHOSEN
-    if steps == BY_DIRECT and _when(s, island) != NOT_AT_ALL:
-        return _DIRECT_AGAIN
-    if _asks_for(counts, s.rows, island, NEWTON) and _when(s, island) != NOT_AT_ALL:
-        return _NEWTON_CHOSEN
-    if begins_by_newton(steps) and _when(s, island) != NOT_AT_ALL:
-        return _SWEEPS_AT_REST if steps == AT_REST else _NEWTON_AGAIN
-    return _FIRST_SWEEPS if limit >= FEW_SWEEPS else _FEW_SWEEPS
+def _is_lone(s, k, task):
+    """Return whether an island is a lone robot: sweeps are cheap, and usually converge."""
+    return _when(s, k) == AFTER_ALL_SWEEPS
 
 
 @inlined_kernel
-def _asks_for(counts, rows, island, solver):
-    """Return whether a solver of islands was chosen for a row; most worlds choose none."""
-    return counts.newton_rows > 0 and _has_choice(rows, island, solver)
+def _may_sweep_on(s, k, task):
+    """Return whether more than a few sweeps are allowed, and with them other solvers."""
+    return task.sweep_limit >= FEW_SWEEPS
+
+
+@inlined_kernel
+def _is_dense(s, k, task):
+    """Return whether bodies push each other, and other solvers than sweeps are allowed."""
+    return _may_sweep_on(s, k, task) and _when(s, k) == SOON
+
+
+@inlined_kernel
+def _was_solved_directly(s, k, task):
+    """Return whether the direct solver solved all rows of an island in the last step."""
+    directly = s.islands.ranges[k].memory.state == DIRECT_FIRST
+    return directly and _may_sweep_on(s, k, task) and _takes_newton(s, k, task)
+
+
+@inlined_kernel
+def _was_solved_by_newton(s, k, task):
+    """Return whether sweeps would stall again, or end a tolerance off the solution."""
+    by_newton = begins_by_newton(s.islands.ranges[k].memory)
+    return by_newton and _may_sweep_on(s, k, task) and _takes_newton(s, k, task)
+
+
+@inlined_kernel
+def _was_solved_at_rest(s, k, task):
+    """Return whether Newton's method solved a lone robot that nearly rests."""
+    at_rest = s.islands.ranges[k].memory.state == NEWTON_AT_REST
+    return at_rest and _was_solved_by_newton(s, k, task)
+
+
+@inlined_kernel
+def _is_lone_loop(s, k, task):
+    """Return whether Newton's method solved a lone robot with closed loops."""
+    is_direct = is_direct_island(s, k, task)
+    return is_direct and _was_solved_by_newton(s, k, task) and _is_lone(s, k, task)
+
+
+@inlined_kernel
+def _asks_for_newton(s, k, task):
+    """Return whether Newton's method was chosen for a row; most worlds choose it for none."""
+    return s.counts[0].newton_rows > 0 and _has_choice(s.rows, s.islands.ranges[k], NEWTON)
 
 
 @inner_kernel
@@ -209,83 +126,161 @@ def _has_choice(rows, island, solver):
 
 
 @inlined_kernel
-def _try(s, k, island, attempt, limit):
-    """Make one attempt; return DONE, TOO_LARGE, or the status that names the missing capacity."""
-    counts, settings = s.counts[0], s.settings[0]
-    if attempt == _FIRST_SWEEPS:
-        return _sweep_as_long_as_newton(s, island, limit)
-    if attempt == _FEW_SWEEPS or attempt == _ALL_SWEEPS:
-        most = limit if attempt == _ALL_SWEEPS else min(limit, FEW_SWEEPS)
-        if island.sweeps < most:
-            sweep(settings, counts, s.constrained, s.rows, island, most)
-        return DONE
-    if attempt == _SWEEPS_AT_REST:
-        island.converged = rests_after_sweeps(
-            settings, counts, s.collision.contacts, s.constrained, s.rows, island
-        )
-        return DONE
-    if attempt == _BOUNDS:
-        solve_bounded(
-            s.rows.rows,
-            s.rows.island_rows,
-            island,
-            s.rows.response,
-            settings.tolerance,
-            settings.sweep_limit,
-            s.constrained.velocity,
-        )
-        return DONE
-    if attempt == _DIRECT_CHOSEN or attempt == _DIRECT_BOUNDS:
-        solve_direct_island(s, settings.tolerance)
-        if attempt == _DIRECT_CHOSEN and island.converged:
-            end_trial(s.collision.contacts, s.rows, island)
-        return DONE
-    if attempt == _DIRECT or attempt == _DIRECT_AGAIN:
-        status = try_direct_solver(s, k)
-        if status == DONE and not island.converged and attempt == _DIRECT_AGAIN:
-            set_steps_by_newton(s.collision.contacts, s.rows, island, 0)
-        return status
-    return _try_newton(s, k, island, attempt)
+def _newton_is_chosen(s, k, task):
+    """Return whether Newton's method was chosen for a row, and may solve the island."""
+    return _asks_for_newton(s, k, task) and _takes_newton(s, k, task)
+
+
+# The first attempts: the first one that suits the island is made.
+_AT_LAST = "first sweeps", "few sweeps"
+FIRST = ("direct again", "newton before direct", "direct, chosen", "newton, chosen")
+FIRST += ("sweeps at rest", "newton again", *_AT_LAST)
+
+MOTION = {
+    "direct again": Attempt(
+        solve_all_rows_directly_again,
+        "The direct solver solved the island in the last step, and Newton's method did not.",
+        when=_was_solved_directly,
+        next=("direct, chosen", "newton, chosen", *_AT_LAST),
+        helps=always,
+    ),
+    "newton before direct": Attempt(
+        precede_direct_solver,
+        "The direct solver's rounds did not end in the last steps.",
+        when=_is_lone_loop,
+        next=("direct, chosen",),
+        helps=always,
+    ),
+    "direct, chosen": Attempt(
+        solve_chosen_rows_directly,
+        "Rows of the island are for the direct solver.",
+        when=is_direct_island,
+        next=("newton after direct",),
+    ),
+    "newton after direct": Attempt(
+        follow_direct_solver,
+        "Rounds of the direct solver do not end where contacts change between sticking and "
+        "slipping, or where swept contacts jam a closed loop.",
+        when=_takes_newton,
+        next=("direct",),
+        helps=always,
+    ),
+    "newton, chosen": Attempt(
+        start_by_newton_as_chosen,
+        "Newton's method was chosen for rows of the island.",
+        when=_newton_is_chosen,
+        next=("direct",),
+        if_too_large=(),
+        goes_on=_is_lone,
+    ),
+    "sweeps at rest": Attempt(
+        sweep_at_rest,
+        "One or two sweeps solve a robot that rests, unless they change too much.",
+        when=_was_solved_at_rest,
+        next=("newton again",),
+    ),
+    "newton again": Attempt(
+        start_by_newton,
+        "Sweeps would stall, as in the last steps.",
+        when=_was_solved_by_newton,
+        next=("direct",),
+        if_too_large=("first sweeps",),
+        goes_on=_is_lone,
+    ),
+    "first sweeps": Attempt(
+        sweep_as_long_as_newton,
+        "Over a lone robot a factorisation costs as much as a few sweeps, which suffice as a rule.",
+        when=_may_sweep_on,
+        next=("newton, briefly", "few sweeps"),
+        if_too_large=("few sweeps",),
+        helps=_asks_for_newton,
+        is_trial=True,
+    ),
+    "newton, briefly": Attempt(
+        continue_briefly_by_newton,
+        "One or two factorisations suffice as a rule.",
+        when=_is_lone,
+        next=("all sweeps",),
+    ),
+    "few sweeps": Attempt(
+        sweep_few_times,
+        "Sweeps stall where bodies push each other. Some rules and laws are for sweeps alone.",
+        next=("newton, early", "all sweeps"),
+        helps=_asks_for_newton,
+    ),
+    "newton, early": Attempt(
+        continue_by_newton,
+        "Sweeps stall where bodies push each other.",
+        when=_is_dense,
+        next=("direct",),
+        if_too_large=("all sweeps",),
+    ),
+    "all sweeps": Attempt(
+        sweep_to_limit,
+        "Sweeps over a lone robot are cheap. In a dense island Newton's method takes too long.",
+        when=_may_sweep_on,
+        next=("newton, late",),
+        helps=_asks_for_newton,
+    ),
+    "newton, late": Attempt(
+        start_again_by_newton,
+        "Sweeps that stall leave the left foot other impulses than the right one.",
+        when=_is_lone,
+        next=("direct",),
+        if_too_large=(),
+    ),
+    "direct": Attempt(
+        solve_all_rows_directly,
+        "No penalty of Newton's method is large enough in a jammed loop, or where a body carries "
+        "1e9 times its own mass: the scaled problem has an eigenvalue of 4e-10. The direct solver "
+        "needs no penalty.",
+        helps=always,
+    ),
+}
+
+
+POSITIONS = {
+    "direct": Attempt(
+        solve_positions_directly,
+        "Rows of the island are for the direct solver.",
+        when=is_direct_island,
+    ),
+    "sweeps": Attempt(
+        sweep_positions, "A few sweeps suffice: later steps correct the remaining errors."
+    ),
+}
+
+_first_attempt, _second_attempt, _attempt = order_of(MOTION, FIRST)
+_first_correction, _, _correct = order_of(POSITIONS, tuple(POSITIONS))
 
 
 @inlined_kernel
-def _try_newton(s, k, island, attempt):
-    """Make an attempt by Newton's method, and return DONE, TOO_LARGE, or the missing capacity."""
-    continues = attempt == _NEWTON_EARLY or attempt == _NEWTON_BRIEFLY
-    if continues and not island.residual < _DIVERGES * s.settings[0].tolerance:
-        return TOO_LARGE
-    if attempt == _NEWTON_LATE:
-        restore_impulses(s.constrained, s.rows, island)
-    elif not continues and attempt != _NEWTON_FOR_DIRECT:
-        island.sweeps = 0
-    effort = USUAL if attempt != _NEWTON_BRIEFLY else BRIEF
-    if attempt == _NEWTON_CHOSEN or attempt == _NEWTON_LATE:
-        effort = INSISTS
-    status = solve_by_newton_method(s, k, effort)
-    of_direct = attempt == _NEWTON_BEFORE_DIRECT or attempt == _NEWTON_FOR_DIRECT
-    failed = status == DONE and of_direct and not island.converged
-    if failed and attempt == _NEWTON_BEFORE_DIRECT:
-        restore_impulses(s.constrained, s.rows, island)
-    if status == TOO_LARGE or failed:
-        set_steps_by_newton(s.collision.contacts, s.rows, island, 0)
-    return status
+def solve_island(s, k, extent):
+    """Solve island `k`; count the island if a solver other than the chosen one solved it.
 
+    `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after the first attempts.
 
-@inlined_kernel
-def _sweep_as_long_as_newton(s, island, limit):
-    """Sweep for as long as Newton's method takes.
-
-    TOO_LARGE is returned if as many sweeps again would suffice. In each half of those sweeps,
-    changes would then fall by the same factor as in the second half of these.
+    Returns:
+        DONE, or the status that names the missing capacity.
     """
-    settings, most = s.settings[0], min(limit, FEW_SWEEPS)
-    most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)
-    sweep(settings, s.counts[0], s.constrained, s.rows, island, most // 2)
-    before = island.residual
-    if not island.converged:
-        sweep(settings, s.counts[0], s.constrained, s.rows, island, most)
-    if island.converged:
-        end_trial(s.collision.contacts, s.rows, island)
-    elif island.residual**3 <= settings.tolerance * before**2:
-        return TOO_LARGE
-    return DONE
+    island, settings = s.islands.ranges[k], s.settings[0]
+    task = Task(extent, allowed_sweeps(island, settings), settings.tolerance)
+    if extent == REMAINDER:
+        if island.converged or task.sweep_limit < FEW_SWEEPS:
+            return DONE
+        return _attempt(_second_attempt(island.attempt, s, k, task), s, k, task)
+    recall_memory(s.collision.contacts, s.rows, island)
+    island.converged = island.sweeps = 0
+    return _attempt(_first_attempt(s, k, task), s, k, task)
+
+
+@inlined_kernel
+def correct_island(s, k):
+    """Solve island `k` for the position correction.
+
+    Returns:
+        DONE, or the status that names the missing capacity.
+    """
+    settings = s.settings[0]
+    task = Task(WHOLE, settings.sweep_limit, settings.tolerance)
+    return _correct(_first_correction(s, k, task), s, k, task)

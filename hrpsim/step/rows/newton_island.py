@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Islands for Newton's method: islands with rows that request it, or on which sweeps stall."""
+"""Newton's method for islands of the scene: which islands it may solve, and the attempts by it."""
 
 import math
 
@@ -16,8 +16,8 @@ from hrpsim.solvers.newton.multipliers import CAUTION
 from hrpsim.solvers.newton.near_contacts import choose_rows, largest_miss
 from hrpsim.solvers.newton.newton_problem import write_problem
 from hrpsim.solvers.newton.solve import RESTS, STILL, solve_by_newton
-from hrpsim.step.rows.row_sweeps import sweep
 from hrpsim.step.rows.saved_impulses import restore_impulses
+from hrpsim.step.rows.solver_memory import AT_REST, BY_NEWTON, BY_SWEEPS, longer_by_newton, remember
 from hrpsim.step.scene.records import FIRST_ATTEMPTS
 from hrpsim.step.scene.status import DONE, MORE_NEWTON, TOO_LARGE
 
@@ -25,21 +25,6 @@ NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
 
 # What an attempt may take: a few factorisations, many unless it would take too long, many anyway.
 BRIEF, USUAL, INSISTS = range(3)
-
-# Sweeps are tried again over a lone robot that moves: after 1, 2, 4 ... _LONGEST steps, longer
-# each time that they fail. `by_newton` is _UNIT times that number, and how many steps remain. It
-# moves where the impulses of the last step have errors above RESTS tolerances; it is still below
-# STILL. In between sweeps would end a tolerance off the solution, and resting forces vary: it is
-# AT_REST, and sweeps suffice only where they come near the solution at once.
-_UNIT, _LONGEST = 64, 16
-AT_REST = _UNIT - 1
-
-# In place of such a number: the direct solver comes first. In the last step it solved an island
-# that Newton's method did not.
-BY_DIRECT = -1
-
-# Share of a sweep's change that the next one makes at most where sweeps come near a solution.
-_NEARER = 0.7
 
 # Factorisations that an island may take in a step of the world, and multiplications of them all
 # (about half a second). Where fewer than _FEWEST would be left, sweeps continue instead.
@@ -60,6 +45,10 @@ _SHARE, _TURNS = 0.25, 4
 
 # Contacts of a lone robot that are solved at once: a second turn costs more than they do.
 _FEW_CONTACTS = 16
+
+# Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
+# lost in rounding, and no solver can continue.
+_DIVERGES = 1e10
 
 
 @inner_kernel
@@ -92,157 +81,184 @@ def _pushes_free_body(forest, constrained, row):
     return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
 
 
-@inner_kernel
-def steps_by_newton(contacts, rows, island):
-    """Return for how many steps Newton's method comes first in an island.
-
-    In these steps sweeps would stall again, or end a tolerance off the solution. Two values are
-    special. AT_REST: Newton's method comes first as long as sweeps do not suffice. BY_DIRECT: the
-    direct solver comes first. `begins_by_newton` interprets other values.
-    """
-    most = 0
-    for k in range(island.first, island.contact_end):
-        steps = contacts[rows.rows[rows.island_rows[k]].source].by_newton
-        if steps == BY_DIRECT:
-            return BY_DIRECT
-        most = max(most, steps)
-    return most
+@inlined_kernel
+def start_by_newton(s, k, task):
+    """Solve an island from the impulses of the last step."""
+    s.islands.ranges[k].sweeps = 0
+    return _solve(s, k, task, USUAL)
 
 
 @inlined_kernel
-def begins_by_newton(steps):
-    """Return whether Newton's method comes first; if no `steps` are left, sweeps are tried."""
-    return steps > 0 and steps % _UNIT > 0
+def start_by_newton_as_chosen(s, k, task):
+    """Solve an island from the impulses of the last step, whatever the time."""
+    s.islands.ranges[k].sweeps = 0
+    return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
-def end_trial(contacts, rows, island):
-    """Record that sweeps sufficed; usually there is nothing to record."""
-    if island.contact_end > island.first:
-        row = rows.rows[rows.island_rows[island.first]]
-        if contacts[row.source].by_newton > 0:
-            set_steps_by_newton(contacts, rows, island, 0)
-
-
-@inner_kernel
-def set_steps_by_newton(contacts, rows, island, steps):
-    """Set for how many steps Newton's method comes first in an island."""
-    for k in range(island.first, island.contact_end):
-        row = rows.rows[rows.island_rows[k]]
-        contacts[row.source].by_newton = steps
+def start_again_by_newton(s, k, task):
+    """Undo the sweeps; solve an island from the impulses of the last step, whatever the time."""
+    restore_impulses(s.constrained, s.rows, s.islands.ranges[k])
+    return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
-def _steps_to_come(settings, contacts, rows, island, is_dense_island, count, error):
-    """Return for how many steps Newton's method will come first in an island that it solved.
-
-    The method took `count` factorisations, from impulses with the error `error` [m/s].
-    """
-    tolerance = settings.tolerance
-    if is_dense_island:
-        return 1 if count > 0 else 0
-    if error < RESTS * tolerance:
-        return AT_REST if error > STILL * tolerance else 0
-    before = steps_by_newton(contacts, rows, island)
-    if before > 0 and before != AT_REST:
-        if before % _UNIT > 0:
-            return before - 1
-        interval = min(2 * (before // _UNIT), _LONGEST)
-        return _UNIT * interval + interval
-    return _UNIT + 1
+def continue_by_newton(s, k, task):
+    """Solve an island from the impulses of the sweeps, if these do not diverge."""
+    if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
+        return TOO_LARGE
+    return _solve(s, k, task, USUAL)
 
 
-@inner_kernel
-def rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
-    """Sweep over an island AT_REST, and return whether that suffices.
+@inlined_kernel
+def continue_briefly_by_newton(s, k, task):
+    """Continue from the impulses of the sweeps, for a few factorisations."""
+    if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
+        return TOO_LARGE
+    return _solve(s, k, task, BRIEF)
 
-    If sweeps do not suffice, the impulses are restored. Sweeps suffice if the first sweep changes
-    very little, and the second sweep changes so much less that the remaining error is not many
-    times as large.
-    """
-    tolerance = settings.tolerance
+
+@inlined_kernel
+def precede_direct_solver(s, k, task):
+    """Solve the direct island from the impulses of the last step; restore them after a failure."""
+    island = s.islands.ranges[k]
     island.sweeps = 0
-    sweep(settings, counts, constrained, rows, island, island.sweeps + 1)
-    change = island.residual
-    if change <= STILL * tolerance:
-        set_steps_by_newton(contacts, rows, island, 0)
-        return True
-    if change <= CAUTION * tolerance:
-        sweep(settings, counts, constrained, rows, island, island.sweeps + 1)
-        if island.residual <= _NEARER * change:
-            return True
-    restore_impulses(constrained, rows, island)
-    return False
+    status = _solve(s, k, task, USUAL)
+    if status == DONE and not island.converged:
+        restore_impulses(s.constrained, s.rows, island)
+        remember(s.collision.contacts, s.rows, island, BY_SWEEPS)
+    return status
 
 
-@lazy_kernel(np.int64, np.int64)
-def solve_by_newton_method(s, k, effort):
+@inlined_kernel
+def follow_direct_solver(s, k, task):
+    """Solve the direct solver's island from the impulses of that solver."""
+    island = s.islands.ranges[k]
+    status = _solve(s, k, task, USUAL)
+    if status == DONE and not island.converged:
+        remember(s.collision.contacts, s.rows, island, BY_SWEEPS)
+    return status
+
+
+@inlined_kernel
+def _solve(s, k, task, effort):
+    status = solve_by_newton_method(s, k, effort, task.extent)
+    if status == TOO_LARGE:
+        remember(s.collision.contacts, s.rows, s.islands.ranges[k], BY_SWEEPS)
+    return status
+
+
+@lazy_kernel(np.int64, np.int64, np.int64)
+def solve_by_newton_method(s, k, effort, extent):
     """Solve island `k` by Newton's method, from its present impulses.
 
     Args:
         s: the scene.
         k: number of the island.
         effort: BRIEF ... INSISTS.
+        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.
 
     Returns:
         DONE, MORE_NEWTON if room is short, or TOO_LARGE if the solution would take too long.
     """
-    island, settings = s.islands.ranges[k], s.settings[0]
+    island, settings, stats = s.islands.ranges[k], s.settings[0], s.step_stats[0]
+    is_dense = goes_to_newton(settings, s.forest, s.constrained, s.rows, island) == SOON
+    hurries = not is_dense and (effort == BRIEF or extent == FIRST_ATTEMPTS)
+    status, spent, begin = _solve_in_turns(s, island, is_dense, hurries, effort == INSISTS)
+    if status != DONE:
+        return status
+    stats.newton_factorisations += spent
+    if hurries and not island.converged:
+        return DONE
+    stats.newton_islands += 1
+    # A step that is solved again with other frictions is no example of those to come. Nor is one
+    # in which sweeps had nearly come to their end.
+    revised = s.counts[0].friction_revisions > 0 and not is_dense
+    if not revised and not (effort == BRIEF and begin < RESTS * settings.tolerance):
+        _remember_solution(s, island, is_dense, spent, begin)
+    return DONE
+
+
+@inlined_kernel
+def _solve_in_turns(s, island, is_dense, hurries, insists):
+    """Solve an island: first without the contacts that part, then with those that it needs.
+
+    Args:
+        s: the scene.
+        island: ISLAND record.
+        is_dense: whether bodies push each other.
+        hurries: whether a few factorisations must suffice.
+        insists: whether the time does not matter.
+
+    Returns:
+        (status as of `solve_by_newton_method`, factorisations, error at the start [m/s]).
+    """
     rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
-    is_dense_island = goes_to_newton(settings, s.forest, s.constrained, s.rows, island) == SOON
-    hurries = not is_dense_island and (effort == BRIEF or s.counts[0].extent == FIRST_ATTEMPTS)
-    may_wait = is_dense_island or island.contact_end - island.first > _FEW_CONTACTS
+    tolerance = s.settings[0].tolerance
+    may_wait = is_dense or island.contact_end - island.first > _FEW_CONTACTS
     spent, limit, begin, missed = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
     for turn in range(_TURNS):
         some_wait = may_wait and turn < _TURNS - 1 and (turn == 0 or spent < limit)
-        share = _SHARE if some_wait else math.inf
-        contacts = choose_rows(
-            rows, island_rows, island, share, velocity, settings.tolerance, s.newton
-        )
-        if contacts < 0 or not write_problem(
-            s.forest, s.constrained, s.counts[0].constrained_count, rows, contacts, s.newton
-        ):
-            return MORE_NEWTON
+        if not _write_island(s, island, _SHARE if some_wait else math.inf):
+            return MORE_NEWTON, spent, begin
         if turn == 0:
-            capacity = s.newton.capacity[0]
-            limit = min(limit, _WORK // max(capacity.work, 1))
-            iteration_limit = max(_PATIENT_WORK // max(capacity.work, 1), 1)
-            capacity.factorisations, capacity.iteration_limit = (
-                0,
-                iteration_limit if is_dense_island else _MOST,
-            )
-            if limit < _FEWEST and effort != INSISTS and not hurries:
-                return TOO_LARGE
+            limit = min(limit, _begin_count(s.newton.capacity[0], is_dense))
+            if limit < _FEWEST and not insists and not hurries:
+                return TOO_LARGE, spent, begin
         count, error, island.residual = solve_by_newton(
             rows,
             s.rows.response,
-            settings.tolerance,
+            tolerance,
             limit if hurries else max(limit - spent, limit // 2, _FEWEST),
-            is_dense_island,
+            is_dense,
             velocity,
             s.newton,
             s.newton_part,
         )
         spent, begin = spent + count, max(begin, error)
         missed = largest_miss(rows, island_rows, island, velocity, False) if some_wait else 0.0
-        if missed <= max(island.residual, CAUTION * settings.tolerance):
+        if missed <= max(island.residual, CAUTION * tolerance):
             break
     island.residual = max(island.residual, missed)
-    island.converged = island.residual <= settings.tolerance
-    s.step_stats[0].newton_factorisations += spent
-    if hurries and not island.converged:
-        return DONE
-    s.step_stats[0].newton_islands += 1
-    if s.counts[0].friction_revisions > 0 and not is_dense_island:
-        return DONE  # the step is no example of those to come
-    if effort == BRIEF and begin < RESTS * settings.tolerance:
-        return DONE  # sweeps had nearly come to their end
-    set_steps_by_newton(
-        s.collision.contacts,
-        s.rows,
-        island,
-        _steps_to_come(
-            settings, s.collision.contacts, s.rows, island, is_dense_island, spent, begin
-        ),
+    island.converged = island.residual <= tolerance
+    return DONE, spent, begin
+
+
+@inlined_kernel
+def _write_island(s, island, share):
+    """Write the problem, without contacts that part faster; return whether there was room."""
+    rows, tolerance = s.rows.rows, s.settings[0].tolerance
+    contacts = choose_rows(
+        rows, s.rows.island_rows, island, share, s.constrained.velocity, tolerance, s.newton
     )
-    return DONE
+    if contacts < 0:
+        return False
+    count = s.counts[0].constrained_count
+    return write_problem(s.forest, s.constrained, count, rows, contacts, s.newton)
+
+
+@inlined_kernel
+def _begin_count(capacity, is_dense):
+    """Begin to count factorisations, and return how many an island may take in this step."""
+    work = max(capacity.work, 1)
+    capacity.factorisations = 0
+    capacity.iteration_limit = max(_PATIENT_WORK // work, 1) if is_dense else _MOST
+    return _WORK // work
+
+
+@inlined_kernel
+def _remember_solution(s, island, is_dense, count, error):
+    """Remember who comes first in the next step in an island that Newton's method solved.
+
+    The method took `count` factorisations, from impulses with the error `error` [m/s].
+    """
+    tolerance = s.settings[0].tolerance
+    memory = BY_SWEEPS
+    if is_dense:
+        if count > 0:
+            memory = BY_NEWTON
+    elif error >= RESTS * tolerance:
+        memory = longer_by_newton(island.memory)
+    elif error > STILL * tolerance:
+        memory = AT_REST
+    remember(s.collision.contacts, s.rows, island, memory)

@@ -29,7 +29,7 @@ from hrpsim.dynamics.response import constrained_responses, constrained_velociti
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.solvers.direct_system import assemble_direct_system
-from hrpsim.step.rows.newton_island import BY_DIRECT, steps_by_newton
+from hrpsim.step.rows.solver_memory import DIRECT_FIRST, recall_memory
 from hrpsim.step.scene.islands import find_islands
 from hrpsim.step.scene.status import (
     DONE,
@@ -196,7 +196,8 @@ def assemble_direct(s):
     stats, k = s.step_stats[0], s.counts[0].direct_island
     if k >= 0:
         island = s.islands.ranges[k]
-        if steps_by_newton(s.collision.contacts, s.rows, island) == BY_DIRECT:
+        recall_memory(s.collision.contacts, s.rows, island)
+        if island.memory.state == DIRECT_FIRST:
             make_direct(s.rows, island)
     for number in range(s.counts[0].row_count):
         solver = s.rows.rows[number].solver

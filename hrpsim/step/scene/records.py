@@ -82,7 +82,6 @@ COUNTS = np.dtype(
         ("island_count", "i8"),
         ("direct_island", "i8"),  # the one with direct and split rows, -1 for none
         ("wrench_count", "i8"),
-        ("extent", "i8"),  # of a solution of the rows: WHOLE, FIRST_ATTEMPTS or REMAINDER
         ("friction_revisions", "i8"),  # times that a step was solved again with other frictions
     ]
 )
