@@ -207,13 +207,8 @@ class _Reader:
         if link.given("translation"):
             p = link.translation("translation")
         part.placement = Placement(R, p)
-        kind = link.text("joint_type", default=part.type)
-        if kind in _TRACKS:
-            self.notes.add(f"joint_type {kind}", "fixed")
-            kind = "fixed"
-        if kind not in _TYPES:
-            link.fail(unknown_name("joint_type", kind, _TYPES))
-        part.type = _TYPES[kind].name
+        if link.given("joint_type"):
+            part.type = self._joint_type(link)
         if link.given("joint_axis"):
             part.axis = self._axis(link)
         if link.given("joint_id"):
@@ -223,6 +218,15 @@ class _Reader:
         if link.given("joint_name"):
             self.notes.add("joint_name", "joints are called after their links")
         self.elements.read(link, part)
+
+    def _joint_type(self, link: Values) -> str:
+        kind = link.text("joint_type", default="")
+        if kind in _TRACKS:
+            self.notes.add(f"joint_type {kind}", "fixed")
+            kind = "fixed"
+        if kind not in _TYPES:
+            link.fail(unknown_name("joint_type", kind, _TYPES))
+        return _TYPES[kind].name
 
     def _find_parents(self) -> None:
         """Set the parents named by links. Refuse names that do not exist."""
