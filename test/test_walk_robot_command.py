@@ -98,9 +98,14 @@ def test_an_inertia_that_cannot_be_names_the_option_that_takes_it(tmp_path, caps
 
 
 def test_the_robot_can_be_kept(robot, tmp_path, capsys):
-    """robot.urdf and world.yaml: the start of the walk, at rest."""
+    """robot.urdf and world.yaml: the start of the walk, at rest; odd inertias only if asked for."""
     kept = tmp_path / "kept"
-    assert main(["walk", "--robot", robot, "--check", "--write-robot", str(kept)]) == 0
+    write = ["walk", "--robot", robot, "--check", "--write-robot", str(kept)]
+    assert main([*write, "--accept-nonphysical-inertia"]) == 0
+    assert "accept_nonphysical_inertia: true" in (kept / "world.yaml").read_text()
+    assert main(write) == 0
+    assert "accept_nonphysical_inertia" not in (kept / "world.yaml").read_text()
+    assert "\n  <link " in (kept / "robot.urdf").read_text()
     world = hrpsim.load_world(kept / "world.yaml")
     model = world.robots["robot"].model
     before = world.robots["robot"].q

@@ -10,7 +10,7 @@ from pathlib import Path
 from hrpsim.commands.output import print_report, show_line
 from hrpsim.errors import require_packages
 
-EPILOG = """exit status: 0 fitted, 1 refused, failed, or nothing explained, 2 wrong usage.
+EPILOG = """exit status: 0 fitted; 1 refused, failed, not converged, or nothing explained; 2 usage.
 
   hrpsim fit study.yaml                      values, 95 % intervals, errors
   hrpsim fit study.yaml --plot fit.png       measured and simulated
@@ -79,4 +79,4 @@ def fit(options: argparse.Namespace) -> int:
         draw_unexplained(result, options.residuals)
         report["residuals"] = str(options.residuals)
     print_report({key: value for key, value in report.items() if value}, options.json)
-    return 0 if result.explains else 1
+    return 0 if result.explains and result.reached else 1

@@ -266,7 +266,8 @@ def _described(options: argparse.Namespace, stack) -> tuple[Path, Model, dict[st
     prepared = walk_robot.prepared_robot(options)
     check_hold(prepared.model, prepared.hold)
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="hrpsim_walk_"))
-    world = walk_robot.write_robot(prepared, Path(folder))
+    accept = options.accept_nonphysical_inertia
+    world = walk_robot.write_robot(prepared, Path(folder), accept)
     return world, prepared.model, walk_robot.parameters_of(prepared)
 
 

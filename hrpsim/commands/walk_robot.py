@@ -29,8 +29,7 @@ friction:
 robots:
   - name: robot
     urdf: robot.urdf
-    base: free
-    accept_nonphysical_inertia: true
+    base: free{accept}
     position: [{x!r}, {y!r}, {z!r}]
     joints:
 {joints}
@@ -87,7 +86,7 @@ def prepared_robot(options: argparse.Namespace) -> PreparedBiped:
     )
     prepared = prepare_biped(options.robot, known)
     if options.write_robot is not None:
-        write_robot(prepared, options.write_robot)
+        write_robot(prepared, options.write_robot, options.accept_nonphysical_inertia)
     return prepared
 
 
@@ -151,7 +150,7 @@ def robot_in_world(prepared: PreparedBiped, world_file: Path | None) -> Robot:
     return robot
 
 
-def write_robot(prepared: PreparedBiped, folder: Path) -> Path:
+def write_robot(prepared: PreparedBiped, folder: Path, accept_nonphysical_inertia: bool) -> Path:
     """Write robot.urdf and world.yaml. Return the world file."""
     names = {joint.name: joint.q_index for joint in prepared.model.joints}
     joints = "\n".join(
@@ -161,7 +160,13 @@ def write_robot(prepared: PreparedBiped, folder: Path) -> Path:
     )
     x, y, z = map(float, prepared.start[:3])
     text = _WORLD.format(
-        step=_TIME_STEP, friction=_FRICTION, x=x, y=y, z=z, joints=joints or "      {}"
+        step=_TIME_STEP,
+        friction=_FRICTION,
+        accept="\n    accept_nonphysical_inertia: true" if accept_nonphysical_inertia else "",
+        x=x,
+        y=y,
+        z=z,
+        joints=joints or "      {}",
     )
     world = folder / "world.yaml"
     try:

@@ -5,10 +5,7 @@
 
 The model, in windows w with samples k, is y_wk = h(x_w(t_k; theta, x_w0)) + noise. The Gauss-Newton
 method (scipy's trust region) minimises the sum of squares of the differences over their deviations,
-plus the squares of the priors. The unknowns are theta and, if starts are fitted, every x_w0. If
-starts are fitted, the covariance is the inverse of J^T J times the residual variance. If windows
-start at measured states, the noise of a start is common to its window. The windows are then the
-clusters of White's sandwich estimator.
+plus the squares of the priors. The unknowns are theta and, if starts are fitted, every x_w0.
 """
 
 from __future__ import annotations
@@ -23,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.fitting.intervals import Covariance, by_windows, of_coloured_noise
 from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
 from hrpsim.fitting.predict import Predictor, flat
 from hrpsim.fitting.recording_checks import check_window
-from hrpsim.fitting.result import FitResult, Trace, inertias_of, trace_of, undetermined_of
+from hrpsim.fitting.result import SINGULAR, FitResult, Trace, inertias_of, trace_of, undetermined_of
+from hrpsim.fitting.scales import find_units
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import FitError, FitWarning, Unknown, Unknowns
@@ -46,6 +45,8 @@ _MOST_EVALUATIONS = 40
 _FEW = 40  # windows, or four for each unknown, from which a fit begins where there are more
 _MOST_ROUNDS, _IN_A_ROUND = 8, 4  # of parameters and starts in turn; evaluations
 _SQUARES = 0.003  # share of the squares: what a round lowers by less have converged
+_AT_END = 1e-6  # of the unit: distance of values at their bounds
+_OPTIMUM = 1.0  # of the residual variance: squares that one more step takes away
 _SAME = 0.1  # of a standard deviation: parameters that move less have converged
 _NEAR_SLOPES = 0.01  # of u: exact derivatives that were found so near are used again
 _SAME_SLOPES = 0.05  # of u: the same, where starts are fitted
@@ -149,7 +150,8 @@ class _Problem:
         self._rows = self._predictor.rows()
         self._active = np.ones(len(self.unknowns), dtype=bool)
         self._starts: Starts | None = None
-        self._u = self.unknowns.to_u(self.unknowns.start)
+        find_units(self.unknowns, self._part()[0])
+        self._u = self.unknowns.inside(self.unknowns.to_u(self.unknowns.start))
         self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, differences
         self.slopes = Slopes(self._predictor, self.unknowns, change, derivatives)
         self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x, derivatives of differences
@@ -217,6 +219,7 @@ class _Problem:
         slopes = self.slopes.first(self._u, self._differences_at(self._u), self._weights)
         sizes = np.linalg.norm(slopes * self._weights[:, None], axis=0)
         self._active = sizes > _DEPENDS * sizes.max(initial=0.0)
+        self._u = np.where(self._active, self._u, self.unknowns.to_u(self.unknowns.start))
         x = self._u[self._active]
         self._found = x, slopes[:, self._active]
         for k in np.flatnonzero(~self._active):
@@ -256,17 +259,24 @@ class _Problem:
 
     def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
         """Return x near the least squares, from a part of the windows if there are many."""
-        count = self._rows.window[-1] + 1
-        every = count // max(_FEW, 4 * len(x))
-        if every < 2 or not all(one.is_whole for one in self._predictor.recordings):
+        predictor, own = self._part()
+        if own.all():
             return self.solve(x, say, _NEAR).x
-        numbers = np.arange(0, count, every)
-        part, own = copy(self), np.isin(self._rows.window, numbers)
-        part._predictor = self._predictor.only(numbers, None)[0]
-        part._rows, part._weights = part._predictor.rows(), self._weights[own]
-        part.slopes = self.slopes.only(part._predictor, own)
+        part = copy(self)
+        part._predictor = predictor
+        part._rows, part._weights = predictor.rows(), self._weights[own]
+        part.slopes = self.slopes.only(predictor, own)
         part._found, part._last = (x, self._found[1][own]), (b"", np.zeros(0))
         return part.solve(x, say, _NEAR).x
+
+    def _part(self) -> tuple[Predictor, np.ndarray]:
+        """Return the predictor of a part of the windows, and the part's rows (true)."""
+        count, everything = self._rows.window[-1] + 1, np.ones(len(self._rows.window), dtype=bool)
+        every = count // max(_FEW, 4 * len(self.unknowns))
+        if every < 2 or not all(one.is_whole for one in self._predictor.recordings):
+            return self._predictor, everything
+        numbers = np.arange(0, count, every)
+        return self._predictor.only(numbers, None)[0], np.isin(self._rows.window, numbers)
 
     def solve(
         self,
@@ -278,22 +288,22 @@ class _Problem:
         """Return scipy's least squares. converged: fraction. most: limit of evaluations."""
         from scipy.optimize import least_squares
 
-        ends = self.unknowns.low, self.unknowns.high
-        low, high = (self.unknowns.to_u(end)[self._active] for end in ends)
-        count = [0]
+        low, high = self._bounds()
+        x = np.clip(x, low, high)
+        origin, count = x - 1.0, [0]  # scipy's first step and tolerances are fractions of its x
 
-        def trial(x):
+        def trial(y):
             count[0] += 1
-            found = self._trial(x)
+            found = self._trial(origin + y)
             say(f"evaluation {count[0]}: sum of squares {found @ found:.6g}")
             return found
 
         self.residuals(x)  # raises for a start that no world can have
         found = least_squares(
             trial,
-            np.clip(x, low, high),
-            self.derivatives,
-            (low, high),
+            np.ones(len(x)),
+            lambda y: self.derivatives(origin + y),
+            (low - origin, high - origin),
             x_scale="jac",
             ftol=converged,
             xtol=converged,
@@ -305,7 +315,13 @@ class _Problem:
                 FitWarning,
                 stacklevel=3,
             )
+        found.x = np.clip(origin + found.x, low, high)
         return found
+
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        ends = self.unknowns.low, self.unknowns.high
+        low, high = (self.unknowns.to_u(end)[self._active] for end in ends)
+        return low, high
 
     def solve_with_starts(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
         """Return the least squares by parameters and by starts, in turn until neither changes."""
@@ -320,16 +336,17 @@ class _Problem:
             self.weigh(x, noise)
             before, found = (x, squares), self.solve(x, say, most=_IN_A_ROUND)
             x, squares = found.x, 2.0 * found.cost
-            deviation = np.sqrt(np.diag(self.covariance(found)[0]))
+            inverse = np.linalg.pinv(found.jac.T @ found.jac)
+            deviation = np.sqrt(np.diag(inverse) * self._variance(found))
             same = np.abs(x - before[0]) <= _SAME * deviation
             if same.all() and before[1] - squares < _SQUARES * squares:
                 break
         self.fit_starts(starts, x)
         return found
 
-    def covariance(self, found: OptimizeResult) -> tuple[np.ndarray, float, int]:
-        """Return the covariance of x, the residual variance, and the degrees of freedom."""
-        residuals, J, own = found.fun, found.jac, len(self._weights)
+    def _variance(self, found: OptimizeResult) -> float:
+        """Return the residual variance. Raises FitError for fewer numbers than unknowns."""
+        residuals = found.fun
         unknown = len(found.x) + (0 if self._starts is None else self._starts.rank)
         degrees = len(residuals) - unknown
         if degrees < 1:
@@ -337,52 +354,68 @@ class _Problem:
                 f"{unknown} unknowns, {unknown - len(found.x)} of them of starts, need more than "
                 f"{len(residuals)} measured numbers: lengthen the windows"
             )
-        variance = float(residuals @ residuals) / degrees
-        covariance = np.linalg.pinv(J.T @ J)
-        clusters, count = int(self._rows.window.max()) + 1, len(found.x)
-        if self.free_starts or clusters < 2 * count + 2:
-            return covariance * variance, variance, degrees
-        scores = np.zeros((clusters, count))
-        np.add.at(scores, self._rows.window, J[:own] * residuals[:own, None])
-        middle = scores.T @ scores * clusters / (clusters - count)
-        return covariance @ middle @ covariance, variance, clusters - count
+        return float(residuals @ residuals) / degrees
+
+    def covariance(self, found: OptimizeResult) -> Covariance:
+        """Return the covariance of x."""
+        windows = int(self._rows.window.max()) + 1
+        if not self.free_starts and windows >= 2 * len(found.x) + 2:
+            return by_windows(found.jac, found.fun, self._rows.window)
+        without = (lambda values: values) if self._starts is None else self._starts.without
+        return of_coloured_noise(found.jac, found.fun, self._rows, without)
+
+    def is_optimum(self, found: OptimizeResult) -> bool:
+        """Return whether one more step of Gauss and Newton would lower the squares no more."""
+        low, high = self._bounds()
+        slope = found.jac.T @ found.fun
+        away = np.where(slope > 0.0, found.x - low, high - found.x)  # to the end of the descent
+        J, slope = found.jac[:, away > _AT_END], slope[away > _AT_END]
+        step = np.linalg.pinv(J.T @ J, rcond=SINGULAR**2, hermitian=True) @ slope
+        return bool(slope @ step <= _OPTIMUM * self._variance(found))
 
     def result(self, found: OptimizeResult) -> FitResult:
-        """Return values, intervals and errors."""
+        """Return values, intervals and errors. Without an optimum, intervals are NaN."""
         from scipy.special import stdtrit
 
-        u, free = self._all(found.x), [self.unknowns.names[k] for k in np.flatnonzero(self._active)]
-        covariance, variance, degrees = self.covariance(found)
-        deviation = np.zeros(len(u))
-        deviation[self._active] = np.sqrt(np.diag(covariance))
-        half = stdtrit(degrees, 0.5 + 0.5 * _CONFIDENCE) * deviation
-        scale = np.where(deviation[self._active] > 0.0, deviation[self._active], 1.0)
-        correlation = np.full((len(u), len(u)), np.nan)
-        correlation[np.ix_(self._active, self._active)] = covariance / np.outer(scale, scale)
+        u, active = self._all(found.x), self._active
+        free = [self.unknowns.names[k] for k in np.flatnonzero(active)]
+        reached, (matrix, degrees) = self.is_optimum(found), self.covariance(found)
+        if not reached:
+            text = "the least squares were not reached: begin nearer, or give bounds or `change`"
+            warnings.warn(text, FitWarning, stacklevel=3)
+        own = np.sqrt(np.diag(matrix))
+        half, correlation = np.full(len(u), np.nan), np.full((len(u), len(u)), np.nan)
+        half[active] = stdtrit(degrees, 0.5 + 0.5 * _CONFIDENCE) * own if reached else np.nan
+        own = np.where(own > 0.0, own, 1.0)
+        correlation[np.ix_(active, active)] = matrix / np.outer(own, own)
         values, by_path = self.unknowns.to_values(u), self.unknowns.by_path(u)
-        ends = self.unknowns.to_values(u - half), self.unknowns.to_values(u + half)
+        shares = self.unknowns.significant(values)[active]
         return FitResult(
             names=tuple(self.unknowns.names),
             start=self.unknowns.start,
             values=values,
-            low=np.where(self._active, ends[0], np.nan),
-            high=np.where(self._active, ends[1], np.nan),
+            low=self.unknowns.to_values(u - half),
+            high=self.unknowns.to_values(u + half),
             correlation=correlation,
+            reached=reached,
             at_bound=tuple(self._at_bound(values)),
             without_effect=tuple(n for n in self.unknowns.names if n not in free),
-            undetermined=undetermined_of(found.jac, np.sqrt(variance), free),
+            undetermined=undetermined_of(
+                found.jac * shares, matrix / shares / shares[:, None], free
+            ),
             traces=self._traces(u),
             derivatives=self.slopes.report(),
             inertias=inertias_of(self._predictor.scenario.world_of(by_path, seed=0)[0], by_path),
         )
 
     def _at_bound(self, values: np.ndarray) -> list[str]:
-        near = 1e-6 * self.unknowns.unit
+        near = _AT_END * self.unknowns.unit
         away = np.minimum(values - self.unknowns.low, self.unknowns.high - values)
         return [name for name, x, tiny in zip(self.unknowns.names, away, near) if x <= tiny]
 
     def _traces(self, u: np.ndarray) -> tuple[Trace, ...]:
-        ends = [self.unknowns.by_path(each) for each in (self._u, u)]
+        first = self.unknowns.to_u(self.unknowns.start)
+        ends = [self.unknowns.by_path(each) for each in (first, u)]
         starts = None if self._starts is None else self._starts.offsets
         predictions = self._predictor.predict(ends, [None, starts])
         if self._other is not None:

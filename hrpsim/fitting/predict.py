@@ -29,10 +29,14 @@ class Window(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """For each residual: the index of its kind in KINDS, and of its window in all recordings."""
+    """For each residual: the index of its kind in KINDS, of its window, and of its signal.
+
+    Windows and signals are numbered through all recordings. A signal is one column of a recording.
+    """
 
     kind: np.ndarray
     window: np.ndarray
+    signal: np.ndarray
 
 
 class Prediction(NamedTuple):
@@ -115,21 +119,34 @@ class Predictor:
                 found.append(_follow(batch, one, self.windows[k], delays, off, together))
         return found
 
+    def still(self) -> np.ndarray:
+        """Return the differences (rows,) of a world that stays at the beginnings of windows."""
+        found = []
+        for one, windows in zip(self.recordings, self.windows):
+            state = np.hstack([one.q, one.v])
+            for window in windows:
+                count = window.last + 1 - window.first
+                samples = slice(window.first, window.last + 1)
+                still = np.tile(state[window.start], (1, count, 1))
+                found.append(_differences(one, samples, still).ravel())
+        return np.concatenate(found)
+
     @staticmethod
     def delay(values: Mapping[str, float], one: BoundRecording) -> float:
         """Return the delay of a recording's commands [s]."""
         return values.get(DELAY, 0.0) + values.get(f"{DELAY}.{one.name}", 0.0)
 
     def rows(self) -> Rows:
-        """Return kind and window of each entry of the predictions' differences."""
-        kinds, windows, before = [], [], 0
+        """Return kind, window and signal of each entry of the predictions' differences."""
+        kinds, windows, signals, before, first = [], [], [], 0, 0
         for one, own in zip(self.recordings, self.windows):
             columns = [list(KINDS).index(kind) for kind, own_of in one.columns() for _ in own_of]
             samples = [before + k for k, w in enumerate(own) for _ in range(w.first, w.last + 1)]
             kinds.append(np.tile(columns, len(samples)))
             windows.append(np.repeat(samples, len(columns)))
-            before += len(own)
-        return Rows(np.concatenate(kinds), np.concatenate(windows))
+            signals.append(np.tile(first + np.arange(len(columns)), len(samples)))
+            before, first = before + len(own), first + len(columns)
+        return Rows(*map(np.concatenate, (kinds, windows, signals)))
 
 
 def flat(predictions: Sequence[Prediction]) -> np.ndarray:

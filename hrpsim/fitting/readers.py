@@ -4,10 +4,12 @@
 """Recordings from files: CSV, numpy's npz, and bags of ROS 2."""
 
 import warnings
+import zlib
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from hrpsim import limits
 from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
 from hrpsim.errors import unknown_name
 from hrpsim.fitting.measured_motion import Recording
+from hrpsim.fitting.recording_checks import check_times
 from hrpsim.fitting.unknowns import FitError, FitWarning
 from hrpsim.text_file import read_text
 
@@ -30,6 +33,7 @@ _BASE_COLUMNS = {
     "base_velocity": ("vx", "vy", "vz", "wx", "wy", "wz"),
 }
 _STATES, _ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
+_DAMAGED = (ValueError, EOFError, TypeError, BadZipFile, zlib.error)
 _OFFSET = 0.1  # [s] between stamp and reception, by which two topics may differ
 
 
@@ -60,8 +64,11 @@ def read_recording(path: str | Path, **options: Any) -> Recording:
 
 def _read_arrays(path: Path, options: dict[str, Any]) -> Recording:
     known = [field.name for field in fields(Recording)]
-    with np.load(path) as stored:
-        arrays = {key: stored[key] for key in stored.files}
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {key: stored[key] for key in stored.files}
+    except _DAMAGED as error:
+        raise FitError(f"{path}: not arrays of a recording: {error}") from error
     for key in arrays:
         if key not in known:
             raise FitError(f"{path}: {unknown_name('array', key, known)}")
@@ -182,10 +189,9 @@ def _joint_table(bag: Path, topic: str, joints: Sequence[str] | None) -> dict[st
                 rows[key].append(np.asarray(own)[at])
     if not time:
         raise BagError(f"{bag}: {topic} has no messages")
-    order = np.unique(time, return_index=True)[1]
-    whole = {key: np.array(own)[order] for key, own in rows.items() if len(own) == len(time)}
-    lag = float(np.median(lags))
-    return {"time": np.array(time)[order], "joints": names, "lag": lag, **whole}
+    check_times(f"{bag}: {topic}", np.array(time))
+    whole = {key: np.array(own) for key, own in rows.items() if len(own) == len(time)}
+    return {"time": np.array(time), "joints": names, "lag": float(np.median(lags)), **whole}
 
 
 def _add_base(bag: Path, topic: str, given: dict[str, Any]) -> float:
@@ -204,7 +210,7 @@ def _add_base(bag: Path, topic: str, given: dict[str, Any]) -> float:
     if len(rows) < 2:
         raise BagError(f"{bag}: {topic} has {len(rows)} messages; two are needed")
     table = np.array(rows)
-    table = table[np.unique(table[:, 0], return_index=True)[1]]
+    check_times(f"{bag}: {topic}", table[:, 0])
     within = (given["time"] >= table[0, 0]) & (given["time"] <= table[-1, 0])
     if not within.any():
         raise FitError(

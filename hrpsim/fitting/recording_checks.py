@@ -20,6 +20,8 @@ from hrpsim.world.objects.plausibility import (
 )
 from hrpsim.world.objects.robot import Robot
 
+_LONGEST_GAP = 10.0  # between samples, that a window may span [s]
+
 
 def check_recording(recording, robot: Robot | None) -> None:
     """Raise FitError for a recording in other units. Warn of doubtful and missing values."""
@@ -27,6 +29,12 @@ def check_recording(recording, robot: Robot | None) -> None:
     interval = float(np.median(np.diff(time)))
     if text := long_period("the interval of samples", interval, SLOWEST_SAMPLES):
         raise FitError(f"{name}: {text}")
+    k = int(np.diff(time).argmax())
+    if (gap := time[k + 1] - time[k]) > _LONGEST_GAP and gap > 2.0 * interval:
+        raise FitError(
+            f"{name}: no samples from {time[k]:.9g} to {time[k + 1]:.9g} s: give each part as a "
+            "recording of its own (begin, end)"
+        )
     if recording.velocities is not None and recording.positions is not None:
         columns = zip(recording.joints, recording.positions.T, recording.velocities.T)
         for joint, positions, velocities in columns:
@@ -58,6 +66,16 @@ def check_recording(recording, robot: Robot | None) -> None:
             " world file",
             FitWarning,
             stacklevel=4,
+        )
+
+
+def check_times(what: str, time: np.ndarray) -> None:
+    """Raise FitError for times (n,) [s] that do not increase, of `what` in all kinds of files."""
+    k = int((np.diff(time) <= 0.0).argmax()) if len(time) > 1 else 0
+    if len(time) > 1 and time[k + 1] <= time[k]:
+        raise FitError(
+            f"{what} does not increase: {time[k + 1]:.9g} s follows {time[k]:.9g} s at sample "
+            f"{k + 1}: give each run of the clock as a recording of its own"
         )
 
 

@@ -20,28 +20,35 @@ if TYPE_CHECKING:
 
 _VELOCITY_OF = {"position": "velocity", "base_position": ""}  # of a base it has other axes
 _LEAST_SHARE = 0.1  # of the motion, to explain anything
-_LOOSE = 0.5  # deviation of a combination, in u, from which it is not determined
-_SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
+_LOOSE = 0.5  # deviation of a combination, from which it is not determined
+SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
 
 
 class Undetermined(NamedTuple):
     """A combination of parameters that the recordings do not determine.
 
-    parts: direction, by parameter: of logarithms, or of values over the distance of their bounds.
-    deviation: standard deviation along this direction, in the same unit.
+    parts: direction, by parameter: of logarithms, of values over the distance of their bounds, or
+        else of values over the larger of the value and a change that alters the motion by a tenth.
+    deviation: standard deviation along this direction, in the same unit. Infinite: not known.
     """
 
     parts: dict[str, float]
     deviation: float
 
 
-def undetermined_of(J: np.ndarray, deviation: float, names: list[str]) -> tuple[Undetermined, ...]:
-    """Return the combinations that residuals with derivatives J (rows, p) do not determine."""
+def undetermined_of(
+    J: np.ndarray, covariance: np.ndarray, names: list[str]
+) -> tuple[Undetermined, ...]:
+    """Return the combinations that residuals do not determine.
+
+    J: derivatives of the residuals (rows, p). covariance: (p, p), in the units of J.
+    """
     _, sizes, directions = np.linalg.svd(J, full_matrices=False)
     found = []
     for size, direction in zip(sizes[::-1], directions[::-1]):
-        loose = deviation / size if size > 0.0 else np.inf
-        if loose > _LOOSE or size < _SINGULAR * sizes[0]:
+        unseen = size <= SINGULAR * sizes[0]
+        loose = np.inf if unseen else np.sqrt(direction @ covariance @ direction)
+        if loose > _LOOSE:
             parts = {n: float(c) for n, c in zip(names, direction) if abs(c) > 0.2}
             found.append(Undetermined(parts, float(loose)))
     return tuple(found)
@@ -135,10 +142,13 @@ class FitResult:
         names: of the parameters.
         start: first values (p,).
         values: fitted values (p,).
-        low: lower ends of the 95 % intervals (p,); NaN for parameters without effect.
+        low: lower ends of the 95 % intervals (p,); NaN for parameters without effect, and for all
+            if the least squares were not reached.
         high: upper ends.
         correlation: of the parameters (p, p).
-        at_bound: parameters that ended at a bound. Their intervals mean nothing.
+        reached: whether the least squares were reached.
+        at_bound: parameters that ended at a bound. Their intervals hold only if the true values
+            lie within the bounds.
         without_effect: parameters without effect on measured quantities. They keep their start.
         undetermined: combinations that the recordings leave open.
         traces: measured and predicted motion of each recording.
@@ -153,6 +163,7 @@ class FitResult:
     low: np.ndarray
     high: np.ndarray
     correlation: np.ndarray
+    reached: bool
     at_bound: tuple[str, ...]
     without_effect: tuple[str, ...]
     undetermined: tuple[Undetermined, ...]
@@ -203,6 +214,8 @@ class FitResult:
         if any(trace.held_out for trace in self.traces):
             text += f", and {other:.3g} % of what was held out"
         words = [f"{text}."]
+        if not self.reached:
+            words.append("The least squares were not reached: there are no intervals.")
         if not self.explains:
             words.append(
                 "That is nothing: the values mean nothing. Compare units, names and signs of the"

@@ -16,6 +16,7 @@ from hrpsim.values import is_number
 
 DELAY = "delay"  # of all commands [s]; delay.RECORDING: of one recording's
 SCALES = ("linear", "log")
+_OFF = 0.01  # of the unit: distance of first values from the bounds
 
 
 class FitError(HrpsimError, ValueError):
@@ -47,7 +48,12 @@ class Unknown:
 
 
 class Unknowns:
-    """The unknowns of a fit as a vector u: logarithms, or values over their unit of change."""
+    """The unknowns of a fit as a vector u: logarithms, or values over their unit of change.
+
+    unit: (p,) a significant change of each linear parameter: the deviation of its prior, or the
+        distance of its bounds. The unit of one without both is 1 until `find_units` (scales.py).
+    is_open: (p,) whether a parameter is linear and has neither.
+    """
 
     def __init__(
         self,
@@ -73,20 +79,15 @@ class Unknowns:
             priors.append(one.prior)
         self.start = np.array(starts)
         self.low, self.high = np.array(ends).T
-        self.unit = np.array([self._unit(k, priors[k]) for k in range(len(self.names))])
+        width = np.where(self.log, np.inf, self.high - self.low)
+        deviations = [width[k] if prior is None else prior[1] for k, prior in enumerate(priors)]
+        given = np.where(self.log, 1.0, deviations)
+        self.is_open = np.isinf(given)
+        self.unit = np.where(self.is_open, 1.0, given)
         self.priors = [(k, *prior) for k, prior in enumerate(priors) if prior is not None]
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def _unit(self, k: int, prior: tuple[float, float] | None) -> float:
-        """Return a significant change of a linear parameter, from its prior, bounds or value."""
-        if self.log[k]:
-            return 1.0
-        width = self.high[k] - self.low[k]
-        if prior is not None:
-            return float(prior[1])
-        return float(width) if math.isfinite(width) else max(abs(self.start[k]), 1e-3)
 
     def to_u(self, values: np.ndarray) -> np.ndarray:
         """Return the vector of values (p,)."""
@@ -102,6 +103,16 @@ class Unknowns:
         """Return the value of each path."""
         values = self.to_values(u).tolist()
         return {path: x for paths, x in zip(self.paths, values) for path in paths}
+
+    def inside(self, u: np.ndarray) -> np.ndarray:
+        """Return u (p,) moved off the bounds, where least squares could stay."""
+        low, high = self.to_u(self.low), self.to_u(self.high)
+        off = np.minimum(_OFF, 0.25 * (high - low))
+        return np.clip(u, low + off, high - off)
+
+    def significant(self, values: np.ndarray) -> np.ndarray:
+        """Return a significant change of u (p,): 1, or the value (p,) of an open parameter."""
+        return np.where(self.is_open, np.maximum(np.abs(values) / self.unit, 1.0), 1.0)
 
     def prior_residuals(self, u: np.ndarray) -> np.ndarray:
         """Return (u - mean) / standard deviation of each prior."""

@@ -110,7 +110,8 @@ class Drawing:
         for robot in world.robots.values():
             self._add_robot(robot)
         for number, body in enumerate(world.bodies.values()):
-            self._add_body(body, visuals.BODY_COLORS[number % len(visuals.BODY_COLORS)])
+            usual = visuals.BODY_COLORS[number % len(visuals.BODY_COLORS)]
+            self._add_body(body, body.color or usual)
         for number, shape in enumerate(world.fixed_shapes):
             self._add_fixed(shape, number)
         self._force_scale = force_scale(world)

@@ -20,7 +20,7 @@ import numpy as np
 
 from hrpsim.dynamics.articulated import place_inertias
 from hrpsim.dynamics.recursive import kinetic_energy
-from hrpsim.errors import ModelWarning
+from hrpsim.errors import ModelWarning, WorldError
 from hrpsim.jit.compiled import kernel, prepared
 from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.model import CollisionShape
@@ -28,8 +28,15 @@ from hrpsim.model.shapes.geometry import Plane
 from hrpsim.model.system import FREE
 from hrpsim.world.fall import FallWatch, clearance
 from hrpsim.world.objects.entity import Entity, WorldState
-from hrpsim.world.objects.plausibility import STATE_SLACK, depth_in_ground, listed
+from hrpsim.world.objects.plausibility import (
+    STATE_SLACK,
+    depth_in_ground,
+    heights_over_ground,
+    listed,
+)
 from hrpsim.world.objects.robot import Robot
+
+_STEEP = 0.1  # cosine of the slope of a plane, below which nothing is put on it
 
 
 class Started(WorldState, Protocol):
@@ -53,10 +60,8 @@ def warn_of_start(
         reported: name and kind of earlier warnings, which are not repeated.
         stacklevel: stack level of the warning.
     """
-    fixed = world.fixed_shapes
-    planes = {k: s for k, s in enumerate(fixed) if isinstance(s.geometry, Plane)}
-    apart = set(map(tuple, world.scene.collision.excluded.tolist()))
-    first = len(fixed)
+    planes, apart = _planes(world)
+    first = len(world.fixed_shapes)
     for name, entity in world.entities.items():
         if entity in placed:
             rules = {
@@ -68,6 +73,32 @@ def warn_of_start(
                     reported.add((name, kind))
                     warnings.warn(f"{name!r} starts {text}", ModelWarning, stacklevel=stacklevel)
         first += len(entity.shapes)
+
+
+def _planes(world: Started) -> tuple[dict[int, CollisionShape], set[tuple[int, int]]]:
+    """Return the fixed planes by number, and the pairs of shapes that never touch."""
+    planes = {k: s for k, s in enumerate(world.fixed_shapes) if isinstance(s.geometry, Plane)}
+    return planes, set(map(tuple, world.scene.collision.excluded.tolist()))
+
+
+def lift_to_floor(world: Started, entity: Entity) -> float:
+    """Return how far upward [m] an entity touches the planes of the world. Negative: downward.
+
+    Raises:
+        WorldError: the world has no plane under a shape of the entity.
+    """
+    planes, apart = _planes(world)
+    names = list(world.entities)
+    before = [world.entities[name] for name in names[: names.index(entity.name)]]
+    first = len(world.fixed_shapes) + sum(len(one.shapes) for one in before)
+    found = heights_over_ground(entity, first, planes, apart)
+    lifts = [-height / plane.R[2, 2] for height, plane, _ in found if plane.R[2, 2] > _STEEP]
+    if not lifts:
+        raise WorldError(
+            f"{entity.name!r} cannot be put on the floor: there is no plane under its shapes; "
+            "`add_ground` adds one (`ground` in a world file)"
+        )
+    return max(lifts)
 
 
 def _beyond_limits(entity: Entity) -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.errors import ModelWarning, WorldError
+from hrpsim.errors import ModelWarning, WorldError, suggestion, unknown_name
 from hrpsim.step.arrays import Scene
 from hrpsim.values import RANGES, finite_vector, flag
 from hrpsim.world.linearization.step_derivatives import Linearization
@@ -37,7 +37,7 @@ from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings
 from hrpsim.world.parts.world_contents import Contents
 from hrpsim.world.settings import new_settings
-from hrpsim.world.start import RestReport, Settled, relax, warn_of_start
+from hrpsim.world.start import RestReport, Settled, lift_to_floor, relax, warn_of_start
 
 
 class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed):
@@ -147,9 +147,9 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         KeyboardInterrupt, some of the steps are done. Other threads are refused during the call.
 
         A ModelWarning names the robots and bodies that were put into the ground or beyond limits
-        since the last step. Each is named once.
+        since the last step, and the materials that were given properties and that no shape has.
         """
-        if self._contents.placed:
+        if self._contents.placed or self._contents.materials.named:
             self.check_placed(stacklevel=4)
         self._stepping.step(n)
 
@@ -305,14 +305,34 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         """Note that a user has placed an entity, for the check of `check_placed`."""
         self._contents.placed.add(entity)
 
+    def lift_to_floor(self, entity: Entity) -> float:
+        """Return how far upward a robot or body touches the planes of the world [m]."""
+        return lift_to_floor(self, entity)
+
     def check_placed(self, stacklevel: int = 3) -> None:
         """Warn of entities that were put into the ground or beyond limits since the last step.
 
-        Each entity is named once.
+        Each entity is named once. Materials without a shape are named too.
         """
         contents = self._contents
+        for text in self.unknown_materials(contents.materials.named).values():
+            warnings.warn(text, ModelWarning, stacklevel=stacklevel - 1)
         placed, contents.placed = contents.placed, set()
         warn_of_start(self, placed, contents.reported, stacklevel)
+
+    def unknown_materials(self, names: Iterable[str]) -> dict[str, str]:
+        """Return a text for each material that no shape has. No later check names the materials.
+
+        In a world without entities only misspelt names count, because shapes may come later.
+        """
+        self._contents.materials.named = set()
+        shapes = [*self.fixed_shapes, *(s for e in self.entities.values() for s in e.shapes)]
+        known = list(dict.fromkeys(["default", *(shape.material for shape in shapes)]))
+        return {
+            name: f"{unknown_name('material', name, known)}; no shape has it"
+            for name in sorted(set(names).difference(known))
+            if self.entities or suggestion(name, known)
+        }
 
     def forget_contacts(self) -> None:
         """Drop the results of the last step, after a state was set by hand."""

@@ -18,7 +18,7 @@ TIMES = 0.01 * np.arange(1, 41)
 def message(kind, stamp):
     """Return an empty message with a stamp [s]."""
     made = {name: STORE.types[name] for name in STORE.types}
-    clock = made["builtin_interfaces/msg/Time"](int(stamp), round(stamp % 1.0 * 1e9))
+    clock = made["builtin_interfaces/msg/Time"](int(stamp // 1), round(stamp % 1.0 * 1e9))
     header = made["std_msgs/msg/Header"](clock, "")
     if kind == STATE:
         return made[kind](header, [], np.zeros(0), np.zeros(0), np.zeros(0))
@@ -36,13 +36,13 @@ def message(kind, stamp):
     )
 
 
-def write_bag(path, offset=0.0, joints=("a", "b")):
-    """Write states, odometry, and commands whose stamps are `offset` [s] late."""
+def write_bag(path, offset=0.0, joints=("a", "b"), stamps=TIMES):
+    """Write states, odometry, and commands whose stamps are `offset` [s] late, in this order."""
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         for topic, kind in (("joint_states", STATE), ("joint_commands", STATE), ("odom", ODOMETRY)):
             line = writer.add_connection(f"/{topic}", kind, typestore=STORE)
             for k, time in enumerate(TIMES):
-                one = message(kind, time + (offset if topic == "joint_commands" else 0.0))
+                one = message(kind, stamps[k] + (offset if topic == "joint_commands" else 0.0))
                 if kind == STATE:
                     one.name = list(joints if k % 2 else joints[::-1])
                     values = {"a": time, "b": -time}
@@ -75,3 +75,25 @@ def test_clocks_that_disagree_are_named(tmp_path):
 def test_a_joint_that_is_missing_is_named(tmp_path):
     with pytest.raises(ValueError, match="a message has no joint elbow"):
         read_recording(write_bag(tmp_path / "bag"), joints=["a", "elbow"])
+
+
+@pytest.mark.parametrize("again", [0, 1, -1])
+def test_a_clock_that_begins_again_is_refused_by_all_kinds_of_files(tmp_path, again):
+    """Law: bags, CSV files and arrays refuse stamps that step back or repeat, with one text."""
+    stamps = TIMES.copy()
+    stamps[20:] = stamps[19] if again == -1 else stamps[:20] + 0.005 * again
+    said = "does not increase: .* at sample 20: give each run of the clock as a recording"
+    table = np.column_stack([stamps, TIMES])
+    np.savetxt(tmp_path / "run.csv", table, delimiter=",", header="time,position.a", comments="")
+    np.savez(tmp_path / "run.npz", time=stamps, joints=["a"], positions=TIMES[:, None])
+    write_bag(tmp_path / "run", stamps=stamps)
+    for name in ("run.csv", "run.npz", "run"):
+        with pytest.raises(FitError, match=said):
+            read_recording(tmp_path / name)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut"])
+def test_damaged_arrays_are_refused(tmp_path, content):
+    (tmp_path / "run.npz").write_bytes(content)
+    with pytest.raises(FitError, match="not arrays of a recording"):
+        read_recording(tmp_path / "run.npz")

@@ -24,7 +24,8 @@ class LinearPredictor:
         self.recordings = [SimpleNamespace(v=np.zeros((1, WIDTH // 2)))]
 
     def rows(self):
-        return Rows(np.zeros(len(NUMBERS), dtype=int), NUMBERS)
+        one = np.zeros(len(NUMBERS), dtype=int)
+        return Rows(one, NUMBERS, one)
 
     def predict(self, values, offsets, together):
         assert together

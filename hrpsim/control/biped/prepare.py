@@ -170,6 +170,7 @@ def prepare_biped(
     findings += _leg_findings(model, biped, soles)
     hold = static_hold(model, model.keyframes[HALF_SITTING], soles)
     findings.append(Finding("hold", f"{', '.join(hold.joints)} {hold}"))
+    etree.indent(root)
     urdf = etree.tostring(root, encoding="unicode")
     return PreparedBiped(urdf, model, soles, tuple(findings), hold)
 

@@ -282,7 +282,7 @@ class Entities:
         try:
             text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
             reader, entry = read_body(text, str(source) if text != source else "resource_string")
-            for given in ("position", "orientation"):
+            for given in ("position", "orientation", "on_floor"):
                 if given in entry:
                     raise reader.fail(given, "the request defines its pose")
             shape = read_shape(reader, entry.pop("shape"), "")

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import ModelWarning, WorldError, suggestion, unknown_name
+from hrpsim.errors import ModelWarning, WorldError, unknown_name
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
@@ -245,7 +245,11 @@ def build_world(
         _add_robot(reader, world, where, entry, xacro_arguments or {})
     for where, entry in _entries(file, "bodies"):
         with reader.at(where):
-            world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
+            on_floor = entry.pop("on_floor", False)
+            body = world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
+            if on_floor:
+                body.place_on_floor()
+                body.keep_as_initial()
     for where, entry in _entries(file, "connections"):
         add_connection(reader, world, where, entry)
     for where, pair in _entries(file, "no_collisions"):
@@ -267,13 +271,11 @@ def build_world(
 
 def _warn_of_materials(reader: FileReader, world: World, named: Mapping[str, list[str]]) -> None:
     """Warn of unused materials, unless shapes with these materials may be added later."""
-    shapes = [*world.fixed_shapes, *(s for e in world.entities.values() for s in e.shapes)]
-    known = list(dict.fromkeys(["default", *(shape.material for shape in shapes)]))
+    found = world.unknown_materials(name for names in named.values() for name in names)
     for where, names in named.items():
         for name in names:
-            if name not in known and (world.entities or suggestion(name, known)):
-                text = f"{unknown_name('material', name, known)}; no shape has it"
-                warnings.warn(str(reader.fail(where, text)), ModelWarning, stacklevel=4)
+            if name in found:
+                warnings.warn(str(reader.fail(where, found[name])), ModelWarning, stacklevel=4)
 
 
 def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
@@ -319,6 +321,11 @@ def _add_robot(
             position=entry.get("position"),
             orientation=entry.get("orientation"),
         )
+        for name, given in entry.get("joint_properties", {}).items():
+            with reader.at(f"{where}.joint_properties.{name}"):
+                robot.set_joint_properties(robot.joint_index.matching(name), **given)
+        if entry.get("on_floor", False):
+            robot.place_on_floor()
         for name, gains in entry.get("gains", {}).items():
             with reader.at(f"{where}.gains.{name}"):
                 kp, kd = gains

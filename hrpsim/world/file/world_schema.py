@@ -46,6 +46,7 @@ SHAPES = (
     *("box", "sphere", "cylinder", "capsule", "mesh", "height_field", "compound"),
     *("stairs", "ramp", "rubble", "stepping_stones", "rough_ground"),
 )
+JOINT_PROPERTIES = ("friction", "damping", "stiffness", "rotor_inertia")
 _SEED = integer(0, 2**32 - 1)
 _PARTS = integer(1, limits.COMPOUND_PARTS)
 _POSE = {"position": vector(3), "orientation": vector(4)}
@@ -144,7 +145,12 @@ _ROBOT = mapping(
         "xacro_arguments": table(scalar, "from arguments to values"),
         "base": one_of("base", BASES),
         **_POSE,
+        "on_floor": flag,
         "joints": table(numeric(), "from joints to positions"),
+        "joint_properties": table(
+            mapping({key: numeric(NOT_NEGATIVE) for key in JOINT_PROPERTIES}),
+            "from joints to properties",
+        ),
         "gains": table(
             listing(numeric(NOT_NEGATIVE), 2, 2, "a list of two numbers, kp and kd,"),
             "from joints to [kp, kd]",
@@ -251,7 +257,16 @@ _SIZES = {
     ),
 }
 BODY = mapping(
-    {"name": name, **_POSE, "velocity": vector(3), "angular_velocity": vector(3), "material": name},
+    {
+        "name": name,
+        **_POSE,
+        "on_floor": flag,
+        "velocity": vector(3),
+        "angular_velocity": vector(3),
+        "material": name,
+        "inertia": listing(vector(3), 3, 3, "a list of three rows"),
+        "color": vector(3),
+    },
     required={"shape": shape, "mass": numeric(POSITIVE)},
 )
 _STATIC = mapping({"name": name, **_POSE, "material": name}, required={"shape": shape})

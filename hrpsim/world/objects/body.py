@@ -34,8 +34,10 @@ class Body(Entity):
         angular_velocity: ArrayLike,
         material: str,
         inertia: ArrayLike | None = None,
+        color: ArrayLike | None = None,
     ):
         mass = check_mass(mass)
+        self.color = None if color is None else _checked_color(name, color)
         if not isinstance(material, str):
             raise WorldError(f"material must be a name, got {shown_value(material)}")
         if inertia is None:
@@ -135,3 +137,12 @@ class Body(Entity):
             away = finite_vector("point", point, 3) - self.position
             local = rotation_matrix(self.orientation).T @ away
         self._apply(0, local, force, torque)
+
+
+def _checked_color(name: str, color: ArrayLike) -> tuple[int, int, int]:
+    """Return a colour with parts from 0 to 255, of red, green and blue from 0 to 1."""
+    parts = finite_vector(f"color of {name!r}", color, 3)
+    if parts.min() < 0.0 or parts.max() > 1.0:
+        raise WorldError(f"color of {name!r}: red, green and blue are from 0 to 1, got {color}")
+    red, green, blue = np.rint(255.0 * parts).astype(int).tolist()
+    return red, green, blue

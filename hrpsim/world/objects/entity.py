@@ -99,6 +99,9 @@ class WorldState(Protocol):
     def note_placed(self, entity: Entity) -> None:
         """Note that an entity was placed. The next step checks the placement."""
 
+    def lift_to_floor(self, entity: Entity) -> float:
+        """Return how far upward an entity touches the planes of the world [m]."""
+
     def forget_contacts(self) -> None:
         """Start the next step without the impulses of the last."""
 
@@ -235,6 +238,21 @@ class Entity(Closed):
         self._forget_past()
         self.world.forget_contacts()
         self.world.note_placed(self)
+
+    def place_on_floor(self) -> None:
+        """Move the entity along z until its lowest point touches the planes of the world.
+
+        Joints, orientation, velocity and commands stay. Raises WorldError for a fixed base, and in
+        a world without a plane. Terrain, boxes and other entities are not looked at.
+        """
+        if not len(self.system.joint_type) or self.system.joint_type[0] != FREE:
+            raise WorldError(
+                f"{self.name!r} has a fixed base, which does not move: give `position` when it is "
+                "added"
+            )
+        q = self._q().copy()
+        q[2] += self.world.lift_to_floor(self)
+        self.place(q)
 
     @property
     def v(self) -> np.ndarray:

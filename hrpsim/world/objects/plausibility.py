@@ -11,7 +11,7 @@ and policies.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import CollisionShape, Joint
 from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.model.system import FREE, System
-from hrpsim.world.objects.entity import Entity, shape_radius
+from hrpsim.world.objects.entity import Entity
 
 ROUNDING = 1e-9  # of a limit that a target is not beyond, relative and absolute
 STATE_SLACK = 1e-3  # of a limit that a state is not beyond [rad or m]
@@ -127,10 +127,10 @@ def contradiction(time: np.ndarray, positions: np.ndarray, velocities: np.ndarra
     )
 
 
-def depth_in_ground(
+def heights_over_ground(
     entity: Entity, first: int, planes: Mapping[int, CollisionShape], apart: set[tuple[int, int]]
-) -> str:
-    """Return a text with the depth of an entity inside a plane, or "" for an entity outside.
+) -> Iterator[tuple[float, CollisionShape, CollisionShape]]:
+    """Return the height of each shape over each plane that the shape may touch [m], with both.
 
     Args:
         entity: robot or body.
@@ -138,27 +138,31 @@ def depth_in_ground(
         planes: fixed planes by their numbers.
         apart: pairs of numbers of shapes that never touch.
     """
-    if not planes:
-        return ""
     poses = new_kinematics(len(entity.system.parent))
     update_poses(entity.forest, entity.q.copy(), poses)
-    deepest, text = _DEEP, ""
     for number, plane in planes.items():
         normal = plane.R[:, 2]
         for k, shape in enumerate(entity.shapes, first):
-            if shape.body < 0 or (number, k) in apart:
-                continue
-            R = poses[shape.body]["R"]
-            origin = poses[entity.system.root[shape.body]]["origin"] + poses[shape.body]["p"]
-            if (origin + R @ shape.p - plane.p) @ normal > shape_radius(shape):
-                continue
-            lowest = farthest_against(shape.geometry, (R @ shape.R).T @ normal)
-            point = origin + R @ (shape.p + shape.R @ lowest)
-            depth = float((plane.p - point) @ normal)
-            if depth > deepest:
-                deepest = depth
-                text = (
-                    f"{depth:.3g} m inside 'world/{plane.link}', with {shape.link!r}: set its "
-                    f"position {depth:.3g} m higher, or it is pushed out and may fall"
-                )
-    return text
+            if shape.body >= 0 and (number, k) not in apart:
+                R = poses[shape.body]["R"]
+                origin = poses[entity.system.root[shape.body]]["origin"] + poses[shape.body]["p"]
+                lowest = farthest_against(shape.geometry, (R @ shape.R).T @ normal)
+                point = origin + R @ (shape.p + shape.R @ lowest)
+                yield float((point - plane.p) @ normal), plane, shape
+
+
+def depth_in_ground(
+    entity: Entity, first: int, planes: Mapping[int, CollisionShape], apart: set[tuple[int, int]]
+) -> str:
+    """Return a text with the depth of an entity inside a plane, or "" for an entity outside.
+
+    The arguments are those of `heights_over_ground`.
+    """
+    found = heights_over_ground(entity, first, planes, apart) if planes else ()
+    height, plane, shape = min(found, key=lambda one: one[0], default=(0.0, None, None))
+    if height >= -_DEEP:
+        return ""
+    return (
+        f"{-height:.3g} m inside 'world/{plane.link}', with {shape.link!r}: set its position "
+        f"{-height:.3g} m higher, or it is pushed out and may fall; `place_on_floor` does so"
+    )

@@ -252,8 +252,9 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
         A command lasts until the next command for the same joint. The actuator delivers efforts +
         kp (positions - q) + kd (velocities - v) within its limits. Velocities and efforts are the
-        feed-forward of a position command. Without positions kp does not act. With efforts alone
-        neither gain acts. A ModelWarning names targets beyond limits, each once.
+        feed-forward of a position command. Without positions kp does not act, and loads hold the
+        joint back from the velocity by load / kd. `drive` keeps a velocity against loads. With
+        efforts alone neither gain acts. A ModelWarning names targets beyond limits, each once.
 
         Args:
             positions: targets (n,) [rad or m].

@@ -145,7 +145,8 @@ class Pictures(Rays):
             if isinstance(entity, Robot):
                 found += _drawn_robot(entity, table)
                 continue
-            color, bodies = visuals.BODY_COLORS[bodies % len(visuals.BODY_COLORS)], bodies + 1
+            usual = visuals.BODY_COLORS[bodies % len(visuals.BODY_COLORS)]
+            color, bodies = entity.color or usual, bodies + 1
             link = table.range_of(entity, None)[0]
             found += [Drawn(s.geometry, link, Placement(s.R, s.p), color) for s in entity.shapes]
         first = len(table.names) - len(self._contents.fixed)

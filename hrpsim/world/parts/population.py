@@ -97,6 +97,7 @@ class Population(Connections):
         material: str = "default",
         name: str | None = None,
         inertia: ArrayLike | None = None,
+        color: ArrayLike | None = None,
     ) -> Body:
         """Add a rigid body and return the body.
 
@@ -114,13 +115,14 @@ class Population(Connections):
             name: unique in the world. The default is a generated name.
             inertia: about the centre of mass in the body's frame (3, 3) [kg m^2]. The default is
                 the inertia of the uniform solid.
+            color: red, green, blue from 0 to 1 (3,) of pictures. The default differs by body.
 
         Raises:
             ModelError: a mesh is open, flat or inside out, so that no solid has this surface.
         """
         name = self._free_name(name or type(geometry).__name__.lower(), name is not None)
         state = position, orientation, velocity, angular_velocity
-        return self._add(Body(self._world, name, geometry, mass, *state, material, inertia))
+        return self._add(Body(self._world, name, geometry, mass, *state, material, inertia, color))
 
     def _free_name(self, name: str, insist: bool) -> str:
         taken = {**self._contents.named, **self._contents.frames}

@@ -51,6 +51,7 @@ class MaterialTable:
         self.default = (0.8, 0.8, 0.0, law, 0.0, -1.0, np.inf, 0.0, 0.2, -1.0)
         self.index: dict[str, int] = {"default": 0}
         self._pairs: dict[frozenset[str], dict[str, float]] = {}
+        self.named: set[str] = set()  # in pairs, since the last check that shapes have them
 
     def add(self, name: str) -> None:
         """Register `name`."""
@@ -85,6 +86,7 @@ class MaterialTable:
         check_names(a, b)
         self.add(a)
         self.add(b)
+        self.named |= {a, b}
         self._pairs.setdefault(frozenset((a, b)), {}).update(values)
 
     def table(self) -> np.ndarray:

@@ -1,0 +1,133 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Covariances of fitted parameters.
+
+The least squares move by -C J^T e, where e is the noise and C the inverse of J^T J. Noise of a
+filtered sensor has a colour: neighbouring samples are alike. Here noise is autoregressive of first
+order, with one coefficient for each kind of quantity. Starts and parameters absorb a part of the
+noise, so residuals look whiter than the noise. The coefficient is the one with which drawn noise
+leaves residuals as coloured as the measured ones (a parametric bootstrap, indirect inference:
+Gourieroux, Monfort and Renault 1993). Its own deviation is added, since an underestimate gives
+intervals that are too short.
+
+If windows start at measured states, the noise of a start is common to its window. The windows are
+then the clusters of White's sandwich estimator.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.fitting.measured_motion import KINDS
+from hrpsim.fitting.predict import Rows
+
+_DRAWS, _FEWEST_DRAWS, _MOST_VALUES = 100, 10, 2_000_000
+_ROUNDS = 6
+_MOST = 3.0  # Fisher's z of the coefficient: 0.995
+
+
+class Covariance(NamedTuple):
+    """The covariance (p, p) of fitted parameters, and the degrees of freedom of Student's t."""
+
+    matrix: np.ndarray
+    degrees: float
+
+
+def by_windows(J: np.ndarray, residuals: np.ndarray, window: np.ndarray) -> Covariance:
+    """Return White's covariance with windows as clusters.
+
+    Args:
+        J: derivatives of the residuals (rows + priors, p).
+        residuals: (rows + priors,).
+        window: number of the window of each row (rows,).
+    """
+    clusters, count, own = int(window.max()) + 1, J.shape[1], len(window)
+    scores = np.zeros((clusters, count))
+    np.add.at(scores, window, J[:own] * residuals[:own, None])
+    inverse = np.linalg.pinv(J.T @ J)
+    middle = scores.T @ scores * clusters / (clusters - count)
+    return Covariance(inverse @ middle @ inverse, clusters - count)
+
+
+def of_coloured_noise(
+    J: np.ndarray,
+    residuals: np.ndarray,
+    rows: Rows,
+    without_starts: Callable[[np.ndarray], np.ndarray],
+) -> Covariance:
+    """Return the covariance with noise of the colour that the residuals show.
+
+    Args:
+        J: derivatives of the residuals (rows + priors, p).
+        residuals: (rows + priors,).
+        rows: kind and signal of each row.
+        without_starts: returns values (rows, n) less the part that starts of windows absorb.
+    """
+    own = len(rows.kind)
+    inverse, J, priors = np.linalg.pinv(J.T @ J), J[:own], J[own:]
+    order = np.argsort(rows.signal, kind="stable")  # signal by signal, in the order of time
+    ends = np.searchsorted(rows.signal[order], np.arange(rows.signal.max() + 2))
+    signals = [order[a:b] for a, b in pairwise(ends)]
+    draws = min(max(_MOST_VALUES // own, _FEWEST_DRAWS), _DRAWS)
+    white = np.random.default_rng(0).normal(size=(own, draws))
+
+    def drawn(colours: np.ndarray) -> np.ndarray:
+        """Return residuals of noise (rows, draws) of these coefficients by kind."""
+        noise = np.empty_like(white)
+        for at in signals:
+            noise[at] = _coloured(white[at], colours[rows.kind[at[0]]])
+        noise = without_starts(noise)
+        return noise - J @ (inverse @ (J.T @ noise))
+
+    given = residuals[:own, None]
+    target = _likeness(given, rows.kind, signals)[:, 0]
+    likeness = np.clip(target, 0.0, None)
+    for _ in range(_ROUNDS):
+        shown = _likeness(drawn(np.tanh(likeness)), rows.kind, signals)
+        likeness = np.clip(likeness + target - shown.mean(axis=1), 0.0, _MOST)
+    colours = np.tanh(np.clip(likeness + shown.std(axis=1), 0.0, _MOST))
+    squares = _squares(drawn(colours), rows.kind, signals)
+    variance = _squares(given, rows.kind, signals)[:, 0] / np.maximum(squares.mean(axis=1), 1e-300)
+    middle, total = priors.T @ priors, variance @ squares
+    for at in signals:
+        kind = rows.kind[at[0]]
+        part = _coloured(J[at[::-1]], colours[kind], transposed=True)
+        middle += variance[kind] * part.T @ part
+    degrees = max(2.0 * total.mean() ** 2 / max(total.var(), 1e-300), 1.0)
+    return Covariance(inverse @ middle @ inverse, degrees)
+
+
+def _coloured(values: np.ndarray, colour: float, transposed: bool = False) -> np.ndarray:
+    """Return L values, where L (n, n) makes autoregressive noise of unit variance from white noise.
+
+    transposed: L^T values, of values and with a result in reversed order of time.
+    """
+    from scipy.signal import lfilter
+
+    gains = np.full((len(values), 1), np.sqrt(1.0 - colour**2))
+    gains[-1 if transposed else 0] = 1.0
+    if transposed:
+        return gains * lfilter([1.0], [1.0, -colour], values, axis=0)
+    return lfilter([1.0], [1.0, -colour], gains * values, axis=0)
+
+
+def _likeness(values: np.ndarray, kinds: np.ndarray, signals: list[np.ndarray]) -> np.ndarray:
+    """Return Fisher's z of the autocorrelation from one sample to the next, by kind (kinds, n).
+
+    values: (rows, n).
+    """
+    both, squares = (_squares(values, kinds, signals, lag) for lag in (1, 0))
+    return np.clip(np.arctanh(both / np.maximum(squares, 1e-300)), -_MOST, _MOST)
+
+
+def _squares(
+    values: np.ndarray, kinds: np.ndarray, signals: list[np.ndarray], lag: int = 0
+) -> np.ndarray:
+    """Return sums (kinds, n) of values (rows, n) times the values `lag` samples earlier."""
+    found = np.zeros((len(KINDS), values.shape[1]))
+    for at in signals:
+        found[kinds[at[0]]] += np.sum(values[at[lag:]] * values[at[: len(at) - lag]], axis=0)
+    return found

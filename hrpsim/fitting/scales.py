@@ -1,0 +1,52 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The unit of each linear parameter without bounds: a change that alters the motion noticeably.
+
+The unit comes from predictions, not from the value. A parameter that starts at 0 therefore has the
+unit of one that starts near its optimum.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.errors import HrpsimError
+from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.unknowns import Unknowns
+
+_NOTICED = 0.1  # root mean square change of the motion, as a fraction of the motion
+_NEAR = 3.0  # factor: a change whose effect is so near is taken
+_ROUNDS = 8
+_FIRST, _MOST_FACTOR = 1e-3, 1e3  # change, and its factor from one round to the next
+
+
+def find_units(unknowns: Unknowns, predictor: Predictor) -> None:
+    """Set `unit` of the unknowns that have neither bounds nor a prior nor a log scale.
+
+    Raises:
+        HrpsimError: for first values that no world can have.
+    """
+    if not unknowns.is_open.any():
+        return
+    rows, still = predictor.rows(), predictor.still()
+    sizes = np.sqrt(np.bincount(rows.kind, still**2) / np.bincount(rows.kind).clip(1))
+    sizes = np.where(sizes > 0.0, sizes, np.inf)[rows.kind]
+
+    def predicted(values: np.ndarray) -> np.ndarray:
+        return flat(predictor.predict([unknowns.by_path(unknowns.to_u(values))]))[0] / sizes
+
+    base = predicted(unknowns.start)
+    for k in np.flatnonzero(unknowns.is_open):
+        own, change = np.arange(len(unknowns)) == k, _FIRST
+        for _ in range(_ROUNDS):
+            sign = 1.0 if unknowns.start[k] + change <= unknowns.high[k] else -1.0
+            try:
+                moved = predicted(unknowns.start + sign * change * own) - base
+                effect = float(np.sqrt(np.mean(moved**2))) / _NOTICED
+            except HrpsimError:  # no world can have this value
+                effect = _MOST_FACTOR
+            if 1.0 / _NEAR <= effect <= _NEAR or (effect == 0.0 and change >= 1.0):
+                break
+            change /= min(max(effect, 1.0 / _MOST_FACTOR), _MOST_FACTOR)
+        unknowns.unit[k] = change
