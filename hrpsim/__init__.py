@@ -9,7 +9,6 @@ Names are imported when they are first used, so that `import hrpsim` costs nothi
 from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
-from hrpsim.moved import redirect
 
 if TYPE_CHECKING:
     from hrpsim.dynamics.functions import center_of_mass as center_of_mass
@@ -89,5 +88,3 @@ if TYPE_CHECKING:
     from hrpsim.world.world import World as World
 else:
     __all__, __getattr__, __dir__ = lazy_names(__name__)
-
-redirect()

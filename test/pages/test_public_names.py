@@ -19,8 +19,8 @@ FACADES = [
     for head in sorted(HEADS)
     if "lazy_names" in (head / "__init__.py").read_text(encoding="utf-8")
 ]
-# Pages about the inside, and about old names.
-INSIDE = {"reference/deprecation.md", "reference/scene.md", "explanation/architecture.md"}
+# Pages about the inside.
+INSIDE = {"reference/scene.md", "explanation/architecture.md"}
 MADE_BY_WORLD = {"Body", "Connection", "ContactArrays", "Robot"}
 MADE_BY_WORLD |= {"CameraView", "ContactView", "ScanView", "SensorView"}
 
