@@ -45,9 +45,7 @@ _COMMANDS = {
     "fit": "find parameters of a world from recordings",
     "bench": "time it and other engines (in a source checkout)",
     "warm-up": "compile every kernel now, for later processes",
-    "check-urdf": "the old name of check-model",
 }
-_OLD_NAMES = {"check-urdf": "check-model"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -150,7 +148,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     run.set_defaults(run=run_world)
     for name, summary in _COMMANDS.items():
         if asked is None or asked == name:
-            module = _OLD_NAMES.get(name, name).replace("-", "_")
+            module = name.replace("-", "_")
             _add_command(commands, name, import_module(f"hrpsim.commands.{module}"), summary)
         else:
             commands.add_parser(name, help=summary)
@@ -198,8 +196,6 @@ def _add_command(commands, name: str, module, summary: str) -> None:
         formatter_class=_OneScreen,
     )
     module.add_arguments(parser)
-    if name == "check-urdf":
-        parser.set_defaults(run=module.check_urdf)
 
 
 def run_world(options: argparse.Namespace) -> int:

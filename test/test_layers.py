@@ -20,7 +20,7 @@ MOST_FILES = 20  # in a room, without __init__.py
 # From the bottom up; a room within another is a room of its own. Those of one row do not import
 # each other. Imports for type checkers count.
 LAYERS = [
-    {"constants", "limits", "moved", "orphans", "stored_files"},
+    {"constants", "limits", "orphans", "stored_files"},
     {"jit"},
     {"errors", "resources", "user_modules", "interrupts"},
     {"text_file", "version", "extras"},

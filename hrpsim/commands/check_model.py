@@ -12,7 +12,6 @@ from pathlib import Path
 from hrpsim.arguments import whole
 from hrpsim.commands.output import pairs, print_report
 from hrpsim.errors import HrpsimError, ModelWarning
-from hrpsim.moved import GO_WITH
 
 _CLOSEST = 5  # pairs
 SAMPLES = 10_000  # a pair that overlaps in one of 2170 postures is found with 99 % probability
@@ -38,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--self-collisions",
         action="store_true",
         help="list the pairs of links that overlap in the neutral posture (adjacent ones left "
-        "out), and with coal the closest others",
+        "out), and with coal or FCL the closest others",
     )
     parser.add_argument(
         "--write-srdf",
@@ -57,15 +56,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=check_model)
-
-
-def check_urdf(options: argparse.Namespace) -> int:
-    """Run check-model under its old name."""
-    print(
-        f"hrpsim: check-urdf is check-model now; the old name goes with hrpsim {GO_WITH}",
-        file=sys.stderr,
-    )
-    return check_model(options)
 
 
 def check_model(options: argparse.Namespace) -> int:

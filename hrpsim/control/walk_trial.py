@@ -20,11 +20,8 @@ from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_from_rpy
-from hrpsim.moved import old_names
 from hrpsim.world.fall import FallWatch, clearance, tilt
 from hrpsim.world.objects.robot import Robot
-
-__getattr__ = old_names(__name__)
 
 SOLES = ("l_sole", "r_sole")
 _BETWEEN_CHECKS = 10  # ticks between checks of contacts

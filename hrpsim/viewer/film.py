@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from hrpsim.errors import HrpsimError, require_packages
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
-from hrpsim.moved import old_names
 from hrpsim.rendering.renderer import Drawn
 from hrpsim.viewer.drawing import contact_arrows, force_scale
 from hrpsim.viewer.session import Motion
@@ -113,9 +112,6 @@ def _shape(rerun: Any, drawn: Drawn):
         triangle_indices=geometry.triangles,
         albedo_factor=drawn.color,
     )
-
-
-__getattr__ = old_names(__name__)
 
 
 class Film:

@@ -109,8 +109,6 @@ def test_the_command_says_what_it_wrote(tmp_path, capsys):
     assert '"meshes": 0' in capsys.readouterr().out
     assert main(["check-model", str(tmp_path / "b.urdf"), "--base", "fixed"]) == 0
     assert "base: fixed" in capsys.readouterr().out
-    assert main(["check-urdf", str(tmp_path / "b.urdf")]) == 0
-    assert "check-urdf is check-model now" in capsys.readouterr().err
     assert main(["convert", str(tmp_path / "arm.xml"), str(tmp_path / "arm.xml")]) == 1
     assert "overwrite" in capsys.readouterr().err
 

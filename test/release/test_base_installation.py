@@ -137,7 +137,6 @@ COMMANDS = {
     "fit": (["fit.yaml", "--processes", "1"], ""),
     "bench": (["--list"], ""),
     "warm-up": (["rays"], ""),
-    "check-urdf": ([URDF], ""),
     "reproduce": (["E7", "--quick"], ""),
 }
 # Options that need an extra, wherever a command has them, with the value that they take.

@@ -220,7 +220,7 @@ READERS = {
     " restore settle",
     "Robot": "access acting_actuators actuators constraint_efforts contact_arrays driven"
     " frame_pose gains joint_efforts joint_names joint_properties link_pose link_poses"
-    " link_velocities locked measure nq nv sensors tendons transmissions use_gains world"
+    " link_velocities locked measure nq nv sensors tendons transmissions world"
     " warn_of_missing_gains choose_solvers forget_momentum_of initialise initialise_actuators"
     " keep_actuators keep_as_initial keep_holds leave refill_commands restore_gains restore_holds"
     " stand_after report_beyond report_no_limits",

@@ -44,9 +44,6 @@ from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import rotation_from_rpy
 from hrpsim.model.system import FREE
 from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources
-from hrpsim.moved import old_names
-
-__getattr__ = old_names(__name__)
 
 _UP = re.compile(rb"<up_axis>\s*([XYZ])_UP\s*</up_axis>")
 _HEAD = 1 << 16  # bytes in which a DAE file names its axis

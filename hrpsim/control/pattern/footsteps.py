@@ -19,9 +19,6 @@ import numpy as np
 
 from hrpsim.control.pattern.support_polygon import gap_between
 from hrpsim.errors import HrpsimError, require_name
-from hrpsim.moved import old_names
-
-__getattr__ = old_names(__name__)
 
 SIDES = ("left", "right")
 STAIRS_RUN = 0.26  # of the stairs in config/stairs.yaml [m]

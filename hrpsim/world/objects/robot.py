@@ -227,15 +227,6 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
                 stacklevel=3,
             )
 
-    def use_gains(self) -> None:
-        """Do nothing, because `set_gains` acts at once. hrpsim 2.0 removes this method."""
-        warnings.warn(
-            "Robot.use_gains is needless: set_gains acts at once; the old name goes with hrpsim"
-            " 2.0",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-
     def command(
         self,
         positions: ArrayLike | None = None,

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -125,16 +124,6 @@ class StepStats:
     last_call: Convergence
     since_reset: Convergence
     energy: EnergyBalance | None = None
-
-    @property
-    def impact_looks(self) -> int:
-        """The old name of `ccd_queries`, which hrpsim 2.0 removes."""
-        warnings.warn(
-            "StepStats.impact_looks is ccd_queries now; the old name goes with hrpsim 2.0",
-            DeprecationWarning,
-            stacklevel=2,
-        )
-        return self.ccd_queries
 
 
 class Naming:
