@@ -104,7 +104,11 @@ if TYPE_CHECKING:
     from hrpsim.model.convert import Converted, convert
     from hrpsim.model.load import load_model
     from hrpsim.model.model import CollisionShape, Frame, Joint, MeshUse, Model, Sensor
-    from hrpsim.model.sampled_sensors import Camera, ContactPad, HeightScan, Lidar, SampledSensor
+    from hrpsim.model.sensors.camera import Camera
+    from hrpsim.model.sensors.contact_pad import ContactPad
+    from hrpsim.model.sensors.height_scan import HeightScan
+    from hrpsim.model.sensors.lidar import Lidar
+    from hrpsim.model.sensors.sampled_sensor import SampledSensor
     from hrpsim.model.shapes.compound import Compound
     from hrpsim.model.shapes.convex_hull import ConvexHull
     from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
