@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from hrpsim.model.formats.robot_data import SampledSensorData, SensorData
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_matrix
 from hrpsim.model.urdf.description import Description
 from hrpsim.model.urdf.document import Document
@@ -50,19 +51,6 @@ _LIDAR = {
     "min_range": ("range/min", "0"),
     "max_range": ("range/max", "10"),
 }
-
-
-class GazeboSensor(NamedTuple):
-    """A sensor declared in <gazebo>, with the equivalent settings in <hrpsim>."""
-
-    name: str
-    kind: str
-    link: str
-    placement: Placement
-    settings: dict[str, Any]
-    element: Any
-    topic: str  # of its messages; "": its name
-    frame: str  # a link, whose frame its messages name; "": its own
 
 
 def is_read(sensor) -> bool:
@@ -127,7 +115,7 @@ def is_its_frame(tag) -> bool:
     return bool(frame) and frame == (tag.text or "").strip()
 
 
-def gazebo_sensors(description: Description) -> Iterator[GazeboSensor]:
+def gazebo_sensors(description: Description) -> Iterator[SensorData | SampledSensorData]:
     """Yield each simulated sensor. ModelError for an invalid sensor."""
     document = description.document
     for gazebo in document.children(document.root, "gazebo"):
@@ -210,29 +198,27 @@ def names_the_collisions(collision) -> bool:
     return re.fullmatch(rf"(.*__)?{name}(_collision)?(_\d+)?", text) is not None
 
 
-def _sensor(document: Document, sensor, link: str) -> GazeboSensor:
+def _sensor(document: Document, sensor, link: str) -> SensorData | SampledSensorData:
     kind, placement = sensor.get("type"), _placement(document, sensor)
     if kind == "force_torque":  # at the joint; the pose turns it where <frame> says so
         turned = _text(sensor, "force_torque/frame", "child") == "sensor"
         placement = Placement(placement.R, IDENTITY.p) if turned else IDENTITY
-    settings: dict[str, Any] = {"rate": _text(sensor, "update_rate", "0")}
+    name, rate = document.text(sensor, "name"), _text(sensor, "update_rate", "0")
+    of_messages = {"topic": _topic_of(sensor), "frame": _frame_of(sensor), "element": sensor}
     if kind in _QUANTITIES:
-        settings["rate"] = max(_floats(document, sensor, settings["rate"], 1)[0], 0.0)
-        settings |= _noise(document, sensor, kind)
-        if kind == "force_torque":
-            settings["reversed"] = _direction(sensor) == _DIRECTIONS[1]
-    else:
-        settings["enabled"] = False  # it costs nothing where nobody reads it
+        settings = _noise(document, sensor, kind) | of_messages
+        settings["rate"] = max(_floats(document, sensor, rate, 1)[0], 0.0)
+        settings["reversed"] = kind == "force_torque" and _direction(sensor) == _DIRECTIONS[1]
+        return SensorData(name, kind, link, placement, **settings)
+    settings = {"rate": rate, "enabled": False}  # it costs nothing where nobody reads it
     if kind in RAY_TYPES:
         kind, settings = "lidar", settings | _lidar(document, sensor)
     elif kind in CAMERA_TYPES:
         kind, settings = "camera", settings | _camera(sensor)
-    name = document.text(sensor, "name")
-    topic, frame = _topic_of(sensor), _frame_of(sensor)
-    return GazeboSensor(name, kind, link, placement, settings, sensor, topic, frame)
+    return SampledSensorData(name, kind, link, placement, settings, **of_messages)
 
 
-def _noise(document: Document, sensor, kind: str) -> dict[str, tuple[float, ...]]:
+def _noise(document: Document, sensor, kind: str) -> dict[str, Any]:
     """Return deviations of the noise, and deviations and means of the bias, of the six values.
 
     Gazebo draws the sign of a bias at random. hrpsim uses the declared mean.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 
 import numpy as np
 from lxml import etree
@@ -28,13 +29,13 @@ MeshUri = Callable[[robot_data.MeshData | robot_data.MeshFile], str]
 VERSIONS = ("1.0", "1.1", "1.2")
 
 
-def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> str:
-    """Return URDF text. `mesh_uri` returns the URI of each mesh.
+def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri | None = None) -> str:
+    """Return URDF text. `mesh_uri` returns the URI of each mesh, by default that of its file.
 
     ModelError for a name that XML cannot contain.
     """
     try:
-        root = _robot(robot, mesh_uri)
+        root = _robot(robot, mesh_uri or attrgetter("uri"))
     except ValueError as cause:
         raise ModelError(f"robot {robot.name!r}: no URDF can say this: {cause}") from cause
     return etree.tostring(root, pretty_print=True, encoding="unicode")
@@ -70,7 +71,7 @@ def _robot(robot: robot_data.RobotData, mesh_uri: MeshUri):
         if sensor.latency:
             tag.set("latency", exact_text([sensor.latency]))
         _origin(tag, sensor.placement)
-    for loop in robot.loops:
+    for loop in robot.connections:
         (xyz, rpy), (to_xyz, to_rpy) = (_pose(frame) for frame in loop.frames)
         tag = _extension(root, loop.links[0], "connection", to=loop.links[1], kind=loop.kind)
         poses = {"xyz": xyz, "rpy": rpy, "to_xyz": to_xyz, "to_rpy": to_rpy}
