@@ -1,46 +1,43 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Build a `Model` from a valid description: bodies in Pinocchio's order, the kernels' arrays."""
+"""Build the bodies and joints of a `Model`: bodies in Pinocchio's order, the kernels' arrays."""
 
 from __future__ import annotations
 
 from dataclasses import fields, replace
 
-import numpy as np
-
-from hrpsim.errors import ModelError
+from hrpsim.errors import ModelError, WorldError
 from hrpsim.model import body_inertia
-from hrpsim.model.described import Extension
+from hrpsim.model.actuator import Actuator
+from hrpsim.model.formats.robot_data import WORLD_LINK, JointData, RobotData
 from hrpsim.model.link_tree import WORLD, Dof, LinkTree
 from hrpsim.model.model import Lift, Model, Sensor
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.model.system import FIXED, FREE, System, integer_array, real_array
-from hrpsim.model.urdf.description import Description
+from hrpsim.model.transmission import Tendon
 
 _MOST_LISTED = 6  # names in a message
 FREE_JOINT_NAME = "root_joint"  # what Pinocchio calls the joint of a free base
 
 
 def build_model(
-    description: Description, extension: Extension, base: str, accept_nonphysical_inertia: bool
+    robot: RobotData, base: str, accept_nonphysical_inertia: bool
 ) -> tuple[Model, list[str]]:
-    """Return the model without its collision shapes, and notes on suspicious inertias.
+    """Return the model without its shapes, and notes on suspicious inertias.
 
     With base "free" the first body is a FREE body in the frame of the root link. With base "fixed"
     the root link is part of the world. ModelError if an inertia is invalid.
     """
-    cut_links = {s.link for s in extension.sensors.values() if SENSOR_KINDS[s.kind].at_joint}
-    cut_joints = {description.parent_joint[link] for link in cut_links}
-    tree = LinkTree(description, extension, cut_joints)
-    root = description.root
-    if base == "free" and not _is_floating_already(description):
-        tree.add_body(_free_joint_name(description), WORLD, FREE, IDENTITY, root)
-        tree.grow(root, 0)
+    tree = LinkTree(robot, {s.link for s in robot.sensors if SENSOR_KINDS[s.kind].at_joint})
+    root = robot.links[robot.root]
+    if base == "free" and not _is_floating_already(robot):
+        tree.add_body(_free_joint_name(robot), WORLD, FREE, IDENTITY, root.name)
+        tree.grow(root.name, 0)
     else:
-        tree.grow(root, WORLD)
+        tree.grow(root.name, WORLD)
     tree.link_mimics()
     inertias = [body_inertia.total(body.parts) for body in tree.bodies]
     system = _arrays(tree, inertias)
@@ -49,48 +46,61 @@ def build_model(
         _check_resisted(tree, system)
     else:
         if tree.bodies and not system.mass.any():
-            description.fail_at_link(root, "nothing that moves has any mass")
+            robot.fail(root, "nothing that moves has any mass")
         notes = _unresisted_joints(tree, system)
+    joints = robot.joints.values()
     model = Model(
-        name=description.name,
+        name=robot.name,
         base=base,
-        base_link=tree.bodies[0].link if base == "free" else root,
+        base_link=tree.bodies[0].link if base == "free" else root.name,
         system=system,
         joints=tuple(tree.joints),
-        frames={link: tree.frames[link] for link in description.links},
+        frames={link: tree.frames[link] for link in robot.links},
         sensors=tuple(_sensors(tree)),
         sampled_sensors=tuple(_sampled_sensors(tree)),
-        gains=dict(extension.gains),
-        actuators=dict(extension.actuators),
-        command_interfaces=dict(extension.command_interfaces),
-        start=dict(extension.start),
-        transmissions=dict(extension.transmissions),
-        tendons=dict(extension.tendons),
+        gains={joint.name: joint.gains for joint in joints if joint.gains is not None},
+        actuators={joint.name: _actuator(robot, joint) for joint in joints if joint.actuator},
+        command_interfaces=dict(robot.commanded),
+        start={joint.name: joint.start for joint in joints if joint.start is not None},
+        transmissions=dict(robot.transmissions),
+        tendons={
+            one.name: Tendon(
+                one.name, one.joints, one.coefficients, one.gains or (0.0, 0.0), one.effort
+            )
+            for one in robot.tendons
+        },
         lifts=tuple(_lifts(tree)),
         connections=tuple(_connections(tree)),
     )
     return model, notes
 
 
-def _is_floating_already(description: Description) -> bool:
+def _actuator(robot: RobotData, joint: JointData) -> Actuator:
+    try:
+        return Actuator(**joint.actuator)
+    except WorldError as error:
+        robot.fail(joint, str(error))
+
+
+def _is_floating_already(robot: RobotData) -> bool:
     """Return whether the root link only carries the floating joint of the real base."""
-    beneath = description.child_joints[description.root]
+    beneath = robot.joints_beneath()[robot.root]
     return (
         len(beneath) == 1
-        and description.joints[beneath[0]].type == "floating"
-        and description.links[description.root].inertial is None
+        and beneath[0].type == "floating"
+        and robot.links[robot.root].inertial is None
     )
 
 
-def stated_base(description: Description) -> str:
+def stated_base(robot: RobotData) -> str:
     """Return "fixed" if the root link is "world" and has more than a floating base, else "free"."""
-    is_held = description.root == "world" and not _is_floating_already(description)
+    is_held = robot.root == WORLD_LINK and not _is_floating_already(robot)
     return "fixed" if is_held else "free"
 
 
-def _free_joint_name(description: Description) -> str:
+def _free_joint_name(robot: RobotData) -> str:
     name = FREE_JOINT_NAME
-    while name in description.joints:
+    while name in robot.joints:
         name = f"free_{name}"
     return name
 
@@ -118,8 +128,8 @@ def _check_physical(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) ->
             on_it = [f.name for f in tree.frames.values() if carrier.get(f.body, (None,))[0] == i]
             others = ", ".join(repr(name) for name in on_it if name != link)
             together = f" together with {others}, fixed to it" if others else ""
-            tree.description.fail_at_link(
-                link,
+            tree.robot.fail(
+                tree.robot.links[link],
                 f"non-physical inertia{together}: {cause}"
                 " (accept_nonphysical_inertia=True loads it as it is)",
             )
@@ -127,7 +137,7 @@ def _check_physical(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) ->
             points.append(link)
     if not points:
         return []
-    what = tree.description.where_is_link(points[0])
+    what = tree.robot.where(tree.robot.links[points[0]])
     return [
         f"{what}: no moment of inertia about some axis for {_listed('link', points)}: taken as"
         " points or thin rods, for what else moves with each joint resists it; an <inertia> with"
@@ -151,22 +161,22 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
     if not unresisted:
         return
     link, name = tree.bodies[unresisted[0]].link, _joint_of(tree, unresisted[0])
-    if name in tree.description.joints:
-        mimic = tree.description.joints[name].mimic
-        law = f"; following {mimic.joint!r} is a constraint, not an inertia" if mimic else ""
+    if name in tree.robot.joints:
+        mimic = tree.robot.joints[name].mimic
+        law = f"; following {mimic[0]!r} is a constraint, not an inertia" if mimic else ""
         accepted = (
             "accept_nonphysical_inertia=True loads it as it is, for gains or damping to resist it"
             if system.mass.any()
             else "nothing that moves has any mass"
         )
-        tree.description.fail_at_joint(
-            name,
+        tree.robot.fail(
+            tree.robot.joints[name],
             f"no inertia resists this joint, so its acceleration is undefined{law}: give link"
             f" {link!r}, or one beneath it, an <inertial>, or the joint a rotor inertia (<hrpsim>,"
             f" <rotor>); {accepted}",
         )
-    tree.description.fail_at_link(
-        link,
+    tree.robot.fail(
+        tree.robot.links[link],
         "a free base needs inertia in every direction, and neither this link nor what hangs on it"
         " has any: give it an <inertial>, or load with base='fixed'",
     )
@@ -179,8 +189,9 @@ def _unresisted_joints(tree: LinkTree, system: System) -> list[str]:
         return []
     names = [_joint_of(tree, i) or tree.bodies[i].link for i in unresisted]
     links = list(dict.fromkeys(tree.bodies[i].link for i in unresisted))
+    where = tree.robot.where(tree.robot.links[links[0]])
     return [
-        f"{tree.description.where_is_link(links[0])}: no inertia resists {_listed('joint', names)}:"
+        f"{where}: no inertia resists {_listed('joint', names)}:"
         " a step of a world fails as long as neither gains nor damping do; give"
         f" {_listed('link', links)} an <inertial>, or each joint a rotor inertia (<hrpsim>,"
         " <rotor>)"
@@ -188,7 +199,7 @@ def _unresisted_joints(tree: LinkTree, system: System) -> list[str]:
 
 
 def _sensors(tree: LinkTree):
-    for sensor in tree.extension.sensors.values():
+    for sensor in tree.robot.sensors:
         frame = tree.frames[sensor.link]
         placement = Placement(frame.R, frame.p).then(sensor.placement)
         yield Sensor(
@@ -202,7 +213,7 @@ def _sensors(tree: LinkTree):
 
 
 def _sampled_sensors(tree: LinkTree):
-    for sensor in tree.extension.sampled.values():
+    for sensor in tree.robot.sampled_sensors:
         frame = tree.frames[sensor.link]
         placement = Placement(frame.R, frame.p).then(sensor.placement)
         name, kind, link = sensor.name, sensor.kind, sensor.link
@@ -210,26 +221,27 @@ def _sampled_sensors(tree: LinkTree):
             made = sampled_sensor(name, kind, link, frame.body, placement, sensor.settings)
             yield replace(made, topic=sensor.topic, frame=sensor.frame)
         except ModelError as error:
-            tree.description.document.fail(sensor.element, str(error))
+            tree.robot.fail(sensor, str(error))
 
 
 def _lifts(tree: LinkTree):
-    for link, part in tree.extension.gravity_compensation.items():
-        frame, inertial = tree.frames[link], tree.description.links[link].inertial
-        if frame.body < 0 or part == 0.0:
+    for link in tree.robot.links.values():
+        frame, part = tree.frames[link.name], link.gravity_compensation
+        if frame.body < 0 or part == 0.0 or link.inertial is None:
             continue
-        centre = np.zeros(3) if inertial.origin is None else np.array(inertial.origin.xyz)
+        mass, centre, _ = link.inertial
         x, y, z = (frame.p + frame.R @ centre).tolist()
-        yield Lift(frame.body, (x, y, z), part * float(inertial.mass))
+        yield Lift(frame.body, (x, y, z), part * mass)
 
 
 def _connections(tree: LinkTree):
-    for connection in tree.extension.connections.values():
+    for connection in tree.robot.connections:
         first, second = (tree.frames[link] for link in connection.links)
         if first.body == second.body:
             links = " and ".join(map(repr, connection.links))
-            tree.description.fail_at_link(
-                first.name, f"connection {connection.name!r}: {links} do not move apart"
+            tree.robot.fail(
+                tree.robot.links[first.name],
+                f"connection {connection.name!r}: {links} do not move apart",
             )
         yield connection
 

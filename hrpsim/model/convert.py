@@ -15,7 +15,7 @@ from urllib.parse import quote
 from lxml import etree
 
 from hrpsim.errors import ModelError
-from hrpsim.model.formats import robot_data
+from hrpsim.model.formats import robot_data, stored_meshes
 from hrpsim.model.formats.urdf_writer import write_urdf
 from hrpsim.model.load import expand_xacro, load_model
 from hrpsim.model.robot_formats import read_foreign, refuse_unread
@@ -108,14 +108,14 @@ def _with_meshes(robot: robot_data.RobotData, target: Path) -> tuple[str, dict[P
     for link in robot.links.values():
         for shape in (*link.visuals, *link.collisions):
             if isinstance(shape.mesh, robot_data.MeshData):
-                stored.setdefault(robot_data.stl_of(shape.mesh), shape.mesh)
-    names = robot_data.file_names(list(stored.values()))
+                stored.setdefault(stored_meshes.stl_of(shape.mesh), shape.mesh)
+    names = stored_meshes.file_names(list(stored.values()))
     paths = {data: folder / name for data, name in zip(stored, names, strict=True)}
 
     def uri(mesh: robot_data.MeshData | robot_data.MeshFile) -> str:
         if isinstance(mesh, robot_data.MeshFile):
-            return _uri(mesh.path.absolute(), target)
-        return _uri(paths[robot_data.stl_of(mesh)], target)
+            return _uri(stored_meshes.path_of(mesh.uri), target)
+        return _uri(paths[stored_meshes.stl_of(mesh)], target)
 
     text = write_urdf(robot, uri)
     return text, {file: data for data, file in paths.items()}

@@ -11,7 +11,8 @@ to a frame in another link (to_xyz, to_rpy). The two frames coincide when the lo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from dataclasses import replace
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -19,23 +20,22 @@ from lxml import etree
 
 from hrpsim.errors import WorldError, unknown_name
 from hrpsim.model.actuator import FIELDS, LISTS, RANGES, Actuator
-from hrpsim.model.described import (
-    CONNECTION_SOLVERS,
-    DescribedConnection,
-    DescribedKeyframe,
-    DescribedSampled,
-    DescribedSensor,
-    Extension,
-    Spring,
-    held_axes,
+from hrpsim.model.described import CONNECTION_SOLVERS, held_axes
+from hrpsim.model.formats.robot_data import (
+    LONGEST_DELAY,
+    ConnectionData,
+    KeyframeData,
+    RobotData,
+    SampledSensorData,
+    SensorData,
+    TendonData,
 )
-from hrpsim.model.formats.robot_data import LONGEST_DELAY
 from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
 from hrpsim.model.ros2_control import read_ros2_control
 from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SENSOR_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
-from hrpsim.model.transmission import Tendon, read_transmissions
+from hrpsim.model.transmission import read_transmissions
 from hrpsim.model.urdf.description import Description
 from hrpsim.model.urdf.joint_motions import FREE_MOTION
 from hrpsim.model.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
@@ -61,10 +61,14 @@ def robot_name(text: str) -> str:
     return elements[-1].get(ROBOT_NAME, "") if elements else ""
 
 
-def read_extension(description: Description) -> Extension:
-    """Read all <hrpsim> and <ros2_control> elements. ModelError for an unknown element."""
+def read_extension(description: Description, robot: RobotData) -> None:
+    """Add the contents of all <hrpsim> and <ros2_control> elements to a robot.
+
+    ModelError for an unknown element.
+    """
     document = description.document
-    extension = Extension()
+    given: dict[str, set[str]] = {tag: set() for tag in _GIVEN_ONCE}
+    rotors: dict[str, tuple[float, object]] = {}  # of actuators, with the elements
     for element in document.children(document.root, "hrpsim"):
         if ROBOT_NAME in element.attrib:
             _check_content(description, element, (ROBOT_NAME,))
@@ -76,23 +80,29 @@ def read_extension(description: Description) -> Extension:
             document.fail(element, unknown_name("joint or link", reference, names))
         for tag in document.children(element):
             kind, reader = _READERS[tag.tag]
-            reader(description, extension, _referent(description, tag, reference, kind), tag)
+            name = _referent(description, tag, reference, kind)
+            if tag.tag == "rotor" and tag.get("actuator") is not None:
+                _read_actuator_rotor(description, rotors, tag)
+                continue
+            if tag.tag in _GIVEN_ONCE:
+                _refuse_second(description, given[tag.tag], name, tag)
+                given[tag.tag].add(name)
+            reader(description, robot, name, tag)
     for element in document.children(document.root, "ros2_control"):
-        read_ros2_control(description, extension, element)
-    transmissions, rotors, notes = read_transmissions(description, extension.actuator_rotors)
-    extension.transmissions, extension.unread_transmissions = transmissions, notes
-    for joint, inertia in rotors.items():
-        extension.rotor_inertia[joint] = extension.rotor_inertia.get(joint, 0.0) + inertia
+        read_ros2_control(description, robot, element)
+    robot.transmissions, reflected, notes = read_transmissions(description, rotors)
+    robot.notes += notes
+    for joint, inertia in reflected.items():
+        robot.joints[joint].rotor_inertia += inertia
+    taken = {sensor.name for sensor in robot.all_sensors()}
     for sensor in gazebo_sensors(description):
-        if sensor.name in extension.sampled or sensor.name in extension.sensors:
+        if sensor.name in taken:
             continue
-        if sensor.kind in SAMPLED_KINDS:
-            extension.sampled[sensor.name] = DescribedSampled(*sensor)
+        taken.add(sensor.name)
+        if isinstance(sensor, SampledSensorData):
+            robot.sampled_sensors.append(sensor)
         else:
-            given = sensor._asdict()
-            settings = given.pop("settings")
-            extension.sensors[sensor.name] = DescribedSensor(tare=False, **given, **settings)
-    return extension
+            robot.sensors.append(sensor)
 
 
 def _referent(description: Description, tag, reference: str, kind: str) -> str:
@@ -117,44 +127,43 @@ def _referent(description: Description, tag, reference: str, kind: str) -> str:
     return joint.child
 
 
-def _read_spring(description: Description, extension: Extension, joint: str, tag) -> None:
+def _read_spring(description: Description, robot: RobotData, joint: str, tag) -> None:
     _check_content(description, tag, ("stiffness", "damping", "rest"))
-    _refuse_second(description, extension.springs, joint, tag)
-    extension.springs[joint] = Spring(
-        _not_negative(description, tag, "stiffness", 0.0),
-        _not_negative(description, tag, "damping", 0.0),
-        description.document.number(tag, "rest", 0.0),
-    )
+    sprung = robot.joints[joint]
+    sprung.stiffness = _not_negative(description, tag, "stiffness", 0.0)
+    sprung.damping += _not_negative(description, tag, "damping", 0.0)
+    sprung.rest = description.document.number(tag, "rest", 0.0)
 
 
-def _read_rotor(description: Description, extension: Extension, joint: str, tag) -> None:
-    _check_content(description, tag, ("inertia", "gear_ratio", "actuator"))
-    if tag.get("actuator") is not None:
-        name = description.document.text(tag, "actuator")
-        _refuse_second(description, extension.actuator_rotors, name, tag)
-        extension.actuator_rotors[name] = (_not_negative(description, tag, "inertia"), tag)
-        return
-    _refuse_second(description, extension.rotor_inertia, joint, tag)
+def _read_rotor(description: Description, robot: RobotData, joint: str, tag) -> None:
+    _check_content(description, tag, ("inertia", "gear_ratio"))
     gear_ratio = description.document.number(tag, "gear_ratio", 1.0)
     if gear_ratio == 0.0:
         description.document.fail(tag, "gear_ratio is zero")
-    inertia = _not_negative(description, tag, "inertia")
-    extension.rotor_inertia[joint] = inertia * gear_ratio**2
+    robot.joints[joint].rotor_inertia = _not_negative(description, tag, "inertia") * gear_ratio**2
 
 
-def _read_gains(description: Description, extension: Extension, joint: str, tag) -> None:
+def _read_actuator_rotor(
+    description: Description, rotors: dict[str, tuple[float, object]], tag
+) -> None:
+    """Read the rotor of an actuator of a transmission."""
+    _check_content(description, tag, ("inertia", "gear_ratio", "actuator"))
+    name = description.document.text(tag, "actuator")
+    _refuse_second(description, rotors, name, tag)
+    rotors[name] = (_not_negative(description, tag, "inertia"), tag)
+
+
+def _read_gains(description: Description, robot: RobotData, joint: str, tag) -> None:
     _check_content(description, tag, ("kp", "kd"))
-    _refuse_second(description, extension.gains, joint, tag)
-    extension.gains[joint] = (
+    robot.joints[joint].gains = (
         _not_negative(description, tag, "kp"),
         _not_negative(description, tag, "kd"),
     )
 
 
-def _read_actuator(description: Description, extension: Extension, joint: str, tag) -> None:
+def _read_actuator(description: Description, robot: RobotData, joint: str, tag) -> None:
     document = description.document
     _check_content(description, tag, FIELDS)
-    _refuse_second(description, extension.actuators, joint, tag)
     given: dict[str, Any] = dict(tag.attrib)
     for name in given:
         if name in LISTS:
@@ -162,17 +171,18 @@ def _read_actuator(description: Description, extension: Extension, joint: str, t
         elif name in RANGES or name == "noise_seed":
             given[name] = document.number(tag, name)
     try:
-        extension.actuators[joint] = Actuator(**given)
+        Actuator(**given)
     except WorldError as error:
         document.fail(tag, str(error))
+    robot.joints[joint].actuator = given
 
 
-def _read_tendon(description: Description, extension: Extension, joint: str, tag) -> None:
+def _read_tendon(description: Description, robot: RobotData, joint: str, tag) -> None:
     document = description.document
     attributes = ("name", "coefficient", "joint", "joint_coefficient", "kp", "kd", "effort")
     _check_content(description, tag, attributes)
     name, other = document.text(tag, "name"), document.text(tag, "joint")
-    _refuse_second(description, extension.tendons, name, tag)
+    _refuse_second(description, {tendon.name for tendon in robot.tendons}, name, tag)
     document.require_name(tag, "joint", other, description.joints)
     other = _referent(description, tag, other, "joint")
     if other == joint:
@@ -180,71 +190,66 @@ def _read_tendon(description: Description, extension: Extension, joint: str, tag
     coefficients = document.number(tag, "coefficient"), document.number(tag, "joint_coefficient")
     if 0.0 in coefficients:
         document.fail(tag, "a coefficient is zero: the tendon is none of that joint")
-    extension.tendons[name] = Tendon(
-        name,
-        (joint, other),
-        coefficients,
-        (_not_negative(description, tag, "kp", 0.0), _not_negative(description, tag, "kd", 0.0)),
-        _not_negative(description, tag, "effort", math.inf),
-    )
+    gains = _not_negative(description, tag, "kp", 0.0), _not_negative(description, tag, "kd", 0.0)
+    effort = _not_negative(description, tag, "effort", math.inf)
+    robot.tendons.append(TendonData(name, (joint, other), coefficients, effort, gains))
 
 
-def _read_material(description: Description, extension: Extension, link: str, tag) -> None:
+def _read_material(description: Description, robot: RobotData, link: str, tag) -> None:
     _check_content(description, tag, ("name",))
-    _refuse_second(description, extension.materials, link, tag)
-    extension.materials[link] = description.document.text(tag, "name")
+    robot.links[link].material = description.document.text(tag, "name")
 
 
-def _read_gravity(description: Description, extension: Extension, link: str, tag) -> None:
+def _read_gravity(description: Description, robot: RobotData, link: str, tag) -> None:
     _check_content(description, tag, ("compensation",))
-    _refuse_second(description, extension.gravity_compensation, link, tag)
     inertial = description.links[link].inertial
     if inertial is None or inertial.mass == 0.0:
         description.document.fail(tag, f"link {link!r} has no weight: give it a mass")
     part = description.document.number(tag, "compensation")
-    extension.gravity_compensation[link] = part
+    robot.links[link].gravity_compensation = part
 
 
-def _read_capsule(description: Description, extension: Extension, link: str, tag) -> None:
+def _read_capsule(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
     _check_content(description, tag, ("collision",))
     name = document.text(tag, "collision")
     collisions = list(document.children(description.link_elements[link], "collision"))
-    named = [c for c in collisions if c.get("name") == name]
+    named = [k for k, collision in enumerate(collisions) if collision.get("name") == name]
     if not named:
         names = [c.get("name") for c in collisions if c.get("name")]
         document.fail(tag, unknown_name(f"in link {link!r}, collision", name, names))
-    cylinder = named[0].find("geometry/cylinder")
-    if len(named) > 1 or cylinder is None:
+    at, shapes = named[0], robot.links[link].collisions
+    if len(named) > 1 or collisions[at].find("geometry/cylinder") is None:
         document.fail(tag, f"collision {name!r} must be one <cylinder>")
-    radius, length = (document.number(cylinder, key) for key in ("radius", "length"))
+    if shapes[at].kind == "capsule":
+        return
+    radius, length = shapes[at].size
     if length <= 2.0 * radius:
         document.fail(
             tag,
             f"a capsule of total length {length:g} m needs a radius below half of it,"
             f" and the radius is {radius:g} m",
         )
-    extension.capsules.setdefault(link, set()).add(name)
+    shapes[at] = replace(shapes[at], kind="capsule", size=(radius, length - 2.0 * radius))
 
 
-def _read_mesh(description: Description, extension: Extension, link: str, tag) -> None:
+def _read_mesh(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
     _check_content(description, tag, ("as",))
-    _refuse_second(description, extension.meshes, link, tag)
     use = document.text(tag, "as")
     document.require_name(tag, "as", use, MESH_USES)
     if description.link_elements[link].find("collision/geometry/mesh") is None:
         document.fail(tag, f"link {link!r} has no collision mesh")
-    extension.meshes[link] = use
+    robot.links[link].mesh_use = use
 
 
-def _read_sensor(description: Description, extension: Extension, link: str, tag) -> None:
+def _read_sensor(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
     name, kind = document.text(tag, "name"), document.text(tag, "type")
     document.require_name(tag, "sensor type", kind, SENSOR_KINDS)
     own = settings_of_kind(kind) if kind in SAMPLED_KINDS else ("tare", "rate", "latency")
     _check_content(description, tag, ("name", "type", *own), children=("origin",))
-    first = extension.sensors.get(name) or extension.sampled.get(name)
+    first = next((sensor for sensor in robot.all_sensors() if sensor.name == name), None)
     if first is not None:
         where = document.where(first.element)
         document.fail(tag, f"a sensor with this name exists already ({where})")
@@ -255,8 +260,8 @@ def _read_sensor(description: Description, extension: Extension, link: str, tag)
         placement = _placement(description, origin, "xyz", "rpy")
     if kind in SAMPLED_KINDS:
         settings = {key: str(tag.get(key)) for key in own if tag.get(key) is not None}
-        described = DescribedSampled(name, kind, link, placement, settings, tag)
-        extension.sampled[name] = described
+        sampled = SampledSensorData(name, kind, link, placement, settings, element=tag)
+        robot.sampled_sensors.append(sampled)
         return
     if SENSOR_KINDS[kind].at_joint and link not in description.parent_joint:
         document.fail(tag, f"link {link!r} is the root: no joint above it transmits a wrench")
@@ -269,12 +274,11 @@ def _read_sensor(description: Description, extension: Extension, link: str, tag)
     latency = description.document.number(tag, "latency", 0.0)
     if not 0.0 <= latency <= LONGEST_DELAY:
         document.fail(tag, f"latency={latency:g} is not from 0 to {LONGEST_DELAY:g} s")
-    extension.sensors[name] = DescribedSensor(
-        name, kind, link, placement, tare == "true", rate, tag, latency
-    )
+    sensor = SensorData(name, kind, link, placement, latency, tare == "true", rate, element=tag)
+    robot.sensors.append(sensor)
 
 
-def _read_connection(description: Description, extension: Extension, link: str, tag) -> None:
+def _read_connection(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
     _check_content(description, tag, _CONNECTION_ATTRIBUTES)
     other, kind, axes = document.text(tag, "to"), tag.get("kind"), tag.get("axes")
@@ -292,7 +296,7 @@ def _read_connection(description: Description, extension: Extension, link: str, 
     if length is not None and length <= 0.0:
         document.fail(tag, f"length={tag.get('length')!r} must be positive")
     name = tag.get("name", f"{link}-{other}")
-    if name in extension.connections:
+    if any(connection.name == name for connection in robot.connections):
         document.fail(tag, f"a connection called {name!r} exists already: give it a name")
     settings: dict[str, float | str | bool] = {
         key: _not_negative(description, tag, key)
@@ -306,27 +310,27 @@ def _read_connection(description: Description, extension: Extension, link: str, 
         _placement(description, tag, "xyz", "rpy"),
         _placement(description, tag, "to_xyz", "to_rpy"),
     )
-    extension.connections[name] = DescribedConnection(
-        name, kind, axes, (link, other), frames, length, settings
+    robot.connections.append(
+        ConnectionData(name, kind, axes, (link, other), frames, length, settings)
     )
 
 
-def _read_no_collision(description: Description, extension: Extension, link: str, tag) -> None:
+def _read_no_collision(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
     _check_content(description, tag, ("to",))
     other = document.text(tag, "to")
     if other != "*" and other not in description.links:
         document.fail(tag, unknown_name("link", other, description.links))
-    extension.apart.add((link, other))
+    robot.apart.append((link, other))
 
 
-def _read_keyframe(description: Description, extension: Extension, link: str, tag) -> None:
+def _read_keyframe(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
     _check_content(description, tag, ("name", "xyz", "rpy"), children=("joint",))
     name = document.text(tag, "name")
-    if name in extension.keyframes:
+    if any(keyframe.name == name for keyframe in robot.keyframes):
         document.fail(tag, f"a keyframe called {name!r} exists already")
-    joints: dict[str, list[float]] = {}
+    joints: dict[str, tuple[float, ...]] = {}
     for element in document.children(tag, "joint"):
         _check_content(description, element, ("name", "position"))
         joint = document.text(element, "name")
@@ -335,12 +339,12 @@ def _read_keyframe(description: Description, extension: Extension, link: str, ta
         count = JOINT_TYPES[kind].q_count
         if not count:
             document.fail(element, f"joint {joint!r} is {kind}, with no coordinate")
-        joints[joint] = document.numbers(element, "position", count)
+        joints[joint] = tuple(document.numbers(element, "position", count))
         if count == FREE_MOTION.q_count and not any(joints[joint][3:]):
             document.fail(element, "the quaternion is zero")
     is_placed = tag.get("xyz") is not None or tag.get("rpy") is not None
     base = _placement(description, tag, "xyz", "rpy") if is_placed else None
-    extension.keyframes[name] = DescribedKeyframe(name, base, joints)
+    robot.keyframes.append(KeyframeData(name, base, joints))
 
 
 _READERS: dict[str, tuple[str, Callable]] = {
@@ -360,6 +364,9 @@ _READERS: dict[str, tuple[str, Callable]] = {
 }
 
 
+_GIVEN_ONCE = ("spring", "rotor", "gains", "actuator", "material", "gravity", "mesh")
+
+
 def _check_content(
     description: Description, element, attributes: tuple[str, ...], children: tuple[str, ...] = ()
 ) -> None:
@@ -371,7 +378,7 @@ def _check_content(
             document.fail(child, unknown_name(f"element in <{element.tag}>", child.tag, children))
 
 
-def _refuse_second(description: Description, known: dict, name: str, tag) -> None:
+def _refuse_second(description: Description, known: Container[str], name: str, tag) -> None:
     if name in known:
         description.document.fail(tag, f"<{tag.tag}> is given twice for {name!r}")
 

@@ -1,110 +1,133 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Build a `Model` from URDF text, with warnings of unsupported or unknown elements."""
+"""Read URDF text as a `RobotData`, with notes on odd elements."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 from lxml import etree
 
-from hrpsim.model.build import build_model, stated_base
-from hrpsim.model.described import DescribedKeyframe
+from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.extension import read_extension
+from hrpsim.model.formats.robot_data import JointData, LinkData, MeshFile, RobotData, ShapeData
 from hrpsim.model.formats.urdf_writer import read_urdf
-from hrpsim.model.model import MeshUse, Model
-from hrpsim.model.shapes.placement import quaternion_of
+from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.unread import unread_parts
-from hrpsim.model.urdf.description import UNSTATED, Description, is_void, read_description, shape_of
+from hrpsim.model.urdf.description import UNSTATED, Description, read_description, shape_of
 from hrpsim.model.urdf.joint_types import JOINT_TYPES
-from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.model.urdf.xacro_text import NAMESPACES, UrdfText
-from hrpsim.model.visuals import POINT_RADIUS, read_shapes
+from hrpsim.model.visuals import POINT_RADIUS
 
 _SHOWN = 4  # names listed at most
-_SIZES = ("size", "radius", "length")
 
 
-def read_model(
-    urdf: UrdfText,
-    base: str | None,
-    accept_nonphysical_inertia: bool,
-    meshes: str,
-    srdf: str | os.PathLike | None,
-) -> tuple[Model, list[str]]:
-    """Return the model of URDF text and the warnings about the text.
+def robot_of_urdf(urdf: UrdfText) -> tuple[RobotData, list[str]]:
+    """Return the robot of URDF text, and notes on odd elements.
 
-    Arguments and errors are the same as for `load_model`.
+    ModelError names file, line, element and cause of an invalid element.
     """
     document = read_urdf(urdf.text, urdf.label, urdf.has_lines)
     description = read_description(document)
-    extension = read_extension(description)
-    if base is None:
-        base = stated_base(description)
-    model, odd = build_model(description, extension, base, accept_nonphysical_inertia)
-    shapes, uses = read_shapes(description, extension, model.frames, urdf.resources, meshes)
-    disabled, notes = extension.stay_apart(description), [*odd, *_surprises(uses)]
-    if srdf is not None:
-        of_srdf, srdf_notes = read_disabled_collisions(srdf, model.frames)
-        disabled |= of_srdf
-        notes += srdf_notes
-    notes += [*readings(description), *_intangible(model, description, shapes, uses)]
-    model = replace(
-        model,
-        shapes=shapes,
-        meshes=uses,
-        disabled_collisions=disabled,
-        keyframes=keyframe_configurations(model, extension.keyframes.values()),
-        not_simulated=(*unread_parts(document), *extension.unread_transmissions),
+    robot = RobotData(description.name, description.root, urdf.label, document)
+    colors = _material_colors(document.root)
+    for name, element in description.link_elements.items():
+        robot.links[name] = _link(description.links[name], element, colors)
+    for name, element in description.joint_elements.items():
+        robot.joints[name] = _joint(description.joints[name], element)
+    read_extension(description, robot)
+    robot.notes = [*unread_parts(document), *robot.notes]
+    return robot, _readings(description, robot)
+
+
+def _link(link, element, colors: dict[str, tuple[float, ...]]) -> LinkData:
+    """Return the link of urdf-parser-py's object and its element."""
+    data = LinkData(link.name, element=element)
+    if link.inertial is not None:
+        moments = link.inertial.inertia.to_matrix()
+        at_com = BodyInertia(float(link.inertial.mass), IDENTITY.p, np.array(moments, dtype=float))
+        data.inertial = at_com.seen_from(_origin_of(link.inertial.origin))
+    data.visuals = [_shape(visual, _color(visual, colors)) for visual in element.findall("visual")]
+    data.collisions = [_shape(collision) for collision in element.findall("collision")]
+    return data
+
+
+def _shape(element, color: tuple[float, ...] | None = None) -> ShapeData:
+    """Return the shape of a <visual> or <collision>."""
+    shape, origin = shape_of(element), element.find("origin")
+    placement = IDENTITY
+    if origin is not None:
+        placement = from_origin(*(_numbers(origin.get(key)) for key in ("xyz", "rpy")))
+    size = [_numbers(shape.get(key)) or () for key in ("size", "radius", "length")]
+    mesh = None
+    if shape.tag == "mesh":
+        x, y, z = _numbers(shape.get("scale")) or (1.0, 1.0, 1.0)
+        mesh = MeshFile(shape.get("filename"), (x, y, z))
+    return ShapeData(
+        *(shape.tag, sum(size, ()), placement, mesh, color),
+        name=element.get("name", ""),
+        element=shape,
     )
-    return model, notes
 
 
-def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
-    """Return notes on meshes that were repaired, or are used in another way than requested."""
-    return list(dict.fromkeys(f"mesh {use.file}: {use.note}" for use in uses if use.note))
+def _numbers(text: str | None) -> tuple[float, ...] | None:
+    return None if text is None else tuple(float(word) for word in text.split())
 
 
-def _intangible(model: Model, description: Description, shapes, uses) -> list[str]:
-    """Return a note on a robot on a free base that has visual but no collision shapes."""
-    if shapes or uses or model.base != "free":
-        return []
-    elements = description.link_elements
-    seen = [link for link, element in elements.items() if element.find("visual") is not None]
-    if not seen:
-        return []
-    shown = ", ".join(map(repr, _ends(description, seen)[:4]))
-    return [
-        f"{description.where_is_link(model.base_link)}: no link has a <collision>, though"
-        f" {len(seen)} have a <visual>: in a world the robot falls through everything; give the"
-        f" links that it touches things with (its ends are {shown}) a <collision> each"
-    ]
+def _material_colors(root: etree._Element) -> dict[str, tuple[float, ...]]:
+    """Return the colours of a description's materials by name."""
+    return {
+        material.get("name"): _numbers(material.find("color").get("rgba")) or ()
+        for material in root.iter("material")
+        if material.find("color") is not None
+    }
 
 
-def _ends(description: Description, links: list[str]) -> list[str]:
-    """Return the links, out of some links, that have none of the others beneath them."""
-    above: set[str] = set()
-    for link in links:
-        while link in description.parent_joint:
-            link = description.joints[description.parent_joint[link]].parent
-            above.add(link)
-    return [link for link in links if link not in above]
+def _color(visual, colors: dict[str, tuple[float, ...]]) -> tuple[float, ...] | None:
+    material = visual.find("material")
+    if material is None:
+        return None
+    if material.find("color") is not None:  # names, also "", may stand for several
+        return _numbers(material.find("color").get("rgba"))
+    return colors.get(material.get("name"))
 
 
-def readings(description: Description) -> list[str]:
+def _joint(joint, element) -> JointData:
+    """Return the joint of urdf-parser-py's object and its element."""
+    data = JointData(
+        *(joint.name, joint.type, joint.parent, joint.child, _origin_of(joint.origin)),
+        axis=tuple(joint.axis or (1.0, 0.0, 0.0)),
+        element=element,
+    )
+    if joint.dynamics is not None:
+        data.damping, data.friction = joint.dynamics.damping or 0.0, joint.dynamics.friction or 0.0
+    joint_type = JOINT_TYPES[joint.type]
+    if joint.limit is not None and joint_type.is_single:
+        data.velocity, data.effort = joint.limit.velocity, joint.limit.effort
+        if joint_type.has_range:
+            data.lower, data.upper = joint.limit.lower, joint.limit.upper
+    if joint.mimic is not None:
+        ratio = 1.0 if joint.mimic.multiplier is None else joint.mimic.multiplier
+        data.mimic = (joint.mimic.joint, ratio, joint.mimic.offset or 0.0)
+    return data
+
+
+def _origin_of(origin) -> Placement:
+    return IDENTITY if origin is None else from_origin(origin.xyz, origin.rpy)
+
+
+def _readings(description: Description, robot: RobotData) -> list[str]:
     """Return the notes. Each has the place of the first element of its kind."""
-    links, joints = description.link_elements, description.joint_elements
+    links, joints = robot.links.values(), description.joint_elements
     kinds = (
-        ("a <visual> with a size of 0 is not drawn", _where(links, _unseen)),
+        ("a <visual> with a size of 0 is not drawn", _having(links, _unseen)),
         (
             f"a <collision> sphere of radius 0 is a point: a sphere of {POINT_RADIUS:g} m",
-            _where(links, _points),
+            _having(links, _points),
         ),
-        ("a <collision> without any width does not collide", _where(links, _void)),
+        ("a <collision> without any width does not collide", _having(links, _void)),
         (
             f"a limit of effort or velocity of {UNSTATED:g} means that none is stated",
             _where(joints, _unstated),
@@ -141,19 +164,20 @@ def _where(elements: dict, is_so) -> list[tuple[str, etree._Element]]:
     return [(name, element) for name, element in elements.items() if is_so(element)]
 
 
-def _unseen(link) -> bool:
-    shapes = link.iterfind("visual/geometry/*")
-    sizes = [shape.get(key) for shape in shapes for key in _SIZES if shape.get(key) is not None]
-    return any(float(number) == 0.0 for size in sizes for number in size.split())
+def _having(links: Iterable[LinkData], is_so) -> list[tuple[str, etree._Element]]:
+    return [(link.name, link.element) for link in links if is_so(link)]
 
 
-def _points(link) -> bool:
-    spheres = link.iterfind("collision/geometry/sphere")
-    return any(float(sphere.get("radius")) == 0.0 for sphere in spheres)
+def _unseen(link: LinkData) -> bool:
+    return any(not all(shape.size) for shape in link.visuals)
 
 
-def _void(link) -> bool:
-    return any(is_void(shape_of(collision)) for collision in link.iterfind("collision"))
+def _points(link: LinkData) -> bool:
+    return any(shape.kind == "sphere" and shape.size == (0.0,) for shape in link.collisions)
+
+
+def _void(link: LinkData) -> bool:
+    return any(shape.is_void for shape in link.collisions)
 
 
 def _unstated(joint) -> bool:
@@ -183,22 +207,3 @@ def _calls(description: Description) -> Iterator[etree._Element]:
 
 def _macro(call) -> str:
     return f"xacro:{etree.QName(call).localname}"
-
-
-def keyframe_configurations(
-    model: Model, keyframes: Iterable[DescribedKeyframe]
-) -> dict[str, np.ndarray]:
-    """Return q (nq,) of each posture. Joints without a position are neutral."""
-    by_name = {joint.name: joint for joint in model.joints}
-    found = {}
-    for keyframe in keyframes:
-        q = model.neutral()
-        if keyframe.base is not None and model.base == "free":
-            q[:3], q[3:7] = keyframe.base.p, quaternion_of(keyframe.base.R)
-        for name, position in keyframe.joints.items():
-            at = by_name[name].q_index
-            q[at : at + len(position)] = position
-            if len(position) == 7:
-                q[at + 3 : at + 7] /= np.linalg.norm(position[3:])
-        found[keyframe.name] = q
-    return found

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 import numpy as np
 
+from hrpsim.model.formats.robot_data import SampledSensorData, SensorData
 from hrpsim.model.sensors.gazebo_values import numbers_of, text_of
-from hrpsim.model.sensors.kinds import SENSOR_KINDS
+from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SENSOR_KINDS
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_matrix
 from hrpsim.model.urdf.description import Description
 from hrpsim.model.urdf.document import Document
@@ -21,19 +21,6 @@ from hrpsim.model.urdf.document import Document
 _KIND_OF_TYPE = {name: one for one in SENSOR_KINDS.values() for name in one.gazebo_types}
 FRAME_TAGS = ("optical_frame_id", "gz_frame_id", "ignition_frame_id")
 TOPIC = re.compile(r"(?!.*__)/?[A-Za-z]\w*(/[A-Za-z_]\w*)*", re.ASCII)  # what ROS allows
-
-
-class GazeboSensor(NamedTuple):
-    """A sensor declared in <gazebo>, with the equivalent settings in <hrpsim>."""
-
-    name: str
-    kind: str
-    link: str
-    placement: Placement
-    settings: dict[str, Any]
-    element: Any
-    topic: str  # of its messages; "": its name
-    frame: str  # a link, whose frame its messages name; "": its own
 
 
 def is_read(sensor) -> bool:
@@ -85,7 +72,7 @@ def is_its_frame(tag) -> bool:
     return bool(frame) and frame == (tag.text or "").strip()
 
 
-def gazebo_sensors(description: Description) -> Iterator[GazeboSensor]:
+def gazebo_sensors(description: Description) -> Iterator[SensorData | SampledSensorData]:
     """Yield each simulated sensor. ModelError for an invalid sensor."""
     document = description.document
     for gazebo in document.children(document.root, "gazebo"):
@@ -168,10 +155,12 @@ def names_the_collisions(collision) -> bool:
     return re.fullmatch(rf"(.*__)?{name}(_collision)?(_\d+)?", text) is not None
 
 
-def _sensor(document: Document, sensor, link: str) -> GazeboSensor:
+def _sensor(document: Document, sensor, link: str) -> SensorData | SampledSensorData:
     kind = _KIND_OF_TYPE[sensor.get("type")]
+    name = document.text(sensor, "name")
     placement = kind.gazebo_placement(sensor, _placement(document, sensor))
     settings = kind.gazebo_settings(document, sensor)
-    name = document.text(sensor, "name")
-    topic, frame = _topic_of(sensor), _frame_of(sensor)
-    return GazeboSensor(name, kind.kind, link, placement, settings, sensor, topic, frame)
+    of_messages = {"topic": _topic_of(sensor), "frame": _frame_of(sensor), "element": sensor}
+    if kind.kind in SAMPLED_KINDS:
+        return SampledSensorData(name, kind.kind, link, placement, settings, **of_messages)
+    return SensorData(name, kind.kind, link, placement, **settings, **of_messages)

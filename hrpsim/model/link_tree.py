@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hrpsim.model.body_inertia import BodyInertia
-from hrpsim.model.described import Extension
+from hrpsim.model.formats.robot_data import JointData, RobotData
 from hrpsim.model.model import Frame, Joint
-from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_with_z_along
+from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_with_z_along
 from hrpsim.model.system import FIXED, FREE, JOINT_NQ, JOINT_NV
-from hrpsim.model.urdf.description import Description
-from hrpsim.model.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
+from hrpsim.model.urdf.joint_types import JOINT_TYPES
 from hrpsim.values import LARGEST
 
 WORLD = -1
@@ -59,9 +58,8 @@ class TreeBody:
 class LinkTree:
     """The forest during its assembly, depth first."""
 
-    description: Description
-    extension: Extension
-    cut_joints: set[str]  # fixed joints that are kept, because a sensor measures there
+    robot: RobotData
+    cut_links: set[str]  # whose fixed joints are kept, because a sensor measures there
     bodies: list[TreeBody] = field(default_factory=list)
     joints: list[Joint] = field(default_factory=list)
     dofs: list[Dof] = field(default_factory=list)
@@ -86,10 +84,10 @@ class LinkTree:
         The frame of the link is the body's frame.
         """
         self.place_link(link, body, IDENTITY)
-        beneath = self.description.child_joints
+        beneath = self.robot.joints_beneath()
         pending = beneath[link][::-1]
         while pending:
-            joint = self.description.joints[pending.pop()]
+            joint = pending.pop()
             parent = self.frames[joint.parent]
             self.place_link(joint.child, *self.place_joint(joint, parent))
             pending += beneath[joint.child][::-1]
@@ -97,23 +95,23 @@ class LinkTree:
     def place_link(self, link: str, body: int, placement: Placement) -> None:
         """Record the frame of `link` and give the inertia of the link to `body`."""
         self.frames[link] = Frame(link, body, *placement)
-        inertial = self.description.links[link].inertial
+        inertial = self.robot.links[link].inertial
         if inertial is not None and body != WORLD:
             self.bodies[body].has_inertial = True
-            self.bodies[body].parts.append(_inertia_of(inertial).seen_from(placement))
+            self.bodies[body].parts.append(BodyInertia(*inertial).seen_from(placement))
 
-    def place_joint(self, joint, parent: Frame) -> tuple[int, Placement]:
+    def place_joint(self, joint: JointData, parent: Frame) -> tuple[int, Placement]:
         """Add the bodies moved by `joint`. Return body and placement of its child link."""
-        at = Placement(parent.R, parent.p).then(_origin_of(joint.origin))
+        at = Placement(parent.R, parent.p).then(joint.origin)
         body = parent.body
         if joint.type == "fixed":
-            if joint.name not in self.cut_joints:
+            if joint.child not in self.cut_links:
                 return body, at
             return self.add_body(None, body, FIXED, at, joint.child), IDENTITY
         if joint.type == "floating":
-            self.check_floating(joint.name, body)
+            self.check_floating(joint, body)
             return self.add_body(joint.name, WORLD, FREE, at, joint.child), IDENTITY
-        normal = rotation_with_z_along(joint.axis or (1.0, 0.0, 0.0))
+        normal = rotation_with_z_along(joint.axis)
         for motion, suffix, direction in JOINT_TYPES[joint.type].steps:
             turn = Placement(rotation_with_z_along(normal[:, direction]), np.zeros(3))
             name = joint.name + suffix
@@ -122,44 +120,35 @@ class LinkTree:
             at = turn.inverse()
         return body, at
 
-    def check_floating(self, joint: str, body: int) -> None:
+    def check_floating(self, joint: JointData, body: int) -> None:
         """Refuse a floating joint on a moving link, and a floating joint with damping."""
         if body != WORLD:
-            self.description.fail_at_joint(
+            self.robot.fail(
                 joint,
                 "a floating joint must hang on the world: on the root or what is fixed to it, with"
                 " base='fixed'; or alone beneath a root link without inertia, with base='free'",
             )
-        dynamics = self.description.joints[joint].dynamics
-        if dynamics is not None and (dynamics.damping or dynamics.friction):
-            self.description.fail_at_joint(joint, "a floating joint has no damping or friction")
+        if joint.damping or joint.friction:
+            self.robot.fail(joint, "a floating joint has no damping or friction")
 
-    def describe_dof(self, joint, dof: Dof) -> None:
-        """Write the constants of the coordinate of `joint` from URDF and extension."""
-        if joint.dynamics is not None:
-            dof.damping = joint.dynamics.damping or 0.0
-            dof.friction = joint.dynamics.friction or 0.0
-        if joint.limit is not None and joint.type in MOVING_TYPES:
-            dof.velocity_limit = _stated(joint.limit.velocity)
-            dof.effort_limit = _stated(joint.limit.effort)
-            if JOINT_TYPES[joint.type].has_range:
-                dof.lower, dof.upper = _bound(joint.limit.lower), _bound(joint.limit.upper)
-        spring = self.extension.springs.get(joint.name)
-        if spring is not None:
-            dof.stiffness, dof.rest = spring.stiffness, spring.rest
-            dof.damping += spring.damping
-        dof.rotor_inertia = self.extension.rotor_inertia.get(joint.name, 0.0)
+    def describe_dof(self, joint: JointData, dof: Dof) -> None:
+        """Write the constants of the coordinate of `joint`."""
+        dof.damping, dof.friction = joint.damping, joint.friction
+        dof.lower, dof.upper = _bound(joint.lower), _bound(joint.upper)
+        dof.velocity_limit, dof.effort_limit = _stated(joint.velocity), _stated(joint.effort)
+        dof.stiffness, dof.rest = joint.stiffness, joint.rest
+        dof.rotor_inertia = joint.rotor_inertia
 
     def link_mimics(self) -> None:
         """Point each degree of freedom that follows another at the leading one of the chain."""
         v_index = {joint.name: joint.v_index for joint in self.joints}
-        for name, joint in self.description.joints.items():
+        for name, joint in self.robot.joints.items():
             while joint.mimic is not None and name in v_index:
-                dof, mimic = self.dofs[v_index[name]], joint.mimic
-                dof.mimic_offset += dof.mimic_ratio * (mimic.offset or 0.0)
-                dof.mimic_ratio *= 1.0 if mimic.multiplier is None else mimic.multiplier
-                dof.mimic_dof = v_index[mimic.joint]
-                joint = self.description.joints[mimic.joint]
+                dof, (leader, ratio, offset) = self.dofs[v_index[name]], joint.mimic
+                dof.mimic_offset += dof.mimic_ratio * offset
+                dof.mimic_ratio *= ratio
+                dof.mimic_dof = v_index[leader]
+                joint = self.robot.joints[leader]
 
 
 def _stated(limit: float) -> float:
@@ -170,14 +159,3 @@ def _stated(limit: float) -> float:
 def _bound(limit: float) -> float:
     """Return a limit, or infinity if the limit is as large as exporters write for no limit."""
     return math.copysign(math.inf, limit) if abs(limit) > LARGEST else limit
-
-
-def _origin_of(origin) -> Placement:
-    return IDENTITY if origin is None else from_origin(origin.xyz, origin.rpy)
-
-
-def _inertia_of(inertial) -> BodyInertia:
-    at_com = BodyInertia(
-        float(inertial.mass), np.zeros(3), np.array(inertial.inertia.to_matrix(), dtype=np.float64)
-    )
-    return at_com.seen_from(_origin_of(inertial.origin))

@@ -20,8 +20,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import quote
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,13 +28,13 @@ from hrpsim import limits
 from hrpsim.errors import ModelError, ModelWarning, require_name, unknown_name
 from hrpsim.jit.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
-from hrpsim.model.robot_formats import format_of, read_foreign, refuse_unread
+from hrpsim.model.robot_formats import URDF, format_of, read_foreign, refuse_unread
 from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources
 from hrpsim.model.urdf.xacro_text import UrdfText, expand, is_xacro, read_source
 from hrpsim.stored_files import read_whole, remove_oldest, write_whole
 
 if TYPE_CHECKING:
-    from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
+    from hrpsim.model.formats.robot_data import RobotData
 
 # Sources that make models: this package and the top of hrpsim (numbers, texts, limits).
 _AT_TOP = sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
@@ -58,10 +57,9 @@ def load_model(  # many parameters: keyword arguments
     """Return the model of a robot description.
 
     Xacro is recognised by its file name or its namespace, and MJCF by its root element <mujoco>.
-    The package mujoco reads MJCF. .body and .wrl are recognised by their names. MJCF, .body and
-    .wrl are first converted to a URDF, which is `Model.urdf`. The meshes are written to files of
-    the cache folder. `Model.not_simulated` and a ModelWarning list elements of any format that are
-    not simulated or not known.
+    The package mujoco reads MJCF. .body and .wrl are recognised by their names. Their meshes are
+    written to files of the cache folder. `Model.not_simulated` and a ModelWarning list elements of
+    any format that are not simulated or not known.
 
     An effort or velocity limit of 0 or -1 means no limit, as in most published descriptions, and
     becomes inf. A collision sphere without a radius is a point. <dynamics> of a planar joint
@@ -98,8 +96,8 @@ def load_model(  # many parameters: keyword arguments
     if base is not None and base not in BASES:
         raise ModelError(unknown_name("base", str(base), BASES))
     require_name("meshes", meshes, MESH_USES, ModelError)
-    urdf = _urdf_text(source, xacro_arguments or {}, package_paths, allow_xacro, allow_mjcf)
-    return _model_of(urdf, base, accept_nonphysical_inertia, meshes, srdf)
+    found = _read(source, xacro_arguments or {}, package_paths, allow_xacro, allow_mjcf)
+    return _model_of(found, base, accept_nonphysical_inertia, meshes, srdf)
 
 
 def load_robot_data(robot: RobotData, path: Path) -> Model:
@@ -107,36 +105,60 @@ def load_robot_data(robot: RobotData, path: Path) -> Model:
 
     ModelError names an invalid element.
     """
-    resources = Resources(path.parent)
-    urdf = UrdfText(_urdf_of(robot), path, False, resources)
-    return _model_of(urdf, None, False, "hull", None)
+    found = _Found(str(path), Resources(path.parent), robot=_complete(robot, path))
+    return _model_of(found, None, False, "hull", None)
+
+
+class _Found(NamedTuple):
+    """A description: URDF text, or a robot of another format."""
+
+    label: str
+    resources: Resources
+    urdf: UrdfText | None = None
+    robot: RobotData | None = None
 
 
 def _model_of(
-    urdf: UrdfText,
+    found: _Found,
     base: str | None,
     accept_nonphysical_inertia: bool,
     meshes: str,
     srdf: str | os.PathLike | None,
 ) -> Model:
-    """Return the model of URDF text. Arguments and errors are the same as for `load_model`."""
+    """Return the model of a description. Arguments and errors are the same as for `load_model`."""
+    text = "" if found.urdf is None else found.urdf.text
     key = ""
     if srdf is None:
-        key = key_of(urdf.text, base, accept_nonphysical_inertia, meshes)
-    model = recall(key, urdf.resources)
+        identity = pickle.dumps(found.robot) if found.urdf is None else text
+        key = key_of(identity, base, accept_nonphysical_inertia, meshes)
+    model = recall(key, found.resources)
     notes: list[str] = []
     if model is None:
-        from hrpsim.model.from_urdf import read_model
+        from hrpsim.model.from_robot_data import model_of_robot
 
-        model, notes = read_model(urdf, base, accept_nonphysical_inertia, meshes, srdf)
+        robot, readings = _robot_of(found)
+        model, notes = model_of_robot(
+            robot, found.resources, base, accept_nonphysical_inertia, meshes, srdf
+        )
+        notes += readings
         if not notes:
             model = keep(key, model)
-    not_simulated = (*urdf.not_simulated, *model.not_simulated)
-    if not_simulated:
-        notes.insert(0, f"{urdf.label}: not simulated as it says: {'; '.join(not_simulated)}")
+    if model.not_simulated:
+        listed = "; ".join(model.not_simulated)
+        notes.insert(0, f"{found.label}: not simulated as it says: {listed}")
     for note in notes:
         warnings.warn(note, ModelWarning, stacklevel=3)
-    return replace(model, not_simulated=not_simulated, urdf=urdf.text, source=urdf.label)
+    return replace(model, text=text, robot=found.robot, source=found.label)
+
+
+def _robot_of(found: _Found) -> tuple[RobotData, list[str]]:
+    """Return the robot of a description, and notes on odd elements."""
+    if found.robot is not None:
+        return found.robot, []
+    from hrpsim.model.from_urdf import robot_of_urdf
+
+    assert found.urdf is not None
+    return robot_of_urdf(found.urdf)
 
 
 def expand_xacro(
@@ -149,16 +171,22 @@ def expand_xacro(
 
     `path` may also be a plain URDF or XML text. ModelError as for `load_model`.
     """
-    return _urdf_text(path, arguments or {}, package_paths).text
+    found = _read(path, arguments or {}, package_paths)
+    if found.urdf is not None:
+        return found.urdf.text
+    from hrpsim.model.formats.urdf_writer import write_urdf
+
+    assert found.robot is not None
+    return write_urdf(found.robot)
 
 
-def _urdf_text(
+def _read(
     source: str | os.PathLike,
     arguments: Mapping[str, object],
     package_paths: PackagePaths | None,
     allow_xacro: bool = True,
     allow_mjcf: bool = True,
-) -> UrdfText:
+) -> _Found:
     refuse_unread(Path(source) if isinstance(source, os.PathLike) else None)
     text, path = read_source(source)
     refuse_unread(path)
@@ -170,7 +198,8 @@ def _urdf_text(
                 f"{label}: xacro is not allowed here (allow_xacro); expand it first and give the"
                 " URDF"
             )
-        return UrdfText(expand(text, path, arguments, resources, label), path, False, resources)
+        urdf = UrdfText(expand(text, path, arguments, resources, label), path, False)
+        return _Found(label, resources, urdf)
     if arguments:
         listed = ", ".join(map(repr, arguments))
         raise ModelError(f"{label}: is not xacro, so it takes no arguments ({listed})")
@@ -178,38 +207,34 @@ def _urdf_text(
         raise ModelError(
             f"{label}: MJCF is not allowed here (allow_mjcf); convert it first (hrpsim convert)"
         )
+    if format_of(text, path) is URDF:
+        return _Found(label, resources, UrdfText(text, path, True))
+
+    def foreign() -> RobotData:
+        robot = read_foreign(text, path, resources)
+        assert robot is not None
+        return _complete(robot, path)
+
     if path is not None and format_of(text, path).name == "mjcf":
         from hrpsim.model.mjcf.kept import converted
 
-        urdf, notes = converted(text, path, lambda: _foreign_urdf(text, path, resources))
-        return UrdfText(urdf, path, False, resources, notes)
-    robot = read_foreign(text, path, resources)
-    if robot is None:
-        return UrdfText(text, path, True, resources)
-    return UrdfText(_urdf_of(robot), path, False, resources, tuple(robot.notes))
+        return _Found(label, resources, robot=converted(text, path, foreign))
+    return _Found(label, resources, robot=foreign())
 
 
-def _foreign_urdf(text: str, path: Path, resources: Resources) -> tuple[str, tuple[str, ...]]:
-    """Return the URDF text of an MJCF, and the notes on unsupported elements."""
-    robot = read_foreign(text, path, resources)
-    assert robot is not None
-    return _urdf_of(robot), tuple(robot.notes)
+def _complete(robot: RobotData, path: Path | None) -> RobotData:
+    """Check a robot of another format than URDF and store its meshes. Return the robot."""
+    from hrpsim.model.formats.check_robot import check_robot
+    from hrpsim.model.formats.stored_meshes import store_meshes
+
+    robot.label = "<text>" if path is None else str(path)
+    check_robot(robot)
+    store_meshes(robot)
+    return robot
 
 
-def _urdf_of(robot: RobotData) -> str:
-    """Return the URDF text of a robot. Its meshes are written to files of the cache folder."""
-    from hrpsim.model.formats.robot_data import MeshFile, cached_mesh
-    from hrpsim.model.formats.urdf_writer import write_urdf
-
-    def uri(mesh: MeshData | MeshFile) -> str:
-        path = mesh.path.absolute() if isinstance(mesh, MeshFile) else cached_mesh(mesh)
-        return f"file://{quote(str(path))}"
-
-    return write_urdf(robot, uri)
-
-
-def key_of(text: str, *settings: object) -> str:
-    """Return the key of a model: a hash of text, settings, limits, NumPy's version."""
+def key_of(text: str | bytes, *settings: object) -> str:
+    """Return the key of a model: a hash of text or data, settings, limits, NumPy's version."""
     bounds = sorted((k, v) for k, v in vars(limits).items() if k.isupper())
     identity = repr((settings, bounds, np.__version__, text))
     return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:40]

@@ -13,15 +13,16 @@ import numpy as np
 
 from hrpsim.errors import ModelError, unknown_name
 from hrpsim.model.actuator import Actuator
-from hrpsim.model.described import DescribedConnection
+from hrpsim.model.formats.robot_data import ConnectionData, MeshFile, RobotData, Transmission
 from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.model.shapes.geometry import Geometry, Mesh
-from hrpsim.model.shapes.placement import quaternion_of
+from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
-from hrpsim.model.transmission import Tendon, Transmission
+from hrpsim.model.transmission import Tendon
 from hrpsim.model.urdf.joint_motions import MOTIONS, JointMotion
 
 BASES = ("free", "fixed")
+GREY = (190, 195, 205)  # of what has no colour
 MESH_USES = ("hull", "exact", "none")  # uses of collision meshes
 
 
@@ -66,6 +67,15 @@ class CollisionShape:
     def __post_init__(self):
         if type(self.geometry) is Mesh:  # hulls and height fields have none by construction
             self.geometry.require_areas()
+
+
+class Visual(NamedTuple):
+    """One drawn shape, placed in the frame of its link."""
+
+    link: str
+    placement: Placement
+    geometry: Geometry | MeshFile
+    color: tuple[int, int, int] = GREY
 
 
 @dataclass(frozen=True)
@@ -149,6 +159,7 @@ class Model:
     joints: tuple[Joint, ...]  # those that move, in the order of q and v
     frames: dict[str, Frame]  # link -> its frame, in the order of the description
     shapes: tuple[CollisionShape, ...] = ()  # collision elements
+    visuals: tuple[Visual, ...] = ()  # what is drawn, if the description has it
     sensors: tuple[Sensor, ...] = ()  # in the order of the description
     sampled_sensors: tuple[SampledSensor, ...] = ()  # those with a rate of their own
     gains: dict[str, tuple[float, float]] = field(default_factory=dict)  # joint -> (kp, kd)
@@ -158,17 +169,30 @@ class Model:
     transmissions: dict[str, Transmission] = field(default_factory=dict)  # by name
     tendons: dict[str, Tendon] = field(default_factory=dict)  # driven ones, by name
     lifts: tuple[Lift, ...] = ()  # of links whose gravity is compensated
-    connections: tuple[DescribedConnection, ...] = ()  # between links, such as closed loops
+    connections: tuple[ConnectionData, ...] = ()  # between links, such as closed loops
     meshes: tuple[MeshUse, ...] = ()  # uses of the mesh collision elements
     disabled_collisions: frozenset[tuple[str, str]] = frozenset()  # pairs of links, sorted
     keyframes: dict[str, np.ndarray] = field(default_factory=dict)  # posture -> q (nq,)
     not_simulated: tuple[str, ...] = ()  # elements that have no effect
-    urdf: str = ""  # the text that was read
+    text: str = ""  # of a URDF that was read
+    robot: RobotData | None = None  # of another format that was read
     source: str = "<text>"  # path of the description
 
     def __repr__(self) -> str:
         joints = f"{len(self.joint_names)} joints, {self.body_count} bodies, {self.mass:g} kg"
         return f"<Model {self.name!r}: {self.base} base, {joints}>"
+
+    @cached_property
+    def urdf(self) -> str:
+        """URDF text: the text that was read, or text written of a robot of another format.
+
+        ModelError for a name that XML cannot contain.
+        """
+        if self.robot is None:
+            return self.text
+        from hrpsim.model.formats.urdf_writer import write_urdf
+
+        return write_urdf(self.robot)
 
     @cached_property
     def nq(self) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.model.described import Extension
+from hrpsim.model.formats.robot_data import RobotData
 from hrpsim.model.urdf.description import Description
 from hrpsim.model.urdf.joint_types import MOVING_TYPES
 from hrpsim.values import LARGEST
@@ -18,7 +18,7 @@ _TOPIC_SYSTEMS = ("joint_state_topic_hardware_interface/JointStateTopicSystem",)
 INITIAL = "initial_value"  # parameter of a state interface
 
 
-def read_ros2_control(description: Description, extension: Extension, element) -> None:
+def read_ros2_control(description: Description, robot: RobotData, element) -> None:
     """Record command interfaces and start positions. ModelError for invalid values.
 
     The start of a joint is the <param name="initial_value"> of its position's <state_interface>,
@@ -32,13 +32,13 @@ def read_ros2_control(description: Description, extension: Extension, element) -
             document.text(interface, "name")
             for interface in document.children(joint, "command_interface")
         ]
-        known = extension.command_interfaces.get(name, ())
-        extension.command_interfaces[name] = tuple(dict.fromkeys((*known, *interfaces)))
+        known = robot.commanded.get(name, ())
+        robot.commanded[name] = tuple(dict.fromkeys((*known, *interfaces)))
         for parameter in joint.iterfind("state_interface/param"):
             if is_initial_value(parameter):
                 if description.joints[name].type not in MOVING_TYPES:
                     document.fail(parameter, f"joint {name!r} has no position to start at")
-                extension.start[name] = _number(description, parameter)
+                robot.joints[name].start = _number(description, parameter)
 
 
 def is_initial_value(parameter) -> bool:

@@ -11,49 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim.errors import require_name, unknown_name
-from hrpsim.model.formats.robot_data import Notes
+from hrpsim.model.formats.robot_data import Notes, Transmission
 from hrpsim.model.urdf.description import Description
 from hrpsim.model.urdf.joint_types import MOVING_TYPES
 from hrpsim.values import LARGEST, is_number
 
 # Numbers of actuators and joints of each kind.
 KINDS = {"SimpleTransmission": 1, "DifferentialTransmission": 2, "FourBarLinkageTransmission": 2}
-
-
-@dataclass(frozen=True, eq=False)
-class Transmission:
-    """A linear map from k joint positions to k actuator positions: a = ratios (q - offsets).
-
-    Velocities follow the map. Efforts follow by virtual work: tau = ratios^T (efforts of
-    actuators).
-    """
-
-    name: str
-    joints: tuple[str, ...]
-    actuators: tuple[str, ...]
-    ratios: np.ndarray  # (k, k)
-    offsets: np.ndarray  # of the joints (k,) [rad or m]
-
-    def reflected(self, values: np.ndarray) -> np.ndarray:
-        """Return inertias, gains or dampings of actuators (k,) reflected to the joints (k, k)."""
-        return self.ratios.T @ np.diag(values) @ self.ratios
-
-    def for_each_joint(self, what: str, values: np.ndarray) -> np.ndarray:
-        """Return `reflected` as one number for each joint (k,).
-
-        ValueError if joints would be coupled.
-        """
-        reflected = self.reflected(values)
-        alone = np.diagonal(reflected).copy()
-        coupled = np.abs(reflected - np.diag(alone)).max()
-        if coupled > 1e-12 * np.abs(reflected).max():
-            raise ValueError(
-                f"{what} of {' and '.join(map(repr, self.actuators))} couple the joints"
-                f" {' and '.join(map(repr, self.joints))} by {coupled:.6g}, and joints have {what}"
-                " of their own only: give them to the joints, or those of actuators in inverse"
-                " proportion to the squares of their reductions"
-            )
-        return alone
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hrpsim.dynamics.joint_forces import EFFORTS, POSITIONS, VELOCITIES
-from hrpsim.jit.compiled import kernel, prepared
+from hrpsim.jit.compiled import inlined_kernel, kernel, prepared
 from hrpsim.jit.numba_code import NumbaCode
 from hrpsim.jit.reference import Reference
 from hrpsim.world.followed_entities import FollowedEntities, alike
 from hrpsim.world.objects.robot import Robot, ramp_steps
-from hrpsim.world.objects.robot_access import is_refused, write_commands
+from hrpsim.world.objects.robot_access import BEYOND, WRITTEN, find_refusal, write_commands
 
 reference_at = NumbaCode("hrpsim.jit.intrinsics", "reference_at")
 
@@ -27,11 +27,10 @@ _NOTHING = np.empty((1, 0))
 def command_worlds(
     example, addresses, worlds, indices, positions, velocities, efforts, given, named, steps
 ):  # many parameters: those of `set_commands`, and which robots
-    """Command the robots of some worlds by the rows of a batch.
+    """Command the robots of some worlds by the rows of a batch, or refuse a row.
 
-    Return -1 after success. Return the number of the first world that refuses its row, after which
-    nothing changes. Return -2 after commands with a target beyond a limit that was not reported
-    yet.
+    Return the number of the world that refuses its row, after which nothing changes, or -1. Return
+    then the same as `set_commands`.
 
     example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers. `given`
     says which of the rows (count, k) of positions, velocities and efforts are used. The other
@@ -39,21 +38,27 @@ def command_worlds(
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
-        q = positions[k if given & POSITIONS != 0 else 0]
-        v = velocities[k if given & VELOCITIES != 0 else 0]
-        tau = efforts[k if given & EFFORTS != 0 else 0]
+        q, v, tau = _rows(k, positions, velocities, efforts, given)
         actuators = reference_at(example, addresses[k])
-        if is_refused(actuators, indices, q, v, tau, given, named):
-            return k
-    beyond = False
+        why, place, value = find_refusal(actuators, indices, q, v, tau, given, named)
+        if why != WRITTEN:
+            return k, why, place, value
+    became = WRITTEN
     for number in range(worlds.shape[0]):
         k = worlds[number]
-        q = positions[k if given & POSITIONS != 0 else 0]
-        v = velocities[k if given & VELOCITIES != 0 else 0]
-        tau = efforts[k if given & EFFORTS != 0 else 0]
+        q, v, tau = _rows(k, positions, velocities, efforts, given)
         actuators = reference_at(example, addresses[k])
-        beyond = write_commands(actuators, indices, q, v, tau, given, steps) or beyond
-    return -2 if beyond else -1
+        if write_commands(actuators, indices, q, v, tau, given, steps):
+            became = BEYOND
+    return -1, became, -1, 0.0
+
+
+@inlined_kernel
+def _rows(k, positions, velocities, efforts, given):
+    """Return the rows of world k, or the first rows of arrays that are not given."""
+    q = positions[k if given & POSITIONS != 0 else 0]
+    v = velocities[k if given & VELOCITIES != 0 else 0]
+    return q, v, efforts[k if given & EFFORTS != 0 else 0]
 
 
 _command_worlds = prepared(command_worlds)
@@ -96,14 +101,15 @@ class BatchCommands(FollowedEntities):
         rows = [values.get(what, _NOTHING) for what in _BITS]
         steps = ramp_steps(over, self._worlds[0].time_step)
         how = given, names is not None, steps
-        refused = _command_worlds(self.example, self.addresses, chosen, indices, *rows, *how)
-        if refused == -2:
+        refusing, became, place, value = _command_worlds(
+            self.example, self.addresses, chosen, indices, *rows, *how
+        )
+        if refusing >= 0:
+            raise self.entities[refusing].refusal(became, indices[place], value)
+        if became == BEYOND:
             for k in chosen.tolist():
                 one = {what: array[k] for what, array in values.items()}
                 self.entities[k].report_beyond(indices, one, stacklevel=4)
-        if refused >= 0:
-            one = {what: array[refused] for what, array in values.items()}
-            self.entities[refused].command(**one, names=names, over=over)
 
     def _reference_to(self, entity: Robot) -> Reference:
         return entity.access.actuators

@@ -12,8 +12,11 @@ import numpy as np
 import pytest
 
 from hrpsim import ModelError, ModelWarning, load_model, share_path
-from hrpsim.model import from_urdf, load
+from hrpsim.model import from_robot_data, load
+from hrpsim.model.from_urdf import robot_of_urdf
 from hrpsim.model.load import expand_xacro
+from hrpsim.model.urdf.resolve_uris import Resources
+from hrpsim.model.urdf.xacro_text import UrdfText
 
 HUMANOID = expand_xacro(share_path("urdf/hrp2_like.urdf.xacro"), {"bush": True})
 LINK = """<link name="{name}"><inertial><mass value="1"/>
@@ -34,9 +37,14 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def read(monkeypatch):
-    """How often a text was read."""
-    calls, real = [], from_urdf.read_model
-    monkeypatch.setattr(from_urdf, "read_model", lambda *given: calls.append(1) or real(*given))
+    """How often a model was made."""
+    calls, real = [], from_robot_data.model_of_robot
+
+    def counted(*given):
+        calls.append(1)
+        return real(*given)
+
+    monkeypatch.setattr(from_robot_data, "model_of_robot", counted)
     return calls
 
 
@@ -58,11 +66,11 @@ def test_a_kept_model_is_the_model_that_is_read(read):
     first, again = load_model(HUMANOID), load_model(HUMANOID)
     assert len(read) == 1 and again is not first
     assert plain(first) == plain(again)
-    urdf = from_urdf.UrdfText(HUMANOID, None, True, None)
-    fresh, notes = from_urdf.read_model(urdf, "free", False, "hull", None)
-    assert not notes
+    robot, notes = robot_of_urdf(UrdfText(HUMANOID, None, True))
+    fresh, more_notes = from_robot_data.model_of_robot(robot, Resources(None))
+    assert not notes and not more_notes
     for field in fields(fresh):
-        if field.name not in ("urdf", "source"):
+        if field.name not in ("text", "source"):
             assert plain(getattr(fresh, field.name)) == plain(getattr(again, field.name)), field
 
 

@@ -35,6 +35,7 @@ def pair(base: str = "fixed"):
 BAD_COMMANDS = {
     "unknown joint": (dict(positions=[0.1], names=["hop"]), r"'hop'.*hip"),
     "NaN": (dict(positions=[np.nan], names=["hip"]), r"'hip'.*nan"),
+    "NaN velocity": (dict(velocities=[np.nan], names=["hip"]), r"velocities for joint 'hip'.*nan"),
     "infinite": (dict(efforts=[0.0, np.inf]), r"'knee'.*inf"),
     "too long": (dict(positions=[0.1, 0.2], names=["hip"]), r"must be 1 numbers.*\(2,\)"),
     "too short": (dict(efforts=[0.1]), r"must be 2 numbers.*\(1,\)"),

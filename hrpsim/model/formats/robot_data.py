@@ -5,30 +5,21 @@
 
 from __future__ import annotations
 
-import atexit
-import hashlib
 import math
-import re
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
+from typing import Any, NoReturn
 
 import numpy as np
 
 from hrpsim.errors import ModelError
-from hrpsim.model.shapes.mesh_integrals import doubled_areas
 from hrpsim.model.shapes.placement import IDENTITY, Placement
-from hrpsim.stored_files import cache_home, write_at_once
+from hrpsim.model.urdf.document import Document
 
 WORLD_LINK = "world"  # the root link of a robot that does not float
 
 
 LONGEST_DELAY = 1.0  # of commands and of sensors [s]
-_TRIANGLE = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-_HEAD = b"hrpsim, metres".ljust(80, b" ")
 _SHOWN = 4  # names listed at most
 
 
@@ -43,9 +34,9 @@ class MeshData:
 
 @dataclass(frozen=True)
 class MeshFile:
-    """A mesh file that hrpsim reads itself, scaled along its axes."""
+    """A mesh file that hrpsim reads itself, by its URI, scaled along its axes."""
 
-    path: Path
+    uri: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
@@ -61,7 +52,16 @@ class ShapeData:
     size: tuple[float, ...] = ()
     placement: Placement = IDENTITY
     mesh: MeshData | MeshFile | None = None
-    color: tuple[float, float, float, float] | None = None
+    color: tuple[float, ...] | None = None  # red, green, blue, opacity, each from 0 to 1
+    name: str = ""
+    element: object = None  # of a URDF, for errors
+
+    @property
+    def is_void(self) -> bool:
+        """Whether the shape is empty: a box without any size, a cylinder without a radius."""
+        if self.kind in ("cylinder", "capsule"):
+            return self.size[0] == 0.0
+        return self.kind == "box" and not any(self.size)
 
 
 @dataclass
@@ -77,6 +77,8 @@ class LinkData:
     visuals: list[ShapeData] = field(default_factory=list)
     material: str | None = None
     gravity_compensation: float = 0.0  # the part of its weight that is borne
+    mesh_use: str | None = None  # of its collision meshes, one of MESH_USES
+    element: object = None  # of a URDF, for errors
 
 
 @dataclass
@@ -99,8 +101,10 @@ class JointData:
     stiffness: float = 0.0
     rest: float = 0.0
     gains: tuple[float, float] | None = None
-    actuator: dict[str, float] = field(default_factory=dict)  # properties of hrpsim.Actuator
+    actuator: dict[str, Any] = field(default_factory=dict)  # properties of hrpsim.Actuator
     mimic: tuple[str, float, float] | None = None  # leader, ratio, offset
+    start: float | None = None  # position of a robot that is added to a world
+    element: object = None  # of a URDF, for errors
 
 
 @dataclass
@@ -117,25 +121,90 @@ class TendonData:
     actuator: dict[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, eq=False)
+class Transmission:
+    """A linear map from k joint positions to k actuator positions: a = ratios (q - offsets).
+
+    Velocities follow the map. Efforts follow by virtual work: tau = ratios^T (efforts of
+    actuators).
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    actuators: tuple[str, ...]
+    ratios: np.ndarray  # (k, k)
+    offsets: np.ndarray  # of the joints (k,) [rad or m]
+
+    def reflected(self, values: np.ndarray) -> np.ndarray:
+        """Return inertias, gains or dampings of actuators (k,) reflected to the joints (k, k)."""
+        return self.ratios.T @ np.diag(values) @ self.ratios
+
+    def for_each_joint(self, what: str, values: np.ndarray) -> np.ndarray:
+        """Return `reflected` as one number for each joint (k,).
+
+        ValueError if joints would be coupled.
+        """
+        reflected = self.reflected(values)
+        alone = np.diagonal(reflected).copy()
+        coupled = np.abs(reflected - np.diag(alone)).max()
+        if coupled > 1e-12 * np.abs(reflected).max():
+            raise ValueError(
+                f"{what} of {' and '.join(map(repr, self.actuators))} couple the joints"
+                f" {' and '.join(map(repr, self.joints))} by {coupled:.6g}, and joints have {what}"
+                " of their own only: give them to the joints, or those of actuators in inverse"
+                " proportion to the squares of their reductions"
+            )
+        return alone
+
+
 @dataclass(frozen=True)
 class SensorData:
-    """A sensor of kind "force_torque" (of the joint above the link) or "imu" in a link."""
+    """A sensor in a link, of kind "force_torque" (of the joint above the link) or "imu".
+
+    `hrpsim.model.model.Sensor` describes the fields.
+    """
 
     name: str
     kind: str
     link: str
     placement: Placement = IDENTITY
     latency: float = 0.0  # [s]
+    tare: bool = False
+    rate: float = 0.0  # at which it is published [Hz]; 0: as often as the state
+    noise: tuple[float, ...] = ()
+    bias: tuple[float, ...] = ()
+    bias_mean: tuple[float, ...] = ()
+    topic: str = ""
+    frame: str = ""
+    reversed: bool = False
+    element: object = None  # of a URDF, for errors
 
 
 @dataclass(frozen=True)
-class LoopData:
-    """A connection that closes a loop: two links, a frame in each, and the held axes."""
+class SampledSensorData:
+    """A sensor with a rate of its own, such as a camera. Its settings are texts."""
 
     name: str
     kind: str
+    link: str
+    placement: Placement
+    settings: dict[str, str]
+    topic: str = ""
+    frame: str = ""
+    element: object = None  # of a URDF, for errors
+
+
+@dataclass(frozen=True)
+class ConnectionData:
+    """A connection between two links, such as a closed loop: a frame in each, and held axes."""
+
+    name: str
+    kind: str | None
+    axes: tuple[str, ...] | None
     links: tuple[str, str]
-    frames: tuple[Placement, Placement]
+    frames: tuple[Placement, Placement]  # in the links' frames
+    length: float | None = None
+    settings: dict[str, float | str | bool] = field(default_factory=lambda: {"collide": False})
 
 
 @dataclass(frozen=True)
@@ -147,20 +216,35 @@ class KeyframeData:
     joints: dict[str, tuple[float, ...]]  # one number, of a floating joint x y z qx qy qz qw
 
 
+Part = LinkData | JointData | SensorData | SampledSensorData | ShapeData
+_KINDS = {
+    LinkData: "link",
+    JointData: "joint",
+    SensorData: "sensor",
+    SampledSensorData: "sensor",
+    ShapeData: "shape",
+}
+
+
 @dataclass
 class RobotData:
     """A robot with `joints` in any order.
 
     commanded: (joint, interfaces) in the actuators' order.
     notes: elements that hrpsim does not simulate, one line for each kind.
+    label, document: name of the description for errors, and the XML of a URDF.
     """
 
     name: str
     root: str
+    label: str = "<text>"
+    document: Document | None = None
     links: dict[str, LinkData] = field(default_factory=dict)
     joints: dict[str, JointData] = field(default_factory=dict)
     sensors: list[SensorData] = field(default_factory=list)
-    loops: list[LoopData] = field(default_factory=list)
+    sampled_sensors: list[SampledSensorData] = field(default_factory=list)
+    connections: list[ConnectionData] = field(default_factory=list)
+    transmissions: dict[str, Transmission] = field(default_factory=dict)
     tendons: list[TendonData] = field(default_factory=list)
     apart: list[tuple[str, str]] = field(default_factory=list)  # links that never collide
     keyframes: list[KeyframeData] = field(default_factory=list)
@@ -176,6 +260,31 @@ class RobotData:
         """Add a joint and return the joint. Its name must be new."""
         self.joints[joint.name] = joint
         return joint
+
+    def all_sensors(self) -> list[SensorData | SampledSensorData]:
+        """Return the sensors of both sorts."""
+        return [*self.sensors, *self.sampled_sensors]
+
+    def joints_above(self) -> dict[str, JointData]:
+        """Return the joint above each link but the root."""
+        return {joint.child: joint for joint in self.joints.values()}
+
+    def joints_beneath(self) -> dict[str, list[JointData]]:
+        """Return the joints beneath each link, sorted by name."""
+        found: dict[str, list[JointData]] = {link: [] for link in self.links}
+        for name in sorted(self.joints):
+            found[self.joints[name].parent].append(self.joints[name])
+        return found
+
+    def where(self, part: Part) -> str:
+        """Return the place of a part for errors and warnings: "file:line: link 'name'"."""
+        if self.document is not None:
+            return self.document.where(part.element)
+        return f"{self.label}: {_KINDS[type(part)]} {part.name!r}"
+
+    def fail(self, part: Part, cause: str) -> NoReturn:
+        """Raise the ModelError that names the place of a part and the cause."""
+        raise ModelError(f"{self.where(part)}: {cause}")
 
     def free_joint_name(self, wanted: str) -> str:
         """Return `wanted`, or a similar name that no joint has."""
@@ -214,65 +323,3 @@ class Notes:
             count = str(len(names)) + (f": {shown}" if shown else "")
             found.append(f"{element} ({count}): {why}")
         return found
-
-
-def cached_mesh(mesh: MeshData) -> Path:
-    """Return a file with this mesh, below the cache folder and named by its content.
-
-    If the cache folder cannot be written, the file is in a folder that is deleted with this
-    process. ModelError if neither folder can be written.
-    """
-    data = stl_of(mesh)
-    name = f"{_safe(mesh.name)}-{hashlib.sha256(data).hexdigest()[:20]}.stl"
-    failure: OSError | None = None
-    for folder in (_kept, _temporary):
-        try:
-            path = folder() / name
-            if not path.is_file() or path.stat().st_size != len(data):
-                write_at_once(path, data)
-            return path
-        except OSError as cause:
-            failure = cause
-    raise ModelError(f"mesh {mesh.name!r}: cannot be written: {failure}")
-
-
-def stl_of(mesh: MeshData) -> bytes:
-    """Return the mesh as a binary STL, single precision."""
-    corners = np.asarray(mesh.vertices, dtype=np.float64)[np.asarray(mesh.triangles)]
-    normals = doubled_areas(corners)
-    lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-    table = np.zeros(len(corners), dtype=_TRIANGLE)
-    table["normal"] = normals / np.where(lengths > 0.0, lengths, 1.0)
-    table["corners"] = corners
-    return _HEAD + np.uint32(len(table)).tobytes() + table.tobytes()
-
-
-def file_names(meshes: list[MeshData]) -> list[str]:
-    """Return a different file name for each mesh."""
-    names: list[str] = []
-    taken: set[str] = set()
-    for mesh in meshes:
-        stem, name, number = _safe(mesh.name), "", 1
-        while not name or name.lower() in taken:
-            name = f"{stem}.stl" if number == 1 else f"{stem}_{number}.stl"
-            number += 1
-        taken.add(name.lower())
-        names.append(name)
-    return names
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^\w.-]", "_", Path(name).name, flags=re.ASCII)[:60].strip(".") or "mesh"
-
-
-def _kept() -> Path:
-    """Return the folder of meshes that outlive the process."""
-    return cache_home() / "meshes"
-
-
-@lru_cache(maxsize=1)
-def _temporary() -> Path:
-    """Return a new folder that is deleted with the process."""
-    folder = tempfile.mkdtemp(prefix="hrpsim-meshes-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)

@@ -1,52 +1,58 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keep URDFs converted from MJCF files in the cache folder for later processes.
+"""Keep robots converted from MJCF files in the cache folder for later processes.
 
 MuJoCo takes half a second to compile an MJCF with large meshes. Reading the result takes some
-milliseconds. A kept text is valid as long as all files named in the MJCF are unchanged.
+milliseconds. A kept robot is valid as long as all files named in the MJCF are unchanged.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
-import re
+import pickle
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from urllib.parse import unquote
 
 from hrpsim.jit.kernel_folders import cache_for
+from hrpsim.model.formats.robot_data import MeshFile, RobotData
+from hrpsim.model.formats.stored_meshes import path_of
 from hrpsim.model.mjcf.read import MjcfSource
 from hrpsim.stored_files import read_whole, remove_oldest, write_whole
 
-Converted = tuple[str, tuple[str, ...]]  # the URDF, and what the MJCF had besides
-
-_KEPT = 200  # texts, the most recently used
-_URI = re.compile(r'"file://([^"]*)"')
+_KEPT = 200  # robots, the most recently used
 
 
-def converted(text: str, path: Path, convert: Callable[[], Converted]) -> Converted:
-    """Return the conversion of an MJCF, from `convert` now or from an earlier process."""
+def converted(text: str, path: Path, convert: Callable[[], RobotData]) -> RobotData:
+    """Return the conversion of an MJCF, from `convert` now or from an earlier process.
+
+    The meshes of the robot must be files.
+    """
     key = _key_of(text, path)
-    stored = folder() / f"{key}.mjcf.json"
+    stored = folder() / f"{key}.mjcf.pickle"
     content = read_whole(stored) if key else None
     if content is not None:
-        urdf, notes = json.loads(content)
-        if all(Path(unquote(file)).is_file() for file in _URI.findall(urdf)):
+        robot = pickle.loads(content)
+        if _has_all_files(robot):
             with contextlib.suppress(OSError):
                 os.utime(stored)
-            return urdf, tuple(notes)
-    urdf, notes = convert()
+            return robot
+    content = pickle.dumps(convert())
     if key:
         with contextlib.suppress(OSError):
-            write_whole(stored, json.dumps([urdf, notes]).encode())
-            remove_oldest(stored.parent, "*.mjcf.json", _KEPT)
-    return urdf, notes
+            write_whole(stored, content)
+            remove_oldest(stored.parent, "*.mjcf.pickle", _KEPT)
+    return pickle.loads(content)  # as in later processes: a model is stored by its pickle
+
+
+def _has_all_files(robot: RobotData) -> bool:
+    shapes = (shape for link in robot.links.values() for shape in link.visuals + link.collisions)
+    uris = {shape.mesh.uri for shape in shapes if isinstance(shape.mesh, MeshFile)}
+    return all(path_of(uri).is_file() for uri in uris)
 
 
 @cache

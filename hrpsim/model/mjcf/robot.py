@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.errors import ModelError
-from hrpsim.model.formats.robot_data import WORLD_LINK, LoopData, Notes, RobotData
+from hrpsim.model.formats.robot_data import WORLD_LINK, ConnectionData, Notes, RobotData
 from hrpsim.model.mjcf.actuators import add_actuators, joints_of_tendon, note_tendons
 from hrpsim.model.mjcf.geoms import add_geoms, collides
 from hrpsim.model.mjcf.read import MjcfModel
@@ -107,7 +107,7 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
 class WorldLoop(NamedTuple):
     """A connection to the world, or to a mocap body: its name, or ""."""
 
-    loop: LoopData
+    loop: ConnectionData
     mocap: str
 
 
@@ -217,7 +217,7 @@ def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes)
             if found.mocap or (WORLD_LINK in found.loop.links and robot.root != WORLD_LINK):
                 to_world.append(found)
             else:
-                robot.loops.append(found.loop)
+                robot.connections.append(found.loop)
         elif kind in ("JOINT", "TENDON"):
             why = (_mimic if kind == "JOINT" else _constant_tendon)(m, tree, robot, k)
             if why:
@@ -273,7 +273,7 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
         links.append(tree.links.get(body, WORLD_LINK))
         placed.append(frame)
     label = name or f"{links[0]}-{links[1]}-{k}"
-    loop = LoopData(label, _LOOPS[kind], (links[0], links[1]), (placed[0], placed[1]))
+    loop = ConnectionData(label, _LOOPS[kind], None, (links[0], links[1]), (placed[0], placed[1]))
     return WorldLoop(loop, mocap)
 
 

@@ -24,6 +24,7 @@ from hrpsim.model.formats.robot_data import (
     SensorData,
     ShapeData,
 )
+from hrpsim.model.formats.stored_meshes import file_uri
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.shapes.convex_hull import is_flat, own_extents
 from hrpsim.model.shapes.placement import IDENTITY, Placement
@@ -99,7 +100,7 @@ def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData
     if not np.allclose(R.T @ R, np.eye(3), atol=_UNIT):
         return None
     x, y, z = map(float, scale)
-    return ShapeData("mesh", (), Placement(R, T[:3, 3]), MeshFile(path, (x, y, z)), color)
+    return ShapeData("mesh", (), Placement(R, T[:3, 3]), MeshFile(file_uri(path), (x, y, z)), color)
 
 
 def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from hrpsim import limits
 from hrpsim.errors import ModelError, shown_value, unknown_name
-from hrpsim.model.formats.robot_data import LoopData, Notes, RobotData
+from hrpsim.model.formats.robot_data import ConnectionData, Notes, RobotData
 from hrpsim.model.openhrp.assembly import Part, affine, assembled, copied
 from hrpsim.model.openhrp.body_elements import Elements, YamlFiles
 from hrpsim.model.openhrp.body_values import Values
@@ -72,7 +72,7 @@ class _Reader:
         files = YamlFiles(yaml, self.notes)
         self.elements = Elements(resources, self.to_radian, self.notes, files)
         self.links: dict[str, Part] = {}
-        self.loops: list[LoopData] = []
+        self.loops: list[ConnectionData] = []
         self._above: dict[str, str] = {}  # children, by the child_links of their parents
         shared.open.append(path.resolve())
         for k, entry in enumerate(content["links"]):
@@ -93,7 +93,7 @@ class _Reader:
         parts = self.parts()
         self._give_mass(parts)
         robot = assembled(name, parts, angles, self.notes, self.top.fail)
-        robot.loops = self.loops
+        robot.connections = self.loops
         return robot
 
     def parts(self) -> list[Part]:
@@ -291,4 +291,6 @@ class _Reader:
                 T = affine(R, np.zeros(3) if p is None else p)
                 frames.append(Placement(T[:3, :3], T[:3, 3]))
             label = loop.text("name", default="") or f"{links[0]}-{links[1]}"
-            self.loops.append(LoopData(label, kind, (links[0], links[1]), (frames[0], frames[1])))
+            self.loops.append(
+                ConnectionData(label, kind, None, (links[0], links[1]), (frames[0], frames[1]))
+            )

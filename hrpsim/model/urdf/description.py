@@ -31,7 +31,6 @@ class Description:
     """A URDF with valid links, joints and tree.
 
     links, joints: urdf-parser-py objects by name. elements: the XML behind the objects, for errors.
-    child_joints: names of the joints beneath each link, sorted by name (Pinocchio's order).
     """
 
     document: Document
@@ -41,20 +40,7 @@ class Description:
     joints: dict[str, Any]
     link_elements: dict[str, Any]
     joint_elements: dict[str, Any]
-    child_joints: dict[str, list[str]]
     parent_joint: dict[str, str]  # link -> the joint above it
-
-    def fail_at_joint(self, name: str, cause: str):
-        """Raise the ModelError for the joint `name`."""
-        self.document.fail(self.joint_elements[name], cause)
-
-    def fail_at_link(self, name: str, cause: str):
-        """Raise the ModelError for the link `name`."""
-        self.document.fail(self.link_elements[name], cause)
-
-    def where_is_link(self, name: str) -> str:
-        """Return "file:line: link 'name'" for a warning."""
-        return self.document.where(self.link_elements[name])
 
 
 def read_description(document: Document) -> Description:
@@ -79,9 +65,6 @@ def read_description(document: Document) -> Description:
     for element in joint_elements.values():
         _check_joint(document, element, link_elements)
     parent_joint = _check_tree(document, link_elements, joint_elements)
-    child_joints: dict[str, list[str]] = {link: [] for link in link_elements}
-    for joint in sorted(joint_elements):
-        child_joints[document.only(joint_elements[joint], "parent").get("link")].append(joint)
     _check_mimics(document, joint_elements)
     links, joints = _parse_standard(document, link_elements, joint_elements)
     return Description(
@@ -92,7 +75,6 @@ def read_description(document: Document) -> Description:
         joints=joints,
         link_elements=link_elements,
         joint_elements=joint_elements,
-        child_joints=child_joints,
         parent_joint=parent_joint,
     )
 

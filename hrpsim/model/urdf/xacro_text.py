@@ -244,15 +244,12 @@ def _folder() -> Path:
 class UrdfText(NamedTuple):
     """URDF text and its origin.
 
-    has_lines: whether its lines are the file's lines. not_simulated: additional content of another
-    format.
+    has_lines: whether its lines are the file's lines.
     """
 
     text: str
     path: Path | None
     has_lines: bool
-    resources: Resources
-    not_simulated: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:

@@ -255,11 +255,7 @@ def build_world(
     for where, pair in _entries(file, "no_collisions"):
         with reader.at(where):
             world.disable_collisions(*pair)
-    for name in (file.get("about") or {}).get("entities", ()):
-        if name not in world.entities:
-            raise reader.fail(
-                f"about.entities.{name}", unknown_name("entity", name, world.entities)
-            )
+    _check_about(reader, world, file)
     _warn_of_materials(reader, world, materials)
     if file.get("settle"):
         with reader.at("settle"):
@@ -267,6 +263,14 @@ def build_world(
     else:
         world.check_placed(stacklevel=5)
     return world
+
+
+def _check_about(reader: FileReader, world: World, file: Mapping[str, Any]) -> None:
+    """Raise WorldError for an entity in "about" that the world does not have."""
+    for name in (file.get("about") or {}).get("entities", ()):
+        if name not in world.entities:
+            why = unknown_name("entity", name, world.entities)
+            raise reader.fail(f"about.entities.{name}", why)
 
 
 def _warn_of_materials(reader: FileReader, world: World, named: Mapping[str, list[str]]) -> None:

@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.errors import ModelWarning, WorldError
-from hrpsim.model.described import DescribedKeyframe
 from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, Notes, ShapeData
-from hrpsim.model.from_urdf import keyframe_configurations
+from hrpsim.model.from_robot_data import keyframe_configurations
 from hrpsim.model.load import load_robot_data
 from hrpsim.model.mjcf.geoms import (
     collides,
@@ -106,9 +105,7 @@ def _add_robot(
 ) -> Robot:
     model = replace(load_robot_data(described.data, path), not_simulated=lines)
     start = posture(m, described.tree, "qpos0", m.qpos0)
-    joints = {joint: list(values) for joint, values in start.joints.items()}
-    keyframe = DescribedKeyframe("qpos0", start.base, joints)
-    q = keyframe_configurations(model, [keyframe])["qpos0"]
+    q = keyframe_configurations(model, [start])["qpos0"]
     robot = world.add_robot(model, q=q, name=name, self_collision=True)
     for loop, mocap in described.to_world:
         there = mocap or "world"

@@ -143,6 +143,8 @@ def _checked_color(name: str, color: ArrayLike) -> tuple[int, int, int]:
     """Return a colour with parts from 0 to 255, of red, green and blue from 0 to 1."""
     parts = finite_vector(f"color of {name!r}", color, 3)
     if parts.min() < 0.0 or parts.max() > 1.0:
-        raise WorldError(f"color of {name!r}: red, green and blue are from 0 to 1, got {color}")
+        raise WorldError(
+            f"color of {name!r}: red, green and blue are from 0 to 1, got {parts.tolist()}"
+        )
     red, green, blue = np.rint(255.0 * parts).astype(int).tolist()
     return red, green, blue

@@ -28,7 +28,7 @@ from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vec
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.plausibility import JointLimits, listed
-from hrpsim.world.objects.robot_access import NAN_HOLDS, RobotAccess
+from hrpsim.world.objects.robot_access import BEYOND, NAN_HOLDS, REFUSALS, WRITTEN, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
 from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
@@ -286,11 +286,13 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         if kp is not None or kd is not None:
             given |= OWN_GAINS
             actuators = access.actuators_with(kp, kd, indices, nan_holds)
-        wrong = access.set_commands(actuators, indices, q, v, tau, given, named, steps)
-        if wrong == 1:
-            self._refuse_command(positions, velocities, efforts, indices, nan_holds, actuators)
-        elif wrong:
+        became, place, value = access.set_commands(
+            actuators, indices, q, v, tau, given, named, steps
+        )
+        if became == BEYOND:
             self.report_beyond(indices, {"positions": q, "velocities": v, "efforts": tau})
+        elif became != WRITTEN:
+            raise self.refusal(became, indices[place], value)
 
     def report_beyond(
         self, indices: np.ndarray, values: dict[str, np.ndarray], stacklevel: int = 3
@@ -317,26 +319,16 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         """Give no warnings of targets beyond limits, because the caller checks the limits."""
         self._reported[:] = POSITIONS | VELOCITIES | EFFORTS
 
-    def _refuse_command(
-        self, positions, velocities, efforts, indices: np.ndarray, nan_holds: bool, actuators
-    ) -> None:
-        """Raise StateError for a command that the actuators refused."""
-        given = {"positions": positions, "velocities": velocities, "efforts": efforts}
-        there = {}
-        for what, values in given.items():
-            vector = np.full(len(indices), np.nan)
-            if values is not None:
-                vector = self.joint_index.vector(what, values, indices)
-                held = nan_holds & np.isnan(vector)
-                self.joint_index.values(what, np.where(held, 0.0, vector), indices)
-            there[what] = ~np.isnan(vector)
-        need_gains = (there["positions"] | there["velocities"]) & ~there["efforts"]
-        kp, kd = actuators.whole.kp, actuators.whole.kd
-        k = next(k for k in indices[need_gains] if kp[k] == 0.0 and kd[k] == 0.0)
-        raise StateError(
-            f"joint {self.joint_names[k]!r} of {self.name!r} has no gains, so it can "
-            "be commanded by effort only; set_gains gives it some"
-        )
+    def refusal(self, why: int, joint: int, value: float) -> StateError:
+        """Return the error for a refused command.
+
+        Args:
+            why: key of REFUSALS.
+            joint: index of the joint in `joint_names`.
+            value: refused value.
+        """
+        text = REFUSALS[why].format(joint=self.joint_names[joint], robot=self.name, value=value)
+        return StateError(text)
 
     @property
     def access(self) -> RobotAccess:

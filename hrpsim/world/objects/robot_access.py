@@ -24,6 +24,17 @@ from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_rec
 
 NAN_HOLDS = 16  # beside the bits of CONTROL's `given`: NaN means that a value is not given
 
+# What became of a command. BEYOND: written, with a target beyond a limit that was not reported yet.
+WRITTEN, BEYOND, BAD_POSITION, BAD_VELOCITY, BAD_EFFORT, NO_GAINS = range(6)
+_NOT_FINITE = "for joint {joint!r} of {robot!r} is {value}"
+REFUSALS = {
+    BAD_POSITION: f"positions {_NOT_FINITE}",
+    BAD_VELOCITY: f"velocities {_NOT_FINITE}",
+    BAD_EFFORT: f"efforts {_NOT_FINITE}",
+    NO_GAINS: "joint {joint!r} of {robot!r} has no gains, so it can be commanded by effort only; "
+    "set_gains gives it some",
+}
+
 
 class Actuators(NamedTuple):
     """The actuators of a robot with n joints and nv degrees of freedom."""
@@ -40,37 +51,42 @@ class Actuators(NamedTuple):
 
 @kernel
 def set_commands(actuators, indices, positions, velocities, efforts, given, named, steps):
-    """Command the joints at `indices` (k,). Return 0 for success.
+    """Command the joints at `indices` (k,), or refuse the command, which then changes nothing.
 
-    Return 1 for an invalid command, which changes nothing. Return 2 after a command with a target
-    beyond a limit that is not among `reported`.
+    Return what became of the command: WRITTEN, BEYOND, or a key of REFUSALS. A refusal comes with
+    the place in `indices` of the joint, and the refused value.
 
     `given` says which of positions, velocities and efforts (k,) are given. Values must be finite,
     or NaN if a value is not given. A joint without any value keeps its command. Joints that are
     `named` need gains unless efforts are given. Position targets reach their goal in `steps` equal
     steps, the first of them now. With 0 steps the targets change at once.
     """
-    if is_refused(actuators, indices, positions, velocities, efforts, given, named):
-        return 1
-    beyond = write_commands(actuators, indices, positions, velocities, efforts, given, steps)
-    return 2 if beyond else 0
+    why, place, value = find_refusal(
+        actuators, indices, positions, velocities, efforts, given, named
+    )
+    if why == WRITTEN and write_commands(
+        actuators, indices, positions, velocities, efforts, given, steps
+    ):
+        why = BEYOND
+    return why, place, value
 
 
 @inner_kernel
-def is_refused(actuators, indices, positions, velocities, efforts, given, named):
-    """Return whether a command is invalid by the rules of `set_commands`."""
+def find_refusal(actuators, indices, positions, velocities, efforts, given, named):
+    """Return why a command is invalid, as `set_commands` does. WRITTEN: the command is valid."""
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
-        nothing = 0.0 * positions[k] if has_q else 0.0
-        nothing += 0.0 * velocities[k] if has_v else 0.0
-        nothing += 0.0 * efforts[k] if has_effort else 0.0
-        if nothing != 0.0:
-            return True
+        if has_q and not math.isfinite(positions[k]):
+            return BAD_POSITION, k, positions[k]
+        if has_v and not math.isfinite(velocities[k]):
+            return BAD_VELOCITY, k, velocities[k]
+        if has_effort and not math.isfinite(efforts[k]):
+            return BAD_EFFORT, k, efforts[k]
         at = indices[k]
         needs_gains = named and (has_q or has_v) and not has_effort
         if needs_gains and actuators.kp[at] == 0.0 and actuators.kd[at] == 0.0:
-            return True
-    return False
+            return NO_GAINS, k, 0.0
+    return WRITTEN, -1, 0.0
 
 
 @inner_kernel

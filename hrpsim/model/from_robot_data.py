@@ -1,0 +1,114 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Make a `Model` of a `RobotData`, with warnings of what a user may not expect."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from hrpsim.model.build import build_model, stated_base
+from hrpsim.model.formats.robot_data import KeyframeData, RobotData
+from hrpsim.model.model import MeshUse, Model
+from hrpsim.model.shapes.placement import quaternion_of
+from hrpsim.model.urdf.resolve_uris import Resources
+from hrpsim.model.urdf.srdf import Pair, pair_of, read_disabled_collisions
+from hrpsim.model.visuals import drawn_shapes, read_shapes
+
+_SHOWN = 4  # names listed at most
+
+
+def model_of_robot(
+    robot: RobotData,
+    resources: Resources,
+    base: str | None = None,
+    accept_nonphysical_inertia: bool = False,
+    meshes: str = "hull",
+    srdf: str | os.PathLike | None = None,
+) -> tuple[Model, list[str]]:
+    """Return the model of a robot and the warnings about the robot.
+
+    `resources` finds the mesh files. The other arguments and errors are the same as for
+    `load_model`.
+    """
+    base = base or stated_base(robot)
+    model, notes = build_model(robot, base, accept_nonphysical_inertia)
+    shapes, uses = read_shapes(robot, model.frames, resources, meshes)
+    notes += _surprises(uses)
+    disabled = _stay_apart(robot)
+    if srdf is not None:
+        of_srdf, srdf_notes = read_disabled_collisions(srdf, model.frames)
+        disabled |= of_srdf
+        notes += srdf_notes
+    if not shapes and not uses and base == "free":
+        notes += _intangible(robot)
+    model = replace(
+        model,
+        shapes=shapes,
+        visuals=drawn_shapes(robot),
+        meshes=uses,
+        disabled_collisions=frozenset(disabled),
+        keyframes=keyframe_configurations(model, robot.keyframes),
+        not_simulated=tuple(robot.notes),
+    )
+    return model, notes
+
+
+def _stay_apart(robot: RobotData) -> set[Pair]:
+    """Return the pairs of links, in the order of their names, that never collide."""
+    found: set[Pair] = set()
+    for link, other in robot.apart:
+        others = robot.links if other == "*" else (other,)
+        found.update(pair_of(link, name) for name in others if name != link)
+    return found
+
+
+def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
+    """Return notes on meshes that were repaired, or are used in another way than requested."""
+    return list(dict.fromkeys(f"mesh {use.file}: {use.note}" for use in uses if use.note))
+
+
+def _intangible(robot: RobotData) -> list[str]:
+    """Return a note on a robot without collision shapes if the robot has visual shapes."""
+    seen = [name for name, link in robot.links.items() if link.visuals]
+    if not seen:
+        return []
+    shown = ", ".join(map(repr, _ends(robot, seen)[:_SHOWN]))
+    return [
+        f"{robot.where(robot.links[robot.root])}: no link has a <collision>, though"
+        f" {len(seen)} have a <visual>: in a world the robot falls through everything; give the"
+        f" links that it touches things with (its ends are {shown}) a <collision> each"
+    ]
+
+
+def _ends(robot: RobotData, links: list[str]) -> list[str]:
+    """Return the links, out of some links, that have none of the others beneath them."""
+    joints, above = robot.joints_above(), set()
+    for link in links:
+        while link in joints:
+            link = joints[link].parent
+            above.add(link)
+    return [link for link in links if link not in above]
+
+
+def keyframe_configurations(
+    model: Model, keyframes: Iterable[KeyframeData]
+) -> dict[str, np.ndarray]:
+    """Return q (nq,) of each posture. Joints without a position are neutral."""
+    by_name = {joint.name: joint for joint in model.joints}
+    found = {}
+    for keyframe in keyframes:
+        q = model.neutral()
+        if keyframe.base is not None and model.base == "free":
+            q[:3], q[3:7] = keyframe.base.p, quaternion_of(keyframe.base.R)
+        for name, position in keyframe.joints.items():
+            at = by_name[name].q_index
+            q[at : at + len(position)] = position
+            if len(position) == 7:
+                q[at + 3 : at + 7] /= np.linalg.norm(position[3:])
+        found[keyframe.name] = q
+    return found
