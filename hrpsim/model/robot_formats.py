@@ -32,9 +32,9 @@ class RobotFormat:
 
     name: str
     title: str = ""  # in a list of what is read
-    suffixes: tuple[str, ...] = ()  # that tell the format of a file
-    root: str = ""  # element that tells the format of XML
-    head: str = ""  # beginning of a text that tells the format
+    suffixes: tuple[str, ...] = ()  # of its files
+    root: str = ""  # root element of its XML
+    head: str = ""  # first letters of its texts
     read: Reader | None = None
     refusal: str = ""
 

@@ -28,8 +28,8 @@ class Altimeter(SampledSensorKind):
     def measure(self, robot, sensor):
         return robot.frame_pose(sensor.body, sensor.R, sensor.p)[0][2] - self.level
 
-    def disturbed(self, values, sensor, random):
-        return values + sensor.noise * random.standard_normal()
+    def disturbed(self, values, noise):
+        return values + noise.deviation * noise.random.standard_normal()
 
 
 @pytest.fixture(autouse=True)

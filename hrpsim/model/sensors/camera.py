@@ -15,7 +15,13 @@ from lxml.etree import _Element
 from hrpsim import limits
 from hrpsim.errors import unknown_name
 from hrpsim.model.sensors.gazebo_values import deviation_of, text_of
-from hrpsim.model.sensors.sensor_kind import COMMON, SampledSensorKind, SensedRobot, require
+from hrpsim.model.sensors.sensor_kind import (
+    COMMON,
+    SampledSensorKind,
+    SampleNoise,
+    SensedRobot,
+    require,
+)
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.urdf.document import Document
 
@@ -106,21 +112,20 @@ class Camera(SampledSensorKind):
         hidden = None if sensor.see_own else (robot.name, sensor.link)
         return CameraValues(robot.world.picture(self, Placement(R, p), hidden), R, p)
 
-    def disturbed(
-        self, values: CameraValues, sensor: Any, random: np.random.Generator
-    ) -> CameraValues:
+    def disturbed(self, values: CameraValues, noise: SampleNoise) -> CameraValues:
         """Return the images with noise and dropouts of the depth."""
         depth = values.picture.depth
         if depth is None:
             return values
-        depth = depth + np.float32(sensor.noise) * random.standard_normal(depth.shape, np.float32)
-        depth[random.random(depth.shape) < sensor.dropout] = np.inf
+        error = noise.random.standard_normal(depth.shape, np.float32)
+        depth = depth + np.float32(noise.deviation) * error
+        depth[noise.random.random(depth.shape) < noise.dropout] = np.inf
         return values._replace(picture=values.picture._replace(depth=depth))
 
-    @classmethod
-    def gazebo_settings(cls, document: Document, sensor: _Element) -> dict[str, Any]:
+    @staticmethod
+    def gazebo_settings(document: Document, sensor: _Element) -> dict[str, Any]:
         """Return rate, lens, images and noise of <camera>."""
-        settings = super().gazebo_settings(document, sensor)
+        settings = SampledSensorKind.gazebo_settings(document, sensor)
         settings |= {"images": _GAZEBO_TYPES[sensor.get("type")], "see_own": True}
         for key, (path, default) in _GAZEBO.items():
             settings[key] = text_of(sensor, f"camera/{path}", default)

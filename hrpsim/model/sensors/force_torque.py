@@ -44,8 +44,8 @@ class ForceTorque(StepSensorKind):
         """Return whether frame and direction are known."""
         return _frame(sensor) in ("child", "sensor") and _direction(sensor) in _DIRECTIONS
 
-    @classmethod
-    def gazebo_placement(cls, sensor: _Element, pose: Placement) -> Placement:
+    @staticmethod
+    def gazebo_placement(sensor: _Element, pose: Placement) -> Placement:
         """Return a placement at the joint. `pose` turns it if <frame> is "sensor"."""
         return Placement(pose.R, IDENTITY.p) if _frame(sensor) == "sensor" else IDENTITY
 

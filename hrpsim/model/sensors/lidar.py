@@ -15,7 +15,7 @@ from lxml.etree import _Element
 from hrpsim.errors import unknown_name
 from hrpsim.model.sensors.gazebo_values import deviation_of, number_of, text_of
 from hrpsim.model.sensors.ray_pattern import RayPattern
-from hrpsim.model.sensors.sensor_kind import require
+from hrpsim.model.sensors.sensor_kind import SampledSensorKind, require
 from hrpsim.model.urdf.document import Document
 
 PATTERNS = ("grid", "rosette")
@@ -132,11 +132,11 @@ class Lidar(RayPattern):
         super().check(rate)
         require(not self.sweep or rate > 0.0, "a sweep takes 1 / rate: give it a rate")
 
-    @classmethod
-    def gazebo_settings(cls, document: Document, sensor: _Element) -> dict[str, Any]:
+    @staticmethod
+    def gazebo_settings(document: Document, sensor: _Element) -> dict[str, Any]:
         """Return rate, angles, ranges and noise of <ray> or <lidar>."""
         scan = "ray" if sensor.find("ray") is not None else "lidar"
-        settings = super().gazebo_settings(document, sensor)
+        settings = SampledSensorKind.gazebo_settings(document, sensor)
         for key, (path, default) in _GAZEBO.items():
             settings[key] = text_of(sensor, f"{scan}/{path}", default)
         settings["noise"] = deviation_of(sensor.find(f"{scan}/noise"))

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from hrpsim.model.sensors.sensor_kind import SampledSensorKind, require
+from hrpsim.model.sensors.sensor_kind import SampledSensorKind, SampleNoise, require
 
 ALIGNMENTS = ("yaw", "base", "world")
 GEOMETRIES = ("collision", "visual")  # that rays meet
@@ -38,8 +38,8 @@ class RayPattern(SampledSensorKind):
         require(min(self.shape) > 0, "columns and points must be positive: it has no rays")
         self.require_few()
 
-    def disturbed(self, values: np.ndarray, sensor: Any, random: np.random.Generator) -> np.ndarray:
+    def disturbed(self, values: np.ndarray, noise: SampleNoise) -> np.ndarray:
         """Return ranges (n,) [m] with noise and dropouts."""
-        ranges = values + sensor.noise * random.standard_normal(len(values))
-        ranges[random.random(len(values)) < sensor.dropout] = np.inf
+        ranges = values + noise.deviation * noise.random.standard_normal(len(values))
+        ranges[noise.random.random(len(values)) < noise.dropout] = np.inf
         return ranges

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from lxml.etree import _Element
@@ -49,13 +49,13 @@ class SensorKind:
         """Return whether a <sensor> of Gazebo with a type of this kind is simulated."""
         return True
 
-    @classmethod
-    def gazebo_placement(cls, sensor: _Element, pose: Placement) -> Placement:
+    @staticmethod
+    def gazebo_placement(sensor: _Element, pose: Placement) -> Placement:
         """Return the placement in the link of a <sensor> of Gazebo with the placement `pose`."""
         return pose
 
-    @classmethod
-    def gazebo_settings(cls, document: Document, sensor: _Element) -> dict[str, Any]:
+    @staticmethod
+    def gazebo_settings(document: Document, sensor: _Element) -> dict[str, Any]:
         """Return the settings of a <sensor> of Gazebo. ModelError for an invalid number."""
         raise NotImplementedError
 
@@ -80,6 +80,14 @@ class StepSensorKind(SensorKind):
         rate = number_of(document, sensor, text_of(sensor, "update_rate", "0"))
         noise = noise_of_axes(document, sensor, cls.kind, cls.gazebo_quantities)
         return {"rate": max(rate, 0.0), **noise}
+
+
+class SampleNoise(NamedTuple):
+    """The noise of one sample."""
+
+    deviation: float  # in the unit of the values
+    dropout: float  # part of the values that are missing
+    random: np.random.Generator
 
 
 class SensedRobot(Protocol):
@@ -116,8 +124,8 @@ class SampledSensorKind(SensorKind):
         """
         raise NotImplementedError
 
-    def disturbed(self, values: Any, sensor: Any, random: np.random.Generator) -> Any:
-        """Return `values` with the noise and dropouts of the SampledSensor."""
+    def disturbed(self, values: Any, noise: SampleNoise) -> Any:
+        """Return `values` with noise and dropouts."""
         raise NotImplementedError
 
     def require_few(self) -> None:
@@ -127,7 +135,7 @@ class SampledSensorKind(SensorKind):
             n * m <= limits.SENSOR_RAYS, f"{n} x {m} are over {limits.SENSOR_RAYS} (SENSOR_RAYS)"
         )
 
-    @classmethod
-    def gazebo_settings(cls, document: Document, sensor: _Element) -> dict[str, Any]:
+    @staticmethod
+    def gazebo_settings(document: Document, sensor: _Element) -> dict[str, Any]:
         """Return the rate. The sensor is off until its first reading, so that it costs nothing."""
         return {"rate": text_of(sensor, "update_rate", "0"), "enabled": False}

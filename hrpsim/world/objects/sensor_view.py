@@ -13,7 +13,7 @@ import numpy as np
 from hrpsim.errors import StateError, WorldError
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.sensors.sampled_sensor import SampledSensor
-from hrpsim.model.sensors.sensor_kind import SensedRobot
+from hrpsim.model.sensors.sensor_kind import SampleNoise, SensedRobot
 from hrpsim.sensors.noise import noise_generator
 from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
@@ -226,7 +226,8 @@ class SampledView(Closed):
         at = self.description
         if at.noise == at.dropout == 0.0:
             return values
-        return at.pattern.disturbed(values, at, self._generator(number))
+        noise = SampleNoise(at.noise, at.dropout, self._generator(number))
+        return at.pattern.disturbed(values, noise)
 
     def _unfinished(self) -> Any:
         """Return the present parts of an unfinished sample."""
