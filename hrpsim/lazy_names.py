@@ -1,7 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Public names of a package, imported when they are first used (PEP 562)."""
+"""Public names of a package, imported when they are first used (PEP 562).
+
+The library lazy-loader does the same from a stub. Its key is missing in rosdep, so that a ROS
+workspace could not install it.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +15,20 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-_IMPORT = re.compile(r"^    from (\S+) import (?:\(\s+)?(\w+) as \2\b", re.MULTILINE)
+_IMPORT = re.compile(r"^    from (\S+) import (\([^)]+\)|.+)$", re.MULTILINE)
 
 
-def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__all__`, `__getattr__` and `__dir__` of the package with this `__name__`.
+def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` of the package with this `__name__`.
 
-    The names are those that its source imports as themselves for type checkers and editors, in the
-    block `if TYPE_CHECKING:`. A name whose module needs the package of an extra that is not
+    The block `if TYPE_CHECKING:` of its source imports the names for type checkers and editors, and
+    so says where each is defined. A name whose module needs the package of an extra that is not
     installed raises MissingPackageError, which names the extra.
     """
     loader: Any = sys.modules[package].__loader__
-    home = {name: module for module, name in _IMPORT.findall(loader.get_source(package))}
-    public_names = sorted(name for name in home if not name.startswith("_"))
+    home = {}
+    for module, names in _IMPORT.findall(loader.get_source(package)):
+        home.update(dict.fromkeys(re.findall(r"\w+", names), module))
 
     def find(name: str) -> Any:
         if name not in home:
@@ -37,4 +42,4 @@ def lazy_names(package: str) -> tuple[list[str], Callable[[str], Any], Callable[
 
             raise missing_package(f"{package}.{name}", error) from error
 
-    return public_names, find, lambda: public_names
+    return find, sys.modules[package].__all__.copy

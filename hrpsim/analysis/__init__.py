@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = ["Analyser", "FixedPhase", "Observer", "analyse_motion"]
+
 if TYPE_CHECKING:
-    from hrpsim.analysis.analyser import Analyser as Analyser
-    from hrpsim.analysis.analyser import FixedPhase as FixedPhase
-    from hrpsim.analysis.observer import Observer as Observer
-    from hrpsim.analysis.summary import analyse_motion as analyse_motion
+    from hrpsim.analysis.analyser import Analyser, FixedPhase
+    from hrpsim.analysis.observer import Observer
+    from hrpsim.analysis.summary import analyse_motion
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = ["BagError", "Foot", "FootWrenches", "messages", "read_foot_wrenches", "topic_types"]
+
 if TYPE_CHECKING:
-    from hrpsim.bag.foot_wrenches import Foot as Foot
-    from hrpsim.bag.foot_wrenches import FootWrenches as FootWrenches
-    from hrpsim.bag.foot_wrenches import read_foot_wrenches as read_foot_wrenches
-    from hrpsim.bag.reader import BagError as BagError
-    from hrpsim.bag.reader import messages as messages
-    from hrpsim.bag.reader import topic_types as topic_types
+    from hrpsim.bag.foot_wrenches import Foot, FootWrenches, read_foot_wrenches
+    from hrpsim.bag.reader import BagError, messages, topic_types
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)

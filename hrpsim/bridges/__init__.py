@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = [
+    "McRtc",
+    "OnnxPolicy",
+    "SlowWalk",
+    "TsidController",
+    "mujoco",
+    "read_body_motion",
+    "read_gains",
+]
+
 if TYPE_CHECKING:
-    from hrpsim.bridges import mujoco as mujoco
-    from hrpsim.bridges.mc_rtc import McRtc as McRtc
-    from hrpsim.bridges.onnx_policy import OnnxPolicy as OnnxPolicy
-    from hrpsim.bridges.openhrp_motion import read_body_motion as read_body_motion
-    from hrpsim.bridges.openhrp_motion import read_gains as read_gains
-    from hrpsim.bridges.tsid import SlowWalk as SlowWalk
-    from hrpsim.bridges.tsid import TsidController as TsidController
+    from hrpsim.bridges import mujoco
+    from hrpsim.bridges.mc_rtc import McRtc
+    from hrpsim.bridges.onnx_policy import OnnxPolicy
+    from hrpsim.bridges.openhrp_motion import read_body_motion, read_gains
+    from hrpsim.bridges.tsid import SlowWalk, TsidController
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = ["Crane", "JoystickCrane", "ScriptedCrane", "fetching", "in_goal"]
+
 if TYPE_CHECKING:
-    from hrpsim.crane.control import Crane as Crane
-    from hrpsim.crane.joystick import JoystickCrane as JoystickCrane
-    from hrpsim.crane.score import in_goal as in_goal
-    from hrpsim.crane.script import ScriptedCrane as ScriptedCrane
-    from hrpsim.crane.script import fetching as fetching
+    from hrpsim.crane.control import Crane
+    from hrpsim.crane.joystick import JoystickCrane
+    from hrpsim.crane.score import in_goal
+    from hrpsim.crane.script import ScriptedCrane, fetching
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -12,18 +12,27 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = [
+    "FitError",
+    "FitResult",
+    "FitWarning",
+    "Recording",
+    "Unexplained",
+    "Unknown",
+    "cross_validate",
+    "draw_fit",
+    "draw_unexplained",
+    "read_bag_recording",
+    "read_recording",
+    "unexplained",
+]
+
 if TYPE_CHECKING:
-    from hrpsim.fitting.fit_study import cross_validate as cross_validate
-    from hrpsim.fitting.measured_motion import Recording as Recording
-    from hrpsim.fitting.readers import read_bag_recording as read_bag_recording
-    from hrpsim.fitting.readers import read_recording as read_recording
-    from hrpsim.fitting.residuals import Unexplained as Unexplained
-    from hrpsim.fitting.residuals import draw_fit as draw_fit
-    from hrpsim.fitting.residuals import draw_unexplained as draw_unexplained
-    from hrpsim.fitting.residuals import unexplained as unexplained
-    from hrpsim.fitting.result import FitResult as FitResult
-    from hrpsim.fitting.unknowns import FitError as FitError
-    from hrpsim.fitting.unknowns import FitWarning as FitWarning
-    from hrpsim.fitting.unknowns import Unknown as Unknown
+    from hrpsim.fitting.fit_study import cross_validate
+    from hrpsim.fitting.measured_motion import Recording
+    from hrpsim.fitting.readers import read_bag_recording, read_recording
+    from hrpsim.fitting.residuals import Unexplained, draw_fit, draw_unexplained, unexplained
+    from hrpsim.fitting.result import FitResult
+    from hrpsim.fitting.unknowns import FitError, FitWarning, Unknown
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = ["LinkDistances", "MotionCollision", "Nearest", "check_motion"]
+
 if TYPE_CHECKING:
-    from hrpsim.geometry.link_distances import LinkDistances as LinkDistances
-    from hrpsim.geometry.link_distances import Nearest as Nearest
-    from hrpsim.geometry.motion_check import MotionCollision as MotionCollision
-    from hrpsim.geometry.motion_check import check_motion as check_motion
+    from hrpsim.geometry.link_distances import LinkDistances, Nearest
+    from hrpsim.geometry.motion_check import MotionCollision, check_motion
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)

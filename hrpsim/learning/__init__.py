@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = ["HumanoidEnv", "HumanoidVectorEnv", "Humanoids", "TASKS", "Task", "Variation"]
+
 if TYPE_CHECKING:
-    from hrpsim.learning.environments import HumanoidEnv as HumanoidEnv
-    from hrpsim.learning.environments import HumanoidVectorEnv as HumanoidVectorEnv
-    from hrpsim.learning.humanoids import Humanoids as Humanoids
-    from hrpsim.learning.tasks import TASKS as TASKS
-    from hrpsim.learning.tasks import Task as Task
-    from hrpsim.learning.tasks import Variation as Variation
+    from hrpsim.learning.environments import HumanoidEnv, HumanoidVectorEnv
+    from hrpsim.learning.humanoids import Humanoids
+    from hrpsim.learning.tasks import TASKS, Task, Variation
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)
 
 if find_spec("gymnasium"):
     import gymnasium

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = ["domains", "over_ros"]
+
 if TYPE_CHECKING:
-    from hrpsim.ros.sweeps.ros_scenario import domains as domains
-    from hrpsim.ros.sweeps.ros_scenario import over_ros as over_ros
+    from hrpsim.ros.sweeps.ros_scenario import domains, over_ros
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)

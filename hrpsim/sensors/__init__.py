@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = ["NoiseLevels", "SensorNoise"]
+
 if TYPE_CHECKING:
-    from hrpsim.sensors.noise import NoiseLevels as NoiseLevels
-    from hrpsim.sensors.noise import SensorNoise as SensorNoise
+    from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)

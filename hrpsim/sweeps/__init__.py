@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = ["Design", "Scenario", "SweepError", "product", "replay"]
+
 if TYPE_CHECKING:
-    from hrpsim.sweeps.framework.design import Design as Design
-    from hrpsim.sweeps.framework.design import product as product
-    from hrpsim.sweeps.framework.scenario import Scenario as Scenario
-    from hrpsim.sweeps.framework.scenario import SweepError as SweepError
-    from hrpsim.sweeps.sweep import replay as replay
+    from hrpsim.sweeps.framework.design import Design, product
+    from hrpsim.sweeps.framework.scenario import Scenario, SweepError
+    from hrpsim.sweeps.sweep import replay
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)

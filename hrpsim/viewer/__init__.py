@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from hrpsim.lazy_names import lazy_names
 
+__all__ = ["Viewer", "make_film"]
+
 if TYPE_CHECKING:
-    from hrpsim.viewer.film import make_film as make_film
-    from hrpsim.viewer.viewer import Viewer as Viewer
+    from hrpsim.viewer.film import make_film
+    from hrpsim.viewer.viewer import Viewer
 else:
-    __all__, __getattr__, __dir__ = lazy_names(__name__)
+    __getattr__, __dir__ = lazy_names(__name__)
