@@ -10,6 +10,7 @@ EXTRAS = {
     "coal": "geometry",
     "dask": "sweep",
     "distributed": "sweep",
+    "fcl": "fcl",
     "gymnasium": "learning",
     "h5py": "fclib",
     "imageio": "camera",

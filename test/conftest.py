@@ -20,8 +20,8 @@ sys.path.append(str(HERE.parent))  # where the package benchmarks lies
 
 # Test oracles and tools: where one is not installed, what needs it is skipped by its name.
 OPTIONAL = {
-    *("backports", "collada", "coal", "hypothesis", "matplotlib", "mujoco", "pinocchio", "rosbags"),
-    *("control_msgs", "simulation_interfaces", "tf2_msgs", "trimesh", "viser"),
+    *("backports", "collada", "coal", "fcl", "hypothesis", "matplotlib", "mujoco", "pinocchio"),
+    *("control_msgs", "rosbags", "simulation_interfaces", "tf2_msgs", "trimesh", "viser"),
     *("cma", "distributed", "gymnasium", "xarray", "zarr"),
 }
 

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--self-collisions",
         action="store_true",
         help="list the pairs of links that overlap in the neutral posture (adjacent ones left "
-        "out), and with coal the closest others",
+        "out), and with coal or FCL the closest others",
     )
     parser.add_argument(
         "--write-srdf",

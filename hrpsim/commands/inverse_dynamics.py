@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--self-collisions",
         action="store_true",
-        help="list where links overlap each other, between samples too (needs coal)",
+        help="list where links overlap each other, between samples too (needs coal or FCL)",
     )
     parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     output = parser.add_mutually_exclusive_group()

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Distances and collisions of links at any configuration, outside the simulation step, by coal.
+"""Distances and collisions of links at any configuration, outside the simulation step.
 
-The folder imports models, kinematics and shapes. coal is imported at first use.
+The folder imports models, kinematics and shapes. coal or FCL is imported at first use.
 """
 
 from typing import TYPE_CHECKING

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import ModelError, require_name
-from hrpsim.geometry.coal_shapes import coal_geometry, coal_package
+from hrpsim.geometry.engines import distance_engine
 from hrpsim.kinematics.forest import forest_of
 from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import CollisionShape, Model, adjacent_bodies
@@ -28,16 +28,15 @@ from hrpsim.values import finite_vector
 from hrpsim.world.objects.closed import Closed
 
 WORLD = "world"
-_TOLERANCE = 1e-7  # of distances, between the bounds that coal finds [m]
 
 
 class Nearest(NamedTuple):
     """Two links, or a link and "world/NAME", with the nearest points. distance < 0: overlap.
 
     The distance is the distance of the two points. Between convex shapes it is too large by at most
-    1e-6 m. The depth of an overlap of convex shapes is the shortest translation that separates
-    them. For overlapping triangles that are no convex solid, the distance is at most 0, and is not
-    the depth.
+    `LinkDistances.error`. The depth of an overlap of convex shapes is the shortest translation that
+    separates them. For overlapping triangles that are no convex solid, the distance is at most 0,
+    and is not the depth.
     """
 
     links: Pair
@@ -55,17 +54,21 @@ class LinkDistances(Closed):
     Args:
         model: of the robot.
         fixed: shapes of the world (`World.fixed_shapes`).
+        engine: "coal" or "fcl". None: coal, or FCL if coal is not installed.
+
+    Raises:
+        HrpsimError: if the engine is not installed.
     """
 
-    def __init__(self, model: Model, fixed: Iterable[CollisionShape] = ()):
+    def __init__(
+        self, model: Model, fixed: Iterable[CollisionShape] = (), engine: str | None = None
+    ):
         self.model = model
-        self._coal = coal_package()
-        self._request = self._coal.DistanceRequest()
-        self._request.gjk_tolerance = _TOLERANCE
+        self._engine = distance_engine(engine)
         self._forest = forest_of(model.system)
         self._kinematics = new_kinematics(model.body_count)
         self._q = np.full(model.nq, np.nan)
-        self._moved: set[int] = set()  # shapes placed in coal for `_q`
+        self._moved: set[int] = set()  # shapes placed in the engine for `_q`
         self.shapes: dict[str, list[CollisionShape]] = {}
         for shape in model.shapes:
             self.shapes.setdefault(shape.link, []).append(shape)
@@ -75,9 +78,13 @@ class LinkDistances(Closed):
         self._objects: dict[int, Any] = {}
         for shape in (shape for shapes in self.shapes.values() for shape in shapes):
             if not isinstance(shape.geometry, Plane):
-                geometry = coal_geometry(shape.geometry)
-                self._objects[id(shape)] = self._coal.CollisionObject(geometry)
+                self._objects[id(shape)] = self._engine.object_of(shape.geometry)
         self.pairs = tuple(self._pairs_of(links))
+
+    @property
+    def error(self) -> float:
+        """Bound of the error of a distance between convex shapes [m]: coal 1e-6, FCL 1e-3."""
+        return self._engine.error
 
     def nearest(self, q: ArrayLike, a: str, b: str) -> Nearest:
         """Return the nearest points of two links.
@@ -145,12 +152,12 @@ class LinkDistances(Closed):
         return R @ shape.R, origin + here["p"] + R @ shape.p
 
     def _object(self, shape: CollisionShape):
-        """Return coal's object of a shape, placed."""
+        """Return the engine's object of a shape, placed."""
         number = id(shape)
         placed = self._objects[number]
         if number not in self._moved:
             self._moved.add(number)
-            placed.setTransform(self._coal.Transform3s(*self._pose(shape)))
+            self._engine.place(placed, *self._pose(shape))
         return placed
 
     def _nearest(self, pair: Pair) -> Nearest:
@@ -169,9 +176,7 @@ class LinkDistances(Closed):
         if isinstance(a.geometry, Plane):
             distance, points = self._above(b, a)
             return distance, points[::-1]
-        result = self._coal.DistanceResult()
-        distance = self._coal.distance(self._object(a), self._object(b), self._request, result)
-        return distance, np.array([result.getNearestPoint1(), result.getNearestPoint2()])
+        return self._engine.distance(self._object(a), self._object(b))
 
     def _above(self, shape: CollisionShape, plane: CollisionShape) -> tuple[float, np.ndarray]:
         """Return the height of a shape above a half-space, and the nearest points (2, 3)."""

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.errors import StateError
-from hrpsim.geometry.coal_shapes import reach
 from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.model.model import Model
-from hrpsim.model.shapes.geometry import Plane
+from hrpsim.model.shapes.geometry import Box, Capsule, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.system import FIXED, FREE, PRISMATIC
 from hrpsim.model.urdf.srdf import Pair
 
-TOLERANCE = 1e-4  # [m]: closer than that is a collision
+TOLERANCE = 1e-4  # [m]
 _FRACTION = 0.1  # of its depth: movement of an overlap before the next measurement
 
 
@@ -35,12 +34,12 @@ class MotionCollision:
     links: Pair
     begin: float
     end: float
-    depth: float  # [m]; down to -TOLERANCE where they only come that close
+    depth: float  # [m]; negative if the links only come closer than the tolerance
     time: float  # of the largest depth [s]
 
 
 def check_motion(
-    distances: LinkDistances, times: ArrayLike, q: ArrayLike, *, tolerance: float = TOLERANCE
+    distances: LinkDistances, times: ArrayLike, q: ArrayLike, *, tolerance: float | None = None
 ) -> list[MotionCollision]:
     """Return every stretch of a motion in which two links come closer than a tolerance.
 
@@ -52,12 +51,15 @@ def check_motion(
         distances: of the model's links.
         times: (T,) [s], ascending.
         q: configurations (T, nq).
-        tolerance: [m]; must be above the error of distances, 1e-6 m between convex shapes.
+        tolerance: [m]; links that are closer collide. Must not be below `distances.error`. None:
+            1e-4 m, or `distances.error` if that is larger.
 
     Raises:
         StateError: for arrays that do not fit.
     """
     times, q = np.asarray(times, dtype=float), np.asarray(q, dtype=float)
+    if tolerance is None:
+        tolerance = max(TOLERANCE, distances.error)
     model = distances.model
     if times.ndim != 1 or q.shape != (len(times), model.nq) or len(times) == 0:
         raise StateError(
@@ -191,7 +193,7 @@ def _chain(distances: LinkDistances, name: str, q: np.ndarray) -> dict[int, floa
     if body < 0:
         return {}
     shapes = (s for s in distances.shapes[name] if not isinstance(s.geometry, Plane))
-    far = max(float(np.linalg.norm(s.p)) + reach(s.geometry) for s in shapes)
+    far = max(float(np.linalg.norm(s.p)) + _reach(s.geometry) for s in shapes)
     chain = {}
     while body >= 0:
         chain[body] = far
@@ -207,3 +209,16 @@ def _slide(model: Model, body: int, q: np.ndarray) -> float:
     return max(
         float(np.abs(q[:, joint.q_index]).max()) for joint in model.joints if joint.body == body
     )
+
+
+def _reach(geometry: Geometry) -> float:
+    """Return the radius of the sphere about a bounded shape's origin that contains it [m]."""
+    if isinstance(geometry, Mesh):
+        return float(np.linalg.norm(geometry.vertices, axis=1).max())
+    if isinstance(geometry, Sphere):
+        return geometry.radius
+    if isinstance(geometry, Box):
+        return 0.5 * float(np.linalg.norm(geometry.lengths))
+    if isinstance(geometry, Capsule):
+        return geometry.radius + 0.5 * geometry.length
+    return float(np.hypot(geometry.radius, 0.5 * geometry.length))

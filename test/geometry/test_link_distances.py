@@ -12,7 +12,7 @@ from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.world.self_collisions import SelfContacts, random_posture
 
 pytest.importorskip("coal")
-from hrpsim.geometry import LinkDistances, coal_shapes
+from hrpsim.geometry import LinkDistances
 
 INERTIA = """<inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0"
 iyz="0"/></inertial>"""
@@ -172,9 +172,3 @@ def test_unknown_links_and_wrong_configurations_are_named():
         distances.closest([0.0])
     with pytest.raises(HrpsimError, match="q"):
         distances.closest([0.0, np.nan])
-
-
-def test_without_coal_it_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "coal", None)
-    with pytest.raises(HrpsimError, match=r"coal: pip install hrpsim\[geometry\]"):
-        coal_shapes.coal_package()

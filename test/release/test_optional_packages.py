@@ -68,7 +68,7 @@ CASES = [
     ("xarray", cli("sweep", STUDY, "--store", "s"), "'hrpsim[sweep]'"),
     ("mujoco", code("import hrpsim.bridges.mujoco as m; m.mjtObj"), "hrpsim[mjcf]"),
     ("onnxruntime", code("import hrpsim.bridges.onnx_network as n; n.Network(None)"), "[onnx]"),
-    ("coal", code("import hrpsim.geometry.coal_shapes as c; c.coal_package()"), "[geometry]"),
+    ("coal", code("import hrpsim.geometry.engines as e; e.distance_engine('coal')"), "[geometry]"),
     ("viser", code("from hrpsim.viewer.viewer import Viewer; Viewer(None)"), "'hrpsim[viewer]'"),
     (
         "imageio_ffmpeg",

@@ -1,0 +1,59 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a library of distances offers to the other files of this folder."""
+
+from abc import ABC, abstractmethod
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from hrpsim.errors import ModelError
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+
+
+class DistanceEngine(ABC):
+    """A library whose objects have a shape and a pose.
+
+    Raises:
+        ImportError: if the library is not installed.
+    """
+
+    module: str
+    error: float  # bound of the error of a distance between convex shapes [m]
+
+    def __init__(self) -> None:
+        self._library = import_module(self.module)
+
+    def object_of(self, geometry: Geometry) -> Any:
+        """Return the object of a bounded shape: a convex solid, or the triangles of a mesh."""
+        if isinstance(geometry, Sphere):
+            # coal's Sphere is up to 0.2 m too deep in a Cylinder, FCL's misses triangles.
+            shape = self._library.Capsule(geometry.radius, 0.0)
+        elif isinstance(geometry, Box):
+            shape = self._library.Box(*geometry.lengths)
+        elif isinstance(geometry, Capsule):
+            shape = self._library.Capsule(geometry.radius, geometry.length)
+        elif isinstance(geometry, Cylinder):
+            shape = self._library.Cylinder(geometry.radius, geometry.length)
+        elif isinstance(geometry, Mesh):
+            shape = self._mesh(geometry)
+        else:
+            raise ModelError(f"no distances to a {type(geometry).__name__}")
+        return self._library.CollisionObject(shape)
+
+    @abstractmethod
+    def place(self, placed: Any, R: np.ndarray, p: np.ndarray) -> None:
+        """Move an object to the rotation R (3, 3) and the position p (3,) [m] in the world."""
+
+    @abstractmethod
+    def distance(self, a: Any, b: Any) -> tuple[float, np.ndarray]:
+        """Return the distance of two objects [m] and the nearest points in the world (2, 3) [m].
+
+        A negative distance is the depth of an overlap of convex shapes. For overlapping triangles
+        the distance is at most 0.
+        """
+
+    @abstractmethod
+    def _mesh(self, mesh: Mesh) -> Any: ...

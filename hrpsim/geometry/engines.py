@@ -1,0 +1,33 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The engines of distances, by name. Another engine is one file and one line here."""
+
+from hrpsim.errors import HrpsimError, require_name
+from hrpsim.geometry.coal_engine import CoalEngine
+from hrpsim.geometry.distance_engine import DistanceEngine
+from hrpsim.geometry.fcl_engine import FclEngine
+
+# The first that is installed is the default.
+ENGINES: dict[str, type[DistanceEngine]] = {"coal": CoalEngine, "fcl": FclEngine}
+_EXTRAS = {"coal": "geometry", "fcl": "fcl"}
+
+
+def distance_engine(name: str | None = None) -> DistanceEngine:
+    """Return the engine of a name. Without a name: the first of ENGINES that is installed.
+
+    Raises:
+        HrpsimError: for an unknown name, or if the engine is not installed.
+    """
+    if name is not None:
+        require_name("engine", name, ENGINES, HrpsimError)
+    for kind in ENGINES.values() if name is None else (ENGINES[name],):
+        try:
+            return kind()
+        except ImportError:
+            continue
+    wanted = name or "coal"
+    raise HrpsimError(
+        f"distances and collisions apart from the step need {wanted}:"
+        f" pip install 'hrpsim[{_EXTRAS[wanted]}]'"
+    )
