@@ -112,6 +112,8 @@ def dispatcher_of(kernel: KernelFunction, plain: bool = False):
 
         options["pipeline_class"] = InnerKernelCompiler if kernel.inner else KernelCompiler
     dispatcher = numba.njit(_with_names(kernel.py_func, names, plain), **options)
+    # Private names of numba. Without counts of references `solve_rows` compiles in 3.2 instead of
+    # 3.6 s. The wrappers need machine code, which an inner kernel has not.
     dispatcher.targetoptions["_nrt"] = False
     if kernel.inner or not plain:
         dispatcher.targetoptions["no_cpython_wrapper"] = True
