@@ -83,6 +83,7 @@ CHECKS = {
     "Flags": is_array((np.dtype("?"), np.dtype("u1")), None),
     "BitSet": lambda value: isinstance(value, np.ndarray) and value.dtype == np.uint64,
     "Lanes": is_array(FLOATS, 8),
+    "Arrays": lambda value: isinstance(value, tuple),
     "LazyKernels": lambda value: value.dtype.names[-1] == "awaited",
 }
 CHECKS["Seconds"] = CHECKS["Metres"] = CHECKS["float"]
@@ -125,18 +126,24 @@ def fits_one_of(value, annotation: str) -> bool:
     return any(fits(value, kind) for kind in parts(annotation, "|"))
 
 
+def kernels(path: Path) -> Iterator[ast.FunctionDef]:
+    """Yield the kernels of a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and any(
+            "kernel" in ast.unparse(decorator) for decorator in node.decorator_list
+        ):
+            yield node
+
+
 @functools.cache
 def annotations(path: str) -> dict[tuple[int, str], dict[str, str]]:
     """Return the annotations of the kernels of a file by the line of a decorator, and name."""
     found = {}
-    for node in ast.walk(ast.parse(Path(path).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef) and "kernel" in " ".join(
-            map(ast.unparse, node.decorator_list)
-        ):
-            said = {a.arg: ast.unparse(a.annotation) for a in node.args.args if a.annotation}
-            if node.returns is not None:
-                said["return"] = ast.unparse(node.returns)
-            found[node.decorator_list[0].lineno, node.name] = said
+    for node in kernels(Path(path)):
+        said = {a.arg: ast.unparse(a.annotation) for a in node.args.args if a.annotation}
+        if node.returns is not None:
+            said["return"] = ast.unparse(node.returns)
+        found[node.decorator_list[0].lineno, node.name] = said
     return found
 
 
