@@ -333,9 +333,9 @@ def base_from_fixed_link(forest, support, phase, link, kinematics, q, velocity, 
         link[0, b], link[1, b], link[2, b] = matrix_times(here.R, L[0, b], L[1, b], L[2, b])
     x, y, z = placed_point(here.R, here.p, support.p)
     R = kinematics[0].R  # of the base, from the link's columns
-    for a in range(3):
-        row = phase.R[a]
-        R[a, 0], R[a, 1], R[a, 2] = matrix_times(link, row[0], row[1], row[2])
+    for b in range(3):
+        row = phase.R[b]
+        R[b, 0], R[b, 1], R[b, 2] = matrix_times(link, row[0], row[1], row[2])
     x, y, z = matrix_times(R, x, y, z)
     q[0], q[1], q[2] = phase.p[0] - x, phase.p[1] - y, phase.p[2] - z
     quaternion_from_rotation(R, q[3:7])
