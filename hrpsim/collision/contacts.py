@@ -274,12 +274,9 @@ def _sink(previous, count: int, body_a: int, body_b: int):
     return sink
 
 
-@inner_kernel
-def _recall_points(previous, previous_count, work, m_out):
-    """Write the contacts of two shapes in the last step; `previous` is sorted by pair."""
-    number_a, number_b, turned = work.shape_a, work.shape_b, work.turned != 0
-    if turned:
-        number_a, number_b = number_b, number_a
+@inlined_kernel
+def _first_of_pair(previous, previous_count, number_a, number_b):
+    """Return the first contact of a pair of shapes, or of the next pair that has any."""
     first, end = 0, previous_count
     while first < end:
         middle = (first + end) // 2
@@ -288,7 +285,16 @@ def _recall_points(previous, previous_count, work, m_out):
             first = middle + 1
         else:
             end = middle
-    count = 0
+    return first
+
+
+@inner_kernel
+def _recall_points(previous, previous_count, work, m_out):
+    """Write the contacts of two shapes in the last step; `previous` is sorted by pair."""
+    number_a, number_b, turned = work.shape_a, work.shape_b, work.turned != 0
+    if turned:
+        number_a, number_b = number_b, number_a
+    first, count = _first_of_pair(previous, previous_count, number_a, number_b), 0
     while first < previous_count and count < MAX_MESH_POINTS:
         kept = previous[first]
         if kept.shape_a != number_a or kept.shape_b != number_b:

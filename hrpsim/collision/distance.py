@@ -19,7 +19,7 @@ from hrpsim.collision.mesh.solid_pair import (
     point_in_other,
 )
 from hrpsim.collision.mesh.tree_queries import skins_apart, split_first, squared_to_triangle
-from hrpsim.jit.compiled import inner_kernel, kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.model.shapes.geometry import MESH
 
 # A point that misses a triangle by less does so by rounding [m].
@@ -89,6 +89,12 @@ def _edges_apart(m, edge_a, edge_b):
     )  # fmt: skip
 
 
+@inlined_kernel
+def _has_edge(triangle, k):
+    """Return whether a triangle owns its edge k. The segment of a capsule is the first edge."""
+    return triangle.owned & (8 << k) != 0 if triangle.is_face else k == 0
+
+
 @inner_kernel
 def _triangles_apart(polyhedra, m, number_a, number_b, best):
     """Return the distance of the features of two triangles [m], at most `best`."""
@@ -99,10 +105,10 @@ def _triangles_apart(polyhedra, m, number_a, number_b, best):
         best = min(best, _corners_from_face(polyhedra.vertices, m, SIDE_B, b, a))
     squared = best * best
     for i in range(3):
-        if (a.is_face == 0 and i > 0) or (a.is_face and not a.owned & (8 << i)):
+        if not _has_edge(a, i):
             continue
         for j in range(3):
-            if (b.is_face == 0 and j > 0) or (b.is_face and not b.owned & (8 << j)):
+            if not _has_edge(b, j):
                 continue
             apart = _edges_apart(m, polyhedra.edges[a.edges[i]], polyhedra.edges[b.edges[j]])
             squared = min(squared, apart)

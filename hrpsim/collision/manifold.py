@@ -96,24 +96,42 @@ def collide_simple(
         R_a, R_b = R_b, R_a
         p_a, p_b = p_b, p_a
     count = NO_POINTS
-    if kind_b == PLANE and kind_a == BOX:
-        count = box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out)
-    elif kind_b == PLANE and kind_a == SPHERE:
-        count = sphere_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out)
-    elif kind_b == PLANE and kind_a == CAPSULE:
-        count = capsule_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out)
-    elif kind_b == PLANE and kind_a == CYLINDER:
-        count = cylinder_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out)
-    elif kind_b == SPHERE and kind_a == SPHERE:
-        count = sphere_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out)
-    elif kind_b == SPHERE and kind_a == BOX:
-        count = box_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out)
-    elif kind_b == SPHERE and kind_a == CAPSULE:
-        count = capsule_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out)
-    elif kind_b == SPHERE and kind_a == CYLINDER:
-        count = cylinder_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out)
+    if kind_b == PLANE:
+        count = _on_plane(kind_a, size_a, R_a, p_a, R_b, p_b, margin, out)
+    elif kind_b == SPHERE:
+        count = _on_sphere(kind_a, size_a, R_a, p_a, size_b, p_b, margin, out)
     if swapped:
         _turn_round(count, out)
+    return count
+
+
+@inlined_kernel
+def _on_plane(kind, size, R, p, R_plane, p_plane, margin, out):
+    """Write the contacts of a shape with a plane, and return their number."""
+    count = NO_POINTS
+    if kind == BOX:
+        count = box_on_plane(size, R, p, R_plane, p_plane, margin, out)
+    elif kind == SPHERE:
+        count = sphere_on_plane(size, R, p, R_plane, p_plane, margin, out)
+    elif kind == CAPSULE:
+        count = capsule_on_plane(size, R, p, R_plane, p_plane, margin, out)
+    elif kind == CYLINDER:
+        count = cylinder_on_plane(size, R, p, R_plane, p_plane, margin, out)
+    return count
+
+
+@inlined_kernel
+def _on_sphere(kind, size, R, p, size_sphere, p_sphere, margin, out):
+    """Write the contacts of a shape with a sphere, and return their number."""
+    count = NO_POINTS
+    if kind == SPHERE:
+        count = sphere_on_sphere(size, R, p, size_sphere, p_sphere, margin, out)
+    elif kind == BOX:
+        count = box_on_sphere(size, R, p, size_sphere, p_sphere, margin, out)
+    elif kind == CAPSULE:
+        count = capsule_on_sphere(size, R, p, size_sphere, p_sphere, margin, out)
+    elif kind == CYLINDER:
+        count = cylinder_on_sphere(size, R, p, size_sphere, p_sphere, margin, out)
     return count
 
 

@@ -94,7 +94,16 @@ def find_turn(R_start, R_end, axis_out):
     axis_out[0], axis_out[1], axis_out[2] = 0.0, 0.0, 1.0
     if angle < 1.0:
         return 0.0
-    # Half a turn: T = 2 axis axis' - 1, so its longest column points along the axis.
+    _find_half_turn(R_start, R_end, axis_out)
+    return angle
+
+
+@inlined_kernel
+def _find_half_turn(R_start, R_end, axis_out):
+    """Write the axis of half a turn between two rotations.
+
+    The turn is T = 2 axis axis' - 1, so its longest column points along the axis.
+    """
     best = 0.0
     for column in range(3):
         t0 = t1 = t2 = 0.0
@@ -109,7 +118,6 @@ def find_turn(R_start, R_end, axis_out):
         if length > best:
             best = length
             axis_out[0], axis_out[1], axis_out[2] = t0 / length, t1 / length, t2 / length
-    return angle
 
 
 @kernel
@@ -281,9 +289,21 @@ def first_closing(pair, depth, held_depth, allowed, collision):
         return _balls_meet(a, b, motion_a, motion_b, depth, held_depth), 1, False
     if allowed < 1:
         return 0.0, 0, True
-    thickness = min(a.thickness, b.thickness)
-    touch, stride = TOUCH * thickness, STRIDE * thickness
     speed = way_bound(a, b, motion_a, motion_b)
+    thickness = min(a.thickness, b.thickness)
+    return _surfaces_meet(pair, speed, thickness, depth, held_depth, allowed, collision)
+
+
+@inlined_kernel
+def _surfaces_meet(pair, speed, thickness, depth, held_depth, allowed, collision):
+    """Find the fraction of the motion after which two shapes meet, by queries of their separation.
+
+    Results and other arguments are the same as of `first_closing`.
+
+    speed: bound on how far the shapes come closer in the motion [m].
+    thickness: of the thinner shape [m].
+    """
+    touch, stride = TOUCH * thickness, STRIDE * thickness
     # A shape farther away than the rest of the motion and a touch is not met.
     gap = separation(pair, 0.0, speed + 2.0 * touch, collision)
     free = gap > touch
@@ -314,6 +334,25 @@ def first_closing(pair, depth, held_depth, allowed, collision):
         if gap >= level:
             fraction = following
     exact = max(0.25 * min(touch, max(depth, 1e-3 * touch)), 1e-12 * speed)
+    fraction, halvings = _halve(pair, fraction, following, speed, level, touch, exact, collision)
+    return fraction, queries + halvings, False
+
+
+@inlined_kernel
+def _halve(pair, fraction, following, speed, level, touch, exact, collision):
+    """Narrow the time at which two shapes meet and return it and the queries made.
+
+    Args:
+        pair: numbers of the shapes (2,).
+        fraction: time up to which the shapes are apart.
+        following: time at which the shapes have met.
+        speed: bound on how fast the shapes come closer [m].
+        level: separation at which the shapes meet [m].
+        touch: distance at which shapes count as touching [m].
+        exact: largest error of the place [m].
+        collision: shapes and contacts of the world.
+    """
+    queries = 0
     while (following - fraction) * speed > exact:
         middle = 0.5 * (fraction + following)
         if middle == fraction or middle == following:
@@ -323,7 +362,7 @@ def first_closing(pair, depth, held_depth, allowed, collision):
             following = middle
         else:
             fraction = middle
-    return fraction, queries, False
+    return fraction, queries
 
 
 @inner_kernel

@@ -60,38 +60,44 @@ def bend_contact_rows(s):
     The rows are linear where the forces of the step act.
     """
     rows, contacts, change = s.rows.rows, s.collision.contacts, s.work.directions[0]
-    time_step = s.settings[0].time_step
-    bend_time = time_step - s.settings[0].drift
+    bend_time = s.settings[0].time_step - s.settings[0].drift
     for c in range(s.counts[0].contact_count):
         contact, normal = contacts[c], rows[3 * c]
         contact.bends, contact.closes = NONE, 0
         for r in range(3):
             change[r] = contact.bend[r] = 0.0
-        if normal.solver == PENALTY or not (
+        if normal.solver != PENALTY and (
             _turns(s, contact.body_a, bend_time) or _turns(s, contact.body_b, bend_time)
         ):
-            continue
-        if abs(contact.gap) <= CLOSED:
-            contact.closes = 1
-            normal.target -= CLOSES * contact.gap / time_step
-        if begins(contact):
-            _expect_move(s, contact.body_a, contact.shape_a, contact.point_a, contact.moved_a)
-            _expect_move(s, contact.body_b, contact.shape_b, contact.point_b, contact.moved_b)
-            for r in range(3):
-                contact.turned[r] = 0.0
-        _add_side(s, contact.body_a, contact.point_a, contact.moved_a, 1.0, change)
-        _add_side(s, contact.body_b, contact.point_b, contact.moved_b, -1.0, change)
-        _add_turn_of_normal(s, contact, change)
+            _bend(s, c, bend_time, change)
+
+
+@inlined_kernel
+def _bend(s, c, bend_time, change):
+    """Lower the targets of the rows of contact c. `change` (3,) holds zeros."""
+    rows, time_step = s.rows.rows, s.settings[0].time_step
+    contact, normal = s.collision.contacts[c], rows[3 * c]
+    if abs(contact.gap) <= CLOSED:
+        contact.closes = 1
+        normal.target -= CLOSES * contact.gap / time_step
+    if begins(contact):
+        _expect_move(s, contact.body_a, contact.shape_a, contact.point_a, contact.moved_a)
+        _expect_move(s, contact.body_b, contact.shape_b, contact.point_b, contact.moved_b)
         for r in range(3):
-            contact.bend[r] = bend_time / time_step * change[r]
-        if _is_smooth(s, contact, normal):
-            contact.bends = NORMAL
-            normal.target -= bend_along(contact, normal)
-            x, y = rows[3 * c + 1], rows[3 * c + 2]
-            if _sticks(s, contact, x, y, (time_step - bend_time) / bend_time):
-                contact.bends = ALL
-                for row in (x, y):
-                    row.target -= bend_along(contact, row)
+            contact.turned[r] = 0.0
+    _add_side(s, contact.body_a, contact.point_a, contact.moved_a, 1.0, change)
+    _add_side(s, contact.body_b, contact.point_b, contact.moved_b, -1.0, change)
+    _add_turn_of_normal(s, contact, change)
+    for r in range(3):
+        contact.bend[r] = bend_time / time_step * change[r]
+    if _is_smooth(s, contact, normal):
+        contact.bends = NORMAL
+        normal.target -= bend_along(contact, normal)
+        x, y = rows[3 * c + 1], rows[3 * c + 2]
+        if _sticks(s, contact, x, y, (time_step - bend_time) / bend_time):
+            contact.bends = ALL
+            for row in (x, y):
+                row.target -= bend_along(contact, row)
 
 
 @inlined_kernel

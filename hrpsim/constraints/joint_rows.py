@@ -67,18 +67,8 @@ JOINT_HOLD = np.dtype(
 )
 
 
-# whether a degree of freedom has each of these rows in a step
-JOINT_ROWS = np.dtype(
-    [
-        ("lower_limit", "i8"),
-        ("upper_limit", "i8"),
-        ("friction", "i8"),
-        ("mimic", "i8"),
-        ("lock", "i8"),
-        ("motor", "i8"),
-        ("velocity_limit", "i8"),
-    ]
-)
+# whether a degree of freedom has each of its rows in a step
+JOINT_ROWS = np.dtype([(name.replace(" ", "_"), "i8") for name in ROW_NAMES.values()])
 
 
 @inner_kernel

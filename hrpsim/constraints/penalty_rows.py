@@ -44,6 +44,27 @@ _UNBOUNDED = 1e30  # a cone that holds any given friction
 _LEAST_SPEED = 1e-100  # [m/s]
 
 
+@inlined_kernel
+def _press_pair(s, pair, first, end):
+    """Write the impulses of the penalty contacts of two shapes.
+
+    Returns:
+        (whether any contact began to press, share of the stiffness that each contact has).
+    """
+    rows, contacts = s.rows.rows, s.collision.contacts
+    share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (end - first))
+    for number in range(first, end):
+        share = min(share, STIFFNESS_SHARE * contacts[number].penalty.softening)
+    begins = False
+    for number in range(first, end):
+        contact = contacts[number]
+        was_open = contact.penalty.phase == OPEN
+        normal, x, y = rows[3 * number], rows[3 * number + 1], rows[3 * number + 2]
+        _press(s, contact, pair, share, normal, x, y)
+        begins = begins or (was_open and contact.penalty.phase != OPEN)
+    return begins, share
+
+
 @inner_kernel
 def write_penalty_rows(s):
     """Write the impulses of penalty contacts' rows, and advance the state of their friction.
@@ -68,16 +89,7 @@ def write_penalty_rows(s):
                 contacts[number].stiffness = contacts[number].damping = 0.0
             continue
         pair = s.materials[a.material, b.material]
-        share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (c - first))
-        for number in range(first, c):
-            share = min(share, STIFFNESS_SHARE * contacts[number].penalty.softening)
-        begins = False
-        for number in range(first, c):
-            contact = contacts[number]
-            was_open = contact.penalty.phase == OPEN
-            normal, x, y = rows[3 * number], rows[3 * number + 1], rows[3 * number + 2]
-            _press(s, contact, pair, share, normal, x, y)
-            begins = begins or (was_open and contact.penalty.phase != OPEN)
+        begins, share = _press_pair(s, pair, first, c)
         if begins:
             found = _stiffness_of_modes(contacts, first, c, settings.time_step, rows, response)
             if pair.stiffness > 0.0 and found > stiffest:

@@ -32,22 +32,8 @@ def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
         i = forest.order[number]
         body = forest.bodies[i]
         here = articulated[i]
-        a, v, k = here.a, kinematics[i].v, body.v_index
-        if body.joint_type == FREE:
-            a[0], a[1], a[2] = dv[k], dv[k + 1], dv[k + 2]
-            a[3] = dv[k + 3] - gravity[0] - (v[1] * v[5] - v[2] * v[4])
-            a[4] = dv[k + 4] - gravity[1] - (v[2] * v[3] - v[0] * v[5])
-            a[5] = dv[k + 5] - gravity[2] - (v[0] * v[4] - v[1] * v[3])
-        else:
-            rate = dv[k] if body.joint_type != FIXED else 0.0
-            own = plus_times(load(kinematics[i].c, 0), load(kinematics[i].S, 0), rate)
-            if body.parent >= 0:
-                store(a, 0, plus(load(articulated[body.parent].a, 0), own))
-            else:
-                store(a, 0, own)
-                for r in range(3):
-                    a[3 + r] -= gravity[r]
-        bias_force(here.inertia, v, a, here.external, here.p_A)
+        _write_proper_acceleration(body, kinematics[i], dv, gravity, articulated, here.a)
+        bias_force(here.inertia, kinematics[i].v, here.a, here.external, here.p_A)
     for number in range(n - 1, -1, -1):
         i = forest.order[number]
         body = forest.bodies[i]
@@ -61,6 +47,29 @@ def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
         if body.parent >= 0:
             above = articulated[body.parent].p_A
             store(above, 0, plus(load(above, 0), load(f, 0)))
+
+
+@inlined_kernel
+def _write_proper_acceleration(body, here, dv, gravity, articulated, a):
+    """Write the proper acceleration a (6,) of a body; the one of its parent must be known.
+
+    here: KINEMATICS record of the body.
+    """
+    v, k = here.v, body.v_index
+    if body.joint_type == FREE:
+        a[0], a[1], a[2] = dv[k], dv[k + 1], dv[k + 2]
+        a[3] = dv[k + 3] - gravity[0] - (v[1] * v[5] - v[2] * v[4])
+        a[4] = dv[k + 4] - gravity[1] - (v[2] * v[3] - v[0] * v[5])
+        a[5] = dv[k + 5] - gravity[2] - (v[0] * v[4] - v[1] * v[3])
+        return
+    rate = dv[k] if body.joint_type != FIXED else 0.0
+    own = plus_times(load(here.c, 0), load(here.S, 0), rate)
+    if body.parent >= 0:
+        store(a, 0, plus(load(articulated[body.parent].a, 0), own))
+        return
+    store(a, 0, own)
+    for r in range(3):
+        a[3 + r] -= gravity[r]
 
 
 @kernel
@@ -78,7 +87,6 @@ def composite_inertia(forest, kinematics, articulated, composite_out, M_out):
             are moment then force about the body's origin.
     """
     n = forest.bodies.shape[0]
-    nv = M_out.shape[0]
     for i in range(n):
         for r in range(10):
             composite_out[i, r] = articulated[i].inertia[r]
@@ -87,9 +95,7 @@ def composite_inertia(forest, kinematics, articulated, composite_out, M_out):
         if parent >= 0:
             for r in range(10):
                 composite_out[parent, r] += composite_out[i, r]
-    for r in range(nv):
-        for k in range(nv):
-            M_out[r, k] = 0.0
+    M_out[:, :] = 0.0
     for i in range(n):
         body = forest.bodies[i]
         joint = body.joint_type
@@ -100,35 +106,44 @@ def composite_inertia(forest, kinematics, articulated, composite_out, M_out):
         if joint == FREE:
             _write_free_block(placed, k, M_out)
             continue
-        s = kinematics[i].S
-        m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
-        f0 = placed[4] * s[0] + placed[7] * s[1] + placed[8] * s[2] + hy * s[5] - hz * s[4]
-        f1 = placed[7] * s[0] + placed[5] * s[1] + placed[9] * s[2] + hz * s[3] - hx * s[5]
-        f2 = placed[8] * s[0] + placed[9] * s[1] + placed[6] * s[2] + hx * s[4] - hy * s[3]
-        f3 = m * s[3] + s[1] * hz - s[2] * hy
-        f4 = m * s[4] + s[2] * hx - s[0] * hz
-        f5 = m * s[5] + s[0] * hy - s[1] * hx
-        M_out[k, k] = (
-            forest.dofs[k].rotor_inertia
-            + f0 * s[0] + f1 * s[1] + f2 * s[2] + f3 * s[3] + f4 * s[4] + f5 * s[5]
-        )  # fmt: skip
-        j = body.parent
-        while j >= 0:
-            support = forest.bodies[j]
-            l = support.v_index
-            if support.joint_type == FREE:
-                M_out[k, l] = M_out[l, k] = f0
-                M_out[k, l + 1] = M_out[l + 1, k] = f1
-                M_out[k, l + 2] = M_out[l + 2, k] = f2
-                M_out[k, l + 3] = M_out[l + 3, k] = f3
-                M_out[k, l + 4] = M_out[l + 4, k] = f4
-                M_out[k, l + 5] = M_out[l + 5, k] = f5
-            elif support.joint_type != FIXED:
-                t = kinematics[j].S
-                M_out[k, l] = M_out[l, k] = (
-                    f0 * t[0] + f1 * t[1] + f2 * t[2] + f3 * t[3] + f4 * t[4] + f5 * t[5]
-                )
-            j = support.parent
+        _write_joint_column(forest, kinematics, i, placed, M_out)
+
+
+@inlined_kernel
+def _write_joint_column(forest, kinematics, i, placed, M_out):
+    """Write the row and column of a body's joint, up to the root of the tree.
+
+    placed: inertia of the body's subtree (10,).
+    """
+    s, k = kinematics[i].S, forest.bodies[i].v_index
+    m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
+    f0 = placed[4] * s[0] + placed[7] * s[1] + placed[8] * s[2] + hy * s[5] - hz * s[4]
+    f1 = placed[7] * s[0] + placed[5] * s[1] + placed[9] * s[2] + hz * s[3] - hx * s[5]
+    f2 = placed[8] * s[0] + placed[9] * s[1] + placed[6] * s[2] + hx * s[4] - hy * s[3]
+    f3 = m * s[3] + s[1] * hz - s[2] * hy
+    f4 = m * s[4] + s[2] * hx - s[0] * hz
+    f5 = m * s[5] + s[0] * hy - s[1] * hx
+    M_out[k, k] = (
+        forest.dofs[k].rotor_inertia
+        + f0 * s[0] + f1 * s[1] + f2 * s[2] + f3 * s[3] + f4 * s[4] + f5 * s[5]
+    )  # fmt: skip
+    j = forest.bodies[i].parent
+    while j >= 0:
+        support = forest.bodies[j]
+        l = support.v_index
+        if support.joint_type == FREE:
+            M_out[k, l] = M_out[l, k] = f0
+            M_out[k, l + 1] = M_out[l + 1, k] = f1
+            M_out[k, l + 2] = M_out[l + 2, k] = f2
+            M_out[k, l + 3] = M_out[l + 3, k] = f3
+            M_out[k, l + 4] = M_out[l + 4, k] = f4
+            M_out[k, l + 5] = M_out[l + 5, k] = f5
+        elif support.joint_type != FIXED:
+            t = kinematics[j].S
+            M_out[k, l] = M_out[l, k] = (
+                f0 * t[0] + f1 * t[1] + f2 * t[2] + f3 * t[3] + f4 * t[4] + f5 * t[5]
+            )
+        j = support.parent
 
 
 @inlined_kernel

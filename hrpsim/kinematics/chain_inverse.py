@@ -106,7 +106,13 @@ def _look(links, angles, target, radius, work):
         for a in range(3):
             for b in range(3):
                 R[a, b] = turned[a, b]
-    e = work.e
+    return _find_error(target, radius, work)
+
+
+@inlined_kernel
+def _find_error(target, radius, work):
+    """Write the error e between the pose in `work` and the target, and return |e| [m]."""
+    R, p, turned, e = work.R, work.p, work.turned, work.e
     for a in range(3):
         e[a] = target.p[a] - p[a]
         for b in range(3):
@@ -145,9 +151,8 @@ def _write_jacobian(radius, work):
 
 
 @inlined_kernel
-def _step(damping, angles, work):
-    """Write the angles of the damped step from `angles`, for the e and J in `work`."""
-    J, A, y = work.J, work.A, work.y
+def _factorise(J, damping, A):
+    """Write the Cholesky factor (6, 6) of J J' + damping."""
     for a in range(6):
         for b in range(a + 1):
             total = damping if a == b else 0.0
@@ -156,6 +161,13 @@ def _step(damping, angles, work):
             for k in range(b):
                 total -= A[a, k] * A[b, k]
             A[a, b] = math.sqrt(max(total, _LEAST_DAMPING)) if a == b else total / A[b, b]
+
+
+@inlined_kernel
+def _step(damping, angles, work):
+    """Write the angles of the damped step from `angles`, for the e and J in `work`."""
+    J, A, y = work.J, work.A, work.y
+    _factorise(J, damping, A)
     for a in range(6):
         total = work.e[a]
         for k in range(a):

@@ -85,9 +85,9 @@ def _bound(lower, upper, order, first, end, node, side):
         node.lower[side, r], node.upper[side, r] = low, high if end > first else low
 
 
-@inner_kernel
-def _split(lower, upper, order, first, end, level, bins):
-    """Arrange a range of items in two parts, and return the start of the second part."""
+@inlined_kernel
+def _widest_axis(lower, upper, order, first, end):
+    """Return the axis of largest spread of a range's doubled centres, where they begin, how far."""
     axis, least, width = 0, 0.0, -1.0
     for r in range(3):
         low, high = math.inf, -math.inf
@@ -96,6 +96,13 @@ def _split(lower, upper, order, first, end, level, bins):
             low, high = min(low, middle), max(high, middle)
         if high - low > width:
             axis, least, width = r, low, high - low
+    return axis, least, width
+
+
+@inner_kernel
+def _split(lower, upper, order, first, end, level, bins):
+    """Arrange a range of items in two parts, and return the start of the second part."""
+    axis, least, width = _widest_axis(lower, upper, order, first, end)
     if not width > 0.0 or level >= _DEEPEST_SPLIT:
         return (first + end) // 2
     scale = _BINS * (1.0 - 1e-9) / width
@@ -208,3 +215,27 @@ def enter_box(node, side, x, y, z, ix, iy, iz, limit):
     a, b = (node.lower[side, 2] - z) * iz, (node.upper[side, 2] - z) * iz
     enter, leave = max(min(a, b), enter), min(max(a, b), leave)
     return enter if enter <= leave * (1.0 + 1e-15) else math.inf
+
+
+@inlined_kernel
+def enter_children(node, x, y, z, ix, iy, iz, limit):
+    """Return where a ray enters the nearer and the farther child's box, and which is the nearer.
+
+    Arguments and distances are the same as of `enter_box`.
+    """
+    near = enter_box(node, 0, x, y, z, ix, iy, iz, limit)
+    far = enter_box(node, 1, x, y, z, ix, iy, iz, limit)
+    return (far, near, 1) if far < near else (near, far, 0)
+
+
+@inlined_kernel
+def next_pending(stack, waiting, limit):
+    """Return the next node that a ray enters before `limit`, or -1, and how many still wait.
+
+    stack: PENDING records, of which the first `waiting` wait.
+    """
+    while waiting > 0:
+        waiting -= 1
+        if stack[waiting].enter <= limit:
+            return stack[waiting].node, waiting
+    return np.int64(-1), waiting

@@ -15,7 +15,14 @@ import numpy as np
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.model.shapes.geometry import MESH
-from hrpsim.rays.box_tree import FARTHEST, build_tree, enter_box, inverse_of, refit_tree
+from hrpsim.rays.box_tree import (
+    FARTHEST,
+    build_tree,
+    enter_children,
+    inverse_of,
+    next_pending,
+    refit_tree,
+)
 from hrpsim.rays.height_field import field_normal, meet_field
 from hrpsim.rays.records import HEIGHT_FIELD
 from hrpsim.rays.shapes import (
@@ -83,8 +90,13 @@ def place_targets(s):
 
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
-def _meet(s, number, x, y, z, dx, dy, dz, limit):
-    """Return (distance, triangle or -1) at which a ray in the world meets a bounded target."""
+def _meet(s, skipped, number, x, y, z, dx, dy, dz, limit):
+    """Return (distance, triangle or -1) at which a ray in the world meets a bounded target.
+
+    The distance is infinite if the ray passes through the target.
+    """
+    if skipped[number] != 0:
+        return math.inf, np.int64(-1)
     target = s.targets[number]
     R, p = target.R, target.p
     lx, ly, lz = transposed_times(R, x - p[0], y - p[1], z - p[2])
@@ -108,25 +120,14 @@ def first_hit(s, skipped, x, y, z, dx, dy, dz, limit):
     dx, dy, dz: unit vector along the ray.
     limit: largest distance [m].
     """
-    best, found, part = min(limit, FARTHEST), np.int64(-1), np.int64(-1)
-    for k in range(s.endless.shape[0]):
-        number = s.endless[k]
-        if skipped[number] == 0:
-            R, p = s.targets[number].R, s.targets[number].p
-            height = R[0, 2] * (x - p[0]) + R[1, 2] * (y - p[1]) + R[2, 2] * (z - p[2])
-            along = meet_plane(height, R[0, 2] * dx + R[1, 2] * dy + R[2, 2] * dz)
-            if along <= best and (found < 0 or along < best):
-                best, found = along, number
+    best, found = _first_endless(s, skipped, x, y, z, dx, dy, dz, min(limit, FARTHEST))
+    part = np.int64(-1)
     ix, iy, iz = inverse_of(dx), inverse_of(dy), inverse_of(dz)
     stack, waiting = s.stack, 0
     at = np.int64(0)
     while True:
         node = s.nodes[at]
-        near = enter_box(node, 0, x, y, z, ix, iy, iz, best)
-        far = enter_box(node, 1, x, y, z, ix, iy, iz, best)
-        side = 0
-        if far < near:
-            near, far, side = far, near, 1
+        near, far, side = enter_children(node, x, y, z, ix, iy, iz, best)
         after = np.int64(-1)
         for _ in range(2):
             if near <= best:
@@ -139,18 +140,36 @@ def first_hit(s, skipped, x, y, z, dx, dy, dz, limit):
                         waiting += 1
                 else:
                     number = s.bounded[s.order[child]]
-                    if skipped[number] == 0:
-                        along, triangle = _meet(s, number, x, y, z, dx, dy, dz, best)
-                        if along < best or (along == best and (found < 0 or number < found)):
-                            best, found, part = along, number, triangle
+                    along, triangle = _meet(s, skipped, number, x, y, z, dx, dy, dz, best)
+                    if _comes_first(along, number, best, found):
+                        best, found, part = along, number, triangle
             near, side = far, 1 - side
-        while after < 0 and waiting > 0:
-            waiting -= 1
-            if stack[waiting].enter <= best:
-                after = stack[waiting].node
+        if after < 0:
+            after, waiting = next_pending(stack, waiting, best)
         if after < 0:
             return (best, found, part) if found >= 0 else (math.inf, found, part)
         at = after
+
+
+@inlined_kernel
+def _comes_first(along, number, best, found):
+    """Return whether a hit is nearer than the nearest so far, or as near with a lower number."""
+    return along < best or (along == best and (found < 0 or number < found))
+
+
+@inlined_kernel  # many parameters: vectors as three numbers stay in registers
+def _first_endless(s, skipped, x, y, z, dx, dy, dz, limit):
+    """Return (distance, target) of the first hit of a plane, or (limit, -1) if there is none."""
+    best, found = limit, np.int64(-1)
+    for k in range(s.endless.shape[0]):
+        number = s.endless[k]
+        if skipped[number] == 0:
+            R, p = s.targets[number].R, s.targets[number].p
+            height = R[0, 2] * (x - p[0]) + R[1, 2] * (y - p[1]) + R[2, 2] * (z - p[2])
+            along = meet_plane(height, R[0, 2] * dx + R[1, 2] * dy + R[2, 2] * dz)
+            if along <= best and (found < 0 or along < best):
+                best, found = along, number
+    return best, found
 
 
 @inner_kernel

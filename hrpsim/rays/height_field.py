@@ -135,11 +135,11 @@ def _walk(s, field, u, v, z, du, dv, dz, enter, leave):
         end = min(to_u, to_v, leave)
         first, last = z + at * dz, z + end * dz
         bounds = s.blocks[field.first_block + bi * field.blocks + bj]
-        if min(first, last) > bounds[1] or max(first, last) < bounds[0]:
-            now = 1.0 if min(first, last) > bounds[1] else -1.0
-            if side * now < 0.0:
-                return at
-            side = now
+        clear = _clear_side(first, last, bounds)
+        if side * clear < 0.0:
+            return at
+        if clear != 0.0:
+            side = clear
         else:
             hit, side = _walk_cells(s, field, u, v, z, du, dv, dz, at, end, i, j, side)
             if hit < math.inf:
@@ -152,9 +152,17 @@ def _walk(s, field, u, v, z, du, dv, dz, enter, leave):
         else:
             j = edge_v if dv > 0.0 else edge_v - 1
             i = _within(u + end * du, bi, nx)
-        if i < 0 or j < 0 or i >= nx or j >= ny:
+        if not (0 <= i < nx and 0 <= j < ny):
             return math.inf
         at = end
+
+
+@inlined_kernel
+def _clear_side(first, last, bounds):
+    """Return 1 if a part of a ray passes above a block's bounds (2,), -1 if beneath, else 0."""
+    if min(first, last) > bounds[1]:
+        return 1.0
+    return -1.0 if max(first, last) < bounds[0] else 0.0
 
 
 @inlined_kernel
@@ -173,12 +181,11 @@ def _walk_cells(s, field, u, v, z, du, dv, dz, at, leave, i, j, side):
         to_u, to_v = _crossing(u, iu, edge_u, at), _crossing(v, iv, edge_v, at)
         end = min(to_u, to_v, leave)
         # Where the ray crosses the diagonal of the cell, u = v there.
-        turn = end
-        if turning != 0.0:
-            turn = min(max(((v - j) - (u - i)) * turning, at), end)
+        turn = min(max(((v - j) - (u - i)) * turning, at), end) if turning != 0.0 else end
+        times = at, turn, end
         begin = at
         for part in range(3):
-            t = at if part == 0 else (turn if part == 1 else end)
+            t = times[part]
             over = _above(s, field, i, j, u + t * du - i, v + t * dv - j, z + t * dz)
             if abs(over) <= AT_THE_START:
                 return t, 0.0

@@ -11,7 +11,15 @@ import numpy as np
 
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, PLANE, SPHERE, Mesh
-from hrpsim.rays.box_tree import FARTHEST, NODE, build_tree, enter_box, inverse_of, new_bins
+from hrpsim.rays.box_tree import (
+    FARTHEST,
+    NODE,
+    build_tree,
+    enter_children,
+    inverse_of,
+    new_bins,
+    next_pending,
+)
 
 # A surface this near before or behind the start of a ray is at the start [m].
 AT_THE_START = 1e-12
@@ -184,6 +192,16 @@ def _meet_triangle(triangle, x, y, z, dx, dy, dz):
     return max(along, 0.0) if along >= -AT_THE_START else math.inf
 
 
+@inlined_kernel  # many parameters: vectors as three numbers stay in registers
+def _meet_triangles(s, first, count, x, y, z, dx, dy, dz, best, found):
+    """Return the nearest hit so far, or the hit on one of `count` triangles if that is nearer."""
+    for triangle in range(first, first + count):
+        along = _meet_triangle(s.mesh_triangles[triangle], x, y, z, dx, dy, dz)
+        if along <= best and (along < best or found < 0):
+            best, found = along, triangle
+    return best, found
+
+
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def meet_mesh(s, surface, x, y, z, dx, dy, dz, limit):
     """Return (distance [m], triangle) of a ray's first hit on a mesh, or (infinity, -1) for never.
@@ -198,11 +216,7 @@ def meet_mesh(s, surface, x, y, z, dx, dy, dz, limit):
     at = np.int64(0)
     while True:
         node = s.mesh_nodes[surface.first_node + at]
-        near = enter_box(node, 0, x, y, z, ix, iy, iz, best)
-        far = enter_box(node, 1, x, y, z, ix, iy, iz, best)
-        side = 0
-        if far < near:
-            near, far, side = far, near, 1
+        near, far, side = enter_children(node, x, y, z, ix, iy, iz, best)
         after = np.int64(-1)
         for _ in range(2):
             if near <= best:
@@ -213,16 +227,12 @@ def meet_mesh(s, surface, x, y, z, dx, dy, dz, limit):
                     else:
                         stack[waiting].node, stack[waiting].enter = child, near
                         waiting += 1
-                for k in range(child, child + count):
-                    triangle = surface.first_triangle + k
-                    along = _meet_triangle(s.mesh_triangles[triangle], x, y, z, dx, dy, dz)
-                    if along <= best and (along < best or found < 0):
-                        best, found = along, triangle
+                best, found = _meet_triangles(
+                    s, surface.first_triangle + child, count, x, y, z, dx, dy, dz, best, found
+                )
             near, side = far, 1 - side
-        while after < 0 and waiting > 0:
-            waiting -= 1
-            if stack[waiting].enter <= best:
-                after = stack[waiting].node
+        if after < 0:
+            after, waiting = next_pending(stack, waiting, best)
         if after < 0:
             return (best, found) if found >= 0 else (math.inf, found)
         at = after

@@ -8,16 +8,9 @@ from hrpsim.collision.contacts import detect, recall_impulses
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.step.continuous.fast_motion import any_fast, check_drift, needs_every_shape
+from hrpsim.step.continuous.fast_motion import any_fast, check_drift
 from hrpsim.step.continuous.speculative_contacts import add_speculative_contacts, find_flying
 from hrpsim.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
-
-
-@inlined_kernel
-def place_bodies(forest, q, kinematics, work):
-    """Find the pose and velocity of every body."""
-    update_poses(forest, q, kinematics)
-    update_velocities(forest, work.velocity_middle, kinematics)
 
 
 @lazy_kernel(brings=("prepare_rows", "solve_rows"))
@@ -52,7 +45,7 @@ def find_contacts(s):
         if status != DONE:
             return status
     search.found_count = counts.contact_count
-    match_contacts(counts, collision)
+    counts.new_count = recall_impulses(counts, collision)
     return DONE
 
 
@@ -60,7 +53,8 @@ def find_contacts(s):
 def list_pairs(settings, search, failure, forest, kinematics, collision):
     """List the pairs of shapes that may meet, if the last list may be short."""
     search.calm = 0
-    if search.candidate_count >= 0 and not needs_every_shape(settings):
+    # Impacts, and stages that move the poses on, need the travel of all shapes.
+    if search.candidate_count >= 0 and not (settings.restitution or settings.staged):
         search.calm = keep_candidates(settings, forest, kinematics, collision)
         if search.calm:
             return DONE
@@ -96,15 +90,10 @@ def hold_back_fast(s):
     status = check_drift(s)
     if status != DONE or not s.continuous.state[0].start_force:
         return status
-    place_bodies(s.forest, s.q, s.kinematics, s.work)
+    update_poses(s.forest, s.q, s.kinematics)
+    update_velocities(s.forest, s.work.velocity_middle, s.kinematics)
     settings, search, failure = s.settings[0], s.search[0], s.failure[0]
     return list_pairs(settings, search, failure, s.forest, s.kinematics, s.collision)
-
-
-@inner_kernel
-def match_contacts(counts, collision):
-    """Start contacts from their impulses of the last step."""
-    counts.new_count = recall_impulses(counts, collision)
 
 
 @lazy_kernel()
@@ -114,5 +103,5 @@ def match_contacts_again(s):
     Reads: collision, counts.
     Writes: collision, counts.
     """
-    match_contacts(s.counts[0], s.collision)
+    s.counts[0].new_count = recall_impulses(s.counts[0], s.collision)
     return DONE

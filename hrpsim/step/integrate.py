@@ -38,6 +38,7 @@ from hrpsim.step.scene.status import DIVERGED, DONE, LARGEST_POSITION, LARGEST_S
 # These factors make values beyond a limit infinite.
 _POSITION_OVERFLOWS = float(np.finfo(np.float64).max) / LARGEST_POSITION
 _SPEED_OVERFLOWS = float(np.finfo(np.float64).max) / LARGEST_SPEED
+_WEIGHTS = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)  # of the stages of rk4
 
 
 @inlined_kernel
@@ -95,12 +96,10 @@ def integrate_rk4(s):
             _go_to_stage(s, stage, h)
         if _solve_stage(s, stage, staged, h / dt) != DONE:
             return DIVERGED  # where the step began, nothing was singular
-        weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
-        add_stage_efforts(s, weight, stage > 0 or staged)
+        add_stage_efforts(s, _WEIGHTS[stage], stage > 0 or staged)
         add_spin(settings, s.forest.bodies, s.kinematics, s.rk4, stage)
         configuration_rate(s.forest, s.q, s.velocity, s.rk4.rate[stage])
-        for k in range(s.velocity.shape[0]):
-            s.rk4.acceleration[stage, k] = work.dv[k]
+        copy_vector(work.dv, s.rk4.acceleration[stage])
         find_turning(s.forest, s.velocity, s.kinematics, s.rk4, work.dv, stage, h)
     _add_stages(s)
     normalise_quaternions(s.forest, s.q)
@@ -197,12 +196,6 @@ def stage_acceleration(s, part: float):
         for r in range(3, 6):
             external[r] += f[r]
     return accelerate(s, 0.0)
-
-
-@inlined_kernel
-def correct_positions(settings, forest, q, work):
-    """Move along the displacement rate that corrects penetration; velocities do not change."""
-    move(forest, work.correction_velocity, settings.time_step, q)
 
 
 @inner_kernel

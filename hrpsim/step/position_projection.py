@@ -16,7 +16,7 @@ from hrpsim.jit.compiled import inner_kernel
 from hrpsim.jit.lazy_kernels import lazy_kernel
 from hrpsim.kinematics.forward import update_poses
 from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.integrate import correct_positions
+from hrpsim.step.motion.carry import move
 from hrpsim.step.rows.constrain import solve_displacement
 from hrpsim.step.scene.status import DONE
 
@@ -39,7 +39,7 @@ def project_connections(s):
         status = solve_displacement(s)
         if status != DONE:
             return status
-        correct_positions(s.settings[0], s.forest, s.q, s.work)
+        move(s.forest, s.work.correction_velocity, s.settings[0].time_step, s.q)
         before, error = error, _ask_for_corrections(s)
         if not error < before:
             copy_vector(s.work.q_nearest, s.q)

@@ -53,18 +53,24 @@ def advance_side_by_side(example, address, turns, memory):
             continue
         if k + 1 < len(turns) and turns[k + 1].left > 0:
             _request(memory[k + 1])
-        scene = reference_at(example, turn.scene)
-        if scene.constrained.supports.shape[0] > 0:
-            scene.constrained.supports[0].known_count = 0
-        done, status, unmet, by_newton = call_advance(address, (scene, turn.left))
-        turn.left -= done
-        turn.status, turn.unmet, turn.by_newton = status, unmet, by_newton
-        if status != 0 or unmet > 0 or by_newton > 0:
-            turn.asks = 1
-        if turn.left == 0:
-            scene.counts[0].wrench_count = 0
+        _advance(example, address, turn)
         if monotonic_seconds() > end:
             break
+
+
+@inlined_kernel
+def _advance(example, address, turn):
+    """Advance the scene of a turn, and write what `advance` returned."""
+    scene = reference_at(example, turn.scene)
+    if scene.constrained.supports.shape[0] > 0:
+        scene.constrained.supports[0].known_count = 0
+    done, status, unmet, by_newton = call_advance(address, (scene, turn.left))
+    turn.left -= done
+    turn.status, turn.unmet, turn.by_newton = status, unmet, by_newton
+    if status != 0 or unmet > 0 or by_newton > 0:
+        turn.asks = 1
+    if turn.left == 0:
+        scene.counts[0].wrench_count = 0
 
 
 @inlined_kernel

@@ -6,43 +6,41 @@
 Kernels get the scene by reference (hrpsim.jit.reference) and call it `s`.
 """
 
+import math
+
+from hrpsim.constraints.displacement import asks_for_displacement
 from hrpsim.constraints.joint_rows import mark_full_brakes
 from hrpsim.constraints.rows import LOWER_LIMIT, VELOCITY_LIMIT
 from hrpsim.constraints.tendon_rows import remember_tendon_impulses
 from hrpsim.dynamics.joint_forces import advance_targets, revise_limited
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.jit.numba_code import NumbaCode
+from hrpsim.kinematics.forward import update_poses, update_velocities
 from hrpsim.sensors.sensing import keep_readings, sense
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.audit.audit_energy import audit_energy
-from hrpsim.step.contact_search import find_contacts, match_contacts_again, place_bodies
+from hrpsim.step.contact_search import find_contacts, match_contacts_again
 from hrpsim.step.continuous.fast_motion import check_motion
 from hrpsim.step.continuous.speculative_contacts import forget_speculative_contacts
 from hrpsim.step.impacts.impact_island import forget_driven
 from hrpsim.step.impacts.impacts import resolve_impacts
 from hrpsim.step.impacts.inelastic_impacts import count_impact_wrenches, resolve_inelastic_impacts
 from hrpsim.step.integrate import (
-    correct_positions,
     integrate_euler,
     integrate_rk4,
     integrate_semi_implicit,
     within_limits,
 )
 from hrpsim.step.motion.actuators import begin_drives, revise_drives, store_drives
+from hrpsim.step.motion.carry import move
 from hrpsim.step.motion.half_turns import drift_with_free_bodies
 from hrpsim.step.motion.midpoint import drift_to_middle, remember_acceleration
 from hrpsim.step.motion.momentum import keep_momentum
 from hrpsim.step.motion.stick_drift import remember_gaps
-from hrpsim.step.motion.unconstrained_motion import find_acceleration
+from hrpsim.step.motion.unconstrained_motion import unconstrained_dynamics
 from hrpsim.step.position_projection import project_connections
 from hrpsim.step.restoring import restore_start, save_start
-from hrpsim.step.rows.constrain import (
-    asks_for_correction,
-    constrain,
-    keep_worst,
-    remember_impulses,
-    solve_displacement,
-)
+from hrpsim.step.rows.constrain import constrain, keep_worst, remember_impulses, solve_displacement
 from hrpsim.step.rows.constraint_wrenches import forget_impact_impulses
 from hrpsim.step.rows.joint_friction import (
     forget_frictions,
@@ -88,30 +86,33 @@ def advance(scene, steps):
     unmet = by_newton = 0
     if scene.lazy_kernels[1].awaited != 0:
         return 0, NEEDS_KERNEL, unmet, by_newton
-    end = monotonic_seconds() + LONGEST_CALL if steps > 1 else 0.0
+    end = monotonic_seconds() + LONGEST_CALL if steps > 1 else math.inf
     for done in range(steps):
         scene.continuous.state[0].passes = scene.impacts.state[0].updates = 0
-        while True:
+        status = WIDER_SEARCH
+        while status == WIDER_SEARCH:
             status = step(scene)
-            if status != WIDER_SEARCH:
-                break
-        if scene.impacts.state[0].wider_searches > 0:
-            forget_driven(scene.collision, scene.impacts)
-        if scene.continuous.state[0].speculative_count > 0 or scene.continuous.state[0].ballistic:
-            forget_speculative_contacts(scene.collision.shapes, scene.continuous)
+        forget_wider_search(scene)
         if status != DONE and status != FALLS_ASLEEP:
             return done, status, unmet, by_newton
         scene.clock[0] += 1
         if not scene.step_stats[0].converged:
             keep_worst(scene, unmet)
             unmet += 1
-        by_newton += 1 if scene.step_stats[0].newton_islands > 0 else 0
+        by_newton += int(scene.step_stats[0].newton_islands > 0)
         scene.failure[0].due = status
-        if status == FALLS_ASLEEP:
+        if status == FALLS_ASLEEP or monotonic_seconds() > end:
             return done + 1, status, unmet, by_newton
-        if steps > 1 and monotonic_seconds() > end:
-            return done + 1, DONE, unmet, by_newton
     return steps, DONE, unmet, by_newton
+
+
+@inlined_kernel
+def forget_wider_search(s):
+    """Forget the contacts beyond the usual reach that a step has asked for."""
+    if s.impacts.state[0].wider_searches > 0:
+        forget_driven(s.collision, s.impacts)
+    if s.continuous.state[0].speculative_count > 0 or s.continuous.state[0].ballistic:
+        forget_speculative_contacts(s.collision.shapes, s.continuous)
 
 
 @inner_kernel
@@ -165,7 +166,8 @@ def forward_kinematics(s):
             drift_to_middle(s)
     else:
         copy_vector(s.velocity, s.work.velocity_middle)
-    place_bodies(s.forest, s.q, s.kinematics, s.work)
+    update_poses(s.forest, s.q, s.kinematics)
+    update_velocities(s.forest, s.work.velocity_middle, s.kinematics)
 
 
 @inlined_kernel
@@ -175,37 +177,60 @@ def solve_constraints(s):
     The solution is repeated from the same start in two cases: actuators reach or leave their
     limits, or dry friction of joints does not act as predicted.
     """
-    revisions, frictions = 0, s.settings[0].joint_friction != 0
-    s.counts[0].friction_revisions = 0
-    if s.settings[0].actuators:
-        begin_drives(s)
-    if frictions:
-        predicted = predict_frictions(s)
-        if predicted == NEEDS_KERNEL:
-            return NEEDS_KERNEL
-        frictions = predicted > 0
+    predicted = predict_joints(s)
+    if predicted == NEEDS_KERNEL:
+        return NEEDS_KERNEL
+    revisions = 0
     while True:
-        status = prepare_constraints(s)
-        if status != DONE:
-            return status
-        status, changed = constrain_as_predicted(s) if frictions else (constrain(s, WHOLE), False)
-        if status != DONE:
-            return status
-        if s.impacts.state[0].had_impacts or revisions == _REVISIONS:
-            return DONE  # the impacts of a step happen once
+        status, changed = solve_as_predicted(s, predicted)
+        if status != DONE or s.impacts.state[0].had_impacts or revisions == _REVISIONS:
+            return status  # the impacts of a step happen once
         if s.step_stats[0].converged or not changed:
             changed = revise_actuators(s, 2 * revisions < _REVISIONS) or changed
         if not changed:
             return DONE
-        status = match_contacts_again(s)
-        if frictions and status == DONE:
-            s.counts[0].friction_revisions += 1
-            status = start_from_found(s)
+        status = start_again(s, predicted)
         if status != DONE:
             return status
         revisions += 1
         if revisions == _REVISIONS:
             forget_frictions(s.work.friction)
+
+
+@inlined_kernel
+def predict_joints(s):
+    """Predict the actuators and the dry friction of the step.
+
+    Returns:
+        The number of joints whose friction is predicted, or NEEDS_KERNEL.
+    """
+    s.counts[0].friction_revisions = 0
+    if s.settings[0].actuators:
+        begin_drives(s)
+    return predict_frictions(s) if s.settings[0].joint_friction else 0
+
+
+@inlined_kernel
+def solve_as_predicted(s, predicted):
+    """Find the motion with dry friction of joints as it is predicted.
+
+    Returns:
+        (status, whether any friction does not act as predicted).
+    """
+    status = prepare_constraints(s)
+    if status != DONE:
+        return status, False
+    return constrain_as_predicted(s) if predicted > 0 else (constrain(s, WHOLE), False)
+
+
+@inlined_kernel
+def start_again(s, predicted):
+    """Start contacts, and friction if any is predicted, to solve the step once more."""
+    status = match_contacts_again(s)
+    if predicted > 0 and status == DONE:
+        s.counts[0].friction_revisions += 1
+        status = start_from_found(s)
+    return status
 
 
 @inlined_kernel
@@ -251,11 +276,7 @@ def prepare_constraints(s):
 
     Impacts with restitution come first. In an rk4 step, all other impacts come next.
     """
-    stats = s.step_stats[0]
-    if s.impacts.state[0].had_impacts:
-        forget_impact_impulses(s.joint_impact_impulses, s.connections)
-    s.impacts.state[0].had_impacts = stats.impact_rounds = 0
-    stats.impacts_lowered = stats.impacts_left = 0
+    begin_impacts(s)
     bounces, lands = s.settings[0].restitution != 0, s.settings[0].staged != 0
     while True:
         status = unconstrained_dynamics(s)
@@ -280,14 +301,13 @@ def prepare_constraints(s):
 
 
 @inlined_kernel
-def unconstrained_dynamics(s):
-    """Factorise the forest and find its acceleration without constraints.
-
-    Reads: actuators, articulated, connections, control, counts, forest, kinematics,
-    past_accelerations, q, settings, spins, velocity, work, wrenches.
-    Writes: actuators, articulated, failure, forest, kinematics, spins, work.
-    """
-    return find_acceleration(s, s.settings[0].horizon)
+def begin_impacts(s):
+    """Begin the step without impacts."""
+    stats = s.step_stats[0]
+    if s.impacts.state[0].had_impacts:
+        forget_impact_impulses(s.joint_impact_impulses, s.connections)
+    s.impacts.state[0].had_impacts = stats.impact_rounds = 0
+    stats.impacts_lowered = stats.impacts_left = 0
 
 
 @inlined_kernel
@@ -315,34 +335,49 @@ def integrate(s):
     if settings.continuous:
         copy_vector(s.q, s.continuous.q_swept)
     leaks = keep_momentum(s, 0) if settings.floating_trees else 0
-    if settings.integrator == SEMI_IMPLICIT:
-        integrate_semi_implicit(s)
-    elif settings.integrator == EULER:
-        integrate_euler(s)
-    else:
-        status = integrate_rk4(s)
-        if status != DONE:
-            return status
-    if s.counts[0].row_count > 0:
-        if asks_for_correction(s):
-            status = solve_displacement(s)
-            if status != DONE:
-                return status
-            correct_positions(settings, s.forest, s.q, s.work)
-            if settings.staged:
-                remember_gaps(settings, s.counts[0], s.collision.contacts, s.constrained, s.rows)
-        if settings.projection:
-            status = project_connections(s)
-            if status != DONE:
-                return status
+    status = move_by_integrator(s)
+    if status == DONE and s.counts[0].row_count > 0:
+        status = correct_positions(s)
+    if status != DONE:
+        return status
     if not within_limits(s.q, s.velocity):
         return DIVERGED
-    status = DONE
     if settings.continuous:
         status = check_motion(s)
     if leaks and status == DONE:
         keep_momentum(s, 1)
     return status
+
+
+@inlined_kernel
+def move_by_integrator(s):
+    """Carry the state to the end of the step, and return a status."""
+    integrator = s.settings[0].integrator
+    if integrator == SEMI_IMPLICIT:
+        integrate_semi_implicit(s)
+    elif integrator == EULER:
+        integrate_euler(s)
+    else:
+        return integrate_rk4(s)
+    return DONE
+
+
+@inlined_kernel
+def correct_positions(s):
+    """Correct some of the errors of rows by a displacement, without change of the velocity.
+
+    Returns:
+        DONE, or the status that names the missing capacity.
+    """
+    settings, counts, rows = s.settings[0], s.counts[0], s.rows
+    if asks_for_displacement(rows.rows, counts.contact_count, counts.row_count):
+        status = solve_displacement(s)
+        if status != DONE:
+            return status
+        move(s.forest, s.work.correction_velocity, settings.time_step, s.q)
+        if settings.staged:
+            remember_gaps(settings, counts, s.collision.contacts, s.constrained, rows)
+    return project_connections(s) if settings.projection else DONE
 
 
 @inlined_kernel

@@ -12,9 +12,10 @@ from hrpsim.jit.compiled import kernel
 from hrpsim.jit.reference import Reference
 from hrpsim.spatial.vector import copy_vector
 from hrpsim.step.arrays import Scene
+from hrpsim.step.motion.unconstrained_motion import unconstrained_dynamics
 from hrpsim.step.rows.prepare_rows import prepare_rows
 from hrpsim.step.scene.status import DONE
-from hrpsim.step.step import begin_step, find_contacts, forward_kinematics, unconstrained_dynamics
+from hrpsim.step.step import begin_step, find_contacts, forward_kinematics
 from hrpsim.world.arrays.change import grow
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ STAGES = {
     "begin_step": "step",
     "forward_kinematics": "step",
     "find_contacts": "contact_search",
-    "unconstrained_dynamics": "step",
+    "unconstrained_dynamics": "motion.unconstrained_motion",
     "begin_drives": "motion.actuators",
     "prepare_rows": "rows.prepare_rows",
     "resolve_impacts": "impacts.impacts",

@@ -16,7 +16,7 @@ import numpy as np
 
 from hrpsim.collision.mesh.solid_pair import FACE_VERTEX, VERTEX_FACE
 from hrpsim.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS, NO_POINTS
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import matrix_times
 
 # The slopes: zero, the motion's, and rings of seven.
@@ -66,6 +66,14 @@ def _is_corner(polyhedra, first, second):
     return _height_of(polyhedra, first, second) > 0.0 and _height_of(polyhedra, second, first) > 0.0
 
 
+@inlined_kernel
+def _of_one_vertex(first, second):
+    """Return whether two contacts of a vertex with a face have the same vertex."""
+    if first.how == VERTEX_FACE:
+        return first.code_a == second.code_a
+    return first.code_b == second.code_b
+
+
 @inner_kernel
 def _drop_other_faces(polyhedra, m, candidates):
     """Leave each vertex the nearest face, and the faces that form a corner in which it lies.
@@ -79,16 +87,9 @@ def _drop_other_faces(polyhedra, m, candidates):
             continue
         for j in range(i + 1, m.count):
             second = candidates[j]
-            if second.how != first.how:
+            if second.how != first.how or not _of_one_vertex(first, second):
                 continue
-            if first.how == VERTEX_FACE:
-                if first.code_a != second.code_a:
-                    continue
-                is_same = first.code_b == second.code_b
-            else:
-                if first.code_b != second.code_b:
-                    continue
-                is_same = first.code_a == second.code_a
+            is_same = first.code_a == second.code_a and first.code_b == second.code_b
             if not is_same and _is_corner(polyhedra, first.triangle, second.triangle):
                 continue
             if abs(second.gap) < abs(first.gap):
@@ -137,6 +138,19 @@ def _deepest_left(m, candidates):
     return deepest
 
 
+@inlined_kernel
+def _gather(m, candidates, seed, cluster):
+    """Put the contacts with a normal like that of `seed` into a cluster; return their number."""
+    size = 0
+    for k in range(m.count):
+        found = candidates[k]
+        is_left = found.how >= 0 and found.cluster < 0
+        if is_left and cosine_of_normals(found, candidates[seed]) > LIKE:
+            found.cluster, found.kept = cluster, 1
+            size += 1
+    return size
+
+
 @inner_kernel
 def reduce_candidates(polyhedra, m, candidates, out):
     """Write the contacts that span each patch, deepest patch first, and return their number."""
@@ -148,17 +162,7 @@ def reduce_candidates(polyhedra, m, candidates, out):
         seed = _deepest_left(m, candidates)
         if seed < 0:
             break
-        size = 0
-        for k in range(m.count):
-            found = candidates[k]
-            if (
-                found.how >= 0
-                and found.cluster < 0
-                and cosine_of_normals(found, candidates[seed]) > LIKE
-            ):
-                found.cluster, found.kept = cluster, 1
-                size += 1
-        if size > MAX_POINTS:
+        if _gather(m, candidates, seed, cluster) > MAX_POINTS:
             choose_points(m, candidates, seed, cluster)
         if count + MAX_POINTS > MAX_MESH_POINTS:  # not all may find room, but the deepest does
             count = _write(candidates[seed], count, out)
@@ -182,6 +186,20 @@ def _write(found, count, out):
     return count + 1
 
 
+@inlined_kernel
+def _slope(number, ring, motion_x, motion_y):
+    """Return a slope and its steepness: level ground, the slope of the motion, or one of a ring."""
+    if number == 0:
+        return 0.0, 0.0, 0.0
+    if number == 1:
+        return motion_x, motion_y, 0.0
+    steepness = _WIDEST * _INWARD ** (_RINGS - 1 - ring)
+    # in an order that goes round early
+    direction = 3 * (number - _FIRST_OF_RINGS) % _DIRECTIONS
+    angle = (direction + 0.25) * 2.0 * math.pi / _DIRECTIONS
+    return -steepness * math.cos(angle), -steepness * math.sin(angle), steepness
+
+
 @inner_kernel
 def choose_points(m, candidates, seed, cluster):
     """Mark as `kept` up to MAX_POINTS contacts of a cluster, including `seed`, the deepest.
@@ -194,16 +212,8 @@ def choose_points(m, candidates, seed, cluster):
     motion_x, motion_y = _slope_of_motion(m, candidates[seed])
     away = candidates[seed].gap + _NEAR
     for number in range(_SLOPES):
-        tx = ty = steepness = 0.0
         ring = (number - _FIRST_OF_RINGS) // _DIRECTIONS
-        if number == 1:
-            tx, ty = motion_x, motion_y
-        elif number > 1:
-            steepness = _WIDEST * _INWARD ** (_RINGS - 1 - ring)
-            # in an order that goes round early
-            direction = 3 * (number - _FIRST_OF_RINGS) % _DIRECTIONS
-            angle = (direction + 0.25) * 2.0 * math.pi / _DIRECTIONS
-            tx, ty = -steepness * math.cos(angle), -steepness * math.sin(angle)
+        tx, ty, steepness = _slope(number, ring, motion_x, motion_y)
         steady = _EQUAL + _ALIKE * steepness * extent
         alike = _EQUAL + steepness * m.rim
         lowest, serving = _find_lowest(m, tx, ty, steady, alike)
@@ -215,6 +225,12 @@ def choose_points(m, candidates, seed, cluster):
                 continue
             m.chosen[serving].index, m.chosen[serving].load = lowest, -1.0
         m.chosen[serving].needed = 1
+    _keep_chosen(m, candidates, away)
+
+
+@inlined_kernel
+def _keep_chosen(m, candidates, away):
+    """Keep the chosen contacts that a slope needs, bear load or are nearer than `away` [m]."""
     for k in range(m.chosen_count):
         one = m.chosen[k]
         if one.needed or one.load > 0.0 or m.gap[one.index] <= away:
@@ -323,6 +339,17 @@ def _count_due(m):
     return count
 
 
+@inlined_kernel
+def _furthest_without_load(m, away):
+    """Return the furthest chosen contact beyond `away` [m] that no slope needs, or _NONE."""
+    worst, largest = _NONE, away
+    for k in range(m.chosen_count):
+        one = m.chosen[k]
+        if not one.needed and one.load <= 0.0 and m.gap[one.index] > largest:
+            worst, largest = k, m.gap[one.index]
+    return worst
+
+
 @inner_kernel
 def _find_room(m, away):
     """Return the slot for another chosen contact, or -1.
@@ -334,11 +361,7 @@ def _find_room(m, away):
     if m.chosen_count < MAX_POINTS:
         m.chosen_count += 1
         return m.chosen_count - 1
-    worst, largest = _NONE, away
-    for k in range(m.chosen_count):
-        one = m.chosen[k]
-        if not one.needed and one.load <= 0.0 and m.gap[one.index] > largest:
-            worst, largest = k, m.gap[one.index]
+    worst = _furthest_without_load(m, away)
     if worst >= 0 or away > -math.inf:
         return worst
     least = math.inf

@@ -231,7 +231,89 @@ def _overlap(
     return _enters(polyhedra, m, SIDE_B, edge_a, along_a, x, y, z, vx, vy, vz, low, high, depth)
 
 
-@inner_kernel  # long: its parts would hand on twenty numbers
+@inlined_kernel
+def _crossing(m, edge_a, edge_b, deepest):
+    """Find where the lines of two edges are nearest to each other.
+
+    Returns:
+        (whether the edges may meet there, the unit normal n common to both edges, the distance
+        from b to a along n, the places along both edges), in the frame of b [m].
+    """
+    nowhere = False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
+    v, slack = edge_b.direction, FACE_TO_FACE + m.turn
+    if _is_beside(edge_b, ux, uy, uz, slack):
+        return nowhere
+    x, y, z = _to_own(m, v[0], v[1], v[2])
+    if _is_beside(edge_a, x, y, z, slack):
+        return nowhere
+    nx, ny, nz = uy * v[2] - uz * v[1], uz * v[0] - ux * v[2], ux * v[1] - uy * v[0]
+    sine = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if sine < _PARALLEL:
+        return nowhere
+    nx, ny, nz = nx / sine, ny / sine, nz / sine
+    ax, ay, az = point_in_other(m, SIDE_A, edge_a.start)
+    s = edge_b.start
+    wx, wy, wz = ax - s[0], ay - s[1], az - s[2]
+    distance = wx * nx + wy * ny + wz * nz
+    if abs(distance) > max(m.near + m.rounding[0] + m.rounding[1], deepest):
+        return nowhere
+    # Where the lines are nearest: w + along_a u - along_b v is along n.
+    cosine = ux * v[0] + uy * v[1] + uz * v[2]
+    wu, wv = wx * ux + wy * uy + wz * uz, wx * v[0] + wy * v[1] + wz * v[2]
+    along_a = (cosine * wv - wu) / (sine * sine)
+    if not _may_reach(edge_a, along_a, m.rim, deepest):
+        return nowhere
+    along_b = (wv - cosine * wu) / (sine * sine)
+    if not _may_reach(edge_b, along_b, m.rim, deepest):
+        return nowhere
+    return True, nx, ny, nz, distance, along_a, along_b
+
+
+@inlined_kernel
+def _contact_normal(m, edge_a, edge_b, nx, ny, nz, distance):
+    """Find the normal of the contact of two edges with the common normal n.
+
+    Returns:
+        (whether the edges may touch, normal, distance along the normal [m], numbers of the faces at
+        a and b that lie on the other solid or -1, whether the face still turns to the other solid).
+    """
+    outside, where = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
+    opposite, elsewhere = _outside_cones(m, edge_a, edge_b, -nx, -ny, -nz)
+    if opposite < outside or (opposite == outside and distance < 0.0):
+        nx, ny, nz, distance = -nx, -ny, -nz, -distance
+        outside, where = opposite, elsewhere
+    on_a, on_b = _faces_together(m, edge_a, edge_b)
+    holds, comes_down = True, False
+    if on_b >= 0:
+        h = edge_b.normals[on_b]
+        leaning = nx * h[0] + ny * h[1] + nz * h[2]
+        holds = abs(leaning) >= 0.5
+        distance = distance if leaning > 0.0 else -distance
+        nx, ny, nz = h[0], h[1], h[2]
+    elif outside > CONE_TOLERANCE:
+        holds = outside <= FACE_TO_FACE + (m.turn if distance > 0.0 else 0.0)
+        holds = holds and _may_lie_flat(m, edge_a, edge_b, where)
+        comes_down = outside > FACE_TO_FACE
+        if where < 2:
+            on_b = where
+            h = edge_b.normals[where]
+            nx, ny, nz = h[0], h[1], h[2]
+        else:
+            on_a = where - 2
+            g = edge_a.normals[on_a]
+            nx, ny, nz = to_other(m, SIDE_A, -g[0], -g[1], -g[2])
+    return holds, nx, ny, nz, distance, on_a, on_b, comes_down
+
+
+@inlined_kernel
+def _approach(m, x, y, z, nx, ny, nz):
+    """Return how far a point of a moves against n in the step [m]."""
+    dx, dy, dz = velocity_at(m, SIDE_A, x, y, z)
+    return -m.time_step * (dx * nx + dy * ny + dz * nz)
+
+
+@inner_kernel
 def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
     """Add the contact of an edge of a with an edge of b, if they are nearest to each other there.
 
@@ -248,65 +330,14 @@ def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
         edge_b: EDGE record in the frame of solid b.
         code_b: code of this feature.
     """
-    ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
-    v, slack = edge_b.direction, FACE_TO_FACE + m.turn
-    if _is_beside(edge_b, ux, uy, uz, slack):
-        return
-    x, y, z = _to_own(m, v[0], v[1], v[2])
-    if _is_beside(edge_a, x, y, z, slack):
-        return
-    nx, ny, nz = uy * v[2] - uz * v[1], uz * v[0] - ux * v[2], ux * v[1] - uy * v[0]
-    sine = math.sqrt(nx * nx + ny * ny + nz * nz)
-    if sine < _PARALLEL:
-        return
-    nx, ny, nz = nx / sine, ny / sine, nz / sine
-    ax, ay, az = point_in_other(m, SIDE_A, edge_a.start)
-    s = edge_b.start
-    wx, wy, wz = ax - s[0], ay - s[1], az - s[2]
-    distance = wx * nx + wy * ny + wz * nz
     deepest = min(edge_a.depth, edge_b.depth)
-    if abs(distance) > max(m.near + m.rounding[0] + m.rounding[1], deepest):
+    crosses, nx, ny, nz, distance, along_a, along_b = _crossing(m, edge_a, edge_b, deepest)
+    if not crosses:
         return
-    # Where the lines are nearest: w + along_a u - along_b v is along n.
-    cosine = ux * v[0] + uy * v[1] + uz * v[2]
-    wu, wv = wx * ux + wy * uy + wz * uz, wx * v[0] + wy * v[1] + wz * v[2]
-    along_a = (cosine * wv - wu) / (sine * sine)
-    if not _may_reach(edge_a, along_a, m.rim, deepest):
-        return
-    along_b = (wv - cosine * wu) / (sine * sine)
-    if not _may_reach(edge_b, along_b, m.rim, deepest):
-        return
-
-    sine_outside, where = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
-    opposite, elsewhere = _outside_cones(m, edge_a, edge_b, -nx, -ny, -nz)
-    if opposite < sine_outside or (opposite == sine_outside and distance < 0.0):
-        nx, ny, nz, distance = -nx, -ny, -nz, -distance
-        sine_outside, where = opposite, elsewhere
-    on_a, on_b = _faces_together(m, edge_a, edge_b)
-    comes_down = False
-    px, py, pz = ax + along_a * ux, ay + along_a * uy, az + along_a * uz
-    if on_b >= 0:
-        h = edge_b.normals[on_b]
-        leaning = nx * h[0] + ny * h[1] + nz * h[2]
-        if abs(leaning) < 0.5:
-            return
-        distance = distance if leaning > 0.0 else -distance
-        nx, ny, nz = h[0], h[1], h[2]
-    elif sine_outside > CONE_TOLERANCE:
-        if sine_outside > FACE_TO_FACE + (m.turn if distance > 0.0 else 0.0):
-            return
-        if not _may_lie_flat(m, edge_a, edge_b, where):
-            return
-        comes_down = sine_outside > FACE_TO_FACE
-        if where < 2:
-            on_b = where
-            h = edge_b.normals[where]
-            nx, ny, nz = h[0], h[1], h[2]
-        else:
-            on_a = where - 2
-            g = edge_a.normals[on_a]
-            nx, ny, nz = to_other(m, SIDE_A, -g[0], -g[1], -g[2])
-    gap = distance - m.rounding[0] - m.rounding[1]
+    holds, nx, ny, nz, distance, on_a, on_b, comes_down = _contact_normal(
+        m, edge_a, edge_b, nx, ny, nz, distance
+    )
+    gap = distance - m.rounding[0] - m.rounding[1] if holds else math.inf
     if gap > m.near or distance < -deepest:
         return
     past = max(max(-along_a, along_a - edge_a.length), max(-along_b, along_b - edge_b.length))
@@ -315,10 +346,10 @@ def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
         -distance, deepest,
     ):  # fmt: skip
         return
-    if comes_down:
-        dx, dy, dz = velocity_at(m, SIDE_A, px, py, pz)
-        if past > m.rim or -m.time_step * (dx * nx + dy * ny + dz * nz) < gap:
-            return
+    ax, ay, az, ux, uy, uz = edge_in_other(m, SIDE_A, edge_a)
+    px, py, pz = ax + along_a * ux, ay + along_a * uy, az + along_a * uz
+    if comes_down and (past > m.rim or _approach(m, px, py, pz, nx, ny, nz) < gap):
+        return
     if gap > m.calm and not comes_behind_edge(m, SIDE_A, edge_b, px, py, pz, nx, ny, nz, gap):
         return
     add_candidate(

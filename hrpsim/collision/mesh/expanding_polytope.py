@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from hrpsim.collision.mesh.tree_queries import farthest_point
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import transposed_times
 
 # A polytope of n corners has up to 2 n - 4 facets.
@@ -55,6 +55,24 @@ _THINNEST = 1e-9
 _NO_AREA = 1e-18
 
 
+@inlined_kernel
+def _keep_depth(polytope, facet, depth):
+    """Keep the normal and corners of a facet as those of the penetration depth [m]."""
+    polytope.depth, n = depth, polytope.normal[facet]
+    for r in range(3):
+        polytope.out[r], polytope.nearest[r] = n[r], polytope.facet[facet, r]
+
+
+@inlined_kernel
+def _nearest_facet(polytope):
+    """Return the facet that is nearest to the origin."""
+    least = 0
+    for f in range(1, polytope.facet_count):
+        if polytope.height[f] < polytope.height[least]:
+            least = f
+    return least
+
+
 @inner_kernel
 def find_penetration(polyhedra, m):
     """Return whether the cores of two convex solids overlap; write the depth to m.polytope.
@@ -67,10 +85,7 @@ def find_penetration(polyhedra, m):
         return False
     polytope.depth = math.inf
     while True:
-        least = 0
-        for f in range(1, polytope.facet_count):
-            if polytope.height[f] < polytope.height[least]:
-                least = f
+        least = _nearest_facet(polytope)
         n, height = polytope.normal[least], polytope.height[least]
         if not height < math.inf:
             return polytope.depth < math.inf
@@ -79,9 +94,7 @@ def find_penetration(polyhedra, m):
             return False
         is_exact = reach - height <= max(_RELATIVE * reach, _OF_SIZE * polytope.size)
         if is_exact or reach < polytope.depth:
-            polytope.depth = reach
-            for r in range(3):
-                polytope.out[r], polytope.nearest[r] = n[r], polytope.facet[least, r]
+            _keep_depth(polytope, least, reach)
         if is_exact:
             return True
         if polytope.corner_count == CORNER_COUNT or not _take_in_last_corner(polytope):

@@ -106,8 +106,7 @@ def _list_triangles(polyhedra, m, side: int):
     bound = m.highest + m.margin if side == 0 else m.margin - m.highest - m.apart
     own.triangle_count = 0
     ox, oy, oz = -sign * x, -sign * y, -sign * z  # the own normal of a contact along the axis
-    for r in range(3):
-        own.low[r], own.high[r] = math.inf, -math.inf
+    own.low[:], own.high[:] = math.inf, -math.inf
     stack[0] = polyhedra.solids[m.solid[side]].root
     waiting = 1
     while waiting > 0:
@@ -122,9 +121,10 @@ def _list_triangles(polyhedra, m, side: int):
             stack[waiting], stack[waiting + 1] = node.child, node.child + 1
             waiting += 2
             continue
+        vertices = polyhedra.triangles[node.triangle].vertices
         nearest = math.inf
         for k in range(3):
-            p = polyhedra.vertices[polyhedra.triangles[node.triangle].vertices[k]].position
+            p = polyhedra.vertices[vertices[k]].position
             nearest = min(nearest, sign * (offset + x * p[0] + y * p[1] + z * p[2]))
         if nearest > bound:
             continue
@@ -132,12 +132,18 @@ def _list_triangles(polyhedra, m, side: int):
             return False
         own.triangles[own.triangle_count] = node.triangle
         own.triangle_count += 1
-        for k in range(3):
-            p = polyhedra.vertices[polyhedra.triangles[node.triangle].vertices[k]].position
-            for r in range(3):
-                along = _place(own, p, r)
-                own.low[r], own.high[r] = min(own.low[r], along), max(own.high[r], along)
+        _grow_box(polyhedra, own, vertices)
     return True
+
+
+@inlined_kernel
+def _grow_box(polyhedra, own, vertices):
+    """Grow the box of the triangles in the slab to hold three more vertices."""
+    for k in range(3):
+        p = polyhedra.vertices[vertices[k]].position
+        for r in range(3):
+            along = _place(own, p, r)
+            own.low[r], own.high[r] = min(own.low[r], along), max(own.high[r], along)
 
 
 @inlined_kernel

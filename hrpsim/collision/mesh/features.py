@@ -25,8 +25,8 @@ from hrpsim.collision.mesh.polyhedra import (
     Polyhedra,
 )
 from hrpsim.collision.mesh.tree_queries import measure_thickness, new_stack
-from hrpsim.collision.primitives.simplex import nearest_weights
-from hrpsim.jit.compiled import kernel
+from hrpsim.collision.primitives.simplex import keep_spanning, nearest_weights
+from hrpsim.jit.compiled import inlined_kernel, kernel
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 from hrpsim.model.shapes.mesh_topology import directed_edges, is_convex, joined_sides, shared_edges
 
@@ -232,38 +232,44 @@ def find_sharp(vertices, spokes, possible, scratch, sharp_out):
         for s in range(first, last):
             d = spokes[s].direction
             x, y, z = x + d[0], y + d[1], z + d[2]
-        count = np.int64(0)
-        squared = math.inf
-        for _ in range(64):
-            nearest, best = first, math.inf
-            for s in range(first, last):
-                d = spokes[s].direction
-                along = x * d[0] + y * d[1] + z * d[2]
-                if along < best:
-                    nearest, best = s, along
-            if count > 0 and best > squared * (1.0 - 1e-6):
-                break
-            for r in range(3):
-                scratch[count, r] = spokes[nearest].direction[r]
-            w0, w1, w2, w3, nearer = nearest_weights(scratch, count + 1)
-            if not nearer < squared:
-                break
-            squared = nearer
-            x = y = z = 0.0
-            kept = np.int64(0)
-            for k in range(count + 1):
-                weight = w0 if k == 0 else (w1 if k == 1 else (w2 if k == 2 else w3))
-                if weight > 0.0:
-                    for r in range(3):
-                        scratch[kept, r] = scratch[k, r]
-                    x += weight * scratch[kept, 0]
-                    y += weight * scratch[kept, 1]
-                    z += weight * scratch[kept, 2]
-                    kept += 1
-            count = kept
-            if squared < SHARP_ANGLE * SHARP_ANGLE or count > 3:
-                break
+        squared = _squared_distance(spokes, first, last, x, y, z, scratch)
         sharp_out[v] = 1 if squared > SHARP_ANGLE * SHARP_ANGLE else 0
+
+
+@inlined_kernel
+def _squared_distance(spokes, first, last, x, y, z, scratch):
+    """Return the square of the distance of the origin from the convex hull of a vertex's spokes.
+
+    The search starts from the point x, y, z.
+    """
+    count = np.int64(0)
+    squared = math.inf
+    for _ in range(64):
+        nearest, best = _lowest_spoke(spokes, first, last, x, y, z)
+        if count > 0 and best > squared * (1.0 - 1e-6):
+            break
+        for r in range(3):
+            scratch[count, r] = spokes[nearest].direction[r]
+        w0, w1, w2, w3, nearer = nearest_weights(scratch, count + 1)
+        if not nearer < squared:
+            break
+        squared = nearer
+        count, x, y, z = keep_spanning(scratch, count + 1, (w0, w1, w2, w3))
+        if squared < SHARP_ANGLE * SHARP_ANGLE or count > 3:
+            break
+    return squared
+
+
+@inlined_kernel
+def _lowest_spoke(spokes, first, last, x, y, z):
+    """Return the spoke that reaches least far along a direction, and how far it does."""
+    lowest, least = first, math.inf
+    for s in range(first, last):
+        d = spokes[s].direction
+        along = x * d[0] + y * d[1] + z * d[2]
+        if along < least:
+            lowest, least = s, along
+    return lowest, least
 
 
 def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp):

@@ -31,7 +31,7 @@ from hrpsim.collision.primitives.hidden_sides import (
     passes_over,
     span_a_patch,
 )
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import matrix_times, transposed_times
 
 # A rim is this part of half the smaller solid's least extent (hrpsim.collision.mesh.features).
@@ -166,35 +166,44 @@ def _velocity_of_core(polyhedra, m, found, side):
 @inner_kernel
 def _is_hidden(polyhedra, m, candidates, found, tolerance):
     """Return whether a face about the features of a candidate makes it impossible."""
-    n = found.normal
     on_face = _is_on_face(polyhedra, m, found)
     if on_face and m.rounding[0] + m.rounding[1] > 0.0:  # it overlaps all around the contact
         return False
     for side in range(2):
         own = SIDE_A if side == 0 else SIDE_B
-        sign = -1.0 if side == 0 else 1.0
         for k in range(_face_count(polyhedra, m, found, own)):
-            x, y, z = _face_normal(polyhedra, m, found, own, k)
-            if sign * (x * n[0] + y * n[1] + z * n[2]) > (SIDEWAYS if on_face else ON_FACE):
-                continue
-            if x * x + y * y + z * z == 0.0:
-                continue
-            plane = _plane_of_face(polyhedra, m, found, own, k, x, y, z)
-            flush = tolerance
-            if m.sink > 0.0:
-                vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
-                along = sign * (vx * x + vy * y + vz * z)
-                flush += depth_in_springs(m.sink, along, m.time_step)
-            height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -flush)
-            if height < -flush:
-                continue
-            vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
-            if passes_over(
-                found.gap, n[0], n[1], n[2], on_face, height, sign * x, sign * y, sign * z,
-                vx, vy, vz, m.time_step, flush,
-            ):  # fmt: skip
+            if _face_hides(polyhedra, m, candidates, found, own, k, on_face, tolerance):
                 return True
     return False
+
+
+@inlined_kernel
+def _face_hides(polyhedra, m, candidates, found, own, k, on_face, tolerance):
+    """Return whether face k about a candidate's feature of one side makes the candidate impossible.
+
+    on_face: whether the candidate lies on a face.
+    tolerance: height that counts as none [m].
+    """
+    n, sign = found.normal, -1.0 if own == SIDE_A else 1.0
+    x, y, z = _face_normal(polyhedra, m, found, own, k)
+    if sign * (x * n[0] + y * n[1] + z * n[2]) > (SIDEWAYS if on_face else ON_FACE):
+        return False
+    if x * x + y * y + z * z == 0.0:
+        return False
+    plane = _plane_of_face(polyhedra, m, found, own, k, x, y, z)
+    flush = tolerance
+    if m.sink > 0.0:
+        vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
+        along = sign * (vx * x + vy * y + vz * z)
+        flush += depth_in_springs(m.sink, along, m.time_step)
+    height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -flush)
+    if height < -flush:
+        return False
+    vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
+    return passes_over(
+        found.gap, n[0], n[1], n[2], on_face, height, sign * x, sign * y, sign * z,
+        vx, vy, vz, m.time_step, flush,
+    )  # fmt: skip
 
 
 @inner_kernel

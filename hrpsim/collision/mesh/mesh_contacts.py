@@ -50,7 +50,7 @@ from hrpsim.collision.mesh.solid_pair import (
 )
 from hrpsim.collision.mesh.tree_queries import boxes_apart, farthest_point, split_first
 from hrpsim.collision.mesh.vertex_contacts import meet_with_vertex, vertex_supports
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import transposed_times
 
 _THE_SOLID = np.int64(0)  # there is one on each side
@@ -87,6 +87,32 @@ def _meet_edges(polyhedra, m, candidates, number_a, number_b):
                     )  # fmt: skip
 
 
+@inlined_kernel
+def _meet_leaves(polyhedra, m, candidates, a, b, a_over, b_over, has_axis):
+    """Add the contacts of the triangles of two leaves; arguments as of `_which_may_touch`."""
+    if a_over:
+        _meet_vertices(polyhedra, m, candidates, SIDE_A, a.triangle, b.triangle)
+    if b_over:
+        _meet_vertices(polyhedra, m, candidates, SIDE_B, b.triangle, a.triangle)
+    if a_over and b_over and (not has_axis or may_face(m, a, b, ASIDE + m.turn)):
+        _meet_edges(polyhedra, m, candidates, a.triangle, b.triangle)
+
+
+@inlined_kernel
+def _which_may_touch(m, has_axis, a, b, near):
+    """Return whether vertices of node a may touch b, and whether vertices of b may touch a.
+
+    has_axis: whether the axis of two convex solids is known.
+    near: largest distance of features with contacts, if it is not [m].
+    """
+    if not has_axis:
+        meet = boxes_apart(m, a, b) <= near
+        return meet, meet
+    if not near_along_axis(m, a, b) or (m.lean < LEAN and not may_face(m, a, b, m.lean)):
+        return False, False
+    return may_lie_over(m, SIDE_A, b, a), may_lie_over(m, SIDE_B, a, b)
+
+
 @inner_kernel
 def _meet_solids(polyhedra, m, candidates):
     """Add the contacts of two solids: walk both trees where their boxes are near each other.
@@ -106,24 +132,11 @@ def _meet_solids(polyhedra, m, candidates):
         waiting -= 1
         node_a, node_b = stack[waiting, 0], stack[waiting, 1]
         a, b = polyhedra.nodes[node_a], polyhedra.nodes[node_b]
-        a_over = b_over = True
-        if has_axis:
-            if not near_along_axis(m, a, b):
-                continue
-            if m.lean < LEAN and not may_face(m, a, b, m.lean):
-                continue
-            a_over, b_over = may_lie_over(m, SIDE_A, b, a), may_lie_over(m, SIDE_B, a, b)
-            if not (a_over or b_over):
-                continue
-        elif boxes_apart(m, a, b) > near:
+        a_over, b_over = _which_may_touch(m, has_axis, a, b, near)
+        if not (a_over or b_over):
             continue
         if a.child < 0 and b.child < 0:
-            if a_over:
-                _meet_vertices(polyhedra, m, candidates, SIDE_A, a.triangle, b.triangle)
-            if b_over:
-                _meet_vertices(polyhedra, m, candidates, SIDE_B, b.triangle, a.triangle)
-            if a_over and b_over and (not has_axis or may_face(m, a, b, ASIDE + m.turn)):
-                _meet_edges(polyhedra, m, candidates, a.triangle, b.triangle)
+            _meet_leaves(polyhedra, m, candidates, a, b, a_over, b_over, has_axis)
             continue
         if split_first(a, b):
             stack[waiting, 0], stack[waiting + 1, 0] = a.child, a.child + 1
@@ -132,6 +145,15 @@ def _meet_solids(polyhedra, m, candidates):
             stack[waiting, 1], stack[waiting + 1, 1] = b.child, b.child + 1
             stack[waiting + 1, 0] = node_a
         waiting += 2
+
+
+@inlined_kernel
+def _lowest_height(node, R, t):
+    """Return the height of the lowest corner of a node's box, placed at R and t [m]."""
+    height = t[2]
+    for j in range(3):
+        height += R[2, j] * node.skin_center[j] - abs(R[2, j]) * node.skin_half[j]
+    return height
 
 
 @inner_kernel
@@ -146,10 +168,7 @@ def _meet_plane(polyhedra, m, side, candidates):
     while waiting > 0:
         waiting -= 1
         node = polyhedra.nodes[stack[waiting]]
-        height = t[2]
-        for j in range(3):
-            height += R[2, j] * node.skin_center[j] - abs(R[2, j]) * node.skin_half[j]
-        if height > near:
+        if _lowest_height(node, R, t) > near:
             continue
         if node.child >= 0:
             stack[waiting], stack[waiting + 1] = node.child, node.child + 1
@@ -227,6 +246,16 @@ def mend_deep_overlap(polyhedra, m, candidates):
     )  # fmt: skip
 
 
+@inlined_kernel
+def _deepest(m, candidates):
+    """Return the deepest contact, -1 if there is none, and its gap [m]."""
+    deepest, least = -1, math.inf
+    for k in range(m.count):
+        if candidates[k].how >= 0 and candidates[k].gap < least:
+            deepest, least = k, candidates[k].gap
+    return deepest, least
+
+
 @inner_kernel
 def _is_consistent(polyhedra, m, candidates):
     """Return whether the contacts have the penetration depth of two convex solids.
@@ -234,10 +263,7 @@ def _is_consistent(polyhedra, m, candidates):
     Along its normal the deepest contact of convex solids is as deep as the solids, and no other
     contact presses against it.
     """
-    deepest, least = -1, math.inf
-    for k in range(m.count):
-        if candidates[k].how >= 0 and candidates[k].gap < least:
-            deepest, least = k, candidates[k].gap
+    deepest, least = _deepest(m, candidates)
     if deepest < 0:  # a face keeps the solids apart
         return True
     n = candidates[deepest].normal

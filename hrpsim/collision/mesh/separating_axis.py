@@ -21,7 +21,7 @@ import math
 
 from hrpsim.collision.mesh.expanding_polytope import find_penetration
 from hrpsim.collision.mesh.tree_queries import climb
-from hrpsim.collision.primitives.simplex import nearest_weights
+from hrpsim.collision.primitives.simplex import keep_spanning, nearest_weights
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import matrix_times, transposed_times
 
@@ -50,6 +50,17 @@ def copy_separation(kept, separation_out):
     separation_out.vertex[0], separation_out.vertex[1] = kept.vertex[0], kept.vertex[1]
     for r in range(3):
         separation_out.axis[r] = kept.axis[r]
+
+
+@inlined_kernel
+def _take_shortest_way_out(polyhedra, m, a, b):
+    """Take the direction of the penetration depth for the axis, if the solids overlap deeply."""
+    if m.apart < -_RIMS * m.rim and find_penetration(polyhedra, m):
+        n = m.separation.axis
+        for r in range(3):
+            n[r] = -m.polytope.out[r]
+        m.apart = _extend(polyhedra, m, n[0], n[1], n[2])
+        m.margin = _margin_along(m, a, b, n[0], n[1], n[2])
 
 
 @inner_kernel
@@ -82,11 +93,8 @@ def are_apart(polyhedra, m):
         return True
     dense = min(a.triangle_count, b.triangle_count) > _DENSE
     n = kept.axis
-    if dense and not kept.touches and m.apart < -_RIMS * m.rim and find_penetration(polyhedra, m):
-        for r in range(3):
-            n[r] = -m.polytope.out[r]
-        m.apart = _extend(polyhedra, m, n[0], n[1], n[2])
-        m.margin = _margin_along(m, a, b, n[0], n[1], n[2])
+    if dense and not kept.touches:
+        _take_shortest_way_out(polyhedra, m, a, b)
     x, y, z = transposed_times(m.R[0], n[0], n[1], n[2])
     m.axis_of_a[0], m.axis_of_a[1], m.axis_of_a[2] = x, y, z
     _extend(polyhedra, m, n[0], n[1], n[2])
@@ -204,16 +212,8 @@ def _search(polyhedra, m, a, b):
         w0, w1, w2, w3, nearer = nearest_weights(W, count + 1)
         if not nearer < squared * (1.0 - 1e-12):
             break
-        squared, held = nearer, 0
-        x = y = z = 0.0
-        for k in range(count + 1):
-            weight = w0 if k == 0 else (w1 if k == 1 else (w2 if k == 2 else w3))
-            if weight > 0.0:
-                for r in range(3):
-                    W[held, r] = W[k, r]
-                x, y, z = x + weight * W[k, 0], y + weight * W[k, 1], z + weight * W[k, 2]
-                held += 1
-        count = held
+        squared = nearer
+        count, x, y, z = keep_spanning(W, count + 1, (w0, w1, w2, w3))
         if count > 3:
             break
     return False

@@ -24,7 +24,7 @@ from hrpsim.collision.mesh.solid_pair import (
     velocity_at,
 )
 from hrpsim.collision.mesh.tree_queries import is_near_surface
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import transposed_times
 
 # Rounding of directions at the boundary of a normal cone [rad].
@@ -206,6 +206,15 @@ def comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
     return _passes_wedge(edge, x, y, z, time * dx, time * dy, time * dz, rounding + m.calm)
 
 
+@inlined_kernel
+def _in_cone_of_edge(edge, nx, ny, nz):
+    """Return whether n lies in the normal cone of an edge."""
+    e, w = edge.inward[0], edge.inward[1]
+    first = nx * e[0] + ny * e[1] + nz * e[2]
+    second = nx * w[0] + ny * w[1] + nz * w[2]
+    return first <= CONE_TOLERANCE and second <= CONE_TOLERANCE
+
+
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def touch_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, edge, edge_code):
     """Add the contact of the own vertex at x, outside, with a convex edge if it is nearest."""
@@ -220,10 +229,8 @@ def touch_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, edge, edge
     if gap > m.near or distance < COINCIDENT:
         return
     nx, ny, nz = dx / distance, dy / distance, dz / distance
-    for k in range(2):
-        inward = edge.inward[k]
-        if nx * inward[0] + ny * inward[1] + nz * inward[2] > CONE_TOLERANCE:
-            return
+    if not _in_cone_of_edge(edge, nx, ny, nz):
+        return
     if not vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, CONE_TOLERANCE):
         return
     if gap > m.calm and not comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):

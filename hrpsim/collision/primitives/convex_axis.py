@@ -23,9 +23,9 @@ for the sphere itself.
 import math
 
 from hrpsim.collision.primitives.contact_row import NO_POINTS, nearest_on_axes
-from hrpsim.collision.primitives.simplex import nearest_weights
+from hrpsim.collision.primitives.simplex import nearest_weights, weight_of
 from hrpsim.collision.primitives.support import core_reach, extent_sum, radial_direction, support
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER
 
 _MAX_STEPS = 60
@@ -84,7 +84,7 @@ def _nearest_direction(
         ax = ay = az = 0.0
         kept = NO_POINTS
         for k in range(count + 1):
-            weight = w0 if k == 0 else (w1 if k == 1 else (w2 if k == 2 else w3))
+            weight = weight_of(k, (w0, w1, w2, w3))
             if weight > 0.0:
                 for column in range(3):
                     scratch[kept, column] = scratch[k, column]
@@ -222,16 +222,21 @@ def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
     return value, Gx, Gy, Gz, first, second
 
 
+@inlined_kernel
+def _farthest_axis(nx, ny, nz):
+    """Return the coordinate axis farthest from n."""
+    ex = 1.0 if abs(nx) <= abs(ny) and abs(nx) <= abs(nz) else 0.0
+    ey = 1.0 if ex == 0.0 and abs(ny) <= abs(nz) else 0.0
+    return ex, ey, 1.0 - ex - ey
+
+
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _ascent_step(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, value, Gx, Gy, Gz, ridge):
     """Return the tangent step from n toward the best axis, along edge `ridge`'s ridge if >= 0."""
     if ridge >= 0:
         ex, ey, ez, _ = _edge(ridge, size_a, R_a, kind_b, size_b, R_b)
     else:
-        # Any tangent will do: across n and the coordinate axis farthest from it.
-        ex = 1.0 if abs(nx) <= abs(ny) and abs(nx) <= abs(nz) else 0.0
-        ey = 1.0 if ex == 0.0 and abs(ny) <= abs(nz) else 0.0
-        ez = 1.0 - ex - ey
+        ex, ey, ez = _farthest_axis(nx, ny, nz)
     ux, uy, uz = ny * ez - nz * ey, nz * ex - nx * ez, nx * ey - ny * ex
     norm = math.sqrt(ux * ux + uy * uy + uz * uz)
     ux, uy, uz = ux / norm, uy / norm, uz / norm

@@ -78,6 +78,42 @@ def _below_points(size, R, nx, ny, nz, reach):
     return 2.0 * sine * min(size[0], reach)
 
 
+@inlined_kernel
+def _below_cap(is_cap, is_line, size, R, nx, ny, nz, reach):
+    """Return how far a nearly level cap reaches below its contacts, if it has no line below."""
+    return _below_points(size, R, nx, ny, nz, reach) if is_cap and not is_line else 0.0
+
+
+@inlined_kernel  # many parameters: vectors as three numbers stay in registers
+def _round_on_box(
+    kind_a, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, reach, out,
+):  # fmt: skip
+    """Write the overlap of the features of a capsule or cylinder a and a box b along n.
+
+    Arguments and results are the same as of `_features_along`.
+    """
+    count = NO_POINTS
+    below = 0.0
+    line_a, ax, ay, az, fx, fy, fz = generatrix(kind_a, size_a, R_a, tx, ty, tz, -nx, -ny, -nz)
+    if line_a:
+        count = line_on_face(
+            count, ax, ay, az, fx, fy, fz, size_b, R_b, p_b, nx, ny, nz, margin, out,
+        )  # fmt: skip
+    if _faces(kind_a, R_a, nx, ny, nz):
+        count = cap_on_face(
+            count, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
+        )  # fmt: skip
+        if not line_a:
+            below = _below_points(size_a, R_a, nx, ny, nz, reach)
+            # The same where n is the cap's normal and the face leans, if it is as level.
+            axis, _ = facing_axis(R_b, nx, ny, nz)
+            x, y, z = R_b[0, axis], R_b[1, axis], R_b[2, axis]
+            other = _below_points(size_a, R_a, x, y, z, reach)
+            if other < 2.0 * MEANINGFUL_SINE * min(size_a[0], reach):
+                below = max(below, other)
+    return count, below
+
+
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _features_along(
     kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, reach, out,
@@ -87,35 +123,19 @@ def _features_along(
     Returns how many contacts, and how far a cap reaches below them [m], where its tilt is too small
     to determine the direction of the deepest point. `reach` is the extent of the smaller shape [m].
     """
-    count = NO_POINTS
-    below = 0.0
     if kind_a == BOX:
         count = face_on_face(
             size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
         )  # fmt: skip
-        return count, below
-    cap_a = _faces(kind_a, R_a, nx, ny, nz)
-    line_a, ax, ay, az, fx, fy, fz = generatrix(kind_a, size_a, R_a, tx, ty, tz, -nx, -ny, -nz)
+        return count, 0.0
     if kind_b == BOX:
-        if line_a:
-            count = line_on_face(
-                count, ax, ay, az, fx, fy, fz, size_b, R_b, p_b, nx, ny, nz, margin, out,
-            )  # fmt: skip
-        if cap_a:
-            count = cap_on_face(
-                count, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
-            )  # fmt: skip
-            if not line_a:
-                below = _below_points(size_a, R_a, nx, ny, nz, reach)
-                # The same where n is the cap's normal and the face leans, if it is as level.
-                axis, _ = facing_axis(R_b, nx, ny, nz)
-                x, y, z = R_b[0, axis], R_b[1, axis], R_b[2, axis]
-                other = _below_points(size_a, R_a, x, y, z, reach)
-                if other < 2.0 * MEANINGFUL_SINE * min(size_a[0], reach):
-                    below = max(below, other)
-        return count, below
-    cap_b = _faces(kind_b, R_b, nx, ny, nz)
+        return _round_on_box(
+            kind_a, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, reach, out,
+        )  # fmt: skip
+    cap_a, cap_b = _faces(kind_a, R_a, nx, ny, nz), _faces(kind_b, R_b, nx, ny, nz)
+    line_a, ax, ay, az, fx, fy, fz = generatrix(kind_a, size_a, R_a, tx, ty, tz, -nx, -ny, -nz)
     line_b, bx, by, bz, gx, gy, gz = generatrix(kind_b, size_b, R_b, 0.0, 0.0, 0.0, nx, ny, nz)
+    count = NO_POINTS
     if cap_b and line_a:
         count = line_on_cap(
             count, ax, ay, az, fx, fy, fz, size_b, R_b, p_b, 1.0, nx, ny, nz, margin, out,
@@ -125,20 +145,30 @@ def _features_along(
             count, bx - tx, by - ty, bz - tz, gx, gy, gz, size_a, R_a, p_a, -1.0,
             -nx, -ny, -nz, margin, out,
         )  # fmt: skip
-    if cap_a and cap_b:
+    caps, lines = int(cap_a) + int(cap_b), int(line_a) + int(line_b)
+    if caps == 2:
         count = cap_on_cap(
             count, size_a, R_a, p_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
         )  # fmt: skip
-    if not cap_a and not cap_b and line_a and line_b:
+    if caps == 0 and lines == 2:
         count = line_on_line(
             count, ax, ay, az, fx, fy, fz, bx, by, bz, gx, gy, gz, size_a[0] + size_b[0], p_b,
             nx, ny, nz, margin, out,
         )  # fmt: skip
-    if cap_a and not line_a:
-        below += _below_points(size_a, R_a, nx, ny, nz, reach)
-    if cap_b and not line_b:
-        below += _below_points(size_b, R_b, nx, ny, nz, reach)
-    return count, below
+    below = _below_cap(cap_a, line_a, size_a, R_a, nx, ny, nz, reach)
+    return count, below + _below_cap(cap_b, line_b, size_b, R_b, nx, ny, nz, reach)
+
+
+@inlined_kernel  # many parameters: two boxes, and vectors as three numbers
+def _axis_of_boxes(size_a, R_a, size_b, R_b, tx, ty, tz, margin, a_is_larger):
+    """Return the axis of `box_axis`, by the faces of the larger box where both are as good.
+
+    Of faces that lie on each other the larger one's normal leans least while they settle.
+    """
+    if a_is_larger:
+        nx, ny, nz, core = box_axis(size_b, R_b, size_a, R_a, -tx, -ty, -tz, margin)
+        return -nx, -ny, -nz, core
+    return box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin)
 
 
 @inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
@@ -168,12 +198,10 @@ def convex_on_convex(
     tolerance = TOLERANCE * size + ROUNDING * max(extent_a, extent_b)
     rounding_a = _rounding(kind_a, size_a)
     rounding = rounding_a + _rounding(kind_b, size_b)
-    if kind_a == BOX and extent_a > extent_b:
-        # Of faces that lie on each other the larger one's normal leans least while they settle.
-        nx, ny, nz, core = box_axis(size_b, R_b, size_a, R_a, -tx, -ty, -tz, margin)
-        nx, ny, nz = -nx, -ny, -nz
-    elif kind_a == BOX:
-        nx, ny, nz, core = box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin)
+    if kind_a == BOX:
+        nx, ny, nz, core = _axis_of_boxes(
+            size_a, R_a, size_b, R_b, tx, ty, tz, margin, extent_a > extent_b
+        )
     else:
         nx, ny, nz, core = round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz)
     for refined in range(2):

@@ -12,7 +12,7 @@ import math
 
 from hrpsim.collision.primitives.contact_row import axis_offset, nearest_on_axes
 from hrpsim.collision.primitives.convex_axis import separation_along
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER
 
 # Vectors shorter than this [m, or a sine] have no usable direction.
@@ -36,6 +36,44 @@ def _better_axis(
     return best_x, best_y, best_z, best
 
 
+@inlined_kernel
+def _guess_with_box(guess, kind_a, R_a, R_b):
+    """Return one of seven guesses for the axis of a round shape and a box, or zero for none."""
+    ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
+    if guess == 6:
+        return (ax, ay, az) if kind_a == CYLINDER else (0.0, 0.0, 0.0)
+    column = guess % 3
+    x, y, z = R_b[0, column], R_b[1, column], R_b[2, column]
+    if guess < 3:
+        return x, y, z
+    return ay * z - az * y, az * x - ax * z, ax * y - ay * x
+
+
+@inlined_kernel
+def _guess_with_round(guess, R_a, R_b, dx, dy, dz):
+    """Return one of seven guesses for the axis of two round shapes.
+
+    d is the offset between the nearest points of their axes [m].
+    """
+    ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
+    bx, by, bz = R_b[0, 2], R_b[1, 2], R_b[2, 2]
+    if guess == 0:
+        return ax, ay, az
+    if guess == 1:
+        return bx, by, bz
+    if guess == 2:
+        return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    if guess == 4:
+        along = dx * ax + dy * ay + dz * az
+        return dx - along * ax, dy - along * ay, dz - along * az
+    if guess == 5:
+        along = dx * bx + dy * by + dz * bz
+        return dx - along * bx, dy - along * by, dz - along * bz
+    if guess == 6:  # across the axis of a: coaxial cylinders one inside the other
+        return R_a[0, 0], R_a[1, 0], R_a[2, 0]
+    return dx, dy, dz
+
+
 @inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
     """Return (nx, ny, nz, separation): the best guess for the cores of a round shape a and any b.
@@ -44,7 +82,6 @@ def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
 
     tx, ty, tz: centre of a relative to the centre of b [m].
     """
-    ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
     nx, ny, nz, best = 0.0, 0.0, 1.0, -math.inf
     dx = dy = dz = 0.0
     if kind_b != BOX:
@@ -53,34 +90,10 @@ def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
         if kind_a == CAPSULE and distance > _SHORT:
             return dx / distance, dy / distance, dz / distance, distance
     for guess in range(7):
-        x = y = z = 0.0
         if kind_b == BOX:
-            if guess < 6:
-                column = guess % 3
-                x, y, z = R_b[0, column], R_b[1, column], R_b[2, column]
-                if guess >= 3:
-                    x, y, z = ay * z - az * y, az * x - ax * z, ax * y - ay * x
-            elif kind_a == CYLINDER:
-                x, y, z = ax, ay, az
-        elif guess == 0:
-            x, y, z = ax, ay, az
-        elif guess == 1:
-            x, y, z = R_b[0, 2], R_b[1, 2], R_b[2, 2]
-        elif guess == 2:
-            x = ay * R_b[2, 2] - az * R_b[1, 2]
-            y = az * R_b[0, 2] - ax * R_b[2, 2]
-            z = ax * R_b[1, 2] - ay * R_b[0, 2]
-        elif guess < 6:
-            x, y, z = dx, dy, dz
-            if guess == 4:
-                along = x * ax + y * ay + z * az
-                x, y, z = x - along * ax, y - along * ay, z - along * az
-            elif guess == 5:
-                along = x * R_b[0, 2] + y * R_b[1, 2] + z * R_b[2, 2]
-                x, y, z = x - along * R_b[0, 2], y - along * R_b[1, 2], z - along * R_b[2, 2]
+            x, y, z = _guess_with_box(guess, kind_a, R_a, R_b)
         else:
-            # Across the axis of a: coaxial cylinders one inside the other.
-            x, y, z = R_a[0, 0], R_a[1, 0], R_a[2, 0]
+            x, y, z = _guess_with_round(guess, R_a, R_b, dx, dy, dz)
         nx, ny, nz, best = _better_axis(
             kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, best, x, y, z
         )

@@ -5,7 +5,9 @@
 
 import math
 
-from hrpsim.jit.compiled import inner_kernel
+import numpy as np
+
+from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 
 # A triangle whose squared area is below this part of its squared edges is treated as its edges.
 _FLAT = 1e-28
@@ -55,6 +57,40 @@ def _triangle_weights(W, i, j, k):
     return 0.0, 1.0 - w_jk, w_jk, d_jk
 
 
+@inlined_kernel
+def weight_of(k, weights):
+    """Return the weight of vertex k among the four weights of a simplex."""
+    w0, w1, w2, w3 = weights
+    return w0 if k == 0 else (w1 if k == 1 else (w2 if k == 2 else w3))
+
+
+@inlined_kernel
+def keep_spanning(W, count, weights):
+    """Move the vertices that span the nearest point to the front; return their number, the point.
+
+    Args:
+        W: vertices (4, 3), the first `count` of which have a weight.
+        count: number of vertices.
+        weights: by `nearest_weights` (4).
+    """
+    kept = np.int64(0)
+    x = y = z = 0.0
+    for k in range(count):
+        weight = weight_of(k, weights)
+        if weight > 0.0:
+            for r in range(3):
+                W[kept, r] = W[k, r]
+            x, y, z = x + weight * W[kept, 0], y + weight * W[kept, 1], z + weight * W[kept, 2]
+            kept += 1
+    return kept, x, y, z
+
+
+@inlined_kernel
+def _weight_at(k, i, weight_i, j, weight_j):
+    """Return the weight of vertex k if vertices i and j have these weights, others none."""
+    return weight_i if i == k else (weight_j if j == k else 0.0)
+
+
 @inner_kernel
 def nearest_weights(W, count):
     """Return the weights (4) and squared norm of the point of a simplex nearest to the origin.
@@ -79,7 +115,7 @@ def nearest_weights(W, count):
         wi, wj, wk, other = _triangle_weights(W, i, j, newest)
         if other < squared:
             squared, w3 = other, wk
-            w0 = wi if i == 0 else (wj if j == 0 else 0.0)
-            w1 = wi if i == 1 else (wj if j == 1 else 0.0)
-            w2 = wi if i == 2 else (wj if j == 2 else 0.0)
+            w0 = _weight_at(0, i, wi, j, wj)
+            w1 = _weight_at(1, i, wi, j, wj)
+            w2 = _weight_at(2, i, wi, j, wj)
     return w0, w1, w2, w3, squared

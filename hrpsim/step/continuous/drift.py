@@ -51,31 +51,21 @@ def hold_back(s):
         held[i].start_force = _IN_MIDDLE
     queries_left = QUERIES + MORE_QUERIES * search.candidate_count
     for c in range(search.candidate_count):
-        number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
-        a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
-        if a.body >= 0 and b.body >= 0:
-            mark_swift(s.settings[0], s.forest, s.kinematics, a, b)
-        if not may_meet(bodies, s.collision, c) or bounce_in_flight(
-            s.materials, s.continuous, a, b
-        ):
-            continue
-        if _is_held(bodies, s.continuous, a) and _is_held(bodies, s.continuous, b):
-            continue
-        fraction, queries_left, cut = meeting_of(
-            s.settings[0], s.step_stats[0], s.collision, c, 0.0, 0.0, queries_left
-        )
-        if fraction < 1.0 and not cut and _pressed(s.counts[0], s.collision, number_a, number_b):
-            if is_penalty(s.solver_choice, a, b):
-                continue
-            fraction, queries_left, cut = meeting_of(
-                s.settings[0], s.step_stats[0], s.collision, c, _SEEN, _SEEN, queries_left
-            )
-        if fraction < 1.0:
-            _hold(s.continuous, root_of(bodies, a))
-            _hold(s.continuous, root_of(bodies, b))
-            s.continuous.state[0].start_force = 1
-    if not s.continuous.state[0].start_force:
-        return
+        if _may_pass(s, c):
+            fraction, queries_left = _drift_meeting(s, c, queries_left)
+            if fraction < 1.0:
+                for side in range(2):
+                    shape = s.collision.shapes[s.collision.pairs[c, side]]
+                    _hold(s.continuous, root_of(bodies, shape))
+                s.continuous.state[0].start_force = 1
+    if s.continuous.state[0].start_force:
+        _return_to_start(s)
+
+
+@inlined_kernel
+def _return_to_start(s):
+    """Return the trees that are held, and all that may come near them, to the start of the step."""
+    search, held, bodies = s.search[0], s.continuous.bodies, s.forest.bodies
     while _spread_to_near(search, bodies, s.collision, s.continuous) or _spread_to_connected(
         bodies, s.continuous, s.connections
     ):
@@ -86,6 +76,39 @@ def hold_back(s):
             j, joint = bodies[i].q_index, bodies[i].joint_type
             for r in range(j, j + (7 if joint == FREE else 0 if joint == FIXED else 1)):
                 s.q[r] = s.continuous.q_swept[r]
+
+
+@inlined_kernel
+def _may_pass(s, c):
+    """Return whether the drift may lead the shapes of candidate pair c through each other."""
+    bodies, continuous = s.forest.bodies, s.continuous
+    a = s.collision.shapes[s.collision.pairs[c, 0]]
+    b = s.collision.shapes[s.collision.pairs[c, 1]]
+    if a.body >= 0 and b.body >= 0:
+        mark_swift(s.settings[0], s.forest, s.kinematics, a, b)
+    if not may_meet(bodies, s.collision, c) or bounce_in_flight(s.materials, continuous, a, b):
+        return False
+    return not (_is_held(bodies, continuous, a) and _is_held(bodies, continuous, b))
+
+
+@inlined_kernel
+def _drift_meeting(s, c, queries_left):
+    """Return when the shapes of candidate pair c meet in the drift, and how many queries are left.
+
+    The time is a fraction of the drift, 1 for no meeting. Shapes that pressed on each other may
+    sink into each other a little, penalty contacts by any depth.
+    """
+    a, b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
+    fraction, queries_left, cut = meeting_of(
+        s.settings[0], s.step_stats[0], s.collision, c, 0.0, 0.0, queries_left
+    )
+    if fraction < 1.0 and not cut and _pressed(s.counts[0], s.collision, a, b):
+        if is_penalty(s.solver_choice, s.collision.shapes[a], s.collision.shapes[b]):
+            return 1.0, queries_left
+        fraction, queries_left, _ = meeting_of(
+            s.settings[0], s.step_stats[0], s.collision, c, _SEEN, _SEEN, queries_left
+        )
+    return fraction, queries_left
 
 
 @inlined_kernel
@@ -193,15 +216,22 @@ def _find_leaning(counts, bodies, constrained, rows, continuous):
         found = False
         for number in range(counts.row_count):
             row = rows.rows[number]
-            a = constrained.bodies[row.constrained_a].body
-            b = constrained.bodies[row.constrained_b].body if row.constrained_b >= 0 else -1
-            if row.impulse == 0.0 or constrained.bodies[row.constrained_a].dof >= 0:
-                continue
-            grounded = b < 0 or held[a].start_force == _LEANS or held[b].start_force == _LEANS
-            if grounded:
-                found = _lean(bodies, continuous, bodies[a].root) or found
-                if b >= 0:
-                    found = _lean(bodies, continuous, bodies[b].root) or found
+            if row.impulse != 0.0 and constrained.bodies[row.constrained_a].dof < 0:
+                found = _lean_on_each_other(bodies, constrained, continuous, row) or found
+
+
+@inlined_kernel
+def _lean_on_each_other(bodies, constrained, continuous, row):
+    """Mark trees that lean on the world through a row; return whether any is new."""
+    held = continuous.bodies
+    a = constrained.bodies[row.constrained_a].body
+    b = constrained.bodies[row.constrained_b].body if row.constrained_b >= 0 else -1
+    if b < 0:
+        return _lean(bodies, continuous, bodies[a].root)
+    if held[a].start_force != _LEANS and held[b].start_force != _LEANS:
+        return False
+    first = _lean(bodies, continuous, bodies[a].root)
+    return _lean(bodies, continuous, bodies[b].root) or first
 
 
 @inlined_kernel

@@ -56,12 +56,6 @@ def check_motion(s):
 
 
 @inlined_kernel
-def needs_every_shape(settings):
-    """Return whether impacts, or stages that move the poses on, need the travel of all shapes."""
-    return settings.restitution != 0 or settings.staged != 0
-
-
-@inlined_kernel
 def any_fast(collision):
     """Return whether a shape is fast, as candidates were listed."""
     fast = False

@@ -81,14 +81,7 @@ def add_speculative_contacts(s):
         speculative = s.collision.speculative_contacts[k]
         if speculative.barred:
             continue
-        feature, c = speculative.feature, counts.contact_count
-        for at in range(counts.contact_count):
-            there = contacts[at]
-            if there.shape_a == speculative.shape_a and there.shape_b == speculative.shape_b:
-                if there.feature == feature and there.gap_offset == FAR:
-                    c = at
-                elif there.feature == feature:
-                    feature = -1 - k
+        feature, c = _known_contact(contacts, counts.contact_count, speculative, -1 - k)
         if c == counts.contact_count:
             while c > 0 and _comes_before(speculative, contacts[c - 1]):
                 contacts[c] = contacts[c - 1]
@@ -96,6 +89,24 @@ def add_speculative_contacts(s):
             counts.contact_count += 1
         _write_contact(s.kinematics, s.collision.shapes, speculative, feature, contacts[c])
     return DONE
+
+
+@inlined_kernel
+def _known_contact(contacts, contact_count, speculative, other_feature):
+    """Return the feature of a speculative contact, and the distant contact that is replaced by it.
+
+    The feature is `other_feature` if a contact in reach has the same. The contact is
+    `contact_count` if there is none to replace.
+    """
+    feature, c = speculative.feature, contact_count
+    for at in range(contact_count):
+        there = contacts[at]
+        if there.shape_a == speculative.shape_a and there.shape_b == speculative.shape_b:
+            if there.feature == feature and there.gap_offset == FAR:
+                c = at
+            elif there.feature == feature:
+                feature = other_feature
+    return feature, c
 
 
 @inlined_kernel
@@ -141,52 +152,75 @@ def list_speculative_contacts(s, queries_left):
         is to begin again. MORE_CONTACTS: there is no room for the contacts. RESOLVED: more contacts
         cannot prevent any passage.
     """
-    collision, held = s.collision, s.continuous.bodies
+    collision, continuous, saved = s.collision, s.continuous.state[0], s.continuous.bodies
     if _bar_pairs(collision, s.continuous):
         return queries_left, WIDER_SEARCH
-    for i in range(held.shape[0]):
-        held[i].earliest = 2.0
-    first = s.continuous.state[0].speculative_count
-    unmade = again = False
+    for i in range(saved.shape[0]):
+        saved[i].earliest = 2.0
+    first = continuous.speculative_count
+    unmade = again = 0
     for c in range(s.search[0].candidate_count):
-        number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
-        a, b = collision.shapes[number_a], collision.shapes[number_b]
         if not may_meet(s.forest.bodies, collision, c):
             continue
-        if s.continuous.state[0].ballistic and _has_time(s.continuous, a, b):
-            again = _leave_the_air(s.continuous, a, b) or again
-            continue
-        fraction, queries_left, cut = meeting_of(
-            s.settings[0], s.step_stats[0], collision, c, 0.0, TOUCH, queries_left
-        )
-        if fraction < 1.0 and _have_contact(s.counts[0], collision.contacts, number_a, number_b):
-            if is_penalty(s.solver_choice, a, b):
-                continue
-            fraction, queries_left, cut = meeting_of(
-                s.settings[0], s.step_stats[0], collision, c, TOUCH, TOUCH, queries_left
-            )
-        if bounce_in_flight(s.materials, s.continuous, a, b):
-            if fraction < 1.0 or separation(collision.pairs[c], 0.0, 1.0, collision) < 0.0:
-                a.ballistic = b.ballistic = -1
-                again = True
-            continue
-        if cut:
-            unmade = True
-        elif fraction < 1.0:
-            before = s.continuous.state[0].speculative_count
-            if not _list_points(
-                s.kinematics, collision, s.continuous, s.work.directions, c, fraction
-            ):
-                s.failure[0].needed = collision.speculative_contacts.shape[0]
-                return queries_left, MORE_CONTACTS
-            unmade = unmade or s.continuous.state[0].speculative_count == before
-            for root in (root_of(s.forest.bodies, a), root_of(s.forest.bodies, b)):
-                if root >= 0:
-                    held[root].earliest = min(held[root].earliest, fraction)
+        queries_left, status = _list_pair(s, c, queries_left)
+        if status == MORE_CONTACTS:
+            return queries_left, status
+        again |= int(status == WIDER_SEARCH)
+        unmade |= int(status == RESOLVED)
     _keep_earliest(s.forest.bodies, collision, s.continuous, first)
-    if again or s.continuous.state[0].speculative_count > first:
+    if again or continuous.speculative_count > first:
         return queries_left, WIDER_SEARCH
     return queries_left, RESOLVED if unmade else DONE
+
+
+@inner_kernel
+def _list_pair(s, c, queries_left):
+    """List the place where the shapes of candidate pair c would pass into each other.
+
+    Returns:
+        The number of queries left, and a status as of `list_speculative_contacts`, which does not
+        count the contacts that were listed.
+    """
+    collision, pair = s.collision, s.collision.pairs[c]
+    a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
+    if _has_time(s.continuous, a, b):
+        return queries_left, _leave_the_air(s.continuous, a, b)
+    fraction, queries_left, cut = meeting_of(
+        s.settings[0], s.step_stats[0], collision, c, 0.0, TOUCH, queries_left
+    )
+    if fraction < 1.0 and _have_contact(s.counts[0], collision.contacts, pair[0], pair[1]):
+        if is_penalty(s.solver_choice, a, b):
+            return queries_left, DONE
+        fraction, queries_left, cut = meeting_of(
+            s.settings[0], s.step_stats[0], collision, c, TOUCH, TOUCH, queries_left
+        )
+    if bounce_in_flight(s.materials, s.continuous, a, b):
+        if fraction == 1.0 and separation(pair, 0.0, 1.0, collision) >= 0.0:
+            return queries_left, DONE
+        a.ballistic = b.ballistic = -1
+        return queries_left, WIDER_SEARCH
+    if cut:
+        return queries_left, RESOLVED
+    return queries_left, _list_passage(s, c, fraction) if fraction < 1.0 else DONE
+
+
+@inlined_kernel
+def _list_passage(s, c, fraction):
+    """List the contacts of candidate pair c, whose shapes meet at `fraction`.
+
+    Returns:
+        RESOLVED if there are none that are new, MORE_CONTACTS if there is no room, else DONE.
+    """
+    collision, pair, continuous = s.collision, s.collision.pairs[c], s.continuous
+    before = continuous.state[0].speculative_count
+    if not _list_points(s.kinematics, collision, continuous, s.work.directions, c, fraction):
+        s.failure[0].needed = collision.speculative_contacts.shape[0]
+        return MORE_CONTACTS
+    for side in range(2):
+        root = root_of(s.forest.bodies, collision.shapes[pair[side]])
+        if root >= 0:
+            continuous.bodies[root].earliest = min(continuous.bodies[root].earliest, fraction)
+    return RESOLVED if continuous.state[0].speculative_count == before else DONE
 
 
 @inner_kernel
@@ -235,6 +269,8 @@ def _is_behind(collision, speculative):
 def _has_time(continuous, a, b):
     """Return whether impacts on one of two shapes have happened at their times in this step."""
     held = continuous.bodies
+    if not continuous.state[0].ballistic:
+        return False
     timed_a = a.body >= 0 and held[a.body].timed == 2
     return timed_a or (b.body >= 0 and held[b.body].timed == 2)
 
@@ -243,15 +279,15 @@ def _has_time(continuous, a, b):
 def _leave_the_air(continuous, a, b):
     """End the timed impacts of shapes of which one comes near a shape that is not ballistic.
 
-    Their path is not straight. Returns whether that is so.
+    Their path is not straight. Returns WIDER_SEARCH if that is so, else DONE.
     """
     if both_fly(continuous, a, b):
-        return False
+        return DONE
     if a.ballistic > 0:
         a.ballistic = -1
     if b.ballistic > 0:
         b.ballistic = -1
-    return True
+    return WIDER_SEARCH
 
 
 @inner_kernel

@@ -215,14 +215,25 @@ def _earliest(contacts, rows, balls, body):
     return earliest
 
 
+@inlined_kernel
+def _joins_round(s, number, now):
+    """Return whether a row that is not chosen yet closes or rests at `now` [s], placed there."""
+    impact = s.rows.impacts[number]
+    if impact.chosen or impact.state == ABSENT or not is_closed(impact, now):
+        return False
+    if impact.placed != now:
+        place_contact(s, number, now)
+    threshold = s.settings[0].restitution_threshold
+    return is_closed(impact, now) and impact_rate(impact, now, True) <= threshold
+
+
 @inner_kernel
 def _choose_round(s, island, struck, now):
     """List the rows that take part in the impact of these balls, and their target velocities.
 
     A ball that touches a struck ball is struck as well. Returns how many contacts were read.
     """
-    balls, threshold = s.impacts.balls, s.settings[0].restitution_threshold
-    last = struck
+    balls, last = s.impacts.balls, struck
     while balls[last].next_struck != _END:
         last = balls[last].next_struck
     begin_choice(s.islands)
@@ -230,18 +241,14 @@ def _choose_round(s, island, struck, now):
     while body != _END:
         number = balls[body].first_contact
         while number != _END:
-            impact = s.rows.impacts[number]
             queries += 1
-            if not impact.chosen and impact.state != ABSENT and is_closed(impact, now):
-                if impact.placed != now:
-                    place_contact(s, number, now)
-                if is_closed(impact, now) and impact_rate(impact, now, True) <= threshold:
-                    choose(s.rows, s.islands, number)
-                    partner = _partner(s.collision.contacts, number, body)
-                    if partner >= 0 and not balls[partner].struck:
-                        balls[partner].struck, balls[partner].next_struck = 1, _END
-                        balls[last].next_struck = partner
-                        last = partner
+            if _joins_round(s, number, now):
+                choose(s.rows, s.islands, number)
+                partner = _partner(s.collision.contacts, number, body)
+                if partner >= 0 and not balls[partner].struck:
+                    balls[partner].struck, balls[partner].next_struck = 1, _END
+                    balls[last].next_struck = partner
+                    last = partner
             number = _next_of(s.collision.contacts, s.rows, number, body)
         body = balls[body].next_struck
     _leave_out_who_waits(s.settings[0], s.constrained, s.rows, s.islands, now)

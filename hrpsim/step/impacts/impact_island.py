@@ -71,28 +71,34 @@ def bounces(collision, materials, rows, island):
 @inner_kernel
 def may_have_impacts(settings, forest, q, collision, materials, constrained, rows, island):
     """Return whether an island has restitution and a gap that may close in this step, fast."""
-    dt = settings.time_step
-    threshold = settings.restitution_threshold
     bounces = closes = False
     for k in range(island.first, island.end):
         row = rows.rows[rows.island_rows[k]]
-        if (
-            not is_one_sided(row)
-            or row.solver == PENALTY
-            or _is_beyond(collision.contacts, island, row)
-        ):
+        if not is_one_sided(row) or row.solver == PENALTY:
+            continue
+        if _is_beyond(collision.contacts, island, row):
             continue
         if row.kind == CONTACT_ROW:
             pair = _materials_of(collision.shapes, materials, collision.contacts[row.source])
             bounces = bounces or pair.restitution > 0.0
         gap, closed = _gap_of(settings, forest, q, collision, materials, row)
-        before = row_velocity(row, constrained.velocity)
-        after = before + dt * row_velocity(row, constrained.acceleration)
-        rests = gap <= closed and abs(before) <= threshold
-        fastest = min(before, after)
-        if not rests and fastest < -threshold and gap + dt * fastest <= CLOSED:
-            closes = True
+        closes = closes or _may_close(settings, constrained, row, gap, closed)
     return bounces and closes
+
+
+@inlined_kernel
+def _may_close(settings, constrained, row, gap, closed):
+    """Return whether a gap may close in this step, faster than the threshold.
+
+    gap: [m].
+    closed: gap up to which the row rests [m].
+    """
+    dt, threshold = settings.time_step, settings.restitution_threshold
+    before = row_velocity(row, constrained.velocity)
+    after = before + dt * row_velocity(row, constrained.acceleration)
+    rests = gap <= closed and abs(before) <= threshold
+    fastest = min(before, after)
+    return not rests and fastest < -threshold and gap + dt * fastest <= CLOSED
 
 
 @inner_kernel
@@ -130,6 +136,25 @@ def _supports(settings, forest, q, collision, materials, constrained, row):
     return rests and row.solver != PENALTY
 
 
+@inlined_kernel
+def _choose_supports(s, island):
+    """Choose the rows of an island that hold it; clear the impulses of all others."""
+    rows, constrained = s.rows.rows, s.constrained
+    begin_choice(s.islands)
+    for k in range(island.first, island.end):
+        number = s.rows.island_rows[k]
+        row, impact = rows[number], s.rows.impacts[number]
+        impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
+        if _supports(s.settings[0], s.forest, s.q, s.collision, s.materials, constrained, row):
+            choose(s.rows, s.islands, number)
+            if island.timed:
+                row.target += min(row_velocity(row, constrained.velocity), 0.0)
+        else:
+            row.impulse = 0.0
+            if row.kind == CONTACT_ROW:
+                rows[number + 1].impulse = rows[number + 2].impulse = 0.0
+
+
 @inner_kernel
 def find_support(s, island_number):
     """Add the constraints that hold an island at the start of the step to its acceleration.
@@ -140,19 +165,7 @@ def find_support(s, island_number):
     settings = s.settings[0]
     island, rows, constrained = s.islands.ranges[island_number], s.rows.rows, s.constrained
     dt = settings.time_step
-    begin_choice(s.islands)
-    for k in range(island.first, island.end):
-        number = s.rows.island_rows[k]
-        row, impact = rows[number], s.rows.impacts[number]
-        impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
-        if _supports(settings, s.forest, s.q, s.collision, s.materials, constrained, row):
-            choose(s.rows, s.islands, number)
-            if island.timed:
-                row.target += min(row_velocity(row, constrained.velocity), 0.0)
-        else:
-            row.impulse = 0.0
-            if row.kind == CONTACT_ROW:
-                rows[number + 1].impulse = rows[number + 2].impulse = 0.0
+    _choose_supports(s, island)
     for k in range(constrained.velocity.shape[0]):
         constrained.gap_offset[k] = constrained.velocity[k]
         constrained.velocity[k] += dt * constrained.acceleration[k]
@@ -180,43 +193,65 @@ def find_support(s, island_number):
 @inner_kernel
 def begin_island(s, island):
     """Write the state of an island's rows at the start of the step."""
-    settings = s.settings[0]
-    rows, dt = s.rows.rows, settings.time_step
-    threshold = settings.restitution_threshold
+    contacts = s.collision.contacts
     for k in range(island.first, island.end):
         number = s.rows.island_rows[k]
-        row, impact = rows[number], s.rows.impacts[number]
+        row, impact = s.rows.rows[number], s.rows.impacts[number]
         impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
         impact.state = ABSENT
-        impact.placed = (
-            0.0
-            if drifted(settings, s.collision.contacts, s.continuous, island, number) == 0.0
-            else NEVER
-        )
+        drift = drifted(s.settings[0], contacts, s.continuous, island, number)
+        impact.placed = 0.0 if drift == 0.0 else NEVER
         impact.restitution, impact.sequential = 0.0, 0
         impact.settled = impact.floor = 0.0
-        if not is_one_sided(row) or _is_beyond(s.collision.contacts, island, row):
+        if is_one_sided(row) and not _is_beyond(contacts, island, row):
+            _begin_gap(s, row, impact, island.timed, drift)
+
+
+@inlined_kernel
+def _begin_gap(s, row, impact, timed, drift):
+    """Write the state of the gap of a one-sided row, unless the row yields and does not bounce.
+
+    drift: time from the start of the step to where the row was found [s].
+    """
+    settings, threshold = s.settings[0], s.settings[0].restitution_threshold
+    gap, closed = _gap_of(settings, s.forest, s.q, s.collision, s.materials, row)
+    yields = row.compliance > 0.0
+    if row.kind == CONTACT_ROW:
+        yields = _read_material(s, row, impact, gap <= closed) or yields
+    if row.solver == PENALTY or (yields and impact.restitution == 0.0):
+        return
+    impact.rate = row_velocity(row, s.constrained.velocity)
+    impact.offset = impact.gap = gap - drift * impact.rate
+    impact.acceleration = row_velocity(row, s.constrained.acceleration)
+    if not timed and impact.restitution == 0.0 and gap > closed:
+        impact.floor = -gap / settings.time_step
+    rests = abs(impact.rate) <= threshold and (not timed or is_at_rest(impact.rate, threshold))
+    impact.state = RESTING if rests and gap <= closed else OPEN
+
+
+@inlined_kernel
+def _read_material(s, row, impact, is_closed):
+    """Write the restitution of a contact; return whether the contact is closed and yields."""
+    pair = _materials_of(s.collision.shapes, s.materials, s.collision.contacts[row.source])
+    impact.restitution = pair.restitution
+    impact.sequential = pair.sequential if pair.restitution > 0.0 else 0
+    return pair.damping_time >= 0.0 and is_closed
+
+
+@inlined_kernel
+def _any_comes_near(s):
+    """Return whether impacts drive two shapes near each other that have no contact."""
+    collision, contacts = s.collision, s.collision.contacts
+    for c in range(s.search[0].candidate_count):
+        number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
+        a, b = collision.shapes[number_a], collision.shapes[number_b]
+        if a.gained + b.gained <= a.driven + b.driven:
             continue
-        gap, closed = _gap_of(settings, s.forest, s.q, s.collision, s.materials, row)
-        yields = row.compliance > 0.0
-        if row.kind == CONTACT_ROW:
-            pair = _materials_of(s.collision.shapes, s.materials, s.collision.contacts[row.source])
-            impact.restitution = pair.restitution
-            impact.sequential = pair.sequential if pair.restitution > 0.0 else 0
-            yields = yields or (pair.damping_time >= 0.0 and gap <= closed)
-        if row.solver == PENALTY or (yields and impact.restitution == 0.0):
-            continue
-        impact.rate = row_velocity(row, s.constrained.velocity)
-        impact.offset = impact.gap = (
-            gap
-            - drifted(settings, s.collision.contacts, s.continuous, island, number) * impact.rate
-        )
-        impact.acceleration = row_velocity(row, s.constrained.acceleration)
-        if not island.timed and impact.restitution == 0.0 and gap > closed:
-            impact.floor = -gap / dt
-        impact.state = RESTING if gap <= closed and abs(impact.rate) <= threshold else OPEN
-        if island.timed and not is_at_rest(impact.rate, threshold):
-            impact.state = OPEN
+        near, more = _look_further(s, a, b)
+        if more > 0.0 and not far_apart(a, b, near + more):
+            if not _have_contact(s.counts[0], contacts, number_a, number_b):
+                return True
+    return False
 
 
 @inner_kernel
@@ -228,17 +263,7 @@ def widen_search(s):
     collision, shapes = s.collision, s.collision.shapes
     if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _find_gained(s):
         return False
-    found = False
-    for c in range(s.search[0].candidate_count):
-        if found:
-            break
-        number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
-        a, b = shapes[number_a], shapes[number_b]
-        if a.gained + b.gained <= a.driven + b.driven:
-            continue
-        near, more = _look_further(s, a, b)
-        found = more > 0.0 and not far_apart(a, b, near + more)
-        found = found and not _have_contact(s.counts[0], collision.contacts, number_a, number_b)
+    found = _any_comes_near(s)
     for k in range(collision.moving.shape[0]):
         shape = shapes[collision.moving[k]]
         if shape.gained > shape.driven:

@@ -84,17 +84,7 @@ def resolve_impacts(s):
         settings, counts, s.collision.contacts, s.constrained, s.rows, ranges, s.continuous
     )
     clear_wrenches(s.articulated, s.work)
-    most = _UPDATES * (_OF_FAST if s.continuous.state[0].ballistic else 1)
-    left = allowed = max(most - s.impacts.state[0].updates, int(_LEAST * most))
-    for k in range(counts.island_count):
-        if ranges[k].meets:
-            begin_island(s, ranges[k])
-            given = left if ranges[k].timed else min(left, _UPDATES)
-            left -= given - _resolve_island(s, k, given)
-            _end_island(
-                settings, s.collision.contacts, s.constrained, s.rows, s.continuous, ranges[k]
-            )
-    s.impacts.state[0].updates += allowed - left
+    _resolve_islands(s)
     if widen_search(s):
         return WIDER_SEARCH
     change_velocity(s.forest, s.velocity, s.kinematics, s.articulated, s.impacts, s.work)
@@ -102,6 +92,23 @@ def resolve_impacts(s):
     update_poses(s.forest, s.q, s.kinematics)
     update_velocities(s.forest, s.velocity, s.kinematics)
     return RESOLVED
+
+
+@inlined_kernel
+def _resolve_islands(s):
+    """Resolve the impacts of every island that may have some, within the updates of the step."""
+    ranges = s.islands.ranges
+    most = _UPDATES * (_OF_FAST if s.continuous.state[0].ballistic else 1)
+    left = allowed = max(most - s.impacts.state[0].updates, int(_LEAST * most))
+    for k in range(s.counts[0].island_count):
+        if ranges[k].meets:
+            begin_island(s, ranges[k])
+            available = left if ranges[k].timed else min(left, _UPDATES)
+            left -= available - _resolve_island(s, k, available)
+            _end_island(
+                s.settings[0], s.collision.contacts, s.constrained, s.rows, s.continuous, ranges[k]
+            )
+    s.impacts.state[0].updates += allowed - left
 
 
 @inlined_kernel
@@ -248,13 +255,19 @@ def _next_time(settings, rows, island, now):
             time = closing_time(impact, now)
             if time < min(dt, earliest) and is_impact(impact, time, False, threshold):
                 earliest = time
-    for k in range(island.first, island.end):
-        impact = impacts[island_rows[k]]
-        if is_one_sided(rows.rows[island_rows[k]]) and impact.state == OPEN:
-            time = closing_time(impact, now)
-            if time <= min(dt, earliest) and not is_impact(impact, time, False, threshold):
-                impact.state, impact.settled = RESTING, impact.rate
+    _settle(rows, island, threshold, now, min(dt, earliest))
     return earliest
+
+
+@inlined_kernel
+def _settle(rows, island, threshold, now, limit):
+    """Let the gaps rest that close until `limit` [s] more slowly than the threshold."""
+    for k in range(island.first, island.end):
+        impact = rows.impacts[rows.island_rows[k]]
+        if is_one_sided(rows.rows[rows.island_rows[k]]) and impact.state == OPEN:
+            time = closing_time(impact, now)
+            if time <= limit and not is_impact(impact, time, False, threshold):
+                impact.state, impact.settled = RESTING, impact.rate
 
 
 @inner_kernel
@@ -264,8 +277,6 @@ def _end_island(settings, contacts, constrained, rows, continuous, island):
     A row compares its gap with a step at the velocity at the step's end. A gap that the bodies' own
     motion leaves open must not be held. A resting gap is held from now on, at its present value.
     """
-    dt = settings.time_step
-    rest = (1.5 - _lead(settings, island.timed)) * dt
     find_gaps(settings, constrained, rows, island)
     for k in range(island.first, island.contact_end):
         number = rows.island_rows[k]
@@ -274,28 +285,45 @@ def _end_island(settings, contacts, constrained, rows, continuous, island):
             _say_timed(continuous, contact)
         if impact.state == ABSENT:
             continue
-        gap, end = contact.gap, gap_at(impact, dt)
-        start = (
-            impact.gap + drifted(settings, contacts, continuous, island, number) * impact.rate
-        )  # where the row finds it
-        final_rate = impact.rate + rest * impact.acceleration
-        if impact.state == RESTING:
-            if island.timed:
-                gap = max(start, min(contact.gap, 0.0))
-                contact.push_out = _push_out(settings, impact, gap)
-        elif end >= -CLOSED or (final_rate >= 0.0 and contact.gap >= -settings.slop):
-            gap = max(end - dt * final_rate, 0.0)
-        elif island.timed:
-            gap = start
+        drift = drifted(settings, contacts, continuous, island, number)
+        gap = _gap_of_row(settings, contact, impact, island.timed, drift)
         if island.timed:
-            contact.gap, contact.gap_offset = (
-                gap,
-                0.0,
-            )  # the other one belongs to a motion that does not happen
+            # The offset belongs to a motion that does not happen.
+            contact.gap, contact.gap_offset = gap, 0.0
         else:
             contact.gap_offset = gap - contact.gap
-    if island.timed:
-        return
+    if not island.timed:
+        _clear_offsets(constrained, rows, island)
+
+
+@inlined_kernel
+def _gap_of_row(settings, contact, impact, timed, drift):
+    """Return the gap that the step's row of a contact is to see after the impacts [m].
+
+    Args:
+        settings: settings of the step.
+        contact: CONTACT record. Of a timed resting contact, `push_out` is written.
+        impact: IMPACT record of its normal row.
+        timed: whether impacts happened at their times.
+        drift: time from the place of the impacts to where the row finds the contact [s].
+    """
+    dt = settings.time_step
+    end, start = gap_at(impact, dt), impact.gap + drift * impact.rate
+    final_rate = impact.rate + (1.5 - _lead(settings, timed)) * dt * impact.acceleration
+    if impact.state == RESTING and timed:
+        gap = max(start, min(contact.gap, 0.0))
+        contact.push_out = _push_out(settings, impact, gap)
+        return gap
+    if impact.state == RESTING:
+        return contact.gap
+    if end >= -CLOSED or (final_rate >= 0.0 and contact.gap >= -settings.slop):
+        return max(end - dt * final_rate, 0.0)
+    return start if timed else contact.gap
+
+
+@inlined_kernel
+def _clear_offsets(constrained, rows, island):
+    """Clear the displacements of an island's bodies that impacts owed to coming late."""
     for k in range(island.first, island.end):
         row = rows.rows[rows.island_rows[k]]
         for column in range(row.start_a, row.start_a + row.width_a):

@@ -44,31 +44,39 @@ def resolve_inelastic_impacts(s):
 @inner_kernel
 def anything_meets(s):
     """Return whether a rigid contact or limit closes in this step, faster than the threshold."""
-    settings, contacts = s.settings[0], s.collision.contacts
     for c in range(s.counts[0].contact_count):
-        contact = contacts[c]
-        if s.rows.rows[3 * c].compliance > 0.0:
-            continue
-        approach = 0.0
-        if contact.body_a >= 0:
-            approach += speed_along(s.kinematics[contact.body_a].v, contact.point_a, contact.normal)
-        if contact.body_b >= 0:
-            approach -= speed_along(s.kinematics[contact.body_b].v, contact.point_b, contact.normal)
-        closes = contact.gap + contact.gap_offset + settings.time_step * approach <= 0.0
-        if closes and approach < -settings.restitution_threshold:
+        if s.rows.rows[3 * c].compliance == 0.0 and _contact_meets(s, s.collision.contacts[c]):
             return True
     for index in range(s.forest.joints.shape[0]):
         k = s.forest.joints[index]
         if k >= s.forest.dofs.shape[0]:
             break
-        dof, rate = s.forest.dofs[k], s.velocity[k]
-        yields = s.joint_parameters[k, LIMIT_PARAMETERS].compliance > 0.0
-        if yields or abs(rate) < settings.restitution_threshold:
-            continue
-        ahead = s.q[dof.q_index] + settings.time_step * rate
-        if (rate < 0.0 and ahead <= dof.lower) or (rate > 0.0 and ahead >= dof.upper):
+        if _limit_meets(s, k):
             return True
     return False
+
+
+@inlined_kernel
+def _contact_meets(s, contact):
+    """Return whether a contact closes in this step, faster than the threshold."""
+    settings, approach = s.settings[0], 0.0
+    if contact.body_a >= 0:
+        approach += speed_along(s.kinematics[contact.body_a].v, contact.point_a, contact.normal)
+    if contact.body_b >= 0:
+        approach -= speed_along(s.kinematics[contact.body_b].v, contact.point_b, contact.normal)
+    closes = contact.gap + contact.gap_offset + settings.time_step * approach <= 0.0
+    return closes and approach < -settings.restitution_threshold
+
+
+@inlined_kernel
+def _limit_meets(s, k):
+    """Return whether a joint meets a rigid limit in this step, faster than the threshold."""
+    settings, dof, rate = s.settings[0], s.forest.dofs[k], s.velocity[k]
+    yields = s.joint_parameters[k, LIMIT_PARAMETERS].compliance > 0.0
+    if yields or abs(rate) < settings.restitution_threshold:
+        return False
+    ahead = s.q[dof.q_index] + settings.time_step * rate
+    return (rate < 0.0 and ahead <= dof.lower) or (rate > 0.0 and ahead >= dof.upper)
 
 
 @inner_kernel

@@ -66,12 +66,18 @@ def start_turning(s, staged):
                 work.dv[k + r] += here.c[r]
                 here.c[r] = 0.0  # the stages find it
     if staged:
-        for number in range(s.counts[0].row_count):
-            row = s.rows.rows[number]
-            if is_solved_at_stages(s.settings[0], row):
-                s.rk4.turns[s.constrained.bodies[row.constrained_a].body].predicted = 0
-                if row.constrained_b >= 0:
-                    s.rk4.turns[s.constrained.bodies[row.constrained_b].body].predicted = 0
+        _leave_to_stages(s)
+
+
+@inlined_kernel
+def _leave_to_stages(s):
+    """Do not predict the rotation of bodies with rows that are solved at the stages."""
+    for number in range(s.counts[0].row_count):
+        row = s.rows.rows[number]
+        if is_solved_at_stages(s.settings[0], row):
+            s.rk4.turns[s.constrained.bodies[row.constrained_a].body].predicted = 0
+            if row.constrained_b >= 0:
+                s.rk4.turns[s.constrained.bodies[row.constrained_b].body].predicted = 0
 
 
 @inner_kernel

@@ -112,7 +112,6 @@ def add_spin(settings, bodies, kinematics, rk4, stage):
 def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4):
     """Correct the last step's drift of pressing contacts, and measure this step's drift."""
     contacts, dt = collision.contacts, settings.time_step
-    speed = settings.correction_speed
     update_poses(forest, q, kinematics)
     for c in range(counts.contact_count):
         contact, drift = contacts[c], contacts[c].drift
@@ -122,11 +121,10 @@ def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4)
         rolls = _is_round(collision.shapes, contact.shape_a) or _is_round(
             collision.shapes, contact.shape_b
         )
-        if predicted or not rolls or not _holds_gap(contact, normal):
+        if predicted or not rolls:
             drift.held_gap = math.inf
-        elif drift.missed_gap < math.inf:
-            _start_from_closed(normal)
-            normal.correction_velocity += min(max(drift.missed_gap / dt, -speed), speed)
+        else:
+            _correct_gap(settings, contact, normal)
         known = drift.has_slipped
         sticks = friction_holds(normal, x, y, 0.999) and not predicted
         drift.has_slipped = 1 if sticks else 0
@@ -143,6 +141,18 @@ def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4)
         _add_slip(forest.bodies, kinematics, rk4, a, drift.arm_a, 1.0, way, drift.shift_a)
         _add_slip(forest.bodies, kinematics, rk4, b, drift.arm_b, -1.0, way, drift.shift_b)
         _leave_approach(contact, normal, dt)
+
+
+@inlined_kernel
+def _correct_gap(settings, contact, normal):
+    """Correct the gap that a contact of a ball missed in the last step, if the contact presses."""
+    drift, speed = contact.drift, settings.correction_speed
+    if not _holds_gap(contact, normal):
+        drift.held_gap = math.inf
+    elif drift.missed_gap < math.inf:
+        _start_from_closed(normal)
+        missed_rate = drift.missed_gap / settings.time_step
+        normal.correction_velocity += min(max(missed_rate, -speed), speed)
 
 
 @inlined_kernel

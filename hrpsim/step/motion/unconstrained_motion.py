@@ -77,13 +77,16 @@ def _load_ends(forest, kinematics, work, connection, placed, horizon):
             find_direction(connection, axis, placed)
             for r in range(3):
                 force[r] += horizon * connection.impulse[axis] * placed.direction[r]
-    for end in range(2):
-        body = connection.body_a if end == 0 else connection.body_b
-        if body >= 0 and forest.bodies[body].joint_type == FREE:
-            point = placed.point_a if end == 0 else placed.point_b
-            sign = 1.0 if end == 0 else -1.0
-            fx, fy, fz = sign * force[0], sign * force[1], sign * force[2]
-            _add_stiffness(fx, fy, fz, point[0], point[1], point[2], work.geometric_stiffness[body])
+    _load_end(forest, connection.body_a, placed.point_a, force, 1.0, work.geometric_stiffness)
+    _load_end(forest, connection.body_b, placed.point_b, force, -1.0, work.geometric_stiffness)
+
+
+@inlined_kernel
+def _load_end(forest, body, point, force, sign, geometric_stiffness):
+    """Add the stiffness of `sign` times a force through a point of a body, if the body is free."""
+    if body >= 0 and forest.bodies[body].joint_type == FREE:
+        fx, fy, fz = sign * force[0], sign * force[1], sign * force[2]
+        _add_stiffness(fx, fy, fz, point[0], point[1], point[2], geometric_stiffness[body])
 
 
 @inlined_kernel
@@ -124,17 +127,16 @@ def _add_square(weight, x, y, z, tension_out):
 
 
 @inlined_kernel
-def find_acceleration(s, horizon):
-    """Write work.dv for the current state, and return SINGULAR if a joint sees no inertia.
+def unconstrained_dynamics(s):
+    """Factorise the forest and find its acceleration without constraints, work.dv.
 
-    Poses and velocities must be current.
+    Poses and velocities must be current. Returns SINGULAR if a joint sees no inertia.
 
-    Args:
-        s: the scene.
-        horizon: time over which springs, dampers and gains are taken implicitly [s]; 0 for
-            explicitly.
+    Reads: actuators, articulated, connections, control, counts, forest, kinematics,
+    past_accelerations, q, settings, spins, velocity, work, wrenches.
+    Writes: actuators, articulated, failure, forest, kinematics, spins, work.
     """
-    work, settings = s.work, s.settings[0]
+    work, settings, horizon = s.work, s.settings[0], s.settings[0].horizon
     external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
     joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work)
     if settings.actuators:

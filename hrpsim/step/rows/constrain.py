@@ -7,12 +7,7 @@ import math
 
 from hrpsim.constraints.connection_rows import is_rigid, remember_connection_impulses
 from hrpsim.constraints.contact_rows import friction_impulses
-from hrpsim.constraints.displacement import (
-    asks_for_displacement,
-    bound_displacement,
-    turn_to_displacement,
-    turn_to_motion,
-)
+from hrpsim.constraints.displacement import bound_displacement, turn_to_displacement, turn_to_motion
 from hrpsim.constraints.joint_rows import remember_joint_impulses
 from hrpsim.constraints.rows import CONTACT_ROW, DISPLACEMENT
 from hrpsim.constraints.solver_table import DIRECT
@@ -139,12 +134,6 @@ def forget_direct_impulses(rows, row_count):
         unbounded = math.isinf(row.lower) and math.isinf(row.upper)
         if row.solver == DIRECT and row.kind != CONTACT_ROW and unbounded:
             row.impulse = 0.0
-
-
-@inlined_kernel
-def asks_for_correction(s):
-    """Return whether any row's position is to be corrected: penetration, a violated limit."""
-    return asks_for_displacement(s.rows.rows, s.counts[0].contact_count, s.counts[0].row_count)
 
 
 @lazy_kernel()

@@ -45,14 +45,7 @@ def predict_frictions(s):
         The number of predicted joints.
     """
     settings, frictions, predicted = s.settings[0], s.work.friction, 0
-    for index in range(s.forest.joints.shape[0]):
-        k = s.forest.joints[index]
-        if k >= frictions.shape[0]:
-            break
-        frictions[k].mark = BY_ROW
-        frictions[k].impulse = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT]
-        if s.forest.dofs[k].friction > 0.0 and settings.horizon > 0.0:
-            frictions[k].mark = _predicted(s, k, settings)
+    _predict_alone(s)
     if settings.restitution:
         _unlock(s.forest, -1, frictions)  # friction has no effect in an impact
     for k in range(s.tendons.joints.shape[0]):
@@ -70,15 +63,27 @@ def predict_frictions(s):
 
 
 @inlined_kernel
+def _predict_alone(s):
+    """Predict each joint as if it had no others beside it."""
+    settings, frictions = s.settings[0], s.work.friction
+    for index in range(s.forest.joints.shape[0]):
+        k = s.forest.joints[index]
+        if k >= frictions.shape[0]:
+            break
+        frictions[k].mark = BY_ROW
+        frictions[k].impulse = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT]
+        if s.forest.dofs[k].friction > 0.0 and settings.horizon > 0.0:
+            frictions[k].mark = _predicted(s, k, settings)
+
+
+@inlined_kernel
 def _predicted(s, k, settings):
     """Return the action of a joint's friction if it is the same as in the last step.
 
     The effort of the joint's actuator may have changed. This effort pushes the joint alone here.
     """
     dof, own = s.forest.dofs[k], s.joint_parameters[k, FRICTION_PARAMETERS]
-    if own.compliance > 0.0 or own.solver != AUTO or s.joint_holds[k].locked:
-        return BY_ROW
-    if s.joint_holds[k].driven or dof.mimic_dof >= 0:
+    if not _may_be_predicted(dof, own, s.joint_holds[k]):
         return BY_ROW
     dt, rate, actuator = settings.time_step, s.velocity[k], s.control[k]
     impulses, friction = s.joint_impulses[k], s.work.friction[k]
@@ -101,6 +106,14 @@ def _predicted(s, k, settings):
     direction, ahead = -1 if impulse > 0.0 else 1, rate + _AHEAD * dt * s.past_accelerations[k, 0]
     slowest = min(direction * rate, direction * ahead, direction * (ahead + push / inertia))
     return direction if slowest >= -settings.tolerance else BY_ROW
+
+
+@inlined_kernel
+def _may_be_predicted(dof, own, hold):
+    """Return whether a joint has rigid friction, no other row but limits, and any solver."""
+    if own.compliance > 0.0 or own.solver != AUTO:
+        return False
+    return not (hold.locked or hold.driven or dof.mimic_dof >= 0)
 
 
 @inlined_kernel
