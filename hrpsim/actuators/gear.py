@@ -40,100 +40,106 @@ _AT_REST = 2.0  # direction of a motor that may stick
 
 
 @inlined_kernel
-def dry_friction(unit, speed):
+def dry_friction(actuator, speed):
     """Return the level of dry friction at a speed [Nm]: Stribeck's curve."""
     if speed == 0.0:
-        return unit.static
-    ratio = speed / unit.stribeck_speed
-    if unit.static == unit.coulomb or abs(ratio) > _FAST:
-        return unit.coulomb
-    return unit.coulomb + (unit.static - unit.coulomb) * math.exp(-ratio * ratio)
+        return actuator.static
+    ratio = speed / actuator.stribeck_speed
+    if actuator.static == actuator.coulomb or abs(ratio) > _FAST:
+        return actuator.coulomb
+    return actuator.coulomb + (actuator.static - actuator.coulomb) * math.exp(-ratio * ratio)
 
 
 @inner_kernel
-def linearise(unit, now, joint_end):
+def linearise(actuator, step_state, joint_end):
     """Write the torque on the joint, linear about a velocity of the joint at the end of the step.
 
     Args:
-        unit: record of the actuator's constants.
-        now: record of the actuator in this step.
+        actuator: record of the actuator's constants.
+        step_state: record of the actuator in this step.
         joint_end: velocity of the joint at the end of the step [rad/s or m/s].
     """
-    now.joint_end = joint_end
-    if unit.two_mass:
-        _linearise_two_masses(unit, now, joint_end)
+    step_state.joint_end = joint_end
+    if actuator.two_mass:
+        _linearise_two_masses(actuator, step_state, joint_end)
         return
-    if unit.has_losses:
-        linearise_losses(unit, now, joint_end)
+    if actuator.has_losses:
+        linearise_losses(actuator, step_state, joint_end)
         return
-    torque, slope, _, now.reach = motor_torque(unit, now, joint_end, joint_end)
-    now.motor_end, now.motor_slope = joint_end, 1.0
-    now.motor_torque, now.motor_torque_slope = torque, slope
-    now.torque, now.slope = torque, slope
+    torque, slope, _, step_state.reach = motor_torque(actuator, step_state, joint_end, joint_end)
+    step_state.motor_end, step_state.motor_slope = joint_end, 1.0
+    step_state.motor_torque, step_state.motor_torque_slope = torque, slope
+    step_state.torque, step_state.slope = torque, slope
 
 
 @inner_kernel
-def settle(unit, now, inertia, momentum, time_step):
+def settle(actuator, step_state, inertia, momentum, time_step):
     """Take the torque linear about the joint's final velocity if all else stays.
 
     This velocity solves I joint_end - dt torque(joint_end) = momentum, by Newton's method with a
     bracket.
 
     Args:
-        unit: record of the actuator's constants.
-        now: record of the actuator in this step.
+        actuator: record of the actuator's constants.
+        step_state: record of the actuator in this step.
         inertia: I that the joint moves [kg m^2 or kg].
         momentum: momentum of the joint without the torque [Nms or Ns].
         time_step: dt [s].
     """
     low, high = -math.inf, math.inf
     for _ in range(_ITERATIONS):
-        left = inertia * now.joint_end - time_step * now.torque - momentum
-        growth = inertia - time_step * now.slope
-        near = max(now.reach, _NEAR * abs(now.joint_end) + _SMALLEST)
-        if abs(left) * (1.0 + abs(now.motor_slope)) <= near * growth:
+        left = inertia * step_state.joint_end - time_step * step_state.torque - momentum
+        growth = inertia - time_step * step_state.slope
+        near = max(step_state.reach, _NEAR * abs(step_state.joint_end) + _SMALLEST)
+        if abs(left) * (1.0 + abs(step_state.motor_slope)) <= near * growth:
             return
         if left > 0.0:
-            high = now.joint_end
+            high = step_state.joint_end
         else:
-            low = now.joint_end
-        end = now.joint_end - left / growth
+            low = step_state.joint_end
+        end = step_state.joint_end - left / growth
         if not (low < end and end < high):
             end = 0.5 * (low + high)
-        now.motor_end += now.motor_slope * (end - now.joint_end)
-        linearise(unit, now, end)
+        step_state.motor_end += step_state.motor_slope * (end - step_state.joint_end)
+        linearise(actuator, step_state, end)
 
 
 @inlined_kernel
-def _linearise_two_masses(unit, now, joint_end):
+def _linearise_two_masses(actuator, step_state, joint_end):
     """Write the torque on the joint, linear about a final velocity, with two masses.
 
     The method is Newton's method with a bracket. With dry friction the motor is first taken to move
     as expected. If that fails, the torques on the motor at rest decide whether it sticks, or its
     direction.
     """
-    w, side, low, high = now.motor_end, 0.0, -math.inf, math.inf
-    if now.dry > 0.0 or unit.gear_loss > 0.0:
+    w, side, low, high = step_state.motor_end, 0.0, -math.inf, math.inf
+    if step_state.dry > 0.0 or actuator.gear_loss > 0.0:
         side = math.copysign(1.0, w) if w != 0.0 else _AT_REST
     decided = False
     for _ in range(_ITERATIONS):
-        torque, stiffness, reach = gear_torque(unit, now, w - joint_end)
-        motor, by_motor, by_joint, motor_reach = motor_torque(unit, now, w, joint_end)
+        torque, stiffness, reach = gear_torque(actuator, step_state, w - joint_end)
+        motor, by_motor, by_joint, motor_reach = motor_torque(actuator, step_state, w, joint_end)
         reach = min(reach, motor_reach)
-        loss = now.dry + unit.gear_loss * abs(torque)
-        left = unit.resisting * (w - now.motor_start) + unit.viscous * now.motor_start - motor
-        left += unit.gear_gain * torque
+        loss = step_state.dry + actuator.gear_loss * abs(torque)
+        left = (
+            actuator.resisting * (w - step_state.motor_start)
+            + actuator.viscous * step_state.motor_start
+            - motor
+        )
+        left += actuator.gear_gain * torque
         if side == _AT_REST:
             if abs(left) <= loss:
                 load, growth = 0.0, math.inf
-                lever = (unit.gear_gain + unit.gear_loss) * now.of_rate + now.of_joint
+                lever = (
+                    actuator.gear_gain + actuator.gear_loss
+                ) * step_state.of_rate + step_state.of_joint
                 reach = min(reach, (loss - abs(left)) / lever)
                 break
             side, decided = -math.copysign(1.0, left), True
             low, high = (0.0, math.inf) if side > 0.0 else (-math.inf, 0.0)
         left += side * loss
-        load = unit.gear_gain + side * math.copysign(unit.gear_loss, torque)
-        growth = unit.resisting - by_motor + load * stiffness
+        load = actuator.gear_gain + side * math.copysign(actuator.gear_loss, torque)
+        growth = actuator.resisting - by_motor + load * stiffness
         if left > 0.0:
             high = w
         else:
@@ -151,45 +157,52 @@ def _linearise_two_masses(unit, now, joint_end):
                 reach = min(reach, abs(w))
             break
         w += change
-    now.reach = reach
-    now.motor_end, now.motor_slope = w, (by_joint + load * stiffness) / growth
-    now.torque, now.slope = torque, stiffness * (now.motor_slope - 1.0)
-    now.motor_torque, now.motor_torque_slope = motor, by_motor * now.motor_slope + by_joint
+    step_state.reach = reach
+    step_state.motor_end, step_state.motor_slope = w, (by_joint + load * stiffness) / growth
+    step_state.torque, step_state.slope = torque, stiffness * (step_state.motor_slope - 1.0)
+    step_state.motor_torque, step_state.motor_torque_slope = (
+        motor,
+        by_motor * step_state.motor_slope + by_joint,
+    )
 
 
 @inlined_kernel
-def begin_gear(unit, state, now, time_step):
+def begin_gear(actuator, state, step_state, time_step):
     """Write the torque that the gear transmits in a step, as a function of the final velocities.
 
     The damper acts by the trapezoidal rule if motor and link do not swing about each other from
     step to step. A stronger damper brings motor and link to rest relative to each other.
     """
-    moved = unit.inertia * state.moved_inertia / (unit.inertia + state.moved_inertia)
-    damping = max(0.5 * unit.damping, unit.damping - moved / time_step)
-    now.of_rate = unit.spring_rate + damping
-    now.gear_torque = unit.of_middle * now.middle + unit.of_twist * state.twist
-    now.gear_torque -= (damping - 0.5 * unit.damping) * (now.motor_start - now.joint_start)
+    moved = actuator.inertia * state.moved_inertia / (actuator.inertia + state.moved_inertia)
+    damping = max(0.5 * actuator.damping, actuator.damping - moved / time_step)
+    step_state.of_rate = actuator.spring_rate + damping
+    step_state.gear_torque = (
+        actuator.of_middle * step_state.middle + actuator.of_twist * state.twist
+    )
+    step_state.gear_torque -= (damping - 0.5 * actuator.damping) * (
+        step_state.motor_start - step_state.joint_start
+    )
 
 
 @inlined_kernel
-def gear_torque(unit, now, rate):
+def gear_torque(actuator, step_state, rate):
     """Return the torque that the gear transmits, and its derivative by the motor's speed.
 
     The third number is the change of that speed within which the derivative holds.
     """
-    torque = now.gear_torque + now.of_rate * rate
-    beyond = abs(torque) - unit.dead_torque
-    reach = abs(beyond) / now.of_rate
+    torque = step_state.gear_torque + step_state.of_rate * rate
+    beyond = abs(torque) - actuator.dead_torque
+    reach = abs(beyond) / step_state.of_rate
     if beyond > 0.0:
-        return math.copysign(beyond, torque), now.of_rate, reach
+        return math.copysign(beyond, torque), step_state.of_rate, reach
     return 0.0, 0.0, reach
 
 
 @inlined_kernel
-def relax_twist(unit, state):
+def relax_twist(actuator, state):
     """Return the twist of the gear's spring after a step that transmitted state.torque."""
     if state.torque > 0.0:
-        return state.deflection - unit.half_backlash
+        return state.deflection - actuator.half_backlash
     if state.torque < 0.0:
-        return state.deflection + unit.half_backlash
-    return unit.relaxation * state.twist
+        return state.deflection + actuator.half_backlash
+    return actuator.relaxation * state.twist

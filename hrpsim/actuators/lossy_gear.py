@@ -36,39 +36,48 @@ _ITERATIONS = 60
 
 
 @inner_kernel
-def begin_losses(unit, now, time_step: float):
+def begin_losses(actuator, step_state, time_step: float):
     """Write the resistance of the motor's side, and both ends of the torque range at rest."""
-    now.resisting = unit.inertia / time_step + now.gain_weight * unit.viscous
-    now.low, _, _, _, _ = _transmitted(unit, now, 0.0, 1.0)
-    now.high, _, _, _, _ = _transmitted(unit, now, 0.0, -1.0)
+    step_state.resisting = actuator.inertia / time_step + step_state.gain_weight * actuator.viscous
+    step_state.low, _, _, _, _ = _transmitted(actuator, step_state, 0.0, 1.0)
+    step_state.high, _, _, _, _ = _transmitted(actuator, step_state, 0.0, -1.0)
 
 
 @inner_kernel
-def linearise_losses(unit, now, joint_end: float):
+def linearise_losses(actuator, step_state, joint_end: float):
     """Write the torque on the joint, linear about a velocity at the end of the step.
 
     The torque excludes the friction up to `band`, which acts by the joint's row.
 
     Args:
-        unit: record of the actuator's constants.
-        now: record of the actuator in this step.
+        actuator: record of the actuator's constants.
+        step_state: record of the actuator in this step.
         joint_end: velocity of the joint at the end of the step [rad/s or m/s].
     """
-    side = now.side if now.side != 0.0 else math.copysign(1.0, joint_end)
-    torque, slope, motor, motor_slope, reach = _transmitted(unit, now, joint_end, side)
-    if now.side == 0.0:
-        if math.isinf(_lowest(unit, now) if side > 0.0 else _highest(unit, now)):
-            slope = -unit.driving * now.resisting  # such a joint stays at rest: any slope will do
-            torque = now.centre + slope * joint_end
+    side = step_state.side if step_state.side != 0.0 else math.copysign(1.0, joint_end)
+    torque, slope, motor, motor_slope, reach = _transmitted(actuator, step_state, joint_end, side)
+    if step_state.side == 0.0:
+        if math.isinf(
+            _lowest(actuator, step_state) if side > 0.0 else _highest(actuator, step_state)
+        ):
+            # Such a joint stays at rest: any slope will do.
+            slope = -actuator.driving * step_state.resisting
+            torque = step_state.centre + slope * joint_end
         else:
-            torque += now.centre - (now.low if side > 0.0 else now.high)
-    now.torque, now.slope, now.reach = torque, slope, min(reach, abs(joint_end))
-    now.motor_torque, now.motor_torque_slope = motor, motor_slope
-    now.motor_end, now.motor_slope = joint_end, 1.0
+            torque += step_state.centre - (step_state.low if side > 0.0 else step_state.high)
+    step_state.torque, step_state.slope, step_state.reach = (
+        torque,
+        slope,
+        min(reach, abs(joint_end)),
+    )
+    step_state.motor_torque, step_state.motor_torque_slope = motor, motor_slope
+    step_state.motor_end, step_state.motor_slope = joint_end, 1.0
 
 
 @inner_kernel
-def settle_losses(unit, now, inertia: float, momentum: float, time_step: float, slides: bool):
+def settle_losses(
+    actuator, step_state, inertia: float, momentum: float, time_step: float, slides: bool
+):
     """Take the torque linear about the joint's final velocity if all else stays.
 
     This velocity v' solves inertia v' = momentum + dt (T(v') - the joint's own friction), by
@@ -76,38 +85,42 @@ def settle_losses(unit, now, inertia: float, momentum: float, time_step: float, 
     joint has the row of a joint at rest.
 
     Args:
-        unit: record of the actuator's constants.
-        now: record of the actuator in this step.
+        actuator: record of the actuator's constants.
+        step_state: record of the actuator in this step.
         inertia: inertia that the joint moves [kg m^2 or kg].
         momentum: momentum of the joint without the torque [Nms or Ns].
         time_step: dt [s].
         slides: whether a moving joint slides without a row.
     """
-    needed, low, high = -momentum / time_step, _lowest(unit, now), _highest(unit, now)
-    friction, side = unit.joint_friction, 0.0
+    needed, low, high = (
+        -momentum / time_step,
+        _lowest(actuator, step_state),
+        _highest(actuator, step_state),
+    )
+    friction, side = actuator.joint_friction, 0.0
     if needed < low - friction:
         side = 1.0
     elif needed > high + friction:
         side = -1.0
     end = 0.0
     if side != 0.0:
-        end = _moving_end(unit, now, inertia, momentum, time_step, side)
-    now.side, now.band = side, 0.0
+        end = _moving_end(actuator, step_state, inertia, momentum, time_step, side)
+    step_state.side, step_state.band = side, 0.0
     if side == 0.0 or not slides:
-        _hold(now, min(max(needed, low), high), inertia / time_step, low, high)
+        _hold(step_state, min(max(needed, low), high), inertia / time_step, low, high)
         if side == 0.0:  # the side to which it would leave sooner
-            end = math.copysign(0.0, now.centre - needed)
-    now.joint_end = end
-    linearise_losses(unit, now, end)
+            end = math.copysign(0.0, step_state.centre - needed)
+    step_state.joint_end = end
+    linearise_losses(actuator, step_state, end)
 
 
 @inner_kernel
-def _moving_end(unit, now, inertia, momentum, time_step, side):
+def _moving_end(actuator, step_state, inertia, momentum, time_step, side):
     """Return the velocity with which the joint ends on a side."""
-    end, near, far = side * max(side * now.joint_end, 0.0), 0.0, math.inf
+    end, near, far = side * max(side * step_state.joint_end, 0.0), 0.0, math.inf
     for _ in range(_ITERATIONS):
-        torque, slope, _, _, _ = _transmitted(unit, now, end, side)
-        left = inertia * end - time_step * (torque - side * unit.joint_friction) - momentum
+        torque, slope, _, _, _ = _transmitted(actuator, step_state, end, side)
+        left = inertia * end - time_step * (torque - side * actuator.joint_friction) - momentum
         change = -left / (inertia - time_step * slope)
         if side * left > 0.0:
             far = side * end
@@ -123,61 +136,63 @@ def _moving_end(unit, now, inertia, momentum, time_step, side):
 
 
 @inlined_kernel
-def leaves_band(unit, now, joint_end: float, tolerance: float):
+def leaves_band(actuator, step_state, joint_end: float, tolerance: float):
     """Return whether the motion found is outside the range for which the gear's torque was taken.
 
     Args:
-        unit: record of the actuator's constants.
-        now: record of the actuator in this step.
+        actuator: record of the actuator's constants.
+        step_state: record of the actuator in this step.
         joint_end: velocity of the joint at the end of the step [rad/s or m/s].
         tolerance: in the same unit.
     """
-    if now.side != 0.0:
-        return now.side * joint_end < -tolerance
+    if step_state.side != 0.0:
+        return step_state.side * joint_end < -tolerance
     if joint_end > tolerance:
-        return now.centre - now.band > _lowest(unit, now)
-    return joint_end < -tolerance and now.centre + now.band < _highest(unit, now)
+        return step_state.centre - step_state.band > _lowest(actuator, step_state)
+    return joint_end < -tolerance and step_state.centre + step_state.band < _highest(
+        actuator, step_state
+    )
 
 
 @inlined_kernel
-def gear_friction(now, joint_end: float, tolerance: float):
+def gear_friction(step_state, joint_end: float, tolerance: float):
     """Return the part of the torque that a band's row has, at a velocity found [Nm]."""
-    if now.side != 0.0 or abs(joint_end) <= tolerance:
+    if step_state.side != 0.0 or abs(joint_end) <= tolerance:
         return 0.0
-    return math.copysign(now.band, joint_end)
+    return math.copysign(step_state.band, joint_end)
 
 
 @inlined_kernel
-def _hold(now, needed, resistance, low, high):
+def _hold(step_state, needed, resistance, low, high):
     """Take the joint at rest, under a load near `needed`."""
     width, window = 0.5 * (high - low), 4.0 * abs(needed) + _WINDOW * resistance
-    now.side, now.band = 0.0, min(width, window)
-    now.centre = 0.5 * (low + high)
+    step_state.side, step_state.band = 0.0, min(width, window)
+    step_state.centre = 0.5 * (low + high)
     if window < width:
-        now.centre = min(max(needed, low + window), high - window)
+        step_state.centre = min(max(needed, low + window), high - window)
 
 
 @inlined_kernel
-def _lowest(unit, now):
-    return -math.inf if math.isinf(unit.driven) and now.low <= 0.0 else now.low
+def _lowest(actuator, step_state):
+    return -math.inf if math.isinf(actuator.driven) and step_state.low <= 0.0 else step_state.low
 
 
 @inlined_kernel
-def _highest(unit, now):
-    return math.inf if math.isinf(unit.driven) and now.high >= 0.0 else now.high
+def _highest(actuator, step_state):
+    return math.inf if math.isinf(actuator.driven) and step_state.high >= 0.0 else step_state.high
 
 
 @inner_kernel
-def _transmitted(unit, now, joint_end, side):
+def _transmitted(actuator, step_state, joint_end, side):
     """Return (torque on the joint, its derivative, motor's torque, its derivative, reach).
 
     The reach is the change of the velocity within which the derivatives hold.
     """
-    motor, motor_slope, _, reach = motor_torque(unit, now, joint_end, joint_end)
-    passed = motor - now.resisting * (joint_end - now.joint_start)
-    passed -= unit.viscous * now.joint_start + side * now.dry
-    slope = motor_slope - now.resisting
+    motor, motor_slope, _, reach = motor_torque(actuator, step_state, joint_end, joint_end)
+    passed = motor - step_state.resisting * (joint_end - step_state.joint_start)
+    passed -= actuator.viscous * step_state.joint_start + side * step_state.dry
+    slope = motor_slope - step_state.resisting
     if slope < 0.0:
         reach = min(reach, abs(passed / slope))
-    gain = unit.driving if side * passed > 0.0 else min(unit.driven, _STIFFEST)
+    gain = actuator.driving if side * passed > 0.0 else min(actuator.driven, _STIFFEST)
     return gain * passed, gain * slope, motor, motor_slope, reach

@@ -127,19 +127,19 @@ def all_quiet(forest, kinematics, margin, time_step, fast, body_bounds):
     """
     for k in range(body_bounds.shape[0]):
         carrying = body_bounds[k]
-        here = kinematics[carrying.body]
+        link = kinematics[carrying.body]
         origin = kinematics[forest.bodies[carrying.body].root].origin
         p, R = carrying.listed_p, carrying.listed_R
         gone, turned = 0.0, 0.0
         for r in range(3):
-            way = origin[r] + here.p[r] - p[r]
+            way = origin[r] + link.p[r] - p[r]
             gone += way * way
             for c in range(3):
-                turn = here.R[r, c] - R[r, c]
+                turn = link.R[r, c] - R[r, c]
                 turned += turn * turn
-        if _moves_little(here, carrying, gone, turned, margin, time_step, fast):
+        if _moves_little(link, carrying, gone, turned, margin, time_step, fast):
             continue
-        travel = time_step * farthest_speed(here, carrying)
+        travel = time_step * farthest_speed(link, carrying)
         left = carrying.slack - travel - 0.5 * margin
         moved = math.sqrt(gone) + math.sqrt(turned) * carrying.arm
         if not (moved < left and travel <= fast * carrying.thickness):
@@ -148,13 +148,13 @@ def all_quiet(forest, kinematics, margin, time_step, fast, body_bounds):
 
 
 @inlined_kernel
-def _moves_little(here, carrying, gone, turned, margin, time_step, fast):
+def _moves_little(link, carrying, gone, turned, margin, time_step, fast):
     """Return whether squares alone, without a root, show that a body nearly rests.
 
     (a + b)^2 is at most 2 (a^2 + b^2), and at most 1.02 a^2 + 51 b^2: a body may have come far
     since the list was made, but is slow.
     """
-    v, p = here.v, here.p
+    v, p = link.v, link.p
     x, y, z = point_velocity(v, p[0], p[1], p[2])
     turning = (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) * (carrying.extent * carrying.extent)
     travel = time_step * time_step * (x * x + y * y + z * z + turning)
@@ -164,9 +164,9 @@ def _moves_little(here, carrying, gone, turned, margin, time_step, fast):
 
 
 @inlined_kernel
-def farthest_speed(here, carrying):
+def farthest_speed(link, carrying):
     """Return a bound on the speed of a body's shapes [m/s]."""
-    return fastest_within(here.v, here.p[0], here.p[1], here.p[2], carrying.extent)
+    return fastest_within(link.v, link.p[0], link.p[1], link.p[2], carrying.extent)
 
 
 @inlined_kernel
@@ -193,13 +193,13 @@ def note_listing(forest, kinematics, shapes, moving, body_bounds):
     """Store the poses of the bodies for which a candidate list was made."""
     for k in range(body_bounds.shape[0]):
         carrying = body_bounds[k]
-        here = kinematics[carrying.body]
+        link = kinematics[carrying.body]
         origin = kinematics[forest.bodies[carrying.body].root].origin
         carrying.slack = math.inf
         for r in range(3):
-            carrying.listed_p[r] = origin[r] + here.p[r]
+            carrying.listed_p[r] = origin[r] + link.p[r]
             for c in range(3):
-                carrying.listed_R[r, c] = here.R[r, c]
+                carrying.listed_R[r, c] = link.R[r, c]
     k = 0
     for index in range(moving.shape[0]):
         shape = shapes[moving[index]]

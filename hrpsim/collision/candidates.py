@@ -81,10 +81,10 @@ def _place_center(forest, kinematics, time_step, continuous, shape):
     Impacts may drive a shape further than its velocity does.
     """
     center, t = shape.center, shape.placement_p
-    here = kinematics[shape.body]
+    link = kinematics[shape.body]
     origin = kinematics[forest.bodies[shape.body].root].origin
-    x, y, z = placed_point(here.R, here.p, t)
-    speed = fastest_within(here.v, x, y, z, shape.radius)
+    x, y, z = placed_point(link.R, link.p, t)
+    speed = fastest_within(link.v, x, y, z, shape.radius)
     shape.travel = time_step * speed + shape.driven
     shape.swift = 0
     shape.reach = shape.travel

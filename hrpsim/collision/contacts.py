@@ -42,9 +42,9 @@ def place_shape(forest, kinematics, shape, reference, R_out, p_out):
             for k in range(3):
                 R_out[r, k] = L[r, k]
         return
-    here = kinematics[shape.body]
+    link = kinematics[shape.body]
     origin = kinematics[forest.bodies[shape.body].root].origin
-    R, p = here.R, here.p
+    R, p = link.R, link.p
     for r in range(3):
         x, y, z = R[r, 0], R[r, 1], R[r, 2]
         p_out[r] = (origin[r] - reference[r]) + (p[r] + x * t[0] + y * t[1] + z * t[2])

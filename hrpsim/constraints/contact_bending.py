@@ -182,14 +182,14 @@ def _expect_move(s, body: int, shape: int, arm, moved_out):
         moved_out[r] = 0.0
     if body < 0:
         return
-    here, geometry, dt = s.kinematics[body], s.collision.shapes[shape], s.settings[0].time_step
-    R, w = here.R, here.v
+    link, geometry, dt = s.kinematics[body], s.collision.shapes[shape], s.settings[0].time_step
+    R, w = link.R, link.v
     x, y, z = point_velocity(w, arm[0], arm[1], arm[2])
     ox, oy, oz = _origin_velocity(s, body)
     x, y, z = x - ox, y - oy, z - oz
     kind = geometry.kind
     if kind == SPHERE or kind == CAPSULE or kind == CYLINDER:
-        px, py, pz = placed_point(R, here.p, geometry.placement_p)
+        px, py, pz = placed_point(R, link.p, geometry.placement_p)
         px, py, pz = arm[0] - px, arm[1] - py, arm[2] - pz
         ax, ay, az = w[0], w[1], w[2]
         if kind != SPHERE:

@@ -130,11 +130,11 @@ def efforts_along(w, gravity, q, v, dv, loaded, wrenches, tau_out):
 @inlined_kernel
 def _load(w, loaded, wrench):
     """Add a wrench in a link's frame to the `external` force of its body."""
-    here, external = w.kinematics[loaded.body], w.articulated[loaded.body].external
-    R, p, L = here.R, loaded.p, loaded.R
-    x = here.p[0] + R[0, 0] * p[0] + R[0, 1] * p[1] + R[0, 2] * p[2]
-    y = here.p[1] + R[1, 0] * p[0] + R[1, 1] * p[1] + R[1, 2] * p[2]
-    z = here.p[2] + R[2, 0] * p[0] + R[2, 1] * p[1] + R[2, 2] * p[2]
+    link, external = w.kinematics[loaded.body], w.articulated[loaded.body].external
+    R, p, L = link.R, loaded.p, loaded.R
+    x = link.p[0] + R[0, 0] * p[0] + R[0, 1] * p[1] + R[0, 2] * p[2]
+    y = link.p[1] + R[1, 0] * p[0] + R[1, 1] * p[1] + R[1, 2] * p[2]
+    z = link.p[2] + R[2, 0] * p[0] + R[2, 1] * p[1] + R[2, 2] * p[2]
     for a in range(3):
         for b in range(3):
             turned = R[a, 0] * L[0, b] + R[a, 1] * L[1, b] + R[a, 2] * L[2, b]

@@ -101,16 +101,16 @@ def start_bodies(forest, kinematics, articulated_out):
     """
     for number in range(forest.bodies.shape[0]):
         i = forest.order[number]
-        body, moving, here = forest.bodies[i], kinematics[i], articulated_out[i]
-        placed, a_vp, c = here.inertia, here.a_vp, moving.c
+        body, moving, link = forest.bodies[i], kinematics[i], articulated_out[i]
+        placed, a_vp, c = link.inertia, link.a_vp, moving.c
         place_inertia(body.mass, body.com, body.inertia, moving.R, moving.p, placed)
-        spread_inertia(placed, here.I_A)
+        spread_inertia(placed, link.I_A)
         if body.parent >= 0:
             store(a_vp, 0, plus(load(articulated_out[body.parent].a_vp, 0), load(c, 0)))
         else:
             for r in range(6):
                 a_vp[r] = c[r]
-        bias_force(placed, moving.v, a_vp, here.external, here.p_A)
+        bias_force(placed, moving.v, a_vp, link.external, link.p_A)
 
 
 @kernel
@@ -135,8 +135,8 @@ def factorise(forest, kinematics, joint_inertia, effort, articulated):
     for number in range(n - 1, -1, -1):
         i = forest.order[number]
         body = forest.bodies[i]
-        here = articulated[i]
-        I_A, U, p_A = here.I_A, here.U, here.p_A
+        link = articulated[i]
+        I_A, U, p_A = link.I_A, link.U, link.p_A
         joint = body.joint_type
         if joint == REVOLUTE or joint == PRISMATIC:
             S = kinematics[i].S
@@ -147,21 +147,21 @@ def factorise(forest, kinematics, joint_inertia, effort, articulated):
             if not (D > 0.0 and D > _NEGLIGIBLE * trace):
                 singular = i
                 continue
-            here.D_inverse = 1.0 / D
-            here.u = effort[body.v_index] - dot_spatial(S, p_A)
+            link.D_inverse = 1.0 / D
+            link.u = effort[body.v_index] - dot_spatial(S, p_A)
             if body.parent >= 0:
-                above = articulated[body.parent]
-                _add_to_parent(I_A, U, here.D_inverse, above.I_A)
-                gained = plus_times(load(p_A, 0), load(U, 0), here.u * here.D_inverse)
-                store(above.p_A, 0, plus(load(above.p_A, 0), gained))
+                parent = articulated[body.parent]
+                _add_to_parent(I_A, U, link.D_inverse, parent.I_A)
+                gained = plus_times(load(p_A, 0), load(U, 0), link.u * link.D_inverse)
+                store(parent.p_A, 0, plus(load(parent.p_A, 0), gained))
         elif joint == FREE:
-            if not invert_symmetric(I_A, here.root_inverse):
+            if not invert_symmetric(I_A, link.root_inverse):
                 singular = i
         elif body.parent >= 0:
-            above = articulated[body.parent]
+            parent = articulated[body.parent]
             for at in range(0, 6 * LANES, LANES):
-                store(above.I_A, at, plus(load(above.I_A, at), load(I_A, at)))
-            store(above.p_A, 0, plus(load(above.p_A, 0), load(p_A, 0)))
+                store(parent.I_A, at, plus(load(parent.I_A, at), load(I_A, at)))
+            store(parent.p_A, 0, plus(load(parent.p_A, 0), load(p_A, 0)))
     return singular
 
 
@@ -259,12 +259,12 @@ def accelerations(forest, kinematics, gravity, articulated, dv_out):
     for number in range(n):
         i = forest.order[number]
         body = forest.bodies[i]
-        here = articulated[i]
-        a = here.a
+        link = articulated[i]
+        a = link.a
         k = body.v_index
         if body.joint_type == FREE:
             v = kinematics[i].v
-            store(a, 0, times(_times_vector(here.root_inverse, here.p_A), -1.0))
+            store(a, 0, times(_times_vector(link.root_inverse, link.p_A), -1.0))
             dv_out[k], dv_out[k + 1], dv_out[k + 2] = a[0], a[1], a[2]
             dv_out[k + 3] = a[3] + gravity[0] + v[1] * v[5] - v[2] * v[4]
             dv_out[k + 4] = a[4] + gravity[1] + v[2] * v[3] - v[0] * v[5]
@@ -277,7 +277,7 @@ def accelerations(forest, kinematics, gravity, articulated, dv_out):
         else:
             above = articulated[body.parent].a
         if body.joint_type != FIXED:
-            rate = (here.u - dot_spatial(here.U, above)) * here.D_inverse
+            rate = (link.u - dot_spatial(link.U, above)) * link.D_inverse
             dv_out[k] = rate
             store(a, 0, plus_times(load(above, 0), load(kinematics[i].S, 0), rate))
         else:
@@ -305,25 +305,25 @@ def wrench_response(forest, kinematics, articulated, effort, dv_out):
         body = forest.bodies[i]
         if body.joint_type == FREE:
             continue
-        here = articulated[i]
-        wrench = here.constraint_wrench
+        link = articulated[i]
+        wrench = link.constraint_wrench
         gain = 0.0
         if body.joint_type != FIXED:
             total = effort[body.v_index] + dot_spatial(kinematics[i].S, wrench)
             dv_out[body.v_index] = total
-            gain = total * here.D_inverse
+            gain = total * link.D_inverse
         if body.parent >= 0:
             above = articulated[body.parent].constraint_wrench
-            passed_on = minus_times(load(wrench, 0), load(here.U, 0), gain)
+            passed_on = minus_times(load(wrench, 0), load(link.U, 0), gain)
             store(above, 0, plus(load(above, 0), passed_on))
     for number in range(n):
         i = forest.order[number]
         body = forest.bodies[i]
-        here = articulated[i]
-        da = here.delta_acceleration
+        link = articulated[i]
+        da = link.delta_acceleration
         k = body.v_index
         if body.joint_type == FREE:
-            store(da, 0, _times_vector(here.root_inverse, here.constraint_wrench))
+            store(da, 0, _times_vector(link.root_inverse, link.constraint_wrench))
             for r in range(6):
                 dv_out[k + r] = da[r]
             continue
@@ -334,7 +334,7 @@ def wrench_response(forest, kinematics, articulated, effort, dv_out):
         else:
             above = articulated[body.parent].delta_acceleration
         if body.joint_type != FIXED:
-            rate = (dv_out[k] - dot_spatial(here.U, above)) * here.D_inverse
+            rate = (dv_out[k] - dot_spatial(link.U, above)) * link.D_inverse
             dv_out[k] = rate
             store(da, 0, plus_times(load(above, 0), load(kinematics[i].S, 0), rate))
         else:

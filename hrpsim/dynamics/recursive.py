@@ -31,9 +31,9 @@ def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
     for number in range(n):
         i = forest.order[number]
         body = forest.bodies[i]
-        here = articulated[i]
-        _write_proper_acceleration(body, kinematics[i], dv, gravity, articulated, here.a)
-        bias_force(here.inertia, kinematics[i].v, here.a, here.external, here.p_A)
+        link = articulated[i]
+        _write_proper_acceleration(body, kinematics[i], dv, gravity, articulated, link.a)
+        bias_force(link.inertia, kinematics[i].v, link.a, link.external, link.p_A)
     for number in range(n - 1, -1, -1):
         i = forest.order[number]
         body = forest.bodies[i]
@@ -50,12 +50,12 @@ def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
 
 
 @inlined_kernel
-def _write_proper_acceleration(body, here, dv, gravity, articulated, a):
+def _write_proper_acceleration(body, link, dv, gravity, articulated, a):
     """Write the proper acceleration a (6,) of a body; the one of its parent must be known.
 
-    here: KINEMATICS record of the body.
+    link: KINEMATICS record of the body.
     """
-    v, k = here.v, body.v_index
+    v, k = link.v, body.v_index
     if body.joint_type == FREE:
         a[0], a[1], a[2] = dv[k], dv[k + 1], dv[k + 2]
         a[3] = dv[k + 3] - gravity[0] - (v[1] * v[5] - v[2] * v[4])
@@ -63,7 +63,7 @@ def _write_proper_acceleration(body, here, dv, gravity, articulated, a):
         a[5] = dv[k + 5] - gravity[2] - (v[0] * v[4] - v[1] * v[3])
         return
     rate = dv[k] if body.joint_type != FIXED else 0.0
-    own = plus_times(load(here.c, 0), load(here.S, 0), rate)
+    own = plus_times(load(link.c, 0), load(link.S, 0), rate)
     if body.parent >= 0:
         store(a, 0, plus(load(articulated[body.parent].a, 0), own))
         return

@@ -93,14 +93,14 @@ def _add_to_parent(body, q, velocity, here, above_out):
 
 
 @inlined_kernel
-def add_momentum(body, here, v, momentum):
+def add_momentum(body, link, v, momentum):
     """Add the momentum of one body to `momentum` (3,) [Ns].
 
-    here: KINEMATICS record that places the body.
+    link: KINEMATICS record that places the body.
     v: twist of the body (6,).
     """
     m = body.mass
-    x, y, z = placed_point(here.R, here.p, body.com)
+    x, y, z = placed_point(link.R, link.p, body.com)
     x, y, z = point_velocity(v, x, y, z)
     momentum[0] += m * x
     momentum[1] += m * y

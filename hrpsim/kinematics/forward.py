@@ -70,33 +70,33 @@ def place_body(forest, q, i, kinematics_out):
         kinematics_out: KINEMATICS records of the bodies (n,), written.
     """
     body = forest.bodies[i]
-    here = kinematics_out[i]
-    R, p, S = here.R, here.p, here.S
+    link = kinematics_out[i]
+    R, p, S = link.R, link.p, link.S
     L, t = body.placement_R, body.placement_p
     joint = body.joint_type
     if joint == FREE:
         k = body.q_index
         for a in range(3):
-            here.origin[a] = q[k + a]
+            link.origin[a] = q[k + a]
             p[a] = 0.0
         rotation_from_quaternion(q[k + 3], q[k + 4], q[k + 5], q[k + 6], R)
         return
     if body.parent < 0:
         for a in range(3):
-            here.origin[a] = t[a]
+            link.origin[a] = t[a]
             p[a] = 0.0
             for b in range(3):
                 R[a, b] = L[a, b]
     else:
-        above = kinematics_out[body.parent]
+        parent = kinematics_out[body.parent]
         # read once: to the compiler, the output might be the same memory
         xx, xy, xz = L[0, 0], L[0, 1], L[0, 2]
         yx, yy, yz = L[1, 0], L[1, 1], L[1, 2]
         zx, zy, zz = L[2, 0], L[2, 1], L[2, 2]
         tx, ty, tz = t[0], t[1], t[2]
         for a in range(3):
-            x, y, z = above.R[a, 0], above.R[a, 1], above.R[a, 2]
-            p[a] = above.p[a] + x * tx + y * ty + z * tz
+            x, y, z = parent.R[a, 0], parent.R[a, 1], parent.R[a, 2]
+            p[a] = parent.p[a] + x * tx + y * ty + z * tz
             R[a, 0] = x * xx + y * yx + z * zx
             R[a, 1] = x * xy + y * yy + z * zy
             R[a, 2] = x * xz + y * yz + z * zz
@@ -122,8 +122,8 @@ def place_body(forest, q, i, kinematics_out):
 def move_body(forest, velocity, i, kinematics_out):
     """Write v and c of body `i`; its pose, and v of its parent, must be current."""
     body = forest.bodies[i]
-    here = kinematics_out[i]
-    S, v, c = here.S, here.v, here.c
+    link = kinematics_out[i]
+    S, v, c = link.S, link.v, link.c
     if body.joint_type == FREE:
         for r in range(6):
             v[r] = velocity[body.v_index + r]

@@ -51,10 +51,10 @@ def place_frame(s, frame):
             for c in range(3):
                 frame.R[r, c] = L[r, c]
             continue
-        here = s.kinematics[frame.body]
+        link = s.kinematics[frame.body]
         origin = s.kinematics[s.forest.bodies[frame.body].root].origin
-        x, y, z = here.R[r, 0], here.R[r, 1], here.R[r, 2]
-        frame.p[r] = origin[r] + (here.p[r] + (x * t[0] + y * t[1] + z * t[2]))
+        x, y, z = link.R[r, 0], link.R[r, 1], link.R[r, 2]
+        frame.p[r] = origin[r] + (link.p[r] + (x * t[0] + y * t[1] + z * t[2]))
         for c in range(3):
             frame.R[r, c] = x * L[0, c] + y * L[1, c] + z * L[2, c]
 

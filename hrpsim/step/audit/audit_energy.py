@@ -65,9 +65,9 @@ def _add_corrections(s):
         return
     update_velocities(s.forest, rate, kinematics)
     for i in range(bodies.shape[0]):
-        here = kinematics[i]
-        x, y, z = placed_point(here.R, here.p, bodies[i].com)
-        vx, vy, vz = point_velocity(here.v, x, y, z)
+        link = kinematics[i]
+        x, y, z = placed_point(link.R, link.p, bodies[i].com)
+        vx, vy, vz = point_velocity(link.v, x, y, z)
         g = settings.gravity
         fall = g[0] * vx + g[1] * vy + g[2] * vz
         trees[bodies[i].root].corrected -= settings.time_step * bodies[i].mass * fall

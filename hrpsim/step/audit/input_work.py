@@ -77,10 +77,10 @@ def _add_pushes(s, trees):
         push, power = s.wrenches[k], 0.0
         f, t = push.force, push.torque
         for end in range(2):
-            here = s.audit.end[push.body] if end else s.audit.start[push.body]
-            px, py, pz = placed_point(here.R, here.p, push.point)
-            x, y, z = point_velocity(here.v, px, py, pz)
-            power += f[0] * x + f[1] * y + f[2] * z + dot(t, here.v)
+            link = s.audit.end[push.body] if end else s.audit.start[push.body]
+            px, py, pz = placed_point(link.R, link.p, push.point)
+            x, y, z = point_velocity(link.v, px, py, pz)
+            power += f[0] * x + f[1] * y + f[2] * z + dot(t, link.v)
         root = s.forest.bodies[push.body].root
         _add(trees[root], 0.5 * s.settings[0].time_step * power)
 

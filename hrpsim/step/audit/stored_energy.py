@@ -35,9 +35,9 @@ def measure_energies(s, q, velocity, kinematics_out):
     _add_bodies(s.forest.bodies, s.settings[0].gravity, kinematics_out, trees)
     _add_joints(s, q, velocity, trees)
     for number in range(s.actuators.units.shape[0]):
-        unit = s.actuators.units[number]
-        if unit.two_mass:  # the rotor belongs to the actuator
-            k = unit.dof
+        actuator = s.actuators.units[number]
+        if actuator.two_mass:  # the rotor belongs to the actuator
+            k = actuator.dof
             tree = trees[s.forest.bodies[s.forest.dofs[k].body].root]
             tree.kinetic -= 0.5 * s.forest.dofs[k].rotor_inertia * velocity[k] * velocity[k]
     for c in range(s.connections.shape[0]):
@@ -49,11 +49,11 @@ def measure_energies(s, q, velocity, kinematics_out):
 def _add_bodies(bodies, gravity, kinematics, trees):
     """Add each body's mass, kinetic energy and potential energy."""
     for i in range(bodies.shape[0]):
-        body, here, tree = bodies[i], kinematics[i], trees[bodies[i].root]
-        origin, m, I, w = kinematics[body.root].origin, body.mass, body.inertia, here.v
-        x, y, z = placed_point(here.R, here.p, body.com)
+        body, link, tree = bodies[i], kinematics[i], trees[bodies[i].root]
+        origin, m, I, w = kinematics[body.root].origin, body.mass, body.inertia, link.v
+        x, y, z = placed_point(link.R, link.p, body.com)
         vx, vy, vz = point_velocity(w, x, y, z)
-        a, b, c = transposed_times(here.R, w[0], w[1], w[2])
+        a, b, c = transposed_times(link.R, w[0], w[1], w[2])
         turning = a * (I[0, 0] * a + I[0, 1] * b + I[0, 2] * c)
         turning += b * (I[1, 0] * a + I[1, 1] * b + I[1, 2] * c)
         turning += c * (I[2, 0] * a + I[2, 1] * b + I[2, 2] * c)

@@ -380,10 +380,10 @@ def _rate_of(kinematics, directions, body, arm, normal):
     """Return the displacement along a normal of a point `arm` from the body's origin [m a step]."""
     if body < 0:
         return 0.0
-    here, point = kinematics[body], directions[0]
+    link, point = kinematics[body], directions[0]
     for r in range(3):
-        point[r] = here.p[r] + arm[r]
-    return speed_along(here.v, point, normal)
+        point[r] = link.p[r] + arm[r]
+    return speed_along(link.v, point, normal)
 
 
 @inner_kernel

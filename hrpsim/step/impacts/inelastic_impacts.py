@@ -123,9 +123,9 @@ def change_velocity(forest, velocity, kinematics, articulated, impacts, work):
     for k in range(velocity.shape[0]):
         velocity[k] += work.change[k]
     for i in range(articulated.shape[0]):
-        here, own = articulated[i], impacts.bodies[i]
+        link, own = articulated[i], impacts.bodies[i]
         for r in range(6):
-            wrench, motion = here.constraint_wrench[r], here.delta_acceleration[r]
+            wrench, motion = link.constraint_wrench[r], link.delta_acceleration[r]
             own.wrench[r] = wrench + (own.wrench[r] if again else 0.0)
             own.motion[r] = motion + (own.motion[r] if again else 0.0)
     impacts.state[0].had_impacts = 1
@@ -138,7 +138,7 @@ def count_impact_wrenches(settings, articulated, impacts):
         return
     rate = 1.0 / settings.time_step
     for i in range(articulated.shape[0]):
-        here, held = articulated[i], impacts.bodies[i]
+        link, held = articulated[i], impacts.bodies[i]
         for r in range(6):
-            here.constraint_wrench[r] += rate * held.wrench[r]
-            here.delta_acceleration[r] += rate * held.motion[r]
+            link.constraint_wrench[r] += rate * held.wrench[r]
+            link.delta_acceleration[r] += rate * held.motion[r]

@@ -58,13 +58,13 @@ def start_turning(s, staged):
         held.predicted = spin.turns_far and _is_pressed(s.rk4.held[i]) and not is_round(inertia)
         _find_free_motion(s, i)
         if spin.turns_far:
-            here = s.kinematics[i]
-            write_free_acceleration(inertia, here)
+            link = s.kinematics[i]
+            write_free_acceleration(inertia, link)
             for r in range(3):
                 acceleration = work.dv[k + r] + work.change[k + r]
                 held.end_rate[r] = s.velocity[k + r] + s.settings[0].time_step * acceleration
-                work.dv[k + r] += here.c[r]
-                here.c[r] = 0.0  # the stages find it
+                work.dv[k + r] += link.c[r]
+                link.c[r] = 0.0  # the stages find it
     if staged:
         _leave_to_stages(s)
 

@@ -182,12 +182,12 @@ def write_free_accelerations(s):
     for i in range(s.forest.bodies.shape[0]):
         if not turns_freely(s.forest, i):
             continue
-        here, held = s.kinematics[i], s.spins[i]
-        x, y, z = here.v[0], here.v[1], here.v[2]
+        link, held = s.kinematics[i], s.spins[i]
+        x, y, z = link.v[0], link.v[1], link.v[2]
         held.turns_far = 1 if staged and x * x + y * y + z * z > limit * limit else 0
-        here.c[0] = here.c[1] = here.c[2] = 0.0
+        link.c[0] = link.c[1] = link.c[2] = 0.0
         if held.turns_far or not staged:
-            write_free_acceleration(s.forest.bodies[i].inertia, here)
+            write_free_acceleration(s.forest.bodies[i].inertia, link)
     return DONE
 
 
@@ -201,26 +201,26 @@ def expect_free_turns(s):
     staged, duration = settings.staged != 0, settings.time_step - settings.drift
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i) and (s.spins[i].turns_far or not staged):
-            body, here = s.forest.bodies[i], s.kinematics[i]
+            body, link = s.forest.bodies[i], s.kinematics[i]
             kick = 0.0 if staged else settings.time_step - s.spins[i].ahead
-            expect_free_turn(body, s.q, past, kick, duration, s.work.turning, here)
+            expect_free_turn(body, s.q, past, kick, duration, s.work.turning, link)
     return DONE
 
 
 @inner_kernel
-def write_free_acceleration(inertia, here):
-    """Write the angular acceleration of a body without moments as its velocity product here.c."""
-    x, y, z = transposed_times(here.R, here.v[0], here.v[1], here.v[2])
+def write_free_acceleration(inertia, link):
+    """Write the angular acceleration of a body without moments as its velocity product link.c."""
+    x, y, z = transposed_times(link.R, link.v[0], link.v[1], link.v[2])
     x, y, z = free_acceleration(inertia, x, y, z)
-    here.c[0], here.c[1], here.c[2] = matrix_times(here.R, x, y, z)
+    link.c[0], link.c[1], link.c[2] = matrix_times(link.R, x, y, z)
 
 
 @inner_kernel
-def expect_free_turn(body, q, past, kick: float, duration: float, turning, here):
-    """Replace here.c by the mean angular acceleration without moments over a duration.
+def expect_free_turn(body, q, past, kick: float, duration: float, turning, link):
+    """Replace link.c by the mean angular acceleration without moments over a duration.
 
     Before, the acceleration of the last step acts for the time `kick`, if the acceleration changed
-    little. A body that turns slowly keeps here.c.
+    little. A body that turns slowly keeps link.c.
 
     Args:
         body: record of the body.
@@ -229,11 +229,11 @@ def expect_free_turn(body, q, past, kick: float, duration: float, turning, here)
         kick: [s].
         duration: [s].
         turning: work (TURNING of hrpsim.dynamics.spin).
-        here: KINEMATICS record of the body; here.v is the velocity in the middle of the step, in
+        link: KINEMATICS record of the body; link.v is the velocity in the middle of the step, in
             which half of the step's moments has acted.
     """
     k, inertia = body.v_index, body.inertia
-    x, y, z = here.v[0], here.v[1], here.v[2]
+    x, y, z = link.v[0], link.v[1], link.v[2]
     square = duration * duration * (x * x + y * y + z * z)
     if square < _SMALL * _SMALL or square > _LARGE * _LARGE or is_round(inertia):
         return
@@ -242,11 +242,11 @@ def expect_free_turn(body, q, past, kick: float, duration: float, turning, here)
     orientation = turning[ORIENTATION]
     for r in range(4):
         orientation[r] = q[body.q_index + 3 + r]
-    ex, ey, ez = transposed_times(here.R, x, y, z)
+    ex, ey, ez = transposed_times(link.R, x, y, z)
     ex, ey, ez = turn_freely_for(inertia, orientation, ex, ey, ez, duration, turning)
     ex, ey, ez = _rotated(orientation, 0, 1.0, ex, ey, ez)
     rate = 1.0 / duration
-    here.c[0], here.c[1], here.c[2] = rate * (ex - x), rate * (ey - y), rate * (ez - z)
+    link.c[0], link.c[1], link.c[2] = rate * (ex - x), rate * (ey - y), rate * (ez - z)
 
 
 @inlined_kernel

@@ -190,9 +190,9 @@ def external_forces(kinematics, wrenches, wrench_count, articulated_out):
             external[r] = 0.0
     for k in range(wrench_count):
         wrench = wrenches[k]
-        here = kinematics[wrench.body]
+        link = kinematics[wrench.body]
         f = wrench.force
-        x, y, z = placed_point(here.R, here.p, wrench.point)
+        x, y, z = placed_point(link.R, link.p, wrench.point)
         external = articulated_out[wrench.body].external
         external[0] += wrench.torque[0] + y * f[2] - z * f[1]
         external[1] += wrench.torque[1] + z * f[0] - x * f[2]

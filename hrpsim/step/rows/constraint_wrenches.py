@@ -56,11 +56,11 @@ def hold_wrenches(settings, kinematics, articulated, rk4):
     if not settings.staged:
         return
     for i in range(articulated.shape[0]):
-        held, wrench, here = rk4.held[i], articulated[i].constraint_wrench, kinematics[i]
+        held, wrench, link = rk4.held[i], articulated[i].constraint_wrench, kinematics[i]
         for r in range(6):
             held.wrench[r] = wrench[r]
         for r in range(3):
-            held.p[r], held.origin[r] = here.p[r], here.origin[r]
+            held.p[r], held.origin[r] = link.p[r], link.origin[r]
 
 
 @inner_kernel

@@ -203,16 +203,16 @@ def revise_frictions(s):
 def _holding_effort(s, k):
     """Return the effort that keeps a locked joint at rest [Nm or N]: derivations.md, section 5."""
     i = s.forest.dofs[k].body
-    here, parent, S = s.articulated[i], s.forest.bodies[i].parent, s.kinematics[i].S
-    effort = dot_spatial(S, here.p_A) - dot_spatial(S, here.constraint_wrench)
+    link, parent, S = s.articulated[i], s.forest.bodies[i].parent, s.kinematics[i].S
+    effort = dot_spatial(S, link.p_A) - dot_spatial(S, link.constraint_wrench)
     effort -= s.work.effort[k] + s.work.constraint_effort[k]
     if parent < 0:
         gravity = s.settings[0].gravity
         for r in range(3):
-            effort -= here.U[3 + r] * gravity[r]
+            effort -= link.U[3 + r] * gravity[r]
         return effort
     above = s.articulated[parent]
-    return effort + dot_spatial(here.U, above.a) + dot_spatial(here.U, above.delta_acceleration)
+    return effort + dot_spatial(link.U, above.a) + dot_spatial(link.U, above.delta_acceleration)
 
 
 @lazy_kernel()
