@@ -67,8 +67,10 @@ JOINT_HOLD = np.dtype(
 )
 
 
-# whether a degree of freedom has each of its rows in a step
-JOINT_ROWS = np.dtype([(name.replace(" ", "_"), "i8") for name in ROW_NAMES.values()])
+# how many rows a degree of freedom has in a step; if it has any, whether it has each of them
+JOINT_ROWS = np.dtype(
+    [("count", "i8"), *((name.replace(" ", "_"), "i8") for name in ROW_NAMES.values())]
+)
 
 
 @inner_kernel
@@ -77,42 +79,51 @@ def find_joint_rows(s):
 
     The degrees of freedom that these rows push are marked.
     """
-    forest, of_dof = s.forest, s.constrained.of_dof
+    # Arrays and numbers are read here: to the compiler, what is written might be the same memory.
+    forest, of_dof, joint_rows, holds = s.forest, s.constrained.of_dof, s.joint_rows, s.joint_holds
+    frictions, control, q, velocity = s.work.friction, s.control, s.q, s.velocity
+    impulses, time_step, count = s.joint_impulses, s.settings[0].time_step, 0
     for k in range(of_dof.shape[0]):
         of_dof[k] = -1
-    count = 0
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
         if k >= of_dof.shape[0]:
             break
-        dof, has, hold = forest.dofs[k], s.joint_rows[k], s.joint_holds[k]
-        has.friction = int(dof.friction > 0.0 and s.work.friction[k].mark == BY_ROW)
-        has.mimic, has.lock = int(dof.mimic_dof >= 0), hold.locked
-        has.motor = hold.driven
-        has.velocity_limit = int(_limits_velocity(s.control[k], hold))
-        _find_limits(s, k)
-        if has.mimic:
+        dof, has, hold = forest.dofs[k], joint_rows[k], holds[k]
+        ahead = 2.0 * time_step * velocity[k]
+        lower, upper = _near_limits(dof, frictions[k], q[dof.q_index], ahead, impulses[k])
+        friction = int(dof.friction > 0.0 and frictions[k].mark == BY_ROW)
+        mimic, velocity_limit = int(dof.mimic_dof >= 0), int(_limits_velocity(control[k], hold))
+        has.count = lower + upper + friction + mimic + hold.locked + hold.driven + velocity_limit
+        if has.count == 0:
+            continue
+        has.lower_limit, has.upper_limit, has.friction = lower, upper, friction
+        has.mimic, has.lock, has.motor = mimic, hold.locked, hold.driven
+        has.velocity_limit = velocity_limit
+        of_dof[k] = 0
+        if mimic:
             of_dof[dof.mimic_dof] = 0
-        wanted = has.lower_limit + has.upper_limit + has.friction + has.mimic
-        wanted += has.lock + has.motor + has.velocity_limit
-        if wanted > 0:
-            of_dof[k] = 0
-            count += wanted
+        count += has.count
     return count
 
 
 @inlined_kernel
-def _find_limits(s, k):
-    """Find whether a joint may touch its limits in this step.
+def _near_limits(dof, friction, position, ahead, impulse):
+    """Return whether a joint may touch its lower and its upper limit in this step, 0 or 1 each.
 
     A joint that dry friction holds touches none.
+
+    Args:
+        dof: constants of the joint.
+        friction: FRICTION record of the joint.
+        position: [rad or m].
+        ahead: how far the joint moves in two steps [rad or m].
+        impulse: impulses of the joint's rows in the last step (7,).
     """
-    dof, has, impulse = s.forest.dofs[k], s.joint_rows[k], s.joint_impulses[k]
-    position, ahead = s.q[dof.q_index], 2.0 * s.settings[0].time_step * s.velocity[k]
-    sticks = dof.friction > 0.0 and s.work.friction[k].mark == STICKS
+    sticks = dof.friction > 0.0 and friction.mark == STICKS
     lower = impulse[LOWER_LIMIT - LOWER_LIMIT] > 0.0 or position - dof.lower < 1e-5 - ahead
     upper = impulse[UPPER_LIMIT - LOWER_LIMIT] > 0.0 or dof.upper - position < 1e-5 + ahead
-    has.lower_limit, has.upper_limit = int(lower and not sticks), int(upper and not sticks)
+    return int(lower and not sticks), int(upper and not sticks)
 
 
 @inlined_kernel
@@ -140,6 +151,8 @@ def write_joint_rows(s, first, used):
         if k >= s.forest.dofs.shape[0]:
             break
         has = s.joint_rows[k]
+        if has.count == 0:
+            continue
         if has.lower_limit:
             used = _write_limit(s, k, LOWER_LIMIT, rows[number], used)
             number += 1
@@ -243,7 +256,7 @@ def write_velocity_limit_rows(s, first, used):
         k = forest.joints[index]
         if k >= forest.dofs.shape[0]:
             break
-        if not s.joint_rows[k].velocity_limit:
+        if s.joint_rows[k].count == 0 or not s.joint_rows[k].velocity_limit:
             continue
         actuator = s.control[k]
         dof, side, row = forest.dofs[k], actuator.limiting, s.rows.rows[number]

@@ -64,11 +64,11 @@ def integrate_euler(s):
 @inlined_kernel
 def accelerate_velocity(s):
     """Apply the step's acceleration to the velocity, and write the efforts of actuators."""
-    work, settings = s.work, s.settings[0]
+    work, dt, horizon = s.work, s.settings[0].time_step, s.settings[0].horizon
     work.applied[:] = 0.0
-    add_delivered_effort(s.forest, s.control, s.q, s.velocity, settings.horizon, 1.0, work)
+    add_delivered_effort(s.forest, s.control, s.q, s.velocity, horizon, 1.0, work)
     for k in range(s.velocity.shape[0]):
-        s.velocity[k] += settings.time_step * (work.dv[k] + work.change[k])
+        s.velocity[k] += dt * (work.dv[k] + work.change[k])
 
 
 @lazy_kernel(feature="staged")
