@@ -175,8 +175,7 @@ def write_joint_rows(s, lead, first, used):
             row, own = rows[number], parameters[k, MIMIC_PARAMETERS]
             used = _attach(forest, constrained, k, 1.0, own, time_step, row, response, used)
             used = _follow(forest, constrained, dof, row, response, used)
-            error = position - dof.mimic_offset
-            error -= dof.mimic_ratio * q[forest.dofs[dof.mimic_dof].q_index]
+            error = mimic_error(dof, position, q[forest.dofs[dof.mimic_dof].q_index])
             rate -= dof.mimic_ratio * velocity[dof.mimic_dof]
             _hold(error, rate, lead, settings, own, row)
             _start_from(impulse, MIMIC, row)
@@ -288,17 +287,48 @@ def _limit(room, rate, acceleration, lead, settings, own, row):
     """
     time_step, damping_time = settings.time_step, own.damping_time
     row.lower = 0.0
-    row.correction_velocity = -room / time_step
     if damping_time >= 0.0:
-        row.correction_velocity = min(row.correction_velocity, 0.0)
+        row.correction_velocity = min(-room / time_step, 0.0)
         room += lead * rate
         soften_stop(row, room, rate, acceleration, own.compliance, damping_time, time_step)
-    elif room > 0.0:
-        row.target = row.correction_velocity
     else:
-        row.correction_velocity = min(
-            settings.correction_rate * row.correction_velocity, settings.correction_speed
-        )
+        row.target, row.correction_velocity = rigid_limit_law(room, settings)
+
+
+@inlined_kernel
+def rigid_limit_law(room, settings):
+    """Return the target and the wanted correction of a rigid limit [rad/s or m/s].
+
+    Args:
+        room: distance to the limit [rad or m].
+        settings: settings of the step.
+    """
+    closing = -room / settings.time_step
+    if room > 0.0:
+        return closing, closing
+    return 0.0, min(settings.correction_rate * closing, settings.correction_speed)
+
+
+@inlined_kernel
+def rigid_limit_slopes(room, settings):
+    """Return the derivatives of both results of `rigid_limit_law` by the room [1/s]."""
+    slope = -1.0 / settings.time_step
+    if room > 0.0:
+        return slope, slope
+    slope *= settings.correction_rate
+    return 0.0, slope if slope * room < settings.correction_speed else 0.0
+
+
+@inlined_kernel
+def mimic_error(dof, position, leader):
+    """Return the error of a joint that follows another [rad or m].
+
+    Args:
+        dof: record of the following degree of freedom.
+        position: of the following joint [rad or m].
+        leader: position of the leading joint [rad or m].
+    """
+    return position - dof.mimic_offset - dof.mimic_ratio * leader
 
 
 @inlined_kernel
