@@ -32,7 +32,7 @@ def assert_same_robot(a, b):
     for mine, other in zip(a.shapes, b.shapes, strict=True):
         assert (mine.link, mine.material) == (other.link, other.material)
         np.testing.assert_allclose(mine.p, other.p, rtol=0, atol=1e-12)
-        assert mine.geometry.size == other.geometry.size
+        np.testing.assert_allclose(mine.geometry.size, other.geometry.size, rtol=1e-15)
     rng = np.random.default_rng(0)
     for _ in range(5):
         q, v = a.neutral() + 0.3 * rng.normal(size=a.nq), rng.normal(size=a.nv)

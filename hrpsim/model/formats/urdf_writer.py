@@ -3,7 +3,8 @@
 
 """Write URDF text of a `RobotData` with <hrpsim> elements, and read URDF of any version.
 
-Numbers lose no digit. Versions 1.1 and 1.2 are read by the rules of urdfdom 6. Version 1.1 has
+Numbers lose no digit, but the length of a capsule, which is that of a cylinder around it, may
+change by rounding. Versions 1.1 and 1.2 are read by the rules of urdfdom 6. Version 1.1 has
 <origin quat_xyzw>. In version 1.2 a limit may omit effort and velocity, but must have lower and
 upper. <capsule> of these versions is read in any version.
 """
@@ -11,6 +12,7 @@ upper. <capsule> of these versions is read in any version.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 
@@ -22,8 +24,8 @@ from hrpsim.model.formats import robot_data
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.urdf.document import Document
 
-# In place of the missing limit of a joint with one position limit: out of reach.
-_NO_LIMIT = 1e12
+# In place of the missing limit of a joint with one position limit, as other exporters write it.
+_NO_LIMIT = sys.float_info.max
 
 MeshUri = Callable[[robot_data.MeshData | robot_data.MeshFile], str]
 VERSIONS = ("1.0", "1.1", "1.2")
@@ -67,22 +69,13 @@ def _robot(robot: robot_data.RobotData, mesh_uri: MeshUri):
     for link in robot.links.values():
         _link_extension(root, link)
     for sensor in robot.sensors:
-        tag = _extension(root, sensor.link, "sensor", name=sensor.name, type=sensor.kind)
-        if sensor.latency:
-            tag.set("latency", exact_text([sensor.latency]))
-        _origin(tag, sensor.placement)
-    for loop in robot.connections:
-        (xyz, rpy), (to_xyz, to_rpy) = (_pose(frame) for frame in loop.frames)
-        tag = _extension(root, loop.links[0], "connection", to=loop.links[1], kind=loop.kind)
-        poses = {"xyz": xyz, "rpy": rpy, "to_xyz": to_xyz, "to_rpy": to_rpy}
-        tag.attrib.update({"name": loop.name, **poses})
+        _sensor(root, sensor)
+    for connection in robot.connections:
+        _connection(root, connection)
     for a, b in robot.apart:
         _extension(root, a, "no_collision", to=b)
     for key in robot.keyframes:
-        base = {} if key.base is None else dict(zip(("xyz", "rpy"), _pose(key.base), strict=True))
-        tag = _extension(root, robot.root, "keyframe", name=key.name, **base)
-        for name, position in key.joints.items():
-            etree.SubElement(tag, "joint", name=name, position=exact_text(position))
+        _keyframe(root, robot.root, key)
     if robot.commanded:
         control = etree.SubElement(root, "ros2_control", name=robot.name, type="system")
         for name, interfaces in robot.commanded.items():
@@ -90,6 +83,28 @@ def _robot(robot: robot_data.RobotData, mesh_uri: MeshUri):
             for interface in interfaces:
                 etree.SubElement(tag, "command_interface", name=interface)
     return root
+
+
+def _sensor(root, sensor: robot_data.SensorData) -> None:
+    tag = _extension(root, sensor.link, "sensor", name=sensor.name, type=sensor.kind)
+    if sensor.latency:
+        tag.set("latency", exact_text([sensor.latency]))
+    _origin(tag, sensor.placement)
+
+
+def _connection(root, connection: robot_data.ConnectionData) -> None:
+    (xyz, rpy), (to_xyz, to_rpy) = (_pose(frame) for frame in connection.frames)
+    first, second = connection.links
+    tag = _extension(root, first, "connection", to=second, kind=str(connection.kind))
+    poses = {"xyz": xyz, "rpy": rpy, "to_xyz": to_xyz, "to_rpy": to_rpy}
+    tag.attrib.update({"name": connection.name, **poses})
+
+
+def _keyframe(root, link: str, key: robot_data.KeyframeData) -> None:
+    base = {} if key.base is None else dict(zip(("xyz", "rpy"), _pose(key.base), strict=True))
+    tag = _extension(root, link, "keyframe", name=key.name, **base)
+    for name, position in key.joints.items():
+        etree.SubElement(tag, "joint", name=name, position=exact_text(position))
 
 
 def _link(root, link: robot_data.LinkData, mesh_uri: MeshUri) -> None:
