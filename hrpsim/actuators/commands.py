@@ -43,6 +43,26 @@ def command_in_effect(actuator, state, stored, command, time_step, command_out):
 
 
 @inlined_kernel
+def present_share(actuator):
+    """Return the derivative of the command in effect by the present command."""
+    return 0.0 if actuator.delay_steps > 0 else 1.0 - actuator.delay_part
+
+
+@inlined_kernel
+def command_rate(actuator, stored, slot, time_step):
+    """Return the derivative of the constant part of the command in effect by the delay [Nm/s].
+
+    Args:
+        actuator: record with a delay.
+        stored: commands of the last steps (slots,).
+        slot: slot of the present step.
+        time_step: [s].
+    """
+    newer, older = delayed_slots(slot, actuator)
+    return (stored[older].constant - stored[newer].constant) / time_step
+
+
+@inlined_kernel
 def delayed_slots(slot, actuator):
     """Return the two slots of a buffer between which a delay lies, the newer one first.
 

@@ -249,18 +249,13 @@ def friction_impulses(contact, normal, x, y):
 def _ask(contact, approach, pair, settings, constrained, normal):
     """Write the normal row's target: no penetration, push-out, or the target of the spring.
 
-    Restitution was applied before. At rigid contacts the permitted closing speed grows from zero at
-    the gap CLOSED to the speed that closes the whole gap at twice CLOSED. If contacts are found at
-    the start of a step, as in rk4, the growth begins at the closed gap. With a jump, corners of a
-    sole that residues tilt would have targets that no flat sole can meet, and the sole's load would
-    go to one diagonal. For the direct solver the slop counts both ways. Otherwise the lowest of a
-    face's redundant points would carry all.
+    Restitution was applied before. If contacts are found at the start of a step, as in rk4, the
+    permitted closing speed grows from the closed gap on.
     """
     time_step = settings.time_step
-    gap, closed = contact.gap + contact.gap_offset, CLOSED  # up to which a gap is none [m]
-    bounces = pair.restitution > 0.0 and approach < -settings.restitution_threshold
-    if normal.solver != ITERATIVE and not bounces:
-        closed = max(CLOSED, settings.slop)
+    gap, closed = contact.gap + contact.gap_offset, closed_gap(normal.solver, settings.slop)
+    if pair.restitution > 0.0 and approach < -settings.restitution_threshold:
+        closed = CLOSED
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if pair.damping_time >= 0.0:
         gap += settings.lead * approach
@@ -270,14 +265,57 @@ def _ask(contact, approach, pair, settings, constrained, normal):
         acceleration = row_velocity(normal, constrained.acceleration)
         compliance, damping_time = pair.compliance, pair.damping_time
         soften_stop(normal, gap, approach, acceleration, compliance, damping_time, time_step)
-    elif gap > closed:
-        closing = min(gap, 2.0 * (gap - (closed if settings.drift == 0.0 else CLOSED)))
-        normal.target = normal.correction_velocity = -closing / time_step
-    elif gap < -settings.slop:
-        wanted = -settings.correction_rate * (gap + settings.slop) / time_step
-        normal.correction_velocity = min(wanted, settings.correction_speed)
+    else:
+        origin = closed if settings.drift == 0.0 else CLOSED
+        normal.target, normal.correction_velocity = rigid_law(gap, closed, origin, settings)
     if contact.push_out > 0.0:
         normal.correction_velocity = max(normal.correction_velocity, contact.push_out / time_step)
+
+
+@inlined_kernel
+def closed_gap(solver, slop):
+    """Return the gap up to which a rigid contact counts as closed [m].
+
+    For the direct solver the slop counts both ways. Otherwise the lowest of a face's redundant
+    points would carry all.
+    """
+    return CLOSED if solver == ITERATIVE else max(CLOSED, slop)
+
+
+@inlined_kernel
+def rigid_law(gap, closed, origin, settings):
+    """Return the target and the wanted correction of the normal of a rigid contact [m/s].
+
+    The permitted closing speed grows from zero at the gap `origin` to the speed that closes the
+    whole gap at twice `origin`. With a jump, corners of a sole that residues tilt would have
+    targets that no flat sole can meet, and the sole's load would go to one diagonal.
+
+    Args:
+        gap: [m].
+        closed: gap up to which the contact counts as closed [m].
+        origin: gap from which on the closing speed grows [m].
+        settings: settings of the step.
+    """
+    if gap > closed:
+        closing = -min(gap, 2.0 * (gap - origin)) / settings.time_step
+        return closing, closing
+    if gap < -settings.slop:
+        wanted = -settings.correction_rate * (gap + settings.slop) / settings.time_step
+        return 0.0, min(wanted, settings.correction_speed)
+    return 0.0, 0.0
+
+
+@inlined_kernel
+def rigid_slopes(gap, closed, origin, settings):
+    """Return the derivatives of both results of `rigid_law` by the gap [1/s]."""
+    if gap > closed:
+        slope = -(1.0 if gap > 2.0 * origin else 2.0) / settings.time_step
+        return slope, slope
+    slope = -settings.correction_rate / settings.time_step
+    is_corrected = gap < -settings.slop
+    if is_corrected and slope * (gap + settings.slop) < settings.correction_speed:
+        return 0.0, slope
+    return 0.0, 0.0
 
 
 @inlined_kernel

@@ -168,6 +168,25 @@ def disk_derivative(bound, x, y, rate):
 
 
 @inlined_kernel
+def sliding_derivative(bound, slip_x, slip_y):
+    """Return the derivative of the friction of a sliding contact on the cone by its slip.
+
+    The friction is `project_onto_disk` of an impulse far against the slip. A change of the slip
+    turns the friction: by change / give, against the part of the change across the slip.
+
+    Args:
+        bound: radius of the disk [Ns].
+        slip_x: slip along the first tangent [m/s].
+        slip_y: slip along the second tangent [m/s].
+
+    Returns:
+        (x and y of the unit vector across the slip, give [m/s per Ns]).
+    """
+    speed = math.hypot(slip_x, slip_y)
+    return -slip_y / speed, slip_x / speed, speed / bound
+
+
+@inlined_kernel
 def friction_holds(normal, x, y, share):
     """Return whether friction, squared, is below `share` of its squared bound: the point sticks."""
     bound = friction_bound(normal)

@@ -208,8 +208,8 @@ def _write_mimic(s, k, row, used):
     dof, own = s.forest.dofs[k], s.joint_parameters[k, MIMIC_PARAMETERS]
     used = _attach(s, k, 1.0, own, row, used)
     used = _follow(s.forest, s.constrained, dof, row, s.rows.response, used)
-    error = s.q[dof.q_index] - dof.mimic_offset
-    error -= dof.mimic_ratio * s.q[s.forest.dofs[dof.mimic_dof].q_index]
+    leader = s.q[s.forest.dofs[dof.mimic_dof].q_index]
+    error = mimic_error(dof, s.q[dof.q_index], leader)
     rate = s.velocity[k] - dof.mimic_ratio * s.velocity[dof.mimic_dof]
     _hold(error, rate, s.settings[0], own, row)
     _start_from(s.joint_impulses[k], MIMIC, row)
@@ -327,17 +327,48 @@ def _limit(room, rate, acceleration, settings, own, row):
     """
     time_step, damping_time = settings.time_step, own.damping_time
     row.lower = 0.0
-    row.correction_velocity = -room / time_step
     if damping_time >= 0.0:
-        row.correction_velocity = min(row.correction_velocity, 0.0)
+        row.correction_velocity = min(-room / time_step, 0.0)
         room += settings.lead * rate
         soften_stop(row, room, rate, acceleration, own.compliance, damping_time, time_step)
-    elif room > 0.0:
-        row.target = row.correction_velocity
     else:
-        row.correction_velocity = min(
-            settings.correction_rate * row.correction_velocity, settings.correction_speed
-        )
+        row.target, row.correction_velocity = rigid_limit_law(room, settings)
+
+
+@inlined_kernel
+def rigid_limit_law(room, settings):
+    """Return the target and the wanted correction of a rigid limit [rad/s or m/s].
+
+    Args:
+        room: distance to the limit [rad or m].
+        settings: settings of the step.
+    """
+    closing = -room / settings.time_step
+    if room > 0.0:
+        return closing, closing
+    return 0.0, min(settings.correction_rate * closing, settings.correction_speed)
+
+
+@inlined_kernel
+def rigid_limit_slopes(room, settings):
+    """Return the derivatives of both results of `rigid_limit_law` by the room [1/s]."""
+    slope = -1.0 / settings.time_step
+    if room > 0.0:
+        return slope, slope
+    slope *= settings.correction_rate
+    return 0.0, slope if slope * room < settings.correction_speed else 0.0
+
+
+@inlined_kernel
+def mimic_error(dof, position, leader):
+    """Return the error of a joint that follows another [rad or m].
+
+    Args:
+        dof: record of the following degree of freedom.
+        position: of the following joint [rad or m].
+        leader: position of the leading joint [rad or m].
+    """
+    return position - dof.mimic_offset - dof.mimic_ratio * leader
 
 
 @inlined_kernel

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.impact_rows import CLOSED, IMPACT
+from hrpsim.constraints.compliant_law import held_law, stop_law
+from hrpsim.constraints.impact_rows import IMPACT
 from hrpsim.constraints.solver_table import AUTO, choose_solver
 from hrpsim.errors import WorldError
 from hrpsim.jit.compiled import inlined_kernel
@@ -19,8 +20,6 @@ CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = rang
 VELOCITY_LIMIT, CONNECTION, DRIVE, TENDON = range(MOTOR + 1, MOTOR + 5)
 # What rows are solved for: velocities, or the displacement rates of a position correction.
 VELOCITY, DISPLACEMENT = range(2)
-# Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
-_SHORTEST = 1e-3
 # Share of the largest inverse mass at a constraint body below which one is rounding.
 _ROUNDING = 1e-13
 
@@ -325,10 +324,15 @@ def wanted_correction(error, time_step, settings):
 
 
 @inlined_kernel
-def soften(row, error, rate, bend, compliance, damping_time, time_step):
-    """Make a row hold `error` at zero as a spring and damper (SPOOK, AGX eq. 15).
+def correction_slope(error, time_step, settings):
+    """Return the derivative of `wanted_correction` by the error [1/s]."""
+    slope = -settings.correction_rate / time_step
+    return slope if abs(slope * error) < settings.correction_speed else 0.0
 
-    The damper has the weight of `damper_weight`.
+
+@inlined_kernel
+def soften(row, error, rate, bend, compliance, damping_time, time_step):
+    """Make a row hold `error` at zero as a spring and damper (`held_law`).
 
     Args:
         row: ROW record.
@@ -340,10 +344,11 @@ def soften(row, error, rate, bend, compliance, damping_time, time_step):
         damping_time: [s].
         time_step: [s].
     """
-    weight = damper_weight(row.inverse_mass, compliance, damping_time * time_step)
-    share = _give_way(row, compliance, weight * damping_time, time_step)
-    pressed = error + (1.0 - weight) * damping_time * rate
-    row.target = share * (rate - 4.0 * pressed / time_step) - bend
+    target, row.compliance = held_law(
+        error, rate, row.inverse_mass, compliance, damping_time, time_step
+    )
+    row.target = target - bend
+    row.inverse_mass += row.compliance
 
 
 @inlined_kernel
@@ -356,45 +361,15 @@ def slip_by(row, compliance, damping_time, time_step):
         damping_time: [s].
         time_step: [s].
     """
-    _give_way(row, compliance, damping_time, time_step)
+    share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
+    row.compliance = 4.0 * compliance * share / (time_step * time_step)
+    row.inverse_mass += row.compliance
     row.target = 0.0
 
 
 @inlined_kernel
-def damper_weight(inverse_mass, compliance, damping):
-    """Return the fraction of a row's damper that acts at the velocity at the end of the step.
-
-    A damper that is slow compared with the step has the weight 1/2, which is of second order. A
-    fast damper has the weight 1, with which motion decays (docs/explanation/derivations.md, section
-    10).
-
-    Args:
-        inverse_mass: of the row [1/kg or 1/(kg m^2)].
-        compliance: [m/N or rad/Nm].
-        damping: damping time multiplied by the time for which the damper acts [s^2].
-    """
-    if compliance == 0.0:
-        return 1.0
-    drag = damping * inverse_mass
-    return (3.0 * compliance + drag) / (6.0 * compliance + drag)
-
-
-@inlined_kernel
-def _give_way(row, compliance, damping_time, time_step):
-    """Add the give of a spring and damper to a row, and return c of the derivations, section 10."""
-    share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
-    row.compliance = 4.0 * compliance * share / (time_step * time_step)
-    row.inverse_mass += row.compliance
-    return share
-
-
-@inlined_kernel
 def soften_stop(row, gap, rate, acceleration, compliance, damping_time, time_step):
-    """Make a one-sided row resist as a spring and damper after its gap has closed.
-
-    A gap that closes within the step meets spring and damper for the rest of the step. A gap that
-    should stay open, but is closed by other constraints, meets the spring alone. Equations:
-    docs/explanation/derivations.md, section 10.
+    """Make a one-sided row resist as a spring and damper after its gap has closed (`stop_law`).
 
     Args:
         row: ROW record.
@@ -405,18 +380,8 @@ def soften_stop(row, gap, rate, acceleration, compliance, damping_time, time_ste
         damping_time: [s].
         time_step: [s].
     """
-    start, duration = gap - 0.5 * time_step * rate, time_step
-    if start > CLOSED:
-        end = gap + 0.5 * time_step * (rate + time_step * acceleration)
-        if end < 0.0:
-            duration *= max(end / (end - start), _SHORTEST)
-        else:
-            damping_time = 0.0
-        start = 0.0
+    row.target, row.compliance, duration = stop_law(
+        gap, rate, acceleration, row.inverse_mass, compliance, damping_time, time_step
+    )
     row.upper *= duration / time_step
-    weight = damper_weight(row.inverse_mass, compliance, damping_time * duration)
-    share = 1.0 / (1.0 + 4.0 * weight * damping_time / time_step)
-    row.compliance = 4.0 * compliance * share / (time_step * duration)
     row.inverse_mass += row.compliance
-    pressed = 0.5 * (start + gap) + (1.0 - weight) * damping_time * rate
-    row.target = -4.0 * share * pressed / time_step

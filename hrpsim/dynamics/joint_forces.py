@@ -177,6 +177,22 @@ def damping_inertia(damping, inertia, time_step):
     return added * (inertia + added) / (2.0 * inertia + added)
 
 
+def damping_slopes(
+    damping: np.ndarray, inertia: np.ndarray, time_step: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the derivatives of `damping_inertia` by the damping and by the inertia.
+
+    Args:
+        damping: (n,), not negative [Nms/rad or Ns/m].
+        inertia: (n,) [kg m^2 or kg]. Of joints without inertia the results mean nothing.
+        time_step: [s].
+    """
+    added, least = time_step * damping, np.where(inertia > 0.0, inertia, 1.0)
+    square = (2.0 * least + added) ** 2
+    by_damping = time_step * (2.0 * least**2 + 4.0 * least * added + added**2) / square
+    return by_damping, -(added**2) / square
+
+
 @inner_kernel
 def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_release):
     """Mark actuators at their velocity or effort limits, and return whether a mark has changed.
@@ -295,6 +311,14 @@ def demand(actuator, position, rate):
         + actuator.kp * (actuator.target_position - position)
         + actuator.kd * (actuator.target_velocity - rate)
     )
+
+
+@inlined_kernel
+def demand_slope(actuator, kind):
+    """Return the derivative of `demand` by the effort (0), target position (1) or velocity (2)."""
+    if kind == 0:
+        return 1.0
+    return actuator.kp if kind == 1 else actuator.kd
 
 
 @inlined_kernel

@@ -39,6 +39,19 @@ def _setting(default: Any, bounds: Range | None = None, *, acts: bool = False) -
     return field(default=default, metadata={"range": bounds, "acts": acts})
 
 
+# Properties without effect unless another property is given, and the text of an error.
+_OF_MOTOR = "resistance", "{} has no effect without the motor's resistance"
+_OF_GEAR = "stiffness", "{} of the gear needs its stiffness"
+_NEEDS = {
+    **dict.fromkeys(("voltage", "torque_constant", "winding_heat_capacity"), _OF_MOTOR),
+    "current_limit": _OF_MOTOR,
+    "integral_limit": ("integral_gain", "{} has no effect without an integral_gain"),
+    **dict.fromkeys(("damping", "backlash"), _OF_GEAR),
+    "encoder": ("stiffness", "an encoder at the motor needs the gear's stiffness to differ"),
+    "regeneration_torque": ("curve_velocity", "{} has no effect without a curve"),
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Actuator:
     """Properties of an actuator beyond gains, rotor inertia and limits.
@@ -165,25 +178,15 @@ class Actuator:
         """Refuse properties that contradict other properties, or have no effect without them."""
         if self.resistance > 0.0 and not (self.voltage > 0.0 and self.torque_constant > 0.0):
             raise WorldError("a motor with a resistance needs a voltage and a torque_constant > 0")
-        for name in ("voltage", "torque_constant", "winding_heat_capacity"):
-            if getattr(self, name) > 0.0 and self.resistance == 0.0:
-                raise WorldError(f"{name} has no effect without the motor's resistance")
-        if self.current_limit < math.inf and self.resistance == 0.0:
-            raise WorldError("current_limit has no effect without the motor's resistance")
-        if self.integral_limit < math.inf and self.integral_gain == 0.0:
-            raise WorldError("integral_limit has no effect without an integral_gain")
-        for name in ("damping", "backlash"):
-            if getattr(self, name) > 0.0 and self.stiffness == 0.0:
-                raise WorldError(f"{name} of the gear needs its stiffness")
-        if self.encoder == "motor" and self.stiffness == 0.0:
-            raise WorldError("an encoder at the motor needs the gear's stiffness to differ")
+        for name, (needed, text) in _NEEDS.items():
+            absent = _DEFAULTS[name]
+            if getattr(self, name) != absent and not getattr(self, needed):
+                raise WorldError(text.format(name))
         if self.static_friction is not None and self.static_friction < self.coulomb_friction:
             raise WorldError(
                 f"static_friction is {self.static_friction:g}, below coulomb_friction,"
                 f" {self.coulomb_friction:g}"
             )
-        if self.regeneration_torque is not None and not self.curve_velocity:
-            raise WorldError("regeneration_torque has no effect without a curve")
         hot = self.derating_temperature, self.limit_temperature
         if hot[0] < math.inf and not (
             self.winding_heat_capacity > 0.0 and hot[0] < hot[1] < math.inf
@@ -231,6 +234,7 @@ class Actuator:
 
 
 FIELDS = tuple(one.name for one in fields(Actuator))
+_DEFAULTS = {one.name: one.default for one in fields(Actuator)}
 RANGES: Mapping[str, Range] = {
     one.name: one.metadata["range"] for one in fields(Actuator) if one.metadata.get("range")
 }

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from hrpsim.errors import ModelError, WorldError
 from hrpsim.model import body_inertia
 from hrpsim.model.actuator import Actuator
-from hrpsim.model.formats.robot_data import WORLD_LINK, JointData, RobotData
+from hrpsim.model.formats.robot_data import WORLD_LINK, JointData, RobotData, TendonData
 from hrpsim.model.link_tree import WORLD, Dof, LinkTree
 from hrpsim.model.model import Lift, Model, Sensor
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
@@ -63,12 +63,7 @@ def build_model(
         command_interfaces=dict(robot.commanded),
         start={joint.name: joint.start for joint in joints if joint.start is not None},
         transmissions=dict(robot.transmissions),
-        tendons={
-            one.name: Tendon(
-                one.name, one.joints, one.coefficients, one.gains or (0.0, 0.0), one.effort
-            )
-            for one in robot.tendons
-        },
+        tendons={tendon.name: _tendon(tendon) for tendon in robot.tendons},
         lifts=tuple(_lifts(tree)),
         connections=tuple(_connections(tree)),
     )
@@ -80,6 +75,11 @@ def _actuator(robot: RobotData, joint: JointData) -> Actuator:
         return Actuator(**joint.actuator)
     except WorldError as error:
         robot.fail(joint, str(error))
+
+
+def _tendon(data: TendonData) -> Tendon:
+    gains = data.gains or (0.0, 0.0)
+    return Tendon(data.name, data.joints, data.coefficients, gains, data.effort)
 
 
 def _is_floating_already(robot: RobotData) -> bool:

@@ -94,6 +94,11 @@ def read_extension(description: Description, robot: RobotData) -> None:
     robot.notes += notes
     for joint, inertia in reflected.items():
         robot.joints[joint].rotor_inertia += inertia
+    _add_gazebo_sensors(description, robot)
+
+
+def _add_gazebo_sensors(description: Description, robot: RobotData) -> None:
+    """Add the sensors of <gazebo>, unless <hrpsim> has a sensor of the same name."""
     taken = {sensor.name for sensor in robot.all_sensors()}
     for sensor in gazebo_sensors(description):
         if sensor.name in taken:

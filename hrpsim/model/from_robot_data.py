@@ -12,14 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from hrpsim.model.build import build_model, stated_base
-from hrpsim.model.formats.robot_data import KeyframeData, RobotData
+from hrpsim.model.formats.robot_data import SHOWN, KeyframeData, LinkData, RobotData, counted
 from hrpsim.model.model import MeshUse, Model
 from hrpsim.model.shapes.placement import quaternion_of
+from hrpsim.model.urdf.description import UNSTATED
+from hrpsim.model.urdf.joint_types import JOINT_TYPES
 from hrpsim.model.urdf.resolve_uris import Resources
 from hrpsim.model.urdf.srdf import Pair, pair_of, read_disabled_collisions
-from hrpsim.model.visuals import drawn_shapes, read_shapes
-
-_SHOWN = 4  # names listed at most
+from hrpsim.model.visuals import POINT_RADIUS, drawn_shapes, read_shapes
 
 
 def model_of_robot(
@@ -44,6 +44,7 @@ def model_of_robot(
         of_srdf, srdf_notes = read_disabled_collisions(srdf, model.frames)
         disabled |= of_srdf
         notes += srdf_notes
+    notes += _odd_parts(robot)
     if not shapes and not uses and base == "free":
         notes += _intangible(robot)
     model = replace(
@@ -72,12 +73,50 @@ def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
     return list(dict.fromkeys(f"mesh {use.file}: {use.note}" for use in uses if use.note))
 
 
+def _odd_parts(robot: RobotData) -> list[str]:
+    """Return notes on odd shapes and limits. Each has the place of the first part of its kind."""
+    links, joints = robot.links.values(), robot.joints.values()
+    kinds: tuple[tuple[str, list], ...] = (
+        ("a <visual> with a size of 0 is not drawn", list(filter(_is_unseen, links))),
+        (
+            f"a <collision> sphere of radius 0 is a point: a sphere of {POINT_RADIUS:g} m",
+            list(filter(_has_point, links)),
+        ),
+        (
+            "a <collision> without any width does not collide",
+            [link for link in links if any(shape.is_void for shape in link.collisions)],
+        ),
+        (
+            f"a limit of effort or velocity of {UNSTATED:g} means that none is stated",
+            [joint for joint in joints if UNSTATED in (joint.effort, joint.velocity)],
+        ),
+        (
+            "limits that are equal hold a joint in place; lower and upper are 0 where <limit> does"
+            " not state them: state both, or make the joint continuous",
+            [one for one in joints if JOINT_TYPES[one.type].has_range and one.lower == one.upper],
+        ),
+    )
+    return [
+        f"{robot.where(parts[0])}: {what} {counted(part.name for part in parts)}"
+        for what, parts in kinds
+        if parts
+    ]
+
+
+def _is_unseen(link: LinkData) -> bool:
+    return any(not all(shape.size) for shape in link.visuals)
+
+
+def _has_point(link: LinkData) -> bool:
+    return any(shape.kind == "sphere" and shape.size == (0.0,) for shape in link.collisions)
+
+
 def _intangible(robot: RobotData) -> list[str]:
     """Return a note on a robot without collision shapes if the robot has visual shapes."""
     seen = [name for name, link in robot.links.items() if link.visuals]
     if not seen:
         return []
-    shown = ", ".join(map(repr, _ends(robot, seen)[:_SHOWN]))
+    shown = ", ".join(map(repr, _ends(robot, seen)[:SHOWN]))
     return [
         f"{robot.where(robot.links[robot.root])}: no link has a <collision>, though"
         f" {len(seen)} have a <visual>: in a world the robot falls through everything; give the"

@@ -5,23 +5,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from lxml import etree
 
 from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.extension import read_extension
-from hrpsim.model.formats.robot_data import JointData, LinkData, MeshFile, RobotData, ShapeData
+from hrpsim.model.formats.robot_data import (
+    JointData,
+    LinkData,
+    MeshFile,
+    RobotData,
+    ShapeData,
+    counted,
+)
 from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.unread import unread_parts
-from hrpsim.model.urdf.description import UNSTATED, Description, read_description, shape_of
+from hrpsim.model.urdf.description import Description, read_description, shape_of
 from hrpsim.model.urdf.joint_types import JOINT_TYPES
 from hrpsim.model.urdf.xacro_text import NAMESPACES, UrdfText
-from hrpsim.model.visuals import POINT_RADIUS
-
-_SHOWN = 4  # names listed at most
 
 
 def robot_of_urdf(urdf: UrdfText) -> tuple[RobotData, list[str]]:
@@ -39,7 +43,7 @@ def robot_of_urdf(urdf: UrdfText) -> tuple[RobotData, list[str]]:
         robot.joints[name] = _joint(description.joints[name], element)
     read_extension(description, robot)
     robot.notes = [*unread_parts(document), *robot.notes]
-    return robot, _readings(description, robot)
+    return robot, _readings(description)
 
 
 def _link(link, element, colors: dict[str, tuple[float, ...]]) -> LinkData:
@@ -118,77 +122,20 @@ def _origin_of(origin) -> Placement:
     return IDENTITY if origin is None else from_origin(origin.xyz, origin.rpy)
 
 
-def _readings(description: Description, robot: RobotData) -> list[str]:
+def _readings(description: Description) -> list[str]:
     """Return the notes. Each has the place of the first element of its kind."""
-    links, joints = robot.links.values(), description.joint_elements
-    kinds = (
-        ("a <visual> with a size of 0 is not drawn", _having(links, _unseen)),
-        (
-            f"a <collision> sphere of radius 0 is a point: a sphere of {POINT_RADIUS:g} m",
-            _having(links, _points),
-        ),
-        ("a <collision> without any width does not collide", _having(links, _void)),
-        (
-            f"a limit of effort or velocity of {UNSTATED:g} means that none is stated",
-            _where(joints, _unstated),
-        ),
-        (
-            "limits that are equal hold a joint in place; lower and upper are 0 where <limit> does"
-            " not state them: state both, or make the joint continuous",
-            _where(joints, _immobile),
-        ),
-        (
-            "parts of a colour beyond 0 to 1 are drawn as 0 or 1",
-            [
-                (_material(color), color)
-                for color in description.document.root.iter("color")
-                if _odd(color)
-            ],
-        ),
-        (
-            "calls of macros that this file does not have are passed over",
-            [(_macro(call), call) for call in _calls(description)],
-        ),
-    )
+    root = description.document.root
+    colors = [(_material(color), color) for color in root.iter("color") if _odd(color)]
+    calls = [(_macro(call), call) for call in _calls(description)]
     notes = []
-    for what, found in kinds:
+    for what, found in (
+        ("parts of a colour beyond 0 to 1 are drawn as 0 or 1", colors),
+        ("calls of macros that this file does not have are passed over", calls),
+    ):
         if found:
-            names = list(dict.fromkeys(name for name, _ in found))
-            shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
             where = description.document.where(found[0][1])
-            notes.append(f"{where}: {what} ({len(names)}: {shown})")
+            notes.append(f"{where}: {what} {counted(name for name, _ in found)}")
     return notes
-
-
-def _where(elements: dict, is_so) -> list[tuple[str, etree._Element]]:
-    return [(name, element) for name, element in elements.items() if is_so(element)]
-
-
-def _having(links: Iterable[LinkData], is_so) -> list[tuple[str, etree._Element]]:
-    return [(link.name, link.element) for link in links if is_so(link)]
-
-
-def _unseen(link: LinkData) -> bool:
-    return any(not all(shape.size) for shape in link.visuals)
-
-
-def _points(link: LinkData) -> bool:
-    return any(shape.kind == "sphere" and shape.size == (0.0,) for shape in link.collisions)
-
-
-def _void(link: LinkData) -> bool:
-    return any(shape.is_void for shape in link.collisions)
-
-
-def _unstated(joint) -> bool:
-    limit = joint.find("limit")
-    given = [] if limit is None else [limit.get("effort"), limit.get("velocity")]
-    return any(value is not None and float(value) == UNSTATED for value in given)
-
-
-def _immobile(joint) -> bool:
-    limit = joint.find("limit") if JOINT_TYPES[joint.get("type")].has_range else None
-    return limit is not None and float(limit.get("lower", 0)) == float(limit.get("upper", 0))
 
 
 def _odd(color) -> bool:

@@ -89,37 +89,44 @@ def _elements(description: Description) -> Iterator:
 
 
 def _transmission(description: Description, element, kind: str) -> Transmission:
-    count, document = KINDS[kind], description.document
-    parts: list[list] = []
-    for tag in ("joint", "actuator"):
-        given = [part for part in document.children(element, tag) if part.get("name")]
-        roles = [(part.get("role") or part.findtext("role") or "").strip() for part in given]
-        if len(given) != count:
-            raise _IllFormed(f"a {kind} needs {count} named <{tag}>, got {len(given)}")
-        if len(set(roles)) == count and all(roles):
-            given = [part for _, part in sorted(zip(roles, given), key=lambda pair: pair[0])]
-        parts.append(given)
-    joints, actuators = parts
-    names, actuator_names = (tuple(str(part.get("name")) for part in given) for given in parts)
+    joints, actuators = (_parts(description, element, tag, kind) for tag in ("joint", "actuator"))
+    names, actuator_names = (
+        tuple(str(part.get("name")) for part in given) for given in (joints, actuators)
+    )
     for joint in names:
         require_name("joint", joint, description.joints, _IllFormed)
         if description.joints[joint].type not in MOVING_TYPES:
             raise _IllFormed(f"joint {joint!r} is {description.joints[joint].type}")
     n, m = ([_reduction(part) for part in given] for given in (joints, actuators))
-    offsets = [_number(part, ("offset",), 0.0) for part in joints]
+    offsets = np.array([_number(part, ("offset",), 0.0) for part in joints])
+    name = element.get("name") or names[0]
+    return Transmission(name, names, actuator_names, _ratios(kind, n, m), offsets)
+
+
+def _parts(description: Description, element, tag: str, kind: str) -> list:
+    """Return the <joint> or <actuator> elements, in the order of their roles if all have one."""
+    given = [part for part in description.document.children(element, tag) if part.get("name")]
+    roles = [(part.get("role") or part.findtext("role") or "").strip() for part in given]
+    count = KINDS[kind]
+    if len(given) != count:
+        raise _IllFormed(f"a {kind} needs {count} named <{tag}>, got {len(given)}")
+    if len(set(roles)) == count and all(roles):
+        given = [part for _, part in sorted(zip(roles, given), key=lambda pair: pair[0])]
+    return given
+
+
+def _ratios(kind: str, n: list[float], m: list[float]) -> np.ndarray:
+    """Return the matrix (k, k) of reductions n of the joints and m of the actuators."""
     if kind == "SimpleTransmission":
         if 1.0 not in (n[0], m[0]):
             raise _IllFormed(
                 "both <joint> and <actuator> have a reduction: ROS 2 reads that of the joint, ROS 1"
                 " that of the actuator; give one"
             )
-        ratios = [[n[0] * m[0]]]
-    elif kind == "DifferentialTransmission":
-        ratios = [[m[0] * n[0], m[0] * n[1]], [m[1] * n[0], -m[1] * n[1]]]
-    else:
-        ratios = [[m[0] * n[0], 0.0], [m[1], m[1] * n[1]]]
-    name = element.get("name") or names[0]
-    return Transmission(name, names, actuator_names, np.array(ratios), np.array(offsets))
+        return np.array([[n[0] * m[0]]])
+    if kind == "DifferentialTransmission":
+        return np.array([[m[0] * n[0], m[0] * n[1]], [m[1] * n[0], -m[1] * n[1]]])
+    return np.array([[m[0] * n[0], 0.0], [m[1], m[1] * n[1]]])
 
 
 def _reduction(part) -> float:

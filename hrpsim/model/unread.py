@@ -138,11 +138,7 @@ def unread_parts(document: Document) -> tuple[str, ...]:
         known = _READ.get(within) or _READ[element.tag]
         attributes, children = (names.split() for names in known)
         owner = element.get("name") or element.get("reference") or owner
-        for key in _odd_values(element):
-            notes.add(f"{key}={element.get(key)!r} of <{element.tag}>", _WHY_ODD[key], owner)
-        for key in element.attrib:
-            if key not in attributes and not key.startswith("{"):
-                notes.add(f"attribute {key} of <{element.tag}>", _why(key, attributes), owner)
+        _note_attributes(element, owner, attributes, notes)
         for child in document.children(element):
             if _has_effect(child, children) and not child.tag.startswith(_XACRO):
                 tag = tag_of(child)
@@ -153,6 +149,15 @@ def unread_parts(document: Document) -> tuple[str, ...]:
         read = [c for c in read if c.tag != "transmission" or kind_of(c) in KINDS]
         pending += [(child, owner) for child in reversed(read) if child.tag in _READ]
     return tuple(notes.lines())
+
+
+def _note_attributes(element, owner: str, attributes: list[str], notes: Notes) -> None:
+    """Note the attributes of an element that are not read, or have an unsupported value."""
+    for key in _odd_values(element):
+        notes.add(f"{key}={element.get(key)!r} of <{element.tag}>", _WHY_ODD[key], owner)
+    for key in element.attrib:
+        if key not in attributes and not key.startswith("{"):
+            notes.add(f"attribute {key} of <{element.tag}>", _why(key, attributes), owner)
 
 
 def _odd_values(element) -> list[str]:

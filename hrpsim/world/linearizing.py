@@ -15,7 +15,13 @@ from hrpsim.errors import WorldError, unknown_name
 from hrpsim.jit.compiled import prepared
 from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.assemble import joined_system
-from hrpsim.world.linearization.parameters import KD, Entry, changes_by_paths, entries_by_path
+from hrpsim.world.linearization.parameters import (
+    KD,
+    Changes,
+    Entry,
+    changes_by_paths,
+    entries_by_path,
+)
 from hrpsim.world.linearization.room import TakenStep
 from hrpsim.world.linearization.sides import (
     CUT,
@@ -114,6 +120,25 @@ class Linearizing(Part):
         if not len(scene.velocity):
             nothing = np.zeros((0, 0))
             return Linearization(nothing, nothing, {}, (), np.zeros((0, len(paths))), paths, ())
+        self._refuse_world(kinds, changes)
+        tolerance = _TOLERANCE * STANDARD_GRAVITY * contents.time_step
+        with self._stepping.tried_step(tolerance) as scene:
+            known = self._known_of(scene)
+            given = len(kinds) * len(known.joints) + len(paths)
+            step = known.differentiator.read(margin or 0.0, given)
+            self._refuse_step(step)
+            found = StepDerivatives(step, known.differentiator.search)
+            A, B, C = found.matrices(kinds, known.dofs, changes)
+            self._refuse_found(found)
+            near = () if margin is None else found.near_sides()
+            edges = tuple(ConstraintEdge(*known.sides[one[:5]], one[5]) for one in near)
+        if kinds not in known.inputs:
+            known.inputs[kinds] = tuple((kind, *one) for kind in kinds for one in known.joints)
+        return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
+
+    def _refuse_world(self, kinds: tuple[str, ...], changes: Changes | None) -> None:
+        """Raise WorldError if the world has something that is not differentiated, by name."""
+        scene = self._scenes.scene
         if self._sleep.asleep:
             name = self._sleep.asleep[0]
             what = f"bodies that sleep are not ({name!r}): set world.sleeping = False"
@@ -129,20 +154,6 @@ class Linearizing(Part):
             raise WorldError(f"linearize: {what} differentiated")
         if (refused := _find_refused_world(self._stepping.reference())) >= 0:
             raise WorldError(f"linearize: {OF_WORLDS[refused]} differentiated")
-        tolerance = _TOLERANCE * STANDARD_GRAVITY * contents.time_step
-        with self._stepping.tried_step(tolerance) as scene:
-            known = self._known_of(scene)
-            given = len(kinds) * len(known.joints) + len(paths)
-            step = known.differentiator.read(margin or 0.0, given)
-            self._refuse_step(step)
-            found = StepDerivatives(step, known.differentiator.search)
-            A, B, C = found.matrices(kinds, known.dofs, changes)
-            self._refuse_found(found)
-            near = () if margin is None else found.near_sides()
-            edges = tuple(ConstraintEdge(*known.sides[one[:5]], one[5]) for one in near)
-        if kinds not in known.inputs:
-            known.inputs[kinds] = tuple((kind, *one) for kind in kinds for one in known.joints)
-        return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
 
     def _refuse_step(self, step: TakenStep) -> None:
         """Raise WorldError if the step contains something that is not differentiated, by name."""

@@ -24,6 +24,7 @@ from hrpsim.constraints.friction_laws import (
     law_in_step,
     project_friction,
     project_onto_cone,
+    sliding_derivative,
     tangent_count,
 )
 from hrpsim.constraints.rows import ROW
@@ -135,3 +136,20 @@ def test_a_point_that_sticks_has_a_pyramid_in_place_of_a_direction_of_slip():
     for law in LAWS.values():
         assert run_in_step(law, True) == law
         assert run_in_step(law, False) == (PYRAMID if law == SLIP_DIRECTION else law)
+
+
+@given(bounds, st.floats(0.1, 10.0), st.floats(-math.pi, math.pi), numbers, numbers)
+def test_sliding_friction_turns_with_the_slip(bound, speed, angle, change_x, change_y):
+    """Law: friction is the projection of an impulse far against the slip; differences decide."""
+    x, y = speed * math.cos(angle), speed * math.sin(angle)
+
+    def friction(size):
+        slip = np.array([x + size * change_x, y + size * change_y])
+        return np.array(run_project(CONE, bound, *(-1e6 * bound / speed * slip)))
+
+    across_x, across_y, give = interpreted(sliding_derivative)(bound, x, y)
+    across = np.array([across_x, across_y])
+    found = -across * (across @ (change_x, change_y)) / give
+    step = 1e-6 * speed
+    expected = (friction(step) - friction(-step)) / (2.0 * step)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6 * bound / speed)

@@ -20,7 +20,7 @@ WORLD_LINK = "world"  # the root link of a robot that does not float
 
 
 LONGEST_DELAY = 1.0  # of commands and of sensors [s]
-_SHOWN = 4  # names listed at most
+SHOWN = 4  # names listed at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,6 +301,13 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
     return name
 
 
+def counted(names: Iterable[str]) -> str:
+    """Return "(number: 'name', 'name', ...)" of different names."""
+    found = list(dict.fromkeys(names))
+    shown = ", ".join(map(repr, found[:SHOWN])) + (", ..." if len(found) > SHOWN else "")
+    return f"({len(found)}: {shown})"
+
+
 class Notes:
     """Notes by element, in order of appearance."""
 
@@ -319,7 +326,7 @@ class Notes:
         found = []
         for (element, why), names in self._names.items():
             named = [name for name in dict.fromkeys(names) if name]
-            shown = ", ".join(named[:_SHOWN]) + (", ..." if len(named) > _SHOWN else "")
+            shown = ", ".join(named[:SHOWN]) + (", ..." if len(named) > SHOWN else "")
             count = str(len(names)) + (f": {shown}" if shown else "")
             found.append(f"{element} ({count}): {why}")
         return found

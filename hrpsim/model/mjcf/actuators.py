@@ -245,6 +245,32 @@ def _describe(
     commanded: Commanded,
     notes: Notes,
 ) -> None:
+    name, gain = m.names["actuator"][k], _affine(m, k)[0]
+    _describe_law(m, k, gear, joint, commanded, notes)
+    _limit(m, k, joint, notes, name, abs(gear), abs(gain * gear))
+    joint.actuator |= motor_properties(m, k, abs(gear))
+    if "coulomb_friction" in joint.actuator:
+        notes.add("actuator, a dcmotor with lugre", "dry friction without bristles", name)
+    _delay(m, k, joint, notes, name)
+    for array in ("actuator_armature", "actuator_damping"):
+        values = getattr(m, array)
+        if values is not None:
+            value = float(np.ravel(values[k])[0]) * gear * gear
+            if array == "actuator_armature":
+                joint.rotor_inertia += value
+            else:
+                joint.damping += value
+
+
+def _describe_law(
+    m: MjcfModel,
+    k: int,
+    gear: float,
+    joint: JointData | TendonData,
+    commanded: Commanded,
+    notes: Notes,
+) -> None:
+    """Give a joint the gains and inputs of an affine actuator: servo, brake or motor."""
     name, (gain, b0, b1, b2) = m.names["actuator"][k], _affine(m, k)
     kp, kd = -b1 * gear * gear, -b2 * gear * gear
     inputs, *_ = _servo(m, k)
@@ -273,19 +299,6 @@ def _describe(
             notes.add("actuator, a motor with a gear", why, name)
         if b0:
             notes.add("actuator, a motor with a constant force", "without it", name)
-    _limit(m, k, joint, notes, name, abs(gear), abs(gain * gear))
-    joint.actuator |= motor_properties(m, k, abs(gear))
-    if "coulomb_friction" in joint.actuator:
-        notes.add("actuator, a dcmotor with lugre", "dry friction without bristles", name)
-    _delay(m, k, joint, notes, name)
-    for array in ("actuator_armature", "actuator_damping"):
-        values = getattr(m, array)
-        if values is not None:
-            value = float(np.ravel(values[k])[0]) * gear * gear
-            if array == "actuator_armature":
-                joint.rotor_inertia += value
-            else:
-                joint.damping += value
 
 
 def _delay(m: MjcfModel, k: int, joint: JointData | TendonData, notes: Notes, name: str) -> None:

@@ -82,16 +82,7 @@ TAKEN = {
 def main() -> int:
     """Compile one file. Return the exit status."""
     source, output, time = sys.argv[1:]
-    signal.setitimer(signal.ITIMER_PROF, float(time))
-    for limit, most in (
-        (resource.RLIMIT_AS, MEMORY),
-        (resource.RLIMIT_FSIZE, FILE_SIZE),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        _, hard = resource.getrlimit(limit)
-        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        resource.setrlimit(limit, (least, hard))
-    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    _limit_resources(float(time))
     try:
         import mujoco
         import numpy as np
@@ -110,7 +101,32 @@ def main() -> int:
     head["option"] = {name: float(getattr(model.opt, name)) for name in OPTIONS}
     for name in ("gravity", "wind", "magnetic"):
         head["option"][name] = [float(x) for x in getattr(model.opt, name)]
-    disabled = _flags(mujoco.mjtDisableBit, model.opt.disableflags)
+    _take_disabled(np, _flags(mujoco.mjtDisableBit, model.opt.disableflags), head, found)
+    head["enabled"] = [n.lower() for n in _flags(mujoco.mjtEnableBit, model.opt.enableflags)]
+    head["version"] = mujoco.__version__
+    head["enums"] = _enums(mujoco)
+    text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
+    with open(output, "wb") as file:
+        np.savez(file, **{"head": text, **found})  # type: ignore[arg-type]
+    return 0
+
+
+def _limit_resources(time: float) -> None:
+    """Limit processor time [s], memory and size of files of this process."""
+    signal.setitimer(signal.ITIMER_PROF, time)
+    for limit, most in (
+        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_FSIZE, FILE_SIZE),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        _, hard = resource.getrlimit(limit)
+        least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(limit, (least, hard))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+
+def _take_disabled(np, disabled: list, head: dict, found: dict) -> None:
+    """Set to zero what flags disable. Flags of which nothing is taken remain in the head."""
     for name in disabled:
         for array in TAKEN.get(name, ()):
             found[array] = np.zeros_like(found[array])
@@ -119,13 +135,6 @@ def main() -> int:
     if {"CONTACT", "CONSTRAINT"}.intersection(disabled):
         head["npair"] = 0
     head["disabled"] = [name.lower() for name in disabled if name not in TAKEN]
-    head["enabled"] = [n.lower() for n in _flags(mujoco.mjtEnableBit, model.opt.enableflags)]
-    head["version"] = mujoco.__version__
-    head["enums"] = _enums(mujoco)
-    text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
-    with open(output, "wb") as file:
-        np.savez(file, **{"head": text, **found})  # type: ignore[arg-type]
-    return 0
 
 
 def _assets(np) -> dict:

@@ -252,20 +252,8 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
     still = (ends == 0) | (m.body_mocapid[ends] >= 0)
     if len(fixed) == 2 or ends[0] == ends[1] or still.all() or of_another_robot.any():
         return None
-    if m.kind("mjtObj", m.eq_objtype[k]) == "SITE":
-        sites = (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))
-        frames = tuple(site_placement(m, site) for site in sites)
-    else:
-        data = m.eq_data[k]
-        if kind == "CONNECT":
-            frames = tuple(Placement(np.eye(3), data[at : at + 3]) for at in (0, 3))
-        else:
-            frames = (
-                Placement(rotation_of(data[6:10]), data[3:6]),
-                Placement(np.eye(3), data[0:3]),
-            )
     links, placed, mocap = [], [], ""
-    for body, frame in zip(pair, frames, strict=True):
+    for body, frame in zip(pair, _frames(m, k, kind), strict=True):
         while body not in tree.links and body != 0 and not mocap_name(m, body):  # scenery
             above = Placement(rotation_of(m.body_quat[body]), m.body_pos[body])
             frame, body = above.then(frame), int(m.body_parentid[body])
@@ -273,8 +261,19 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
         links.append(tree.links.get(body, WORLD_LINK))
         placed.append(frame)
     label = name or f"{links[0]}-{links[1]}-{k}"
-    loop = ConnectionData(label, _LOOPS[kind], None, (links[0], links[1]), (placed[0], placed[1]))
+    frames = placed[0], placed[1]
+    loop = ConnectionData(label, _LOOPS[kind], None, (links[0], links[1]), frames)
     return WorldLoop(loop, mocap)
+
+
+def _frames(m: MjcfModel, k: int, kind: str) -> tuple[Placement, Placement]:
+    """Return the frames of a connect or weld in its two bodies."""
+    if m.kind("mjtObj", m.eq_objtype[k]) == "SITE":
+        return site_placement(m, int(m.eq_obj1id[k])), site_placement(m, int(m.eq_obj2id[k]))
+    data, straight = m.eq_data[k], np.eye(3)
+    if kind == "CONNECT":
+        return Placement(straight, data[0:3]), Placement(straight, data[3:6])
+    return Placement(rotation_of(data[6:10]), data[3:6]), Placement(straight, data[0:3])
 
 
 def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:

@@ -271,6 +271,31 @@ def assembled(
     robot = RobotData(name, root.name if is_free else WORLD_LINK)
     if not is_free:
         robot.add_link(WORLD_LINK)
+    _add_links(robot, parts, is_free, notes, fail)
+    _add_sensors(robot, parts, notes)
+    driven = sorted(
+        (part for part in parts if part.type in MOVING_TYPES and part.joint_id >= 0),
+        key=lambda part: part.joint_id,
+    )
+    robot.commanded = {part.name: ("effort",) for part in driven}
+    for part, other in itertools.pairwise(driven):
+        if part.joint_id == other.joint_id:
+            notes.add("joint_id of two joints", "commanded one after the other")
+    base = root.placement if is_free else None
+    starts = {p.name: (p.start,) for p in parts if p.type in MOVING_TYPES and p.start}
+    if is_free or starts:
+        robot.keyframes.append(KeyframeData("initial", base, starts))
+    posed = {p.name: (pose[p.joint_id],) for p in driven if p.joint_id < len(pose)}
+    if posed:
+        robot.keyframes.append(KeyframeData("standard_pose", base, posed))
+    robot.notes = notes.lines()
+    return robot
+
+
+def _add_links(
+    robot: RobotData, parts: list[Part], is_free: bool, notes: Notes, fail: Callable[[str], object]
+) -> None:
+    """Add the link of each part and the joint above it. `is_free`: the root has no joint."""
     at_zero: dict[str, Placement] = {}  # links in the world, all joints at zero
     for part in parts:
         if part.name in robot.links:
@@ -281,11 +306,14 @@ def assembled(
         link.collisions = _collisions(part, notes)
         above = IDENTITY if part.parent is None else at_zero[part.parent]
         at_zero[part.name] = above.then(part.placement)
-        if part is root or part.type == "floating":
-            if not is_free:
-                robot.add_joint(_joint(part, WORLD_LINK, at_zero[part.name]))
-        else:
-            robot.add_joint(_joint(part, str(part.parent), part.placement))
+        if part.parent is not None and part.type != "floating":
+            robot.add_joint(_joint(part, part.parent, part.placement))
+        elif not is_free:
+            robot.add_joint(_joint(part, WORLD_LINK, at_zero[part.name]))
+
+
+def _add_sensors(robot: RobotData, parts: list[Part], notes: Notes) -> None:
+    """Add the sensors of all parts, with names that differ."""
     for part in parts:
         for label, kind, placement in part.sensors:
             if SENSOR_KINDS[kind].at_joint and part.type == "floating":
@@ -294,25 +322,6 @@ def assembled(
                 names = {sensor.name for sensor in robot.sensors}
                 wanted = label if label not in names else f"{part.name}_{label}"
                 robot.sensors.append(SensorData(wanted, kind, part.name, placement))
-    moving = [part for part in parts if part.type in MOVING_TYPES]
-    driven = sorted((p for p in moving if p.joint_id >= 0), key=lambda part: part.joint_id)
-    robot.commanded = {part.name: ("effort",) for part in driven}
-    for part, other in itertools.pairwise(driven):
-        if part.joint_id == other.joint_id:
-            notes.add("joint_id of two joints", "commanded one after the other")
-    base = root.placement if is_free else None
-    starts: dict[str, tuple[float, ...]] = {
-        part.name: (part.start,) for part in moving if part.start
-    }
-    if is_free or starts:
-        robot.keyframes.append(KeyframeData("initial", base, starts))
-    posed: dict[str, tuple[float, ...]] = {
-        part.name: (pose[part.joint_id],) for part in driven if part.joint_id < len(pose)
-    }
-    if posed:
-        robot.keyframes.append(KeyframeData("standard_pose", base, posed))
-    robot.notes = notes.lines()
-    return robot
 
 
 def _collisions(part: Part, notes: Notes) -> list[ShapeData]:

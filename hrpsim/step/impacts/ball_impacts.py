@@ -218,7 +218,7 @@ def _earliest(contacts, rows, balls, body):
 
 
 @inlined_kernel
-def _strikes(s, number, now):
+def _joins_round(s, number, now):
     """Return whether a row that is not chosen yet closes or rests at `now` [s], placed there."""
     impact = s.rows.impacts[number]
     if impact.chosen or impact.state == ABSENT or not is_closed(impact, now):
@@ -244,7 +244,7 @@ def _choose_round(s, island, struck, now):
         number = balls[body].first_contact
         while number != _END:
             queries += 1
-            if _strikes(s, number, now):
+            if _joins_round(s, number, now):
                 choose(s.rows, s.islands, number)
                 partner = _partner(s.collision.contacts, number, body)
                 if partner >= 0 and not balls[partner].struck:

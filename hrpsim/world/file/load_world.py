@@ -222,39 +222,8 @@ def build_world(
     if file.get("ground", False) is not False:
         with reader.at("ground"):
             world.add_ground(**(file["ground"] if isinstance(file["ground"], dict) else {}))
-    setters: dict[str, Callable[..., None]] = {
-        "friction": world.set_friction,
-        "contacts": world.set_contact,
-        "penalties": world.set_penalty,
-    }
-    materials: dict[str, list[str]] = {}  # by the place where they are named
-    for section, setter in setters.items():
-        for where, entry in _entries(file, section):
-            with reader.at(where):
-                materials[f"{where}.between"] = pair = [str(name) for name in entry.pop("between")]
-                setter(*pair, **entry)
-    for where, entry in _entries(file, "solvers"):
-        with reader.at(where):
-            world.add_solver_rule(**entry)
-            given = entry.get("materials") or []
-            materials[f"{where}.materials"] = [given] if isinstance(given, str) else given
-    for where, entry in _entries(file, "static"):
-        with reader.at(where):
-            world.add_static(read_shape(reader, entry.pop("shape"), where), **entry)
-    for where, entry in _entries(file, "robots"):
-        _add_robot(reader, world, where, entry, xacro_arguments or {})
-    for where, entry in _entries(file, "bodies"):
-        with reader.at(where):
-            on_floor = entry.pop("on_floor", False)
-            body = world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
-            if on_floor:
-                body.place_on_floor()
-                body.keep_as_initial()
-    for where, entry in _entries(file, "connections"):
-        add_connection(reader, world, where, entry)
-    for where, pair in _entries(file, "no_collisions"):
-        with reader.at(where):
-            world.disable_collisions(*pair)
+    materials = _add_rules(reader, world, file)
+    _add_contents(reader, world, file, xacro_arguments or {})
     _check_about(reader, world, file)
     _warn_of_materials(reader, world, materials)
     if file.get("settle"):
@@ -271,6 +240,50 @@ def _check_about(reader: FileReader, world: World, file: Mapping[str, Any]) -> N
         if name not in world.entities:
             why = unknown_name("entity", name, world.entities)
             raise reader.fail(f"about.entities.{name}", why)
+
+
+def _add_rules(reader: FileReader, world: World, file: dict[str, Any]) -> dict[str, list[str]]:
+    """Set properties of materials and solvers. Return materials by the place of their names."""
+    setters: dict[str, Callable[..., None]] = {
+        "friction": world.set_friction,
+        "contacts": world.set_contact,
+        "penalties": world.set_penalty,
+    }
+    materials: dict[str, list[str]] = {}
+    for section, setter in setters.items():
+        for where, entry in _entries(file, section):
+            with reader.at(where):
+                materials[f"{where}.between"] = pair = [str(name) for name in entry.pop("between")]
+                setter(*pair, **entry)
+    for where, entry in _entries(file, "solvers"):
+        with reader.at(where):
+            world.add_solver_rule(**entry)
+            given = entry.get("materials") or []
+            materials[f"{where}.materials"] = [given] if isinstance(given, str) else given
+    return materials
+
+
+def _add_contents(
+    reader: FileReader, world: World, file: dict[str, Any], xacro_arguments: Mapping[str, Any]
+) -> None:
+    """Add shapes, robots, bodies and connections, and exclude collisions."""
+    for where, entry in _entries(file, "static"):
+        with reader.at(where):
+            world.add_static(read_shape(reader, entry.pop("shape"), where), **entry)
+    for where, entry in _entries(file, "robots"):
+        _add_robot(reader, world, where, entry, xacro_arguments)
+    for where, entry in _entries(file, "bodies"):
+        with reader.at(where):
+            on_floor = entry.pop("on_floor", False)
+            body = world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
+            if on_floor:
+                body.place_on_floor()
+                body.keep_as_initial()
+    for where, entry in _entries(file, "connections"):
+        add_connection(reader, world, where, entry)
+    for where, pair in _entries(file, "no_collisions"):
+        with reader.at(where):
+            world.disable_collisions(*pair)
 
 
 def _warn_of_materials(reader: FileReader, world: World, named: Mapping[str, list[str]]) -> None:

@@ -37,7 +37,14 @@ def read_step(s, w):
     between = s.counts[0].connection_rows
     if rows > w.local.shape[0] or contacts > w.found.shape[0]:
         return 0, rows, contacts, between
-    h, counts, work = s.settings[0].time_step, s.counts[0], s.work
+    _read_motion(s, w)
+    return _number_coordinates(s, w), rows, contacts, between
+
+
+@inner_kernel
+def _read_motion(s, w):
+    """Write velocities, accelerations and impulses of the step."""
+    h, work = s.settings[0].time_step, s.work
     start_from_free_turns(s, w)
     for k in range(w.velocity.shape[0]):
         locked = math.isinf(work.joint_inertia[k])
@@ -48,14 +55,22 @@ def read_step(s, w):
         w.correction[k] = work.correction_velocity[k]
         w.space.rotor_inertia[k] = 0.0 if locked else work.joint_inertia[k]
         w.dof_at[k] = -1
-    for r in range(counts.row_count):
+    for r in range(s.counts[0].row_count):
         w.impulses[r] = s.rows.rows[r].impulse
     move(s.forest, w.start_velocity, 0.5 * h, w.q)
-    n = s.forest.bodies.shape[0]
-    for i in range(n):
+    for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):  # velocity products take no part in its motion
             k = s.forest.bodies[i].v_index
             w.smooth_velocity[k : k + 6] = 0.0
+
+
+@inner_kernel
+def _number_coordinates(s, w):
+    """Number the coordinates that rows read, six of each body and one of each joint.
+
+    Return the number of coordinates.
+    """
+    n, counts = s.forest.bodies.shape[0], s.counts[0]
     w.body_at[:] = -1
     for c in range(counts.contact_count):
         contact = s.collision.contacts[c]
@@ -79,7 +94,7 @@ def read_step(s, w):
         if w.dof_at[k] == 0:
             w.dof_at[k] = m
             m += 1
-    return m, rows, contacts, between
+    return m
 
 
 @inner_kernel
@@ -227,6 +242,13 @@ def add_force_turns(s, w, m, by_q_out, linear_out):
                     if w.Z[i, r] != 0.0:
                         for k in range(nv):
                             by_q_out[r, k] += w.Z[i, r] * w.turned[i, k]
+    _sum_over_trees(s, w, linear_out)
+
+
+@inner_kernel
+def _sum_over_trees(s, w, linear_out):
+    """Write the sums of turned forces over floating trees, at the linear rows of their bases."""
+    nv = linear_out.shape[0]
     linear_out[:, :] = 0.0
     for i in range(s.forest.bodies.shape[0]):
         at, root = w.body_at[i], s.forest.bodies[s.forest.bodies[i].root]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.constraints.compliant_law import held_factors
 from hrpsim.constraints.connection_rows import HASTE, LOCKED, bending_of, find_direction
 from hrpsim.constraints.placed_connection import PLACED_CONNECTION, place_moving_frames
 from hrpsim.constraints.rows import write_force
@@ -25,7 +26,6 @@ from hrpsim.model.system import FIXED, FREE
 from hrpsim.spatial.vector import dot_spatial
 from hrpsim.step.motion.carry import move
 from hrpsim.step.motion.half_turns import expect_free_turn, turns_freely, write_free_acceleration
-from hrpsim.world.linearization.compliant_laws import held_by_inverse_mass
 from hrpsim.world.linearization.contact_rows import respond
 from hrpsim.world.linearization.corrections import Corrections, taking_part
 from hrpsim.world.linearization.room import TakenStep
@@ -152,6 +152,7 @@ def respond_to(w, number):
 
 
 _connection_derivatives = prepared(connection_derivatives)
+_held_factors = prepared(held_factors)
 _respond_to = prepared(respond_to)
 
 
@@ -249,7 +250,8 @@ class ConnectionSides:
         damping, give = records["damping_time"][k, axis], records["compliance"][k, axis]
         springs = locked & ((give > 0.0) | (records["solver"] != ITERATIVE))
         own = self.rows["inverse_mass"] - self.rows["compliance"]
-        c, d, dc, dd = held_by_inverse_mass(own, give, damping, h)
+        c, d, dc, dd = factors = np.empty((4, len(axis)))
+        _held_factors(own, give, damping, h, factors)
         bend = np.where(locked, 0.5 * h, 0.0)
         # Rate and error of the row are J v - b and g - h b / 4 at the path's curvature b.
         by_rate, by_error = np.where(springs, c * d, 0.0), np.where(springs, -4.0 / h * c, 0.0)

@@ -5,20 +5,21 @@
 
 docs/explanation/linearization.md, "Rows that hold". The rates of a contact by the twists of its
 bodies are J (12,). `turns` (3, 12) has the changes of the rates as the bodies move with constant
-twists. The laws of compliant rows (.compliant_laws) are differentiated by a complex step.
+twists.
 """
 
 import math
 
+from hrpsim.constraints.compliant_law import stop_slopes
 from hrpsim.constraints.contact_bending import unbent_target
+from hrpsim.constraints.contact_rows import closed_gap, rigid_slopes
+from hrpsim.constraints.friction_laws import friction_bound, sliding_derivative
 from hrpsim.constraints.impact_rows import CLOSED
-from hrpsim.constraints.solver_table import ITERATIVE
 from hrpsim.dynamics.motion_derivatives import solve_negative
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel
 from hrpsim.spatial.vector import copy_vector, dot
 from hrpsim.world.linearization.balance import write_rates, write_twists
 from hrpsim.world.linearization.body_motions import energy_gradients, jacobian_rates
-from hrpsim.world.linearization.compliant_laws import stop_derivatives
 from hrpsim.world.linearization.room import (
     AT_END,
     AT_START,
@@ -31,6 +32,8 @@ from hrpsim.world.linearization.room import (
     SWITCH,
 )
 
+_STAYS_OPEN = 1e30  # acceleration of a gap that does not close within a step [m/s^2]
+_ROUNDING = 1e-6  # share of a target by which it is not another one
 _AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 
 
@@ -98,17 +101,11 @@ def pair_of(s, c):
 
 
 @inlined_kernel
-def closed_gap(s, c):
-    """Return the gap up to which a rigid contact counts as closed [m]."""
-    iterative = s.rows.rows[3 * c].solver == ITERATIVE
-    return CLOSED if iterative else max(CLOSED, s.settings[0].slop)
-
-
-@inlined_kernel
-def closing_slope(s, c):
-    """Return the change of the permitted closing of a rigid contact per change of its gap."""
-    gap = s.collision.contacts[c].gap
-    return 0.0 if gap <= closed_gap(s, c) else (1.0 if gap > 2.0 * CLOSED else 2.0)
+def gap_slopes(s, c):
+    """Return the changes of target and correction of a rigid contact per change of its gap."""
+    settings, gap = s.settings[0], s.collision.contacts[c].gap
+    closed = closed_gap(s.rows.rows[3 * c].solver, settings.slop)
+    return rigid_slopes(gap, closed, CLOSED, settings)
 
 
 @inner_kernel
@@ -162,7 +159,8 @@ def _find_sides(s, w, c):
         if sides[SLIP]:
             w.findings[0].slides = 1
     if pair.damping_time < 0.0:
-        distances[GAP] = abs(contact.gap - closed_gap(s, c)) / s.settings[0].time_step
+        distances[GAP] = abs(contact.gap - closed_gap(normal.solver, s.settings[0].slop))
+        distances[GAP] /= s.settings[0].time_step
         sides[GAP] = 1 if contact.gap > CLOSED else 0
 
 
@@ -241,11 +239,11 @@ def _add_normal(s, w, c, m, count):
     target[:] = 0.0
     add_rate_changes(w, 3 * c, 0, -1.0, w.rates, target)
     if pair.damping_time < 0.0:
-        add_gap_changes(w, c, -closing_slope(s, c) / s.settings[0].time_step, target)
+        add_gap_changes(w, c, gap_slopes(s, c)[0], target)
         return count + 1
     rate = rate_of(local, w.twists[AT_START])
     own, dt = unbent_target(contact, normal, s.settings[0].time_step), s.settings[0].time_step
-    if stop_derivatives(normal, own, contact.gap, rate, pair, dt, w.law) != 0:
+    if is_met_within(w, normal, own, contact.gap, rate, pair, dt):
         w.findings[0].met_within = 3 * c
     add_gap_changes(w, c, slope_of(w, 0, normal), target)
     write_turns(s, w, c, w.twists[AT_START])
@@ -258,6 +256,28 @@ def _add_normal(s, w, c, m, count):
             target[j] += slope_of(w, 2, normal) * w.own_change[j]
             w.softening[c, j] = w.law[2, 1] * w.own_change[j]
     return count + 1
+
+
+@inlined_kernel
+def is_met_within(w, row, own_target, gap, rate, own, time_step):
+    """Write the derivatives of a compliant stop to `law`. Return whether the step met the stop.
+
+    The derivatives are those of a stop that is closed at the start of the step, or stays open. A
+    stop that is met within the step has another target and compliance.
+
+    Args:
+        w: Room.
+        row: ROW record.
+        own_target: target of the row, without the contribution of bodies that turn [m/s].
+        gap: gap of the row in the middle of the step [m or rad].
+        rate: rate of the gap at the start of the step [m/s or rad/s].
+        own: record with the compliance and the damping time.
+        time_step: [s].
+    """
+    inverse_mass = row.inverse_mass - row.compliance
+    target, compliance = stop_slopes(gap, rate, _STAYS_OPEN, inverse_mass, own, time_step, w.law)
+    other = abs(target - own_target) > _ROUNDING * abs(own_target)
+    return other or abs(compliance - row.compliance) > _ROUNDING * row.compliance
 
 
 @inlined_kernel
@@ -321,14 +341,13 @@ def _add_sliding(s, w, c, count):
     """Add the row across the slip, which yields as the direction of the slip turns."""
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]
-    x, y = -_slip_of(s, w, 3 * c + 2, twists), _slip_of(s, w, 3 * c + 1, twists)
-    speed = math.hypot(x, y)
+    slip_x, slip_y = _slip_of(s, w, 3 * c + 1, twists), _slip_of(s, w, 3 * c + 2, twists)
     copy_row(local, held)
+    x, y, held.compliance = sliding_derivative(friction_bound(s.rows.rows[3 * c]), slip_x, slip_y)
     for e in range(12):
-        held.J[e] = (x * local.J[e] + y * w.local[3 * c + 2].J[e]) / speed
+        held.J[e] = x * local.J[e] + y * w.local[3 * c + 2].J[e]
         held.F[e] = held.J[e]
-    held.compliance = speed / (s.rows.rows[3 * c].friction * s.rows.rows[3 * c].impulse)
     target[:] = 0.0
-    add_rate_changes(w, 3 * c + 1, 1, -x / speed, w.rates, target)
-    add_rate_changes(w, 3 * c + 2, 2, -y / speed, w.rates, target)
+    add_rate_changes(w, 3 * c + 1, 1, -x, w.rates, target)
+    add_rate_changes(w, 3 * c + 2, 2, -y, w.rates, target)
     return count + 1

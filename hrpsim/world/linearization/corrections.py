@@ -9,15 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.impact_rows import CLOSED
-from hrpsim.constraints.joint_rows import PARAMETERS_OF_ROW
-from hrpsim.constraints.rows import JOINT_FRICTION, LOWER_LIMIT, MIMIC, UPPER_LIMIT, VELOCITY_LIMIT
-from hrpsim.constraints.solver_table import ITERATIVE
+from hrpsim.constraints.rows import JOINT_FRICTION, VELOCITY_LIMIT
 from hrpsim.jit.compiled import prepared
-from hrpsim.world.linearization.differentiate import contact_changes
+from hrpsim.world.linearization.differentiate import contact_changes, correction_slopes
 from hrpsim.world.linearization.room import TakenStep
 
 _contact_changes = prepared(contact_changes)
+_correction_slopes = prepared(correction_slopes)
 
 
 class Corrections(NamedTuple):
@@ -63,46 +61,33 @@ def taking_part(rows, numbers, takes_part, two_sided, *changes) -> Corrections:
     return Corrections(numbers[at], wanted, two_sided[at], *(of[at] for of in changes))
 
 
-def of_contacts(step: TakenStep) -> Corrections:
-    """Return the normals that may hold in the position correction."""
-    scene, settings, w = step.scene, step.scene.settings[0], step.room.whole
-    count, nv = len(step.contacts), len(w.velocity)
-    turned, gaps = np.empty((count, nv)), np.empty((count, nv))
+def slopes_of(step: TakenStep, first: int) -> np.ndarray:
+    """Return the derivatives of wanted corrections by gaps and errors (rows,) [1/s].
+
+    `first` is the first row of joints.
+    """
+    slopes = np.empty(len(step.rows))
+    _correction_slopes(step.reference, step.room, first, slopes)
+    return slopes
+
+
+def of_contacts(step: TakenStep, slopes: np.ndarray) -> Corrections:
+    """Return the normals that may hold in the position correction. slopes: of `slopes_of`."""
+    w, count = step.room.whole, len(step.contacts)
+    turned, gaps = np.empty((2, count, len(w.velocity)))
     _contact_changes(step.reference, step.room, step.coordinates, w.correction, turned, gaps)
-    normals, gap = step.rows[: 3 * count : 3], step.contacts["gap"]
-    material = scene.collision.shapes["material"]
-    pairs = scene.materials[material[step.contacts["shape_a"]], material[step.contacts["shape_b"]]]
-    closed = np.where(normals["solver"] == ITERATIVE, CLOSED, max(CLOSED, settings["slop"]))
-    closing = np.where(gap > 2.0 * CLOSED, 1.0, 2.0) * (gap > closed)
-    deep = gap < -settings["slop"]
-    deep &= normals["correction_velocity"] < settings["correction_speed"]
-    slope = settings["correction_rate"] * deep + closing
-    slope = np.where(pairs["damping_time"] < 0.0, slope, gap > 0.0)
-    by_q, all_of = -slope[:, None] / step.time_step * gaps - turned, np.ones(count, dtype=bool)
+    by_q, all_of = slopes[: 3 * count : 3, None] * gaps - turned, np.ones(count, dtype=bool)
     numbers, none = 3 * np.arange(count), np.zeros_like(by_q)
     return taking_part(step.rows, numbers, all_of, ~all_of, by_q, none, w.softening[:count])
 
 
-def _rigid_joint_rows(step: TakenStep, rows: np.ndarray) -> np.ndarray:
-    """Return which rows (k,) of joints have neither compliance nor damping."""
-    kind = np.where(rows["kind"] == VELOCITY_LIMIT, LOWER_LIMIT, rows["kind"])
-    columns = PARAMETERS_OF_ROW[kind - LOWER_LIMIT]
-    return step.scene.joint_parameters["damping_time"][rows["source"], columns] < 0.0
-
-
-def of_joints(step: TakenStep, first: int, jacobians: np.ndarray) -> Corrections:
+def of_joints(
+    step: TakenStep, slopes: np.ndarray, first: int, jacobians: np.ndarray
+) -> Corrections:
     """Return the rows of joints, from number `first` on, that may hold in the correction."""
-    rows, settings, q = step.rows[first:], step.scene.settings[0], step.room.whole.q
-    kind, wanted = rows["kind"], rows["correction_velocity"]
-    dofs = step.scene.forest.dofs[rows["source"]]
-    at = q[np.maximum(dofs["q_index"], 0)]
-    lower, upper = kind == LOWER_LIMIT, kind == UPPER_LIMIT
-    room = np.where(lower, at - dofs["lower"], np.where(upper, dofs["upper"] - at, 0.0))
-    takes_part = (kind != VELOCITY_LIMIT) & (kind != JOINT_FRICTION) & (rows["compliance"] == 0.0)
-    takes_part &= np.abs(rows["impulse"]) < rows["upper"]
-    inside = _rigid_joint_rows(step, rows) & (np.abs(wanted) < settings["correction_speed"])
-    share = (inside & ((kind == MIMIC) | lower | upper)) * settings["correction_rate"]
-    slope = -np.where((lower | upper) & (room > 0.0), 1.0, share) / step.time_step
-    by_q, numbers = slope[:, None] * jacobians[first:], first + np.arange(len(rows))
+    rows = step.rows[first:]
+    takes_part = (rows["kind"] != VELOCITY_LIMIT) & (rows["kind"] != JOINT_FRICTION)
+    takes_part &= (rows["compliance"] == 0.0) & (np.abs(rows["impulse"]) < rows["upper"])
+    by_q, numbers = slopes[first:, None] * jacobians[first:], first + np.arange(len(rows))
     none = np.zeros_like(by_q)
     return taking_part(step.rows, numbers, takes_part, rows["lower"] != 0.0, by_q, none, none)

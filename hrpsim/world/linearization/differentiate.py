@@ -9,7 +9,16 @@ docs/explanation/linearization.md has the equations.
 import math
 
 from hrpsim.collision.contacts import detect
-from hrpsim.constraints.rows import LOCK, LOWER_LIMIT, MIMIC, UPPER_LIMIT, VELOCITY_LIMIT
+from hrpsim.constraints.compliant_law import held_slopes
+from hrpsim.constraints.joint_rows import mimic_error, rigid_limit_slopes
+from hrpsim.constraints.rows import (
+    LOCK,
+    LOWER_LIMIT,
+    MIMIC,
+    UPPER_LIMIT,
+    VELOCITY_LIMIT,
+    correction_slope,
+)
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.world.linearization.balance import (
     add_force_turns,
@@ -21,12 +30,14 @@ from hrpsim.world.linearization.balance import (
     write_wrenches,
 )
 from hrpsim.world.linearization.body_motions import derivatives_in_world
-from hrpsim.world.linearization.compliant_laws import hold_derivatives, stop_derivatives
 from hrpsim.world.linearization.contact_rows import (
     add_gap_changes,
     add_rate_changes,
     copy_row,
+    gap_slopes,
+    is_met_within,
     note_inertia,
+    pair_of,
     place_contacts,
     rate_of,
     respond,
@@ -65,7 +76,7 @@ def write_joint_rows(s, w, first, count):
 
     Returns the total number of rows.
     """
-    h, nv = s.settings[0].time_step, w.velocity.shape[0]
+    nv = w.velocity.shape[0]
     for number in range(first, s.counts[0].row_count):
         row, local = s.rows.rows[number], w.local[number]
         spare = min(row.impulse - row.lower, row.upper - row.impulse) * row.inverse_mass
@@ -74,29 +85,10 @@ def write_joint_rows(s, w, first, count):
         w.row_distance[number] = max(spare, left)
         if spare <= left:
             continue
-        target, own = w.target[count], parameters_of(s, w, row)
         copy_row(local, w.held[count])
-        target[:] = 0.0
-        by_gap, by_rate, is_limit = 0.0, 0.0, row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
-        if own.damping_time < 0.0:
-            by_gap = -1.0 / h if is_limit and room_of(s, w, row) > 0.0 else 0.0
-        elif is_limit or row.kind == MIMIC or row.kind == LOCK:
-            rate = 0.0
-            for half in range(2):
-                if local.at[half] >= 0:
-                    dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
-                    rate += local.J[6 * half] * w.velocity[dof]
-            if not is_limit:
-                hold_derivatives(row, _error_of(s, w, row), rate, own, h, w.law)
-            elif stop_derivatives(row, row.target, room_of(s, w, row), rate, own, h, w.law) != 0:
-                w.findings[0].met_within = number
-            by_gap, by_rate = slope_of(w, 0, row), slope_of(w, 1, row)
-            if is_limit or own.compliance > 0.0:
-                by_inertia = slope_of(w, 2, row)
-                respond(w, local.J, local.at)
-                note_inertia(w, row, count)
-                for j in range(nv):
-                    target[j] -= by_inertia * w.gradient[0, j]
+        w.target[count, :] = 0.0
+        target = w.target[count]
+        by_gap, by_rate = _joint_slopes(s, w, number, count)
         for half in range(2):
             if local.at[half] >= 0:
                 dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
@@ -104,6 +96,38 @@ def write_joint_rows(s, w, first, count):
                 target[nv + dof] += by_rate * local.J[6 * half]
         count += 1
     return count
+
+
+@inner_kernel
+def _joint_slopes(s, w, number, count):
+    """Return the derivatives of a joint row's target by its error and by the rate of the error.
+
+    Writes the dependence of a compliant row on its inverse mass to the held row `count`.
+    """
+    row, own = s.rows.rows[number], parameters_of(s, w, s.rows.rows[number])
+    is_limit, h = row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT, s.settings[0].time_step
+    if not (is_limit or row.kind == MIMIC or row.kind == LOCK):
+        return 0.0, 0.0
+    if own.damping_time < 0.0:
+        by_room, _ = rigid_limit_slopes(room_of(s, w, row), s.settings[0])
+        return by_room if is_limit else 0.0, 0.0
+    local, rate = w.local[number], 0.0
+    for half in range(2):
+        if local.at[half] >= 0:
+            dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
+            rate += local.J[6 * half] * w.velocity[dof]
+    if not is_limit:
+        inverse_mass = row.inverse_mass - row.compliance
+        held_slopes(_error_of(s, w, row), rate, inverse_mass, own, h, w.law)
+    elif is_met_within(w, row, row.target, room_of(s, w, row), rate, own, h):
+        w.findings[0].met_within = number
+    if is_limit or own.compliance > 0.0:
+        by_inertia, target = slope_of(w, 2, row), w.target[count]
+        respond(w, local.J, local.at)
+        note_inertia(w, row, count)
+        for j in range(w.velocity.shape[0]):
+            target[j] -= by_inertia * w.gradient[0, j]
+    return slope_of(w, 0, row), slope_of(w, 1, row)
 
 
 @inlined_kernel
@@ -130,7 +154,7 @@ def _error_of(s, w, row):
     if row.kind == LOCK:
         return position - s.joint_holds[row.source].position
     leader = w.q[s.forest.dofs[dof.mimic_dof].q_index]
-    return position - dof.mimic_offset - dof.mimic_ratio * leader
+    return mimic_error(dof, position, leader)
 
 
 @inner_kernel
@@ -346,6 +370,34 @@ def differentiate_correction(s, w, columns, m, balance_out, linear_out):
             balance_out[BY_Q, i, j] *= -1.0
     balance_out[1] = 0.0
     add_force_turns(s, w, m, balance_out[BY_Q], linear_out)
+
+
+@kernel
+def correction_slopes(s, w, first, slopes_out):
+    """Write the derivatives of wanted corrections by gaps and errors (rows,) [1/s].
+
+    Args:
+        s: scene after the step.
+        w: Room, after `differentiate`.
+        first: first row of joints.
+        slopes_out: of the normals of contacts, and of the rows of joints; of others 0.
+    """
+    settings = s.settings[0]
+    slopes_out[:] = 0.0
+    for c in range(s.counts[0].contact_count):
+        if pair_of(s, c).damping_time < 0.0:
+            slopes_out[3 * c] = gap_slopes(s, c)[1]
+        elif s.collision.contacts[c].gap > 0.0:
+            slopes_out[3 * c] = -1.0 / settings.time_step
+    for number in range(first, s.counts[0].row_count):
+        row = s.rows.rows[number]
+        is_limit = row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
+        rigid = parameters_of(s, w, row).damping_time < 0.0
+        if is_limit and (rigid or room_of(s, w, row) > 0.0):
+            slopes_out[number] = rigid_limit_slopes(room_of(s, w, row), settings)[1]
+        elif row.kind == MIMIC and rigid:
+            error = _error_of(s, w, row)
+            slopes_out[number] = correction_slope(error, settings.time_step, settings)
 
 
 @kernel

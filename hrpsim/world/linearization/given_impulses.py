@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.actuators.commands import command_rate, present_share
 from hrpsim.constraints.joint_rows import FRICTION_PARAMETERS
 from hrpsim.constraints.rows import JOINT_FRICTION
 from hrpsim.dynamics.articulated import place_inertias
-from hrpsim.dynamics.joint_forces import STICKS
+from hrpsim.dynamics.joint_forces import STICKS, damping_slopes, demand_slope
 from hrpsim.dynamics.recursive import newton_euler
 from hrpsim.dynamics.tree_momentum import tree_momentum
 from hrpsim.jit.compiled import inner_kernel, kernel, prepared
@@ -25,7 +26,6 @@ from hrpsim.kinematics.own_inertia import own_inertia
 from hrpsim.model.system import FREE
 from hrpsim.spatial.inertia import apply_inertia
 from hrpsim.spatial.vector import dot_spatial
-from hrpsim.step.arrays import Scene
 from hrpsim.world.linearization.parameters import (
     DAMPING,
     DELAY,
@@ -105,9 +105,6 @@ def _write_momenta(s, w, out):
                 out[body.v_index + 3 + r] = start[r] + weight - end[r]
 
 
-_inertia_changes = prepared(inertia_changes)
-
-
 class GivenImpulses(NamedTuple):
     """The impulses and changes by each of p inputs or parameters."""
 
@@ -120,15 +117,30 @@ class GivenImpulses(NamedTuple):
 def write_commands(s, kind, joints, impulses_out):
     """Write the impulses (k, nv) by one of COMMANDS to joints (k,), over zeros."""
     for k in range(joints.shape[0]):
-        control, slope = s.control[joints[k]], 1.0
-        if kind > 0:
-            slope = control.kp if kind == 1 else control.kd
+        control = s.control[joints[k]]
         if control.saturated == 0:
+            slope = demand_slope(control, kind)
             impulses_out[k, joints[k]] = s.settings[0].time_step * slope
         for number in range(s.actuators.units.shape[0]):
             unit = s.actuators.units[number]
             if unit.dof == joints[k]:
-                impulses_out[k, unit.dof] *= 0.0 if unit.delay_steps > 0 else 1.0 - unit.delay_part
+                impulses_out[k, unit.dof] *= present_share(unit)
+
+
+@kernel
+def write_command_rates(s, rates_out):
+    """Write the changes of commanded efforts by the delays of actuators (k,) [Nm/s]."""
+    for number in range(s.actuators.units.shape[0]):
+        unit, state = s.actuators.units[number], s.actuators.states[number]
+        rates_out[number] = 0.0
+        if unit.slots > 0:
+            slot = state.slot - 1 if state.slot > 0 else unit.slots - 1  # of the last step
+            stored, dt = s.actuators.commands[number], s.settings[0].time_step
+            rates_out[number] = command_rate(unit, stored, slot, dt)
+
+
+_inertia_changes = prepared(inertia_changes)
+_write_command_rates = prepared(write_command_rates)
 
 
 def of_efforts(impulses: np.ndarray) -> GivenImpulses:
@@ -193,12 +205,11 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
         position, present, rate = position.copy(), present.copy(), np.zeros(len(dofs))
         position[at], present[at] = now["target"], now["kd"] + units["viscous"]
         if scene.actuators.commands.size:
-            rate[at] = _command_rates(scene)
-    damping, own = h * (dofs["damping"] + follows * present), dofs["own_inertia"]
-    least = np.where(own > 0.0, own, 1.0)
-    total = (2.0 * least + damping) ** 2
-    by_damping = h * (2.0 * least**2 + 4.0 * least * damping + damping**2) / total
-    by_own = damping**2 / total
+            rates = np.empty(len(units))
+            _write_command_rates(step.reference, rates)
+            rate[at] = rates
+    damping, own = dofs["damping"] + follows * present, dofs["own_inertia"]
+    by_damping, by_own = damping_slopes(damping, own, h)
     q = w.q[np.maximum(dofs["q_index"], 0)]
     slides = np.where(dry["mark"] == STICKS, 0, dry["mark"]) * (dry["bound"] == dofs["friction"])
     inertia, force = by = np.zeros((2, *changes.joints.shape[1:]))
@@ -212,18 +223,8 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
     rotors = changes.joints[:, ROTOR_INERTIA]
     if changes.bodies.any() or rotors.any():
         given = own_inertia(scene.forest.bodies, dofs)
-        of_inertia -= by_own * (changes.bodies @ given.by_body.T + rotors @ given.by_rotor.T)
+        of_inertia += by_own * (changes.bodies @ given.by_body.T + rotors @ given.by_rotor.T)
     return of_inertia, of_force
-
-
-def _command_rates(scene: Scene) -> np.ndarray:
-    """Return the change of commanded actuator efforts by delays (k,) [Nm/s]."""
-    units, stored = scene.actuators.units, scene.actuators.commands["constant"]
-    slots = np.maximum(units["slots"], 1)
-    newer = (scene.actuators.states["slot"] - 1 - units["delay_steps"]) % slots
-    row = np.arange(len(units))
-    found = stored[row, (newer - 1) % slots] - stored[row, newer]
-    return found / scene.settings["time_step"][0] * (units["slots"] > 0)
 
 
 def _friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:

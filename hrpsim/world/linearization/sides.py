@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from hrpsim.constraints.friction_laws import CONE
+from hrpsim.constraints.friction_laws import has_derivative
 from hrpsim.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT
 from hrpsim.constraints.solver_table import PENALTY
 from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel
@@ -112,7 +112,7 @@ def find_refused_step(s):
         contact, normal = s.collision.contacts[c], rows[3 * c]
         if contact.gap_offset != 0.0 or contact.push_out > 0.0:
             return -1, 0, c
-        if normal.friction_model != CONE and normal.friction > 0.0:
+        if normal.friction > 0.0 and not has_derivative(normal.friction_model):
             return -1, 1, c
         if normal.choice == PENALTY:
             return -1, 2, c

@@ -195,8 +195,9 @@ class StepDerivatives:
         """
         step, w = self.step, self.step.room.whole
         jacobians = step.jacobians(w.local[: len(step.rows)])
-        sides = [corrections.of_contacts(step)]
-        sides.append(corrections.of_joints(step, self.first_joint_row, jacobians))
+        slopes = corrections.slopes_of(step, self.first_joint_row)
+        sides = [corrections.of_contacts(step, slopes)]
+        sides.append(corrections.of_joints(step, slopes, self.first_joint_row, jacobians))
         if self.connections is not None:
             sides.append(self.connections.corrections(w.correction))
         found = corrections.joined(sides)

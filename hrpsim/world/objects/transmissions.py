@@ -193,22 +193,28 @@ class TendonView(Closed):
             what: number(f"{what} of {self!r}", own[what] if value is None else value, NOT_NEGATIVE)
             for what, value in (("kp", kp), ("kd", kd))
         }
-        given = {"position": position, "velocity": velocity, "effort": effort}
-        for what, value in given.items():
-            if value is not None and not (is_number(value) and np.isfinite(value)):
-                raise StateError(f"{what} of {self!r} is {value!r}, no finite number")
-        if all(value is None for value in given.values()):
-            raise StateError(f"a command of {self!r} needs a position, velocity or effort")
-        if effort is None and not any(gains.values()):
-            raise StateError(
-                f"{self!r} has no gains, so it can be commanded by effort only; give kp and kd"
-            )
+        self._check_command(position, velocity, effort, has_gains=any(gains.values()))
         drive = self.record()
         drive["kp"] = 0.0 if position is None else gains["kp"]
         drive["kd"] = 0.0 if position is None and velocity is None else gains["kd"]
         drive["target_position"] = position or 0.0
         drive["target_velocity"] = velocity or 0.0
         drive["effort"] = effort or 0.0
+
+    def _check_command(
+        self, position: float | None, velocity: float | None, effort: float | None, has_gains: bool
+    ) -> None:
+        """Raise StateError for an invalid command."""
+        given = {"position": position, "velocity": velocity, "effort": effort}
+        for what, value in given.items():
+            if value is not None and not (is_number(value) and np.isfinite(value)):
+                raise StateError(f"{what} of {self!r} is {value!r}, no finite number")
+        if all(value is None for value in given.values()):
+            raise StateError(f"a command of {self!r} needs a position, velocity or effort")
+        if effort is None and not has_gains:
+            raise StateError(
+                f"{self!r} has no gains, so it can be commanded by effort only; give kp and kd"
+            )
 
     def hold(self) -> None:
         """Hold the present length. A tendon without gains delivers nothing."""
