@@ -102,17 +102,7 @@ def _start(nodes, node_count, graph):
         if node.tree_b >= 0:
             _empty(graph.elements[node.tree_b])
     for n in range(node_count - 1, -1, -1):
-        node, bundle = nodes[n], graph.bundles[n]
-        bundle.size = node.size
-        bundle.first = bundle.last = n
-        bundle.index = 0
-        graph.next_member[n] = -1
-        bundle.end_a = node.tree_a if node.tree_a >= 0 else node.tree_b
-        bundle.end_b = node.tree_b if node.tree_b >= 0 else node.tree_a
-        if bundle.end_a >= 0:
-            _attach(2 * n, node.size, graph.elements[bundle.end_a], graph.next_end)
-        if bundle.end_b != bundle.end_a:
-            _attach(2 * n + 1, node.size, graph.elements[bundle.end_b], graph.next_end)
+        _start_bundle(nodes[n], n, graph)
     for n in range(node_count):
         bundle = graph.bundles[n]
         if bundle.index >= 0 and bundle.end_a >= 0:
@@ -120,6 +110,22 @@ def _start(nodes, node_count, graph):
                 if not graph.elements[e].is_joined:
                     graph.elements[e].is_joined = 1
                     _join_parallel(e, -1, graph)
+
+
+@inlined_kernel
+def _start_bundle(node, n, graph):
+    """Make node `n` a bundle, and attach its ends."""
+    bundle = graph.bundles[n]
+    bundle.size = node.size
+    bundle.first = bundle.last = n
+    bundle.index = 0
+    graph.next_member[n] = -1
+    bundle.end_a = node.tree_a if node.tree_a >= 0 else node.tree_b
+    bundle.end_b = node.tree_b if node.tree_b >= 0 else node.tree_a
+    if bundle.end_a >= 0:
+        _attach(2 * n, node.size, graph.elements[bundle.end_a], graph.next_end)
+    if bundle.end_b != bundle.end_a:
+        _attach(2 * n + 1, node.size, graph.elements[bundle.end_b], graph.next_end)
 
 
 @inlined_kernel

@@ -167,13 +167,11 @@ def solve(
     if relative_tolerance > 0.0:
         relative_change(rows, row_count)
     while sweeps < sweep_limit and not done:
-        back, before = sweeps > FEW_SWEEPS and (sweeps - FEW_SWEEPS) % 2 == 1, change
-        if back and relative_tolerance == 0.0:
+        back, before = relative_tolerance == 0.0 and _goes_back(sweeps), change
+        if back:
             change = _sweep_back(rows, island_rows, island, response, velocity)
-        elif island.whole:
-            change = _sweep_all(rows, island.contact_end, row_count, response, velocity)
         else:
-            change = _sweep(rows, island_rows, island, response, velocity)
+            change = _sweep_forth(rows, row_count, island_rows, island, response, velocity)
         sweeps += 1
         if relative_tolerance > 0.0:
             done = relative_change(rows, row_count) <= relative_tolerance
@@ -187,6 +185,20 @@ def solve(
         elif back and not done and sweeps < sweep_limit:
             age = add_momentum(rows, island_rows, island, response, age, velocity, work)
     return sweeps, change, done
+
+
+@inlined_kernel
+def _goes_back(sweeps):
+    """Return whether the next sweep is the second one of a pair."""
+    return sweeps > FEW_SWEEPS and (sweeps - FEW_SWEEPS) % 2 == 1
+
+
+@inlined_kernel
+def _sweep_forth(rows, row_count, island_rows, island, response, velocity):
+    """Solve the rows of an island in turn, and return the largest change of a velocity [m/s]."""
+    if island.whole:
+        return _sweep_all(rows, island.contact_end, row_count, response, velocity)
+    return _sweep(rows, island_rows, island, response, velocity)
 
 
 @inlined_kernel

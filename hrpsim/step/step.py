@@ -326,10 +326,10 @@ def integrate(s):
     """Carry the state to the end of the step, then correct some of the penetration.
 
     Reads: articulated, collision, connections, constrained, continuous, control, counts, direct,
-    forest, impacts, islands, joint_holds, kinematics, materials, momentum, newton, newton_part, q,
-    rk4, rows, search, settings, solver_choice, spins, start, step_stats, velocity, work, wrenches.
-    Writes: articulated, collision, constrained, continuous, counts, direct, failure, islands,
-    kinematics, momentum, newton, newton_part, q, rk4, rows, search, step_stats, velocity, work.
+    forest, impacts, islands, joint_holds, kinematics, materials, momentum, q, rk4, rows, search,
+    settings, solver_choice, spins, start, step_stats, velocity, work, wrenches.
+    Writes: articulated, collision, constrained, continuous, direct, failure, islands, kinematics,
+    momentum, q, rk4, rows, search, step_stats, velocity, work.
     """
     settings = s.settings[0]
     if settings.continuous:

@@ -71,6 +71,30 @@ def module_tree(module: str) -> tuple[dict[str, ast.FunctionDef], dict[str, tupl
     return functions, imported
 
 
+@cache
+def kernels_of_order(module: str, name: str | None) -> tuple[str, ...]:
+    """Return the kernels of the table of attempts (`order_of`) that a name in a module is made of.
+
+    Each of them may be called, with the last arguments of a call of that name.
+    """
+    file = PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    if name is None or not file.exists():
+        return ()
+    tables, found = {}, ()
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.Assign):
+            targets, used = _names_in(node.targets[0]), _names_in(node.value)
+            tables |= dict.fromkeys(targets, used)
+            if name in targets and used[:1] == ("order_of",):
+                found = tables[used[1]]
+    return tuple(kernel for kernel in found if find_function(module, kernel))
+
+
+def _names_in(node: ast.AST) -> tuple[str, ...]:
+    """Return the names in an expression."""
+    return tuple(found.id for found in ast.walk(node) if isinstance(found, ast.Name))
+
+
 def find_function(module: str, name: str) -> tuple[str, ast.FunctionDef] | None:
     """Return (module, definition) of what a name in a module stands for, if it is a function."""
     functions, imported = module_tree(module)
@@ -153,6 +177,11 @@ class _Reader(ast.NodeVisitor):
     def visit_Call(self, node) -> None:
         callee = node.func.id if isinstance(node.func, ast.Name) else None
         found = find_function(self.module, callee) if callee else None
+        kernels = kernels_of_order(self.module, callee) if found is None else ()
+        for kernel in kernels:
+            self.call(*find_function(self.module, kernel), node.args[-3:])
+        if kernels:
+            return
         if found is None:
             for argument in node.args:
                 self.read(argument)
@@ -164,7 +193,11 @@ class _Reader(ast.NodeVisitor):
         arguments = list(node.args)
         if _takes_addresses(found[1]):
             self.read(arguments.pop(0))
-        effects = effects_of(*found[:1], found[1].name)
+        self.call(*found, arguments)
+
+    def call(self, module: str, function: ast.FunctionDef, arguments: list) -> None:
+        """Add the effects of a callee with these arguments."""
+        effects = effects_of(module, function.name)
         given = dict(zip(effects.parameters, map(self.paths, arguments), strict=False))
         for kind in ("reads", "writes"):
             for parameter, *rest in getattr(effects, kind):

@@ -244,38 +244,48 @@ def solve_lu(structure, upper, lower, x):
     """Replace the right side `x` (coordinates + lanes,) by the solution."""
     count = structure.counts[0].node_count
     for k in range(count):
-        column = structure.columns[k]
-        size, first, own = column.size, column.first_row, column.block
-        for p in range(size):
-            total = x[first + p]
-            for m in range(p):
-                total -= upper[own + p * size + m] * x[first + m]
-            x[first + p] = total
-        for e in range(column.start, column.end):
-            later = structure.columns[structure.entries[e].column]
-            if size == 6 and later.size == 6:
-                _take_product_six(lower, structure.entries[e].block, first, later.first_row, x)
-            else:
-                _take_product(lower, structure.entries[e].block, size, first, later, x)
+        _solve_forward(structure, structure.columns[k], upper, lower, x)
     for k in range(count - 1, -1, -1):
-        column = structure.columns[k]
-        size, first, own = column.size, column.first_row, column.block
-        if size == 6:
-            _take_later_six(structure, column, upper, x)
-        for e in range(column.start, column.end):
-            later = structure.columns[structure.entries[e].column]
-            if size == 6 and later.size == 6:
-                continue
-            for p in range(size):
-                total, row = 0.0, structure.entries[e].block + p * later.size
-                for r in range(later.size):
-                    total += upper[row + r] * x[later.first_row + r]
-                x[first + p] -= total
-        for p in range(size - 1, -1, -1):
-            total = x[first + p]
-            for m in range(p + 1, size):
-                total -= upper[own + p * size + m] * x[first + m]
-            x[first + p] = total / upper[own + p * size + p]
+        _solve_backward(structure, structure.columns[k], upper, x)
+
+
+@inlined_kernel
+def _solve_forward(structure, column, upper, lower, x):
+    """Solve L y = x for a column, and subtract the column's part from the later rows."""
+    size, first, own = column.size, column.first_row, column.block
+    for p in range(size):
+        total = x[first + p]
+        for m in range(p):
+            total -= upper[own + p * size + m] * x[first + m]
+        x[first + p] = total
+    for e in range(column.start, column.end):
+        later = structure.columns[structure.entries[e].column]
+        if size == 6 and later.size == 6:
+            _take_product_six(lower, structure.entries[e].block, first, later.first_row, x)
+        else:
+            _take_product(lower, structure.entries[e].block, size, first, later, x)
+
+
+@inlined_kernel
+def _solve_backward(structure, column, upper, x):
+    """Solve U x = y for a column, all later rows being done."""
+    size, first, own = column.size, column.first_row, column.block
+    if size == 6:
+        _take_later_six(structure, column, upper, x)
+    for e in range(column.start, column.end):
+        later = structure.columns[structure.entries[e].column]
+        if size == 6 and later.size == 6:
+            continue
+        for p in range(size):
+            total, row = 0.0, structure.entries[e].block + p * later.size
+            for r in range(later.size):
+                total += upper[row + r] * x[later.first_row + r]
+            x[first + p] -= total
+    for p in range(size - 1, -1, -1):
+        total = x[first + p]
+        for m in range(p + 1, size):
+            total -= upper[own + p * size + m] * x[first + m]
+        x[first + p] = total / upper[own + p * size + p]
 
 
 @inlined_kernel

@@ -57,13 +57,8 @@ def grow_multipliers(tolerance, penalty, limit, best, system):
     """Continue from the best multipliers, and return (factorisations, least error [m/s])."""
     go_to_best(system)
     error, factorisations, fresh, tries = best, 0, False, 0
-    small = _SMALL * tolerance
-    while best > CAUTION * tolerance and factorisations < limit and penalty >= _LEAST_PENALTY:
-        if best <= tolerance and tries >= _FEW_TRIES:
-            break
-        if tolerance < best <= small_enough(tolerance, system):
-            break
-        if tries >= _MANY_TRIES or (penalty >= _ENOUGH and best >= small and tries >= _FEW_TRIES):
+    while factorisations < limit and penalty >= _LEAST_PENALTY:
+        if _is_enough(best, tries, penalty, tolerance, system):
             break
         for c in range(system.capacity[0].coordinates):
             system.start[c] = system.point[c]
@@ -85,6 +80,25 @@ def grow_multipliers(tolerance, penalty, limit, best, system):
             growth = _LARGE_GROWTH if steps <= _QUICK else _SMALL_GROWTH
             penalty, fresh = min(penalty * growth, _MOST_PENALTY), False
     return factorisations, best
+
+
+@inlined_kernel
+def _is_enough(best, tries, penalty, tolerance, system):
+    """Return whether the multipliers are exact, good enough, or no longer improve.
+
+    Args:
+        best: least error [m/s].
+        tries: number of searches since the last improvement.
+        penalty: present penalty.
+        tolerance: accepted error [m/s].
+        system: problem of the island.
+    """
+    few = tries < _FEW_TRIES
+    if best <= tolerance:
+        return best <= CAUTION * tolerance or not few
+    if best <= small_enough(tolerance, system) or tries >= _MANY_TRIES:
+        return True
+    return penalty >= _ENOUGH and best >= _SMALL * tolerance and not few
 
 
 @inner_kernel

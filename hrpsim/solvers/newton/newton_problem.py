@@ -183,16 +183,7 @@ def _has_room_for_constraints(forest, constrained, constrained_count, rows, cont
     capacity.coordinates = capacity.basis = capacity.arms = capacity.entries = capacity.blocks = 0
     if capacity.nodes > trees.shape[0]:
         return False
-    for i in range(node_of.shape[0]):
-        if node_of[i] >= 0:
-            tree, support = trees[node_of[i]], constrained.supports[i]
-            tree.root, tree.start, tree.columns = i, support.tree_start, 0
-    for k in range(constrained_count):
-        constraint_body = constrained.bodies[k]
-        node = node_of[_root(forest, constrained, k)]
-        if node >= 0:
-            end = constraint_body.offset + (6 if constraint_body.dof < 0 else 1)
-            trees[node].columns = max(trees[node].columns, end - trees[node].start)
+    _find_columns(forest, constrained, constrained_count, system)
     for node in range(capacity.nodes):
         capacity.coordinates += padded(trees[node].columns)
         capacity.basis += 2 * padded(trees[node].columns) ** 2
@@ -207,6 +198,22 @@ def _has_room_for_constraints(forest, constrained, constrained_count, rows, cont
         and capacity.basis <= system.basis.shape[0]
         and capacity.arms <= system.arms.shape[0] - LANES
     )
+
+
+@inlined_kernel
+def _find_columns(forest, constrained, constrained_count, system):
+    """Write the root of every tree, and the columns of its constraint bodies."""
+    trees, node_of = system.trees, system.node_of
+    for i in range(node_of.shape[0]):
+        if node_of[i] >= 0:
+            tree, support = trees[node_of[i]], constrained.supports[i]
+            tree.root, tree.start, tree.columns = i, support.tree_start, 0
+    for k in range(constrained_count):
+        constraint_body = constrained.bodies[k]
+        node = node_of[_root(forest, constrained, k)]
+        if node >= 0:
+            end = constraint_body.offset + (6 if constraint_body.dof < 0 else 1)
+            trees[node].columns = max(trees[node].columns, end - trees[node].start)
 
 
 @inlined_kernel

@@ -51,9 +51,6 @@ _PENALTY, _PENALTY_NEARBY, _NEAR = 1e2, 1e3, 1e-5
 # of eight take fewer, and those that missed the tolerance had taken more.
 _FIRST = 60
 
-# Error of the path [m/s] above which it is tried again from no impulses.
-_LOST = 1e-4
-
 # Error of the multipliers [m/s] above which they are tried again from no impulses, where only
 # contacts and limits push: large impulses would nearly obey what contradicts itself.
 _FAILED = 1e-6
@@ -122,10 +119,6 @@ def _start_again(tolerance, limit, first, kept, rows, system):
                 rows[constraint.row + r].impulse,
             )
     count, best = follow_central_path(tolerance, limit, first, system)
-    has_patience = system.capacity[0].factorisations <= system.capacity[0].iteration_limit
-    if _LOST < best < first and count < limit and has_patience:
-        more, best = _follow_path_from_nothing(tolerance, limit - count, best, system)
-        count += more
     go_to_best(system)
     penalty = _PENALTY if best > _NEAR else _PENALTY_NEARBY
     more, best = try_active_sets(
@@ -142,23 +135,6 @@ def _start_again(tolerance, limit, first, kept, rows, system):
     if kept < best:
         best = kept
         _let_be_best(system.constraints.kept, system)
-    return count, best
-
-
-@inlined_kernel
-def _follow_path_from_nothing(tolerance, limit, led, system):
-    """Follow the path from zero impulses, and use the result if it is better than the best.
-
-    `led` is the error of the best impulses [m/s].
-
-    Returns:
-        (factorisations, least error [m/s]).
-    """
-    _let_nothing_be_best(system)
-    count, best = follow_central_path(tolerance, limit, largest_error(system), system)
-    if led < best:
-        best = led
-        _let_be_best(system.constraints.led, system)
     return count, best
 
 

@@ -107,16 +107,22 @@ def solve_motion(s, extent):
         if status != DONE:
             return status
     clear_wrenches(s.articulated, work)
-    rate = 1.0 / time_step
-    for number in range(counts.row_count):
-        if not is_solved_at_stages(settings, rows[number]):
-            add_wrench(s.articulated, constrained, work, rows[number], rate * rows[number].impulse)
+    _add_forces(s, False)
     hold_wrenches(settings, s.kinematics, s.articulated, s.rk4)
-    for number in range(counts.row_count):
-        if is_solved_at_stages(settings, rows[number]):
-            add_wrench(s.articulated, constrained, work, rows[number], rate * rows[number].impulse)
+    _add_forces(s, True)
     wrench_response(s.forest, s.kinematics, s.articulated, work.constraint_effort, work.change)
     return DONE
+
+
+@inner_kernel
+def _add_forces(s, at_stages):
+    """Add the forces of the rows that are found at the stages of rk4, or of all other rows."""
+    settings, rows = s.settings[0], s.rows.rows
+    rate = 1.0 / settings.time_step
+    for number in range(s.counts[0].row_count):
+        row = rows[number]
+        if is_solved_at_stages(settings, row) == at_stages:
+            add_wrench(s.articulated, s.constrained, s.work, row, rate * row.impulse)
 
 
 @inlined_kernel
