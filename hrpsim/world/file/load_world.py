@@ -216,11 +216,7 @@ def build_world(
         _add_robot(reader, world, where, entry, xacro_arguments or {})
     for where, entry in _entries(file, "bodies"):
         with reader.at(where):
-            on_floor = entry.pop("on_floor", False)
-            body = world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
-            if on_floor:
-                body.place_on_floor()
-                body.keep_as_initial()
+            _add_body(reader, world, where, entry)
     for where, entry in _entries(file, "connections"):
         add_connection(reader, world, where, entry)
     for where, pair in _entries(file, "no_collisions"):
@@ -260,6 +256,15 @@ def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
 
 def _entries(file: dict[str, Any], section: str) -> list[tuple[str, Any]]:
     return [(f"{section}[{k}]", entry) for k, entry in enumerate(file.get(section, ()))]
+
+
+def _add_body(reader: FileReader, world: World, where: str, entry: dict[str, Any]) -> None:
+    """Add one body, and put the body on the floor if requested."""
+    on_floor = entry.pop("on_floor", False)
+    body = world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
+    if on_floor:
+        body.place_on_floor()
+        body.keep_as_initial()
 
 
 def _add_robot(
