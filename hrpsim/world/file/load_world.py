@@ -24,6 +24,7 @@ from hrpsim.model.model import Model
 from hrpsim.model.sampled_sensors import sampled_sensor
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.system import FREE
+from hrpsim.resources import share_path
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
@@ -155,7 +156,16 @@ def load_world(
 def open_world(path: str | Path) -> FileReader:
     """Return the reader of a world file. WorldError if the file cannot be read."""
     path = Path(path).expanduser()
-    return FileReader(path, read_yaml(path, WorldError, "world file"))
+    try:
+        return FileReader(path, read_yaml(path, WorldError, "world file"))
+    except WorldError as error:
+        try:
+            shipped = share_path(Path("config", path.name))
+        except FileNotFoundError:
+            shipped = path
+        if path.exists() or shipped == path:
+            raise
+        raise WorldError(f"{error}; hrpsim ships one of this name, {shipped}") from error
 
 
 def open_world_text(text: str, label: str) -> FileReader:
