@@ -7,11 +7,18 @@ import pytest
 
 import hrpsim
 from hrpsim import Box, HrpsimError, World, load_model, load_world
-from hrpsim.control import Controller, ControlLoop
+from hrpsim.control import Command, Controller, ControlLoop
 
 ARM = """<robot name="arm"><link name="base"/><link name="rod"><inertial><mass value="1"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
 <joint name="j" type="continuous"><parent link="base"/><child link="rod"/></joint></robot>"""
+
+
+class Still(Controller):
+    period = 0.01
+
+    def control(self, state):
+        return Command()
 
 
 @pytest.fixture
@@ -40,7 +47,7 @@ MISTAKES = [
     (lambda: World().add_body("box", 1.0), r"a body needs a shape, such as Box\(\(1, 1, 1\)\)"),
     (lambda: Box(1, 2, 3), r"in one argument, Box\(\(1, 2, 3\)\), got 1, 2, 3"),
     (lambda: Box([1, 2]), r"in one argument, Box\(\(x, y, z\)\), got 1, 2"),
-    (lambda: ControlLoop(World(), Controller()), r"needs a robot, such as world.robots\['NAME'\]"),
+    (lambda: ControlLoop(World(), Still()), r"needs a robot, such as world.robots\['NAME'\]"),
     (
         lambda: arm_and(lambda r: ControlLoop(r, print)),
         "needs a Controller with a method `control`",

@@ -289,9 +289,8 @@ def read_policy(path: Path) -> PolicyDescription:
             raise ControllerError(
                 f"{text.location(keys)}: history_by_step needs one history for all terms"
             )
-        network = path.parent / Path(file).expanduser()
         flags = (values.get(f"history_{key}", False) for key in ("newest_first", "from_zero"))
-        return Observation(network, terms, by_step, *flags)
+        return Observation(path.parent / Path(file).expanduser(), terms, by_step, *flags)
 
     if encoder and any(one["term"] == "encoding" for one in encoder["observations"]):
         raise ControllerError(
