@@ -25,6 +25,7 @@ from hrpsim.text_file import read_text
 _TAG = "tag:yaml.org,2002:"
 _NUMBERS = (_TAG + "int", _TAG + "float")
 _FLOAT = re.compile(r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[eE][-+]?[0-9]+\Z")
+_XML = re.compile(r"\s*<[?!a-zA-Z]")
 _TOO_DEEP = f"nested more than {limits.YAML_DEPTH} deep (YAML_DEPTH)"
 _NUMBER_LENGTH = 400  # characters; the longest finite double has 309 digits before the point
 
@@ -99,6 +100,11 @@ def parse_yaml(
     """
     if len(text) > limits.YAML_SIZE:
         raise error(f"{label}: over {limits.YAML_SIZE} characters (YAML_SIZE)")
+    if _XML.match(text):
+        raise error(
+            f"{label}: is XML, such as the description of a robot, where YAML is needed: "
+            "`load_model` reads a description, and a world file names one (robots: [{urdf: FILE}])"
+        )
     try:
         loader = _Loader(text, repeated, {} if anchors_of is None else anchors_of.anchors)
         root = loader.get_single_node()

@@ -16,7 +16,7 @@ import numpy as np
 
 from hrpsim.bridges.onnx_network import Network
 from hrpsim.bridges.onnx_policy import OnnxPolicy
-from hrpsim.bridges.policy_terms import PolicyDescription, Readings, read_policy
+from hrpsim.bridges.policy_terms import Observation, PolicyDescription, Readings, read_policy
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import ControllerError, controlled_joints
 from hrpsim.control.framework.controller_host import steps_in_period
@@ -26,6 +26,7 @@ from hrpsim.world.objects.robot import Robot
 
 _ALIKE = 0.9  # correlation of columns that are the same quantity
 _SAME = 1.5  # ratio up to which motions in two simulators depart from each other
+_MUCH_BETTER = 0.5  # share of the difference that is left in another order of histories
 _STILL = 0.02  # standard deviation, relative to the size, of a column that says nothing by it
 _CLOSE = 0.01  # relative difference of gains and scales, which exporters round
 _POSTURE = 0.02  # [rad]
@@ -203,6 +204,15 @@ class _Replay(OnnxPolicy):
         """Return the names of the observed columns."""
         return self._actor.observation.columns(self._rest)
 
+    def numbers(self, observation: Observation) -> list[int]:
+        """Return a different number for each observed value, in the order of an observation."""
+        sizes = [len(one.value(self._rest)) for one in observation.terms]
+        pasts = [
+            [10**9 * k + 10**5 * age + np.arange(size) for age in range(term.history)]
+            for k, (term, size) in enumerate(zip(observation.terms, sizes))
+        ]
+        return observation.stacked(pasts).tolist()
+
     def answers(self, observations: np.ndarray) -> np.ndarray:
         """Return the network's outputs for the recorded observations in turn."""
         memory = [np.zeros(one.shape, np.float32) for one in self._actor.network.inputs[1:]]
@@ -351,8 +361,25 @@ def _of_recording(
     replay.recorded = recorded.actions
     while len(replay.seen) < count:
         loop.tick()
+    here, there = np.array(replay.seen), recorded.observations[:count]
+    if entries := _better_order(policy.observation, replay, here, there):
+        yield f"the recorded observations have another order of histories: write {entries}"
+        return
     yield from (
         line
-        for line in differing_columns(columns, np.array(replay.seen), recorded.observations[:count])
+        for line in differing_columns(columns, here, there)
         if not line.startswith("command[")  # those of the recording are not commanded here
     )
+
+
+def _better_order(
+    observation: Observation, replay: _Replay, here: np.ndarray, there: np.ndarray
+) -> str:
+    """Return the entries of an order of histories that fits the recording much better, or ""."""
+    numbers = replay.numbers(observation)
+    left = {"": float(np.linalg.norm(here - there))}
+    for entries, other in observation.other_orders():
+        order = [numbers.index(number) for number in replay.numbers(other)]
+        left[entries] = float(np.linalg.norm(here[:, order] - there))
+    best = min(left, key=lambda entries: left[entries])
+    return best if left[best] < _MUCH_BETTER * left[""] else ""

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +82,7 @@ class Term:
     term: str  # one of TERMS
     scale: np.ndarray  # by which its values are multiplied
     clip: float  # largest magnitude after that
-    history: int  # number of its last values that are observed, oldest first
+    history: int  # number of its last values that are observed
     components: tuple[int, ...] | None  # of its values, in this order; None: all of them
 
     def value(self, readings: Readings) -> np.ndarray:
@@ -113,6 +114,7 @@ class Observation:
     network: Path
     terms: tuple[Term, ...]
     by_step: bool  # all terms of a step together, not each term's history
+    newest_first: bool  # histories begin with the newest values
     from_zero: bool  # histories begin with zeros, not with the first values
 
     def has(self, *terms: str) -> bool:
@@ -135,7 +137,18 @@ class Observation:
         """Return the observation of histories, oldest first."""
         return np.concatenate(self._in_order(pasts))
 
+    def other_orders(self) -> Iterator[tuple[str, Observation]]:
+        """Yield the observations of the same values in other orders, with their entries."""
+        for by_step, newest_first in product((False, True), repeat=2):
+            alike = not by_step or len({term.history for term in self.terms}) == 1
+            if alike and (by_step, newest_first) != (self.by_step, self.newest_first):
+                flags = {"history_by_step": by_step, "history_newest_first": newest_first}
+                entries = ", ".join(f"{key}: {str(flag).lower()}" for key, flag in flags.items())
+                yield entries, replace(self, by_step=by_step, newest_first=newest_first)
+
     def _in_order(self, pasts: Sequence[Sequence]) -> list:
+        if self.newest_first:
+            pasts = [list(reversed(past)) for past in pasts]
         rows = zip(*pasts, strict=True) if self.by_step else pasts
         return [value for row in rows for value in row]
 
@@ -201,6 +214,7 @@ _DESCRIPTION = schema.mapping(
         "action": schema.mapping({"scale": _ANY, "clip": schema.numeric(POSITIVE)}),
         "history_by_step": schema.flag,
         "history_from_zero": schema.flag,
+        "history_newest_first": schema.flag,
         "encoder": schema.mapping({}, {"network": schema.name, "observations": _TERMS}),
         "imu": schema.name,
         "base": schema.one_of("base", (TRUE, ESTIMATED)),
@@ -275,8 +289,8 @@ def read_policy(path: Path) -> PolicyDescription:
             raise ControllerError(
                 f"{text.location(keys)}: history_by_step needs one history for all terms"
             )
-        network = path.parent / Path(file).expanduser()
-        return Observation(network, terms, by_step, values.get("history_from_zero", False))
+        flags = (values.get(f"history_{key}", False) for key in ("newest_first", "from_zero"))
+        return Observation(path.parent / Path(file).expanduser(), terms, by_step, *flags)
 
     if encoder and any(one["term"] == "encoding" for one in encoder["observations"]):
         raise ControllerError(

@@ -11,9 +11,11 @@ from hrpsim.ros.recording import recorder
 
 EPILOG = """It prints "ready" once it is matched with every publisher it can see and has received
 the topics of --expect. It records until Ctrl-C or its time limit, topics that appear later
-included, and then reports lost messages, by the publishers' sequence numbers.
+included, and then reports lost messages, by the publishers' sequence numbers. Images and point
+clouds are recorded only if --images names them. A line says when the recorder cannot keep up.
 
   hrpsim record --output my_bag --plot my_bag.png
+  hrpsim record --output my_bag --images '/head/*' --exclude tf '/debug/*'
   hrpsim record --output my_bag --namespace /robot1 --expect joint_states lfsensor rfsensor
 """
 

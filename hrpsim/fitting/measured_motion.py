@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hrpsim.errors import unknown_name
-from hrpsim.fitting.recording_checks import check_recording, check_times
+from hrpsim.fitting.recording_checks import check_recording, check_times, repeats
 from hrpsim.fitting.unknowns import FitError, FitWarning
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
@@ -58,7 +59,8 @@ class Recording:
 
     Raises:
         FitError: for arrays that do not fit each other, values that are not finite, times that do
-            not increase, or commands of another time than the samples.
+            not increase, or commands of another time than the samples. Samples that repeat the one
+            before, as a paused simulation sends them, are left out.
     """
 
     time: np.ndarray
@@ -92,7 +94,21 @@ class Recording:
             if given is not None:
                 columns = width if isinstance(width, int) else len(getattr(self, width))
                 put(self, what, self._checked(what, given, (columns,)))
+        commands = [f"command_{key}" for key in COMMANDS]
+        self._check_times("time", [key for key in _SHAPES if key not in commands])
+        self._check_times("command_time", commands)
         self._check_clocks()
+
+    def _check_times(self, what: str, columns: Sequence[str]) -> None:
+        """Leave out repeated samples, and check that the times of the others increase."""
+        time = getattr(self, what)
+        if time is None:
+            return
+        arrays = {key: getattr(self, key) for key in columns if getattr(self, key) is not None}
+        new = ~repeats(time, arrays.values())
+        for key, one in {what: time, **arrays}.items():
+            object.__setattr__(self, key, one[new])
+        check_times(f"{self.name}: {what}", time[new])
 
     def _checked(self, what: str, given, columns: tuple[int, ...]) -> np.ndarray:
         try:
@@ -114,8 +130,6 @@ class Recording:
             names = self.command_joints if what.startswith("command_") else self.joints
             of = f" of {names[column[0]]!r}" if column and "base" not in what and names else ""
             raise FitError(f"{self.name}: {what}{of} in sample {row} is {array[tuple(wrong[0])]}")
-        if what in ("time", "command_time"):
-            check_times(f"{self.name}: {what}", array)
         return array
 
     def _check_clocks(self) -> None:

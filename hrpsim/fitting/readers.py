@@ -17,7 +17,7 @@ from hrpsim import limits
 from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
 from hrpsim.errors import unknown_name
 from hrpsim.fitting.measured_motion import Recording
-from hrpsim.fitting.recording_checks import check_times
+from hrpsim.fitting.recording_checks import check_times, repeats
 from hrpsim.fitting.unknowns import FitError, FitWarning
 from hrpsim.text_file import read_text
 
@@ -189,7 +189,6 @@ def _joint_table(bag: Path, topic: str, joints: Sequence[str] | None) -> dict[st
                 rows[key].append(np.asarray(own)[at])
     if not time:
         raise BagError(f"{bag}: {topic} has no messages")
-    check_times(f"{bag}: {topic}", np.array(time))
     whole = {key: np.array(own) for key, own in rows.items() if len(own) == len(time)}
     return {"time": np.array(time), "joints": names, "lag": float(np.median(lags)), **whole}
 
@@ -210,6 +209,7 @@ def _add_base(bag: Path, topic: str, given: dict[str, Any]) -> float:
     if len(rows) < 2:
         raise BagError(f"{bag}: {topic} has {len(rows)} messages; two are needed")
     table = np.array(rows)
+    table = table[~repeats(table[:, 0], [table])]
     check_times(f"{bag}: {topic}", table[:, 0])
     within = (given["time"] >= table[0, 0]) & (given["time"] <= table[-1, 0])
     if not within.any():

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -67,6 +68,17 @@ def check_recording(recording, robot: Robot | None) -> None:
             FitWarning,
             stacklevel=4,
         )
+
+
+def repeats(time: np.ndarray, arrays: Iterable[np.ndarray]) -> np.ndarray:
+    """Return which samples (n,) repeat the one before, as a paused simulation sends them.
+
+    time: (n,). arrays: of the same samples, each (n, columns).
+    """
+    same = np.diff(time) == 0.0
+    for one in arrays:
+        same &= (one[1:] == one[:-1]).all(axis=1)
+    return np.append(False, same)
 
 
 def check_times(what: str, time: np.ndarray) -> None:

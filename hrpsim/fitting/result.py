@@ -214,13 +214,13 @@ class FitResult:
         if any(trace.held_out for trace in self.traces):
             text += f", and {other:.3g} % of what was held out"
         words = [f"{text}."]
-        if not self.reached:
-            words.append("The least squares were not reached: there are no intervals.")
         if not self.explains:
             words.append(
                 "That is nothing: the values mean nothing. Compare units, names and signs of the"
                 " recording with the world, and see that all commands are in it."
             )
+        if not self.reached:
+            words.append("The least squares were not reached: there are no intervals.")
         for names, why in (
             (self.without_effect, "has no effect on what was measured"),
             (self.at_bound, "ended at a bound"),

@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import hrpsim
+from hrpsim.bridges import OnnxPolicy
 from hrpsim.bridges.policy_check import differing_columns
 from hrpsim.cli import main
+from hrpsim.control import ControlLoop
 
 mujoco = pytest.importorskip("mujoco")
 onnx = pytest.importorskip("onnx")
@@ -225,3 +228,45 @@ def test_what_is_no_recording_is_refused(trainer, capsys, name):
         np.savez(file, observations=objects, actions=objects)
     differs = found(trainer, POLICY, capsys, "--recording", str(file))
     assert len(differs) == 1 and name in differs[0]
+
+
+@pytest.mark.parametrize("by_step", ["false", "true"])
+@pytest.mark.parametrize("newest_first", ["false", "true"])
+def test_another_order_of_histories_is_named(trainer, tmp_path, capsys, by_step, newest_first):
+    """Law: the order of a recording is found, whatever the description says."""
+    network = onnx.helper.make_graph(
+        [onnx.helper.make_node("MatMul", ["obs", "W"], ["actions"])],
+        "policy",
+        [onnx.helper.make_tensor_value_info("obs", 1, [1, 18])],
+        [onnx.helper.make_tensor_value_info("actions", 1, [1, 3])],
+        [onnx.numpy_helper.from_array(np.zeros((18, 3), np.float32), "W")],
+    )
+    opset = [onnx.helper.make_opsetid("", 13)]
+    onnx.save(
+        onnx.helper.make_model(network, opset_imports=opset, ir_version=8), tmp_path / "policy.onnx"
+    )
+    for name in ("arm.urdf", "world.yaml"):
+        (tmp_path / name).write_text((trainer / name).read_text())
+    terms = "  - {term: joint_positions, history: 3}\n  - {term: joint_velocities, history: 3}\n"
+    text = POLICY.partition("  - ")[0].replace("kp: [60, 40, 20]", "kp: 2") + terms
+    flags = f"history_by_step: {by_step}\nhistory_newest_first: {newest_first}\n"
+    file, seen = tmp_path / "policy.yaml", []
+    file.write_text(text + flags)
+
+    class Watched(OnnxPolicy):
+        def _ask(self, state):
+            super()._ask(state)
+            seen.append(self._actor.observation.stacked(self._actor.pasts))
+
+    arm = hrpsim.load_world(tmp_path / "world.yaml").robots["arm"]
+    ControlLoop(arm, Watched(), {"description": str(file)}).run(0.4)
+    run = str(tmp_path / "run.npz")
+    np.savez(run, observations=seen, actions=np.zeros((len(seen), 3)))
+    check = ["check-policy", str(file), str(tmp_path / "world.yaml"), "--recording", run]
+    main([*check, "--duration", "0.4"])
+    assert "another order" not in capsys.readouterr().out
+    file.write_text(text)
+    main([*check, "--duration", "0.4"])
+    told = capsys.readouterr().out
+    found = f"history_by_step: {by_step}, history_newest_first: {newest_first}"
+    assert ("another order of histories: write " + found in told) == ("true" in found)

@@ -8,7 +8,7 @@ import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from hrpsim.fitting import FitError, FitWarning, read_recording
+from hrpsim.fitting import FitError, FitWarning, Recording, read_recording
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 STATE, ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
@@ -90,6 +90,20 @@ def test_a_clock_that_begins_again_is_refused_by_all_kinds_of_files(tmp_path, ag
     for name in ("run.csv", "run.npz", "run"):
         with pytest.raises(FitError, match=said):
             read_recording(tmp_path / name)
+
+
+def test_repeated_samples_are_left_out():
+    """Law: a paused simulation repeats its last state; the recording is that without the pause."""
+    at = np.repeat(np.arange(40), np.where(np.arange(40) == 7, 5, 1))
+    one, two = TIMES[:, None], np.column_stack([TIMES, -TIMES])
+    fields = {"time": TIMES, "positions": one, "command_time": TIMES, "command_positions": two}
+    paused = Recording(
+        joints=("a",),
+        command_joints=("a", "b"),
+        **{key: value[at] for key, value in fields.items()},
+    )
+    for key, value in fields.items():
+        assert getattr(paused, key).tolist() == value.tolist()
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut"])

@@ -5,13 +5,15 @@
 
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
 
 from hrpsim import HrpsimError
+from hrpsim.ros.controller import controller_topics
 from hrpsim.ros.recording.bag_writer import definition_file, message_type
-from hrpsim.ros.recording.topic_recorder import TopicRecorder
+from hrpsim.ros.recording.topic_recorder import SequenceCounter, TopicRecorder
 
 STRANGE = [
     "antigravity/msg/X",
@@ -77,3 +79,67 @@ def test_a_recorder_names_and_skips_them():
     assert recorder.topics == [] and added == []
     assert len(warnings) == len(STRANGE)
     assert all(f"/t{k} " in line for k, line in enumerate(warnings))
+
+
+def test_a_recorder_leaves_out_what_is_excluded_and_images_without_a_name(monkeypatch):
+    """Law: patterns count in full and within the namespace; images and clouds need a name."""
+    topics = {
+        "/robot/joint_states": "sensor_msgs/msg/JointState",
+        "/robot/debug/a": "std_msgs/msg/String",
+        "/robot/tf": "std_msgs/msg/String",
+        "/robot/eye": "sensor_msgs/msg/Image",
+        "/robot/back": "sensor_msgs/msg/Image",
+        "/robot/cloud": "sensor_msgs/msg/PointCloud2",
+        "/other": "std_msgs/msg/String",
+    }
+    said, subscribed = [], []
+    node = SimpleNamespace(
+        get_topic_names_and_types=lambda: [(name, [kind]) for name, kind in topics.items()],
+        get_publishers_info_by_topic=lambda topic: [],
+        get_namespace=lambda: "/robot",
+        count_publishers=lambda topic: 0,
+        get_logger=lambda: SimpleNamespace(info=said.append),
+    )
+    monkeypatch.setattr(TopicRecorder, "_subscribe", lambda *given: subscribed.append(given[1]))
+    bag = SimpleNamespace(add_topic=lambda *_: None)
+    recorder = TopicRecorder(node, bag, ["/robot/debug/*", "tf"], ["eye"])
+    recorder.discover()
+    assert subscribed == recorder.topics == ["/robot/joint_states", "/robot/eye"]
+    assert [line.split()[0] for line in said] == ["/robot/back", "/robot/cloud"]
+
+
+def test_a_recorder_says_that_it_cannot_keep_up():
+    """Law: messages that waited for a second, or got lost, are told once, with their topic."""
+    message = (b"x" * 100, {"received_timestamp": 1e9 * (time.time() - 3.0)})
+    lost = (b"x", {"received_timestamp": 1e9 * time.time(), "publication_sequence_number": 9})
+    recorder = TopicRecorder(None, SimpleNamespace(write=lambda *_: None))
+    for topic in ("/small", "/large"):
+        recorder._counters[topic] = SequenceCounter(last=5)
+    assert recorder.delay() == ""
+    recorder._take_from("/large", SimpleNamespace(take_all=lambda: [message]))
+    assert "waited up to 3.0 s" in (text := recorder.delay()) and "from /large" in text
+    assert recorder.delay() == ""
+    recorder._take_from("/small", SimpleNamespace(take_all=lambda: [lost]))
+    assert "3 more are lost" in recorder.delay()
+
+
+@pytest.mark.parametrize("stamped", [False, True])
+def test_a_wrong_type_of_cmd_vel_is_named_once(monkeypatch, stamped):
+    """Law: a publisher whose type is not received is named, with the right type and the option."""
+    said = []
+    kinds = [f"geometry_msgs/msg/{name}" for name in ("Twist", "TwistStamped")]
+    infos = [SimpleNamespace(node_name="teleop", topic_type=kind) for kind in kinds]
+    node = SimpleNamespace(
+        get_publishers_info_by_topic=lambda topic: infos,
+        get_logger=lambda: SimpleNamespace(warning=said.append),
+    )
+    quiet = SimpleNamespace(topic="/cmd_vel", take_all=lambda: [])
+    monkeypatch.setattr(controller_topics, "PolledSubscription", lambda *given: quiet)
+    listener = controller_topics.VelocityListener(node, None, stamped)
+    for _ in range(2):
+        listener._next_look = 0.0
+        listener.poll(None)
+    (text,) = said
+    right, wrong = ("TwistStamped", "Twist") if stamped else ("Twist", "TwistStamped")
+    assert f"teleop sends /cmd_vel as geometry_msgs/msg/{wrong}," in text
+    assert f"the type is {right};" in text and "stamped_cmd_vel" in text

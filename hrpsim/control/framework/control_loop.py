@@ -112,6 +112,14 @@ class ControlLoop(Closed):
         interpolate: bool = True,
         model: Model | None = None,
     ):
+        if not isinstance(robot, Robot):
+            raise ControllerError(
+                f"a control loop needs a robot, such as world.robots['NAME'], got {robot!r}"
+            )
+        if not hasattr(controller, "control"):
+            raise ControllerError(
+                f"a control loop needs a Controller with a method `control`, got {controller!r}"
+            )
         self.robot = robot
         self.controller = controller
         self._host = ControllerHost(controller, model or robot.model, parameters, robot.name)

@@ -53,17 +53,21 @@ class Sphere:
         return (float(self.radius), 0.0, 0.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Box:
     """A cuboid about the frame's origin with full edge lengths `lengths` x, y, z [m]."""
 
     lengths: tuple[float, float, float]
     kind = BOX
 
-    def __post_init__(self):
-        lengths = tuple(float(v) for v in np.atleast_1d(self.lengths))
-        if len(lengths) != 3:
-            raise ModelError(f"Box: three edge lengths are needed, got {len(lengths)}")
+    def __init__(self, lengths: tuple[float, float, float], *others: float):
+        lengths = tuple(float(v) for v in (*np.atleast_1d(lengths), *others))
+        if others or len(lengths) != 3:
+            shown = ", ".join(f"{v:g}" for v in lengths)
+            example = f"({shown})" if len(lengths) == 3 else "(x, y, z)"
+            raise ModelError(
+                f"Box: three edge lengths are needed in one argument, Box({example}), got {shown}"
+            )
         _positive("Box", x=lengths[0], y=lengths[1], z=lengths[2])
         object.__setattr__(self, "lengths", lengths)
 

@@ -38,7 +38,10 @@ class Document:
             raise ModelError(f"{label}: is not text: {cause.reason}") from cause
         except etree.XMLSyntaxError as cause:
             line = f":{cause.lineno}" if has_lines and cause.lineno else ""
-            raise ModelError(f"{label}{line}: XML syntax error: {cause.msg}") from cause
+            cure = ""
+            if not text.lstrip().startswith("<"):
+                cure = "; a world file (YAML) is read by `load_world` and `hrpsim run`"
+            raise ModelError(f"{label}{line}: XML syntax error: {cause.msg}{cure}") from cause
         if self.root is None:
             raise ModelError(f"{label}: holds no element")
         if self.root.getroottree().docinfo.internalDTD is not None:

@@ -43,6 +43,7 @@ from hrpsim.ros.robot.step_sensors import STEP_MESSAGES, sensor_topic
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
 _DELIVERY = 4.0  # [s, wall]: acknowledgements come with heartbeats, every 3 s in Fast DDS
 _PARAMETER = "control_period"
+_LOOK_PERIOD = 2.0  # [s, wall] between looks for publishers of other types
 _TIMEOUT = 20.0  # with nodes that do not answer [s, wall]; an answer ends the wait at once
 _LONGEST_LEAD = NANOSECONDS  # a stamp further ahead is of another clock
 
@@ -318,11 +319,14 @@ class VelocityListener:
     def __init__(self, node: Node, controller: Any, stamped: bool):
         kind = TwistStamped if stamped else Twist
         self._subscription = PolledSubscription(node, kind, "cmd_vel", qos.COMMAND)
-        self._controller, self._stamped = controller, stamped
+        self._controller, self._stamped, self._node = controller, stamped, node
+        self._named: set[str] = set()  # types that are not received
+        self._next_look = 0.0  # [s, wall]
         self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
 
     def poll(self, now: Stamp) -> None:
         """Take what has arrived; invalid messages are counted and logged."""
+        self._name_other_types()
         for message, _ in self._subscription.take_all():
             try:
                 twist = message.twist if self._stamped else message
@@ -332,6 +336,21 @@ class VelocityListener:
                 self._controller.command_velocity(velocity, seconds_of(self._time(message, now)))
             except Exception as error:
                 self.rejections.note(error, self._subscription.topic, "the walk continues")
+
+    def _name_other_types(self) -> None:
+        """Warn, once a type, of publishers with a type that is not received here."""
+        if (now := time.monotonic()) < self._next_look:
+            return
+        self._next_look = now + _LOOK_PERIOD
+        topic, own = self._subscription.topic, "TwistStamped" if self._stamped else "Twist"
+        for info in self._node.get_publishers_info_by_topic(topic):
+            kind = info.topic_type
+            if kind != f"geometry_msgs/msg/{own}" and kind not in self._named:
+                self._named.add(kind)
+                self._node.get_logger().warning(
+                    f"{info.node_name} sends {topic} as {kind}, which is not received here: the "
+                    f"type is {own}; stamped_cmd_vel chooses between Twist and TwistStamped"
+                )
 
     def _time(self, message, now: Stamp) -> int:
         """Return the time from which a message counts [ns]."""

@@ -19,7 +19,7 @@ from hrpsim.ros.base.program import StopSignal, run_program
 _POLL_PERIOD = 0.005  # [s, wall]
 _DISCOVERY_PERIOD = 0.5  # [s, wall]
 _SETTLING_TIME = 1.0  # [s, wall] without a new topic before it is ready
-_WORD_PERIOD = 10.0  # [s, wall] between two lines about awaited topics
+_WORD_PERIOD = 10.0  # [s, wall] between two lines about awaited topics, or about delays
 _DRAIN_TIME = 0.3  # [s, wall] without a message after the end
 
 
@@ -45,6 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "topics that must have delivered a message before it is ready "
         "(/clock; with --namespace any topic in it)"
     )
+    patterns = {"nargs": "*", "default": [], "metavar": "TOPIC"}
+    add("--exclude", help="topics that are not recorded; * and ? are patterns", **patterns)
+    images = "topics of images and point clouds to record; without it they are left out"
+    add("--images", help=images, **patterns)
     add("--expect", nargs="*", metavar="TOPIC", help=awaited)
     seconds = {"type": not_negative, "metavar": "S"}
     silence = "give up if they are silent for longer [s, wall] (60)"
@@ -78,7 +82,8 @@ def _record_bag(options, stop: StopSignal) -> int:
     try:
         node = rclpy.create_node("hrpsim_recorder", namespace=options.namespace)
         with BagWriter(options.output, options.storage) as bag:
-            recorder = TopicRecorder(node, bag)
+            images = [*options.images, *(options.expect or ())]
+            recorder = TopicRecorder(node, bag, options.exclude, images)
             stop.loop_started()
             missing = _wait_until_ready(recorder, bag, options, stop)
             if missing:
@@ -147,13 +152,16 @@ def _silent_topics(recorder, options) -> list[str]:
 
 def _record(recorder, bag, time_limit: float, stop: StopSignal) -> None:
     end = time.monotonic() + time_limit
-    next_discovery = 0.0
+    next_discovery, next_word = 0.0, 0.0
     while not stop() and (now := time.monotonic()) < end:
         if now > next_discovery:
             recorder.discover()
             next_discovery = now + _DISCOVERY_PERIOD
         recorder.take()
         bag.keep_if_due()
+        if now > next_word and (text := recorder.delay()):
+            print(text, file=sys.stderr, flush=True)
+            next_word = now + _WORD_PERIOD
         time.sleep(_POLL_PERIOD)
     last_message = time.monotonic()
     latest = last_message + 10 * _DRAIN_TIME

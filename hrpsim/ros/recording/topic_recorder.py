@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.node import Node
@@ -17,6 +19,8 @@ from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.recording.bag_writer import BagWriter, message_type
 
 _SHARED_TOPICS = ("/clock", "/rosout")  # recorded in any namespace
+_LARGE = tuple(f"sensor_msgs/msg/{name}" for name in ("Image", "CompressedImage", "PointCloud2"))
+_LATE = 1.0  # [s, wall] that a message may wait
 _DEPTH = 5000
 
 
@@ -25,6 +29,7 @@ class SequenceCounter:
     """Counts the gaps in the sequence numbers that the publisher of a topic gives its messages."""
 
     received: int = 0
+    size: int = 0  # bytes of all messages
     lost: int | None = 0  # None: numbers are missing, or are those of several publishers
     last: int | None = None
     publishers: set[bytes] = field(default_factory=set)
@@ -46,11 +51,22 @@ class SequenceCounter:
 
 
 class TopicRecorder:
-    """Records the topics in the namespace of `node`, including those that appear later."""
+    """Records the topics in the namespace of `node`, including those that appear later.
 
-    def __init__(self, node: Node, bag: BagWriter):
+    Args:
+        node: that receives.
+        bag: for the messages.
+        excluded: patterns of topics that are not recorded.
+        images: patterns of topics of images and point clouds to record.
+    """
+
+    def __init__(
+        self, node: Node, bag: BagWriter, excluded: Sequence[str] = (), images: Sequence[str] = ()
+    ):
         self._node = node
         self._bag = bag
+        self._excluded, self._images = excluded, images
+        self._waited, self._known_losses = 0.0, 0  # longest wait [s] since the last word
         self._subscriptions: dict[str, PolledSubscription] = {}
         self._counters: dict[str, SequenceCounter] = {}
         self._skipped: set[str] = set()
@@ -106,6 +122,19 @@ class TopicRecorder:
             if self._node.count_publishers(topic)
         )
 
+    def delay(self) -> str:
+        """Return a text if messages have waited or got lost since the last text, or else ""."""
+        lost = sum(counter.lost or 0 for counter in self._counters.values())
+        more, self._known_losses = lost - self._known_losses, lost
+        waited, self._waited = self._waited, 0.0
+        if waited < _LATE and not more:
+            return ""
+        most = max(self._counters, key=lambda topic: self._counters[topic].size)
+        return (
+            f"the recorder cannot keep up: messages waited up to {waited:.1f} s, {more} more are "
+            f"lost; most bytes come from {most}: --exclude leaves topics out"
+        )
+
     def losses(self) -> dict[str, int | None]:
         """Return how many messages of each topic got lost; None if unknown."""
         return {topic: counter.lost for topic, counter in sorted(self._counters.items())}
@@ -121,7 +150,13 @@ class TopicRecorder:
 
     def _wanted(self, topic: str) -> bool:
         hidden = "/_" in topic  # such as those of actions, which ros2 bag also omits
-        return not hidden and (topic.startswith(self.namespace) or topic in _SHARED_TOPICS)
+        own = topic.startswith(self.namespace) or topic in _SHARED_TOPICS
+        return own and not hidden and not self._fits(topic, self._excluded)
+
+    def _fits(self, topic: str, patterns: Sequence[str]) -> bool:
+        """Return whether a topic fits a pattern, given in full or within the namespace."""
+        names = (topic, topic.removeprefix(self.namespace))
+        return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
     def _is_better(self, topic: str, qos: QoSProfile, known: PolledSubscription) -> bool:
         """Return whether a new subscription with `qos` would receive more than the present one.
@@ -142,6 +177,10 @@ class TopicRecorder:
             logger.warning(f"{topic} has several types, not recorded: {', '.join(type_names)}")
             self._skipped.add(topic)
             return
+        if type_names[0] in _LARGE and not self._fits(topic, self._images):
+            logger.info(f"{topic} of type {type_names[0]} is not recorded: --images names it")
+            self._skipped.add(topic)
+            return
         try:
             subscription = self._subscribe(topic, type_names[0], qos)
             self._bag.add_topic(topic, type_names[0], qos)
@@ -160,6 +199,8 @@ class TopicRecorder:
         before = counter.received
         for data, info in subscription.take_all():
             self._bag.write(topic, info["received_timestamp"], data)
+            self._waited = max(self._waited, time.time() - 1e-9 * info["received_timestamp"])
+            counter.size += len(data)
             counter.add(info.get("publication_sequence_number"))
         return counter.received - before
 

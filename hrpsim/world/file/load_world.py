@@ -24,6 +24,7 @@ from hrpsim.model.model import Model
 from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.system import FREE
+from hrpsim.resources import share_path
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
@@ -184,7 +185,16 @@ def _format_of(path: Path) -> WorldFormat:
 def open_world(path: str | Path) -> FileReader:
     """Return the reader of a world file. WorldError if the file cannot be read."""
     path = Path(path).expanduser()
-    return FileReader(path, read_yaml(path, WorldError, "world file"))
+    try:
+        return FileReader(path, read_yaml(path, WorldError, "world file"))
+    except WorldError as error:
+        try:
+            shipped = share_path(Path("config", path.name))
+        except FileNotFoundError:
+            shipped = path
+        if path.exists() or shipped == path:
+            raise
+        raise WorldError(f"{error}; hrpsim ships one of this name, {shipped}") from error
 
 
 def open_world_text(text: str, label: str) -> FileReader:
@@ -274,11 +284,7 @@ def _add_contents(
         _add_robot(reader, world, where, entry, xacro_arguments)
     for where, entry in _entries(file, "bodies"):
         with reader.at(where):
-            on_floor = entry.pop("on_floor", False)
-            body = world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
-            if on_floor:
-                body.place_on_floor()
-                body.keep_as_initial()
+            _add_body(reader, world, where, entry)
     for where, entry in _entries(file, "connections"):
         add_connection(reader, world, where, entry)
     for where, pair in _entries(file, "no_collisions"):
@@ -306,6 +312,15 @@ def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
 
 def _entries(file: dict[str, Any], section: str) -> list[tuple[str, Any]]:
     return [(f"{section}[{k}]", entry) for k, entry in enumerate(file.get(section, ()))]
+
+
+def _add_body(reader: FileReader, world: World, where: str, entry: dict[str, Any]) -> None:
+    """Add one body, and put the body on the floor if requested."""
+    on_floor = entry.pop("on_floor", False)
+    body = world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
+    if on_floor:
+        body.place_on_floor()
+        body.keep_as_initial()
 
 
 def _add_robot(

@@ -9,7 +9,7 @@ import warnings
 
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import ModelWarning, WorldError, require_name
+from hrpsim.errors import ModelWarning, WorldError, require_name, shown_value
 from hrpsim.model.formats.robot_data import free_name
 from hrpsim.model.model import Model
 from hrpsim.model.placed import put_at
@@ -59,6 +59,11 @@ class Population(Connections):
                 for a fixed base the position in the description.
             orientation: of the base link, quaternion x y z w (4,), likewise.
         """
+        if not isinstance(model, Model):
+            raise WorldError(
+                f"add_robot needs a model, got {shown_value(model)}: `load_model` reads a file or a"
+                " text"
+            )
         model, q = put_at(model, q, position, orientation)
         name = self._free_name(name or model.name, name is not None)
         integrator = INTEGRATORS[self._contents.integrator]
