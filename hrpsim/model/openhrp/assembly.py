@@ -282,10 +282,14 @@ def assembled(
         if part.joint_id == other.joint_id:
             notes.add("joint_id of two joints", "commanded one after the other")
     base = root.placement if is_free else None
-    starts = {p.name: (p.start,) for p in parts if p.type in MOVING_TYPES and p.start}
+    starts: dict[str, tuple[float, ...]] = {
+        part.name: (part.start,) for part in parts if part.type in MOVING_TYPES and part.start
+    }
     if is_free or starts:
         robot.keyframes.append(KeyframeData("initial", base, starts))
-    posed = {p.name: (pose[p.joint_id],) for p in driven if p.joint_id < len(pose)}
+    posed: dict[str, tuple[float, ...]] = {
+        part.name: (pose[part.joint_id],) for part in driven if part.joint_id < len(pose)
+    }
     if posed:
         robot.keyframes.append(KeyframeData("standard_pose", base, posed))
     robot.notes = notes.lines()
