@@ -8,7 +8,7 @@ Names are imported when they are first used, so that `import hrpsim` costs nothi
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 __all__ = [
     "ACTUATOR_PRESETS",
@@ -88,7 +88,15 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from hrpsim.dynamics.functions import (
+    from hrpsim.common.errors import HrpsimError, ModelError, ModelWarning, StateError, WorldError
+    from hrpsim.common.resources import share_path
+    from hrpsim.common.version import __version__ as __version__
+    from hrpsim.derivatives.step_derivatives import ConstraintEdge, Linearization
+    from hrpsim.derivatives.tangent import (
+        forward_dynamics_derivatives,
+        inverse_dynamics_derivatives,
+    )
+    from hrpsim.engine.dynamics.functions import (
         center_of_mass,
         energy,
         forward_dynamics,
@@ -97,8 +105,12 @@ if TYPE_CHECKING:
         link_pose,
         mass_matrix,
     )
-    from hrpsim.dynamics.tangent import forward_dynamics_derivatives, inverse_dynamics_derivatives
-    from hrpsim.errors import HrpsimError, ModelError, ModelWarning, StateError, WorldError
+    from hrpsim.engine.solvers.contact_problem import (
+        ContactProblem,
+        ContactProblemError,
+        ContactSolution,
+        solve_contacts,
+    )
     from hrpsim.fitting.fit import fit
     from hrpsim.model.actuator import ACTUATOR_PRESETS, Actuator
     from hrpsim.model.convert import Converted, convert
@@ -114,16 +126,8 @@ if TYPE_CHECKING:
     from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
     from hrpsim.model.shapes.mesh_files import load_mesh
     from hrpsim.model.shapes.terrain import HeightField
-    from hrpsim.rendering.renderer import Picture, RendererError
-    from hrpsim.resources import share_path
-    from hrpsim.solvers.contact_problem import (
-        ContactProblem,
-        ContactProblemError,
-        ContactSolution,
-        solve_contacts,
-    )
     from hrpsim.sweeps.sweep import sweep
-    from hrpsim.version import __version__ as __version__
+    from hrpsim.viewer.rendering.renderer import Picture, RendererError
     from hrpsim.world.batch import Batch
     from hrpsim.world.checkpoint import Checkpoint
     from hrpsim.world.contact_problem import (
@@ -132,7 +136,6 @@ if TYPE_CHECKING:
         load_contact_problem,
     )
     from hrpsim.world.file.load_world import load_world
-    from hrpsim.world.linearization.step_derivatives import ConstraintEdge, Linearization
     from hrpsim.world.objects.body import Body
     from hrpsim.world.objects.camera_view import CameraView
     from hrpsim.world.objects.connection import Connection

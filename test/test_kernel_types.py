@@ -22,10 +22,10 @@ from interpreted import interpreted
 
 import hrpsim
 from hrpsim import Box, Capsule, ConvexHull, Cylinder, Sphere, World
-from hrpsim.jit import kernel_types
-from hrpsim.jit.lazy_kernels import let_compile
-from hrpsim.step.scene.status import DONE
-from hrpsim.step.step import step
+from hrpsim.engine.compile import kernel_types
+from hrpsim.engine.compile.lazy_kernels import let_compile
+from hrpsim.engine.step.scene.status import DONE
+from hrpsim.engine.step.step import step
 from hrpsim.world.arrays.change import grow
 
 PACKAGE = Path(hrpsim.__file__).parent

@@ -8,7 +8,7 @@ Contains the reader, also for damaged bags, foot wrenches and their plots.
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 __all__ = ["BagError", "Foot", "FootWrenches", "messages", "read_foot_wrenches", "topic_types"]
 

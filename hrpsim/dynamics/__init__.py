@@ -8,7 +8,7 @@ Imports kinematics, spatial, model and jit.
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 __all__ = [
     "center_of_mass",
@@ -25,8 +25,12 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from hrpsim.dynamics.along_motion import centers_of_mass, inverse_dynamics_along
-    from hrpsim.dynamics.functions import (
+    from hrpsim.derivatives.tangent import (
+        forward_dynamics_derivatives,
+        inverse_dynamics_derivatives,
+    )
+    from hrpsim.engine.dynamics.along_motion import centers_of_mass, inverse_dynamics_along
+    from hrpsim.engine.dynamics.functions import (
         center_of_mass,
         energy,
         forward_dynamics,
@@ -35,6 +39,5 @@ if TYPE_CHECKING:
         link_pose,
         mass_matrix,
     )
-    from hrpsim.dynamics.tangent import forward_dynamics_derivatives, inverse_dynamics_derivatives
 else:
     __getattr__, __dir__ = lazy_names(__name__)

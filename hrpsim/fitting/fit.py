@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.values import whole_count
 from hrpsim.fitting.intervals import Covariance, by_windows, of_coloured_noise
 from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
 from hrpsim.fitting.predict import Predictor, flat
@@ -31,7 +32,6 @@ from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import FitError, FitWarning, Unknown, Unknowns
 from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
-from hrpsim.values import whole_count
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult

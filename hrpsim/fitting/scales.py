@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 from hrpsim.fitting.predict import Predictor, flat
 from hrpsim.fitting.unknowns import Unknowns
 

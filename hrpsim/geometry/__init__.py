@@ -8,7 +8,7 @@ The folder imports models, kinematics and shapes. coal or FCL is imported at fir
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 __all__ = ["LinkDistances", "MotionCollision", "Nearest", "check_motion"]
 

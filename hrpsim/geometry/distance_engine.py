@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import ModelError
+from hrpsim.common.errors import ModelError
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 
 

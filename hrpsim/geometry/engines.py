@@ -3,7 +3,7 @@
 
 """The engines of distances, by name. Another engine is one file and one line here."""
 
-from hrpsim.errors import HrpsimError, require_name
+from hrpsim.common.errors import HrpsimError, require_name
 from hrpsim.geometry.coal_engine import CoalEngine
 from hrpsim.geometry.distance_engine import DistanceEngine
 from hrpsim.geometry.fcl_engine import FclEngine

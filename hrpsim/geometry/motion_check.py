@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import StateError
+from hrpsim.common.errors import StateError
 from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.model.model import Model
+from hrpsim.model.readers.urdf.srdf import Pair
 from hrpsim.model.shapes.geometry import Box, Capsule, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.system import FIXED, FREE, PRISMATIC
-from hrpsim.model.urdf.srdf import Pair
 
 TOLERANCE = 1e-4  # [m]
 _FRACTION = 0.1  # of its depth: movement of an overlap before the next measurement

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from hrpsim.errors import ModelError, WorldError
+from hrpsim.common.errors import ModelError, WorldError
 from hrpsim.model import body_inertia
 from hrpsim.model.actuator import Actuator
-from hrpsim.model.formats.robot_data import WORLD_LINK, JointData, RobotData, TendonData
 from hrpsim.model.link_tree import WORLD, Dof, LinkTree
 from hrpsim.model.model import Lift, Model, Sensor
+from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, RobotData, TendonData
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import IDENTITY, Placement

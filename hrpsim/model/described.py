@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hrpsim.errors import require_name
+from hrpsim.common.errors import require_name
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")  # along and about the axes of frame a
 

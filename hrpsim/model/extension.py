@@ -18,10 +18,12 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.common.errors import WorldError, unknown_name
 from hrpsim.model.actuator import FIELDS, LISTS, RANGES, Actuator
 from hrpsim.model.described import CONNECTION_SOLVERS, held_axes
-from hrpsim.model.formats.robot_data import (
+from hrpsim.model.model import MESH_USES
+from hrpsim.model.readers.gazebo.gazebo_sensors import gazebo_sensors
+from hrpsim.model.readers.robot_data import (
     LONGEST_DELAY,
     ConnectionData,
     KeyframeData,
@@ -30,15 +32,13 @@ from hrpsim.model.formats.robot_data import (
     SensorData,
     TendonData,
 )
-from hrpsim.model.gazebo_sensors import gazebo_sensors
-from hrpsim.model.model import MESH_USES
+from hrpsim.model.readers.urdf.description import Description
+from hrpsim.model.readers.urdf.joint_motions import FREE_MOTION
+from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 from hrpsim.model.ros2_control import read_ros2_control
 from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SENSOR_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.transmission import read_transmissions
-from hrpsim.model.urdf.description import Description
-from hrpsim.model.urdf.joint_motions import FREE_MOTION
-from hrpsim.model.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 
 ROBOT_NAME = "robot"  # attribute of the element that names the robot in its world
 _CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")

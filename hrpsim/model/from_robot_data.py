@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from hrpsim.model.build import build_model, stated_base
-from hrpsim.model.formats.robot_data import SHOWN, KeyframeData, LinkData, RobotData, counted
 from hrpsim.model.model import MeshUse, Model
+from hrpsim.model.readers.robot_data import SHOWN, KeyframeData, LinkData, RobotData, counted
+from hrpsim.model.readers.urdf.description import UNSTATED
+from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
+from hrpsim.model.readers.urdf.resolve_uris import Resources
+from hrpsim.model.readers.urdf.srdf import Pair, pair_of, read_disabled_collisions
 from hrpsim.model.shapes.placement import quaternion_of
-from hrpsim.model.urdf.description import UNSTATED
-from hrpsim.model.urdf.joint_types import JOINT_TYPES
-from hrpsim.model.urdf.resolve_uris import Resources
-from hrpsim.model.urdf.srdf import Pair, pair_of, read_disabled_collisions
 from hrpsim.model.visuals import POINT_RADIUS, drawn_shapes, read_shapes
 
 

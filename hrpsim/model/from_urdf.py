@@ -12,7 +12,7 @@ from lxml import etree
 
 from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.extension import read_extension
-from hrpsim.model.formats.robot_data import (
+from hrpsim.model.readers.robot_data import (
     JointData,
     LinkData,
     MeshFile,
@@ -20,12 +20,12 @@ from hrpsim.model.formats.robot_data import (
     ShapeData,
     counted,
 )
-from hrpsim.model.formats.urdf_writer import read_urdf
+from hrpsim.model.readers.urdf.description import Description, read_description, shape_of
+from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
+from hrpsim.model.readers.urdf.xacro_text import NAMESPACES, UrdfText
+from hrpsim.model.readers.urdf_writer import read_urdf
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.unread import unread_parts
-from hrpsim.model.urdf.description import Description, read_description, shape_of
-from hrpsim.model.urdf.joint_types import JOINT_TYPES
-from hrpsim.model.urdf.xacro_text import NAMESPACES, UrdfText
 
 
 def robot_of_urdf(urdf: UrdfText) -> tuple[RobotData, list[str]]:

@@ -24,21 +24,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hrpsim import limits
-from hrpsim.errors import ModelError, ModelWarning, require_name, unknown_name
-from hrpsim.jit.kernel_folders import cache_for
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError, ModelWarning, require_name, unknown_name
+from hrpsim.common.stored_files import read_whole, remove_oldest, write_whole
+from hrpsim.engine.compile.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
+from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources
+from hrpsim.model.readers.urdf.xacro_text import UrdfText, expand, is_xacro, read_source
 from hrpsim.model.robot_formats import URDF, format_of, read_foreign, refuse_unread
-from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources
-from hrpsim.model.urdf.xacro_text import UrdfText, expand, is_xacro, read_source
-from hrpsim.stored_files import read_whole, remove_oldest, write_whole
 
 if TYPE_CHECKING:
-    from hrpsim.model.formats.robot_data import RobotData
+    from hrpsim.model.readers.robot_data import RobotData
 
-# Sources that make models: this package and the top of hrpsim (numbers, texts, limits).
-_AT_TOP = sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
-_FOLDER = cache_for("model", *_AT_TOP)
+# Of the sources that make models; common/ has numbers, texts and limits.
+_FOLDER = cache_for("model", "common")
 _KEPT = 200  # models, the most recently used
 
 
@@ -174,7 +173,7 @@ def expand_xacro(
     found = _read(path, arguments or {}, package_paths)
     if found.urdf is not None:
         return found.urdf.text
-    from hrpsim.model.formats.urdf_writer import write_urdf
+    from hrpsim.model.readers.urdf_writer import write_urdf
 
     assert found.robot is not None
     return write_urdf(found.robot)
@@ -216,7 +215,7 @@ def _read(
         return _complete(robot, path)
 
     if path is not None and format_of(text, path).name == "mjcf":
-        from hrpsim.model.mjcf.kept import converted
+        from hrpsim.model.readers.mjcf.kept import converted
 
         return _Found(label, resources, robot=converted(text, path, foreign))
     return _Found(label, resources, robot=foreign())
@@ -224,8 +223,8 @@ def _read(
 
 def _complete(robot: RobotData, path: Path | None) -> RobotData:
     """Check a robot of another format than URDF and store its meshes. Return the robot."""
-    from hrpsim.model.formats.check_robot import check_robot
-    from hrpsim.model.formats.stored_meshes import store_meshes
+    from hrpsim.model.readers.check_robot import check_robot
+    from hrpsim.model.readers.stored_meshes import store_meshes
 
     robot.label = "<text>" if path is None else str(path)
     check_robot(robot)

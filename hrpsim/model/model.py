@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import ModelError, unknown_name
+from hrpsim.common.errors import ModelError, unknown_name
 from hrpsim.model.actuator import Actuator
-from hrpsim.model.formats.robot_data import ConnectionData, MeshFile, RobotData, Transmission
+from hrpsim.model.readers.robot_data import ConnectionData, MeshFile, RobotData, Transmission
+from hrpsim.model.readers.urdf.joint_motions import MOTIONS, JointMotion
 from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.model.system import FREE, JOINT_NQ, System
 from hrpsim.model.transmission import Tendon
-from hrpsim.model.urdf.joint_motions import MOTIONS, JointMotion
 
 BASES = ("free", "fixed")
 GREY = (190, 195, 205)  # of what has no colour
@@ -190,7 +190,7 @@ class Model:
         """
         if self.robot is None:
             return self.text
-        from hrpsim.model.formats.urdf_writer import write_urdf
+        from hrpsim.model.readers.urdf_writer import write_urdf
 
         return write_urdf(self.robot)
 

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hrpsim.errors import ModelError
-from hrpsim.model.urdf.resolve_uris import Resources
+from hrpsim.common.errors import ModelError
+from hrpsim.model.readers.urdf.resolve_uris import Resources
 
 if TYPE_CHECKING:
-    from hrpsim.model.formats.robot_data import RobotData
+    from hrpsim.model.readers.robot_data import RobotData
 
 Reader = Callable[[str, Path | None, Resources], "RobotData"]
 _SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*>", re.DOTALL)
@@ -40,20 +40,20 @@ class RobotFormat:
 
 
 def _read_mjcf(text: str, path: Path | None, resources: Resources) -> RobotData:
-    from hrpsim.model.mjcf.read import read_mjcf
-    from hrpsim.model.mjcf.robot import whole_robot
+    from hrpsim.model.readers.mjcf.read import read_mjcf
+    from hrpsim.model.readers.mjcf.robot import whole_robot
 
     return whole_robot(read_mjcf(text, path))
 
 
 def _read_body(text: str, path: Path | None, resources: Resources) -> RobotData:
-    from hrpsim.model.openhrp.body_file import read_body
+    from hrpsim.model.readers.openhrp.body_file import read_body
 
     return read_body(text, _named(path), resources)
 
 
 def _read_vrml(text: str, path: Path | None, resources: Resources) -> RobotData:
-    from hrpsim.model.openhrp.wrl import read_wrl
+    from hrpsim.model.readers.openhrp.wrl import read_wrl
 
     return read_wrl(text, _named(path))
 

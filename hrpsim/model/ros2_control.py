@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.model.formats.robot_data import RobotData
-from hrpsim.model.urdf.description import Description
-from hrpsim.model.urdf.joint_types import MOVING_TYPES
-from hrpsim.values import LARGEST
+from hrpsim.common.values import LARGEST
+from hrpsim.model.readers.robot_data import RobotData
+from hrpsim.model.readers.urdf.description import Description
+from hrpsim.model.readers.urdf.joint_types import MOVING_TYPES
 
 COMMANDS = ("position", "velocity", "effort")
 STATES = ("position", "velocity", "effort")

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.model.urdf.joint_motions import MOTIONS
+from hrpsim.model.readers.urdf.joint_motions import MOTIONS
 
 FIXED, REVOLUTE, PRISMATIC, FREE = (motion.code for motion in MOTIONS)
 JOINT_NQ = tuple(motion.q_count for motion in MOTIONS)

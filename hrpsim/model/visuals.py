@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim.errors import ModelError
+from hrpsim.common.errors import ModelError
 from hrpsim.model.body_inertia import why_no_solid
-from hrpsim.model.formats.robot_data import LinkData, MeshData, MeshFile, RobotData, ShapeData
 from hrpsim.model.model import GREY, CollisionShape, Frame, MeshUse, Model, Visual
+from hrpsim.model.readers.robot_data import LinkData, MeshData, MeshFile, RobotData, ShapeData
+from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.compound import centered_shape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from hrpsim.model.shapes.mesh_files import paint_plain_parts, read_mesh, read_scene
 from hrpsim.model.shapes.placement import Placement
-from hrpsim.model.urdf.resolve_uris import Resources
 
 BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))
 STATIC_COLOR = (150, 155, 165)

@@ -8,7 +8,7 @@ Only this package, and the crane's joystick, import rclpy.
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 __all__ = ["domains", "over_ros"]
 

@@ -5,11 +5,11 @@
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 __all__ = ["NoiseLevels", "SensorNoise"]
 
 if TYPE_CHECKING:
-    from hrpsim.sensors.noise import NoiseLevels, SensorNoise
+    from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 else:
     __getattr__, __dir__ = lazy_names(__name__)

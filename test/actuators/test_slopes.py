@@ -12,11 +12,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from interpreted import interpreted, records
 
-from hrpsim.actuators.commands import command_in_effect, command_rate, present_share
-from hrpsim.actuators.gear import gear_torque
-from hrpsim.actuators.motor import motor_torque
-from hrpsim.actuators.records import COMMAND
-from hrpsim.dynamics.joint_forces import damping_inertia, damping_slopes, demand, demand_slope
+from hrpsim.engine.actuators.commands import command_in_effect, command_rate, present_share
+from hrpsim.engine.actuators.gear import gear_torque
+from hrpsim.engine.actuators.motor import motor_torque
+from hrpsim.engine.actuators.records import COMMAND
+from hrpsim.engine.dynamics.joint_forces import (
+    damping_inertia,
+    damping_slopes,
+    demand,
+    demand_slope,
+)
 
 run_motor, run_gear, run_damping, run_demand, run_demand_slope, run_command, run_rate, run_share = (
     interpreted(kernel)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import hrpsim
 from hrpsim.bridges import OnnxPolicy
 from hrpsim.bridges.policy_check import differing_columns
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.control import ControlLoop
 
 mujoco = pytest.importorskip("mujoco")

@@ -10,14 +10,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from interpreted import interpreted
 
-from hrpsim.constraints.compliant_law import (
+from hrpsim.engine.constraints.compliant_law import (
     held_factors,
     held_law,
     held_slopes,
     stop_law,
     stop_slopes,
 )
-from hrpsim.constraints.impact_rows import CLOSED
+from hrpsim.engine.constraints.impact_rows import CLOSED
 
 DT = 1e-3
 run_held, run_held_slopes, run_stop, run_stop_slopes, run_factors = map(

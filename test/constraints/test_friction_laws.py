@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from interpreted import interpreted, records
 
-from hrpsim.constraints.friction_laws import (
+from hrpsim.engine.constraints.friction_laws import (
     CONE,
     DIFFERENTIABLE,
     LAWS,
@@ -27,7 +27,7 @@ from hrpsim.constraints.friction_laws import (
     sliding_derivative,
     tangent_count,
 )
-from hrpsim.constraints.rows import ROW
+from hrpsim.engine.constraints.rows import ROW
 
 numbers = st.floats(-10.0, 10.0)
 bounds = st.floats(1e-3, 10.0)

@@ -10,9 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from interpreted import interpreted
 
-from hrpsim.constraints.contact_rows import rigid_law, rigid_slopes
-from hrpsim.constraints.joint_rows import rigid_limit_law, rigid_limit_slopes
-from hrpsim.constraints.rows import correction_slope, wanted_correction
+from hrpsim.engine.constraints.contact_rows import rigid_law, rigid_slopes
+from hrpsim.engine.constraints.joint_rows import rigid_limit_law, rigid_limit_slopes
+from hrpsim.engine.constraints.rows import correction_slope, wanted_correction
 
 run_contact, run_contact_slopes, run_limit, run_limit_slopes, run_correction, run_slope = map(
     interpreted,

@@ -8,10 +8,10 @@ import pytest
 from model.urdf_text import joint, robot, zero_posture
 
 from hrpsim import ModelError, World, load_model
+from hrpsim.model.readers.urdf.joint_motions import PRISMATIC_MOTION, REVOLUTE_MOTION
+from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES, JointType, Step
 from hrpsim.model.shapes.placement import quaternion_of, rotation_from_rpy, rotation_with_z_along
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
-from hrpsim.model.urdf.joint_motions import PRISMATIC_MOTION, REVOLUTE_MOTION
-from hrpsim.model.urdf.joint_types import JOINT_TYPES, JointType, Step
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0"/><mass value="2"/>
   <inertia ixx="1" iyy="2" izz="2.5" ixy="0" ixz="0" iyz="0"/></inertial>"""

@@ -15,8 +15,8 @@ from hrpsim import ModelError, ModelWarning, load_model, share_path
 from hrpsim.model import from_robot_data, load
 from hrpsim.model.from_urdf import robot_of_urdf
 from hrpsim.model.load import expand_xacro
-from hrpsim.model.urdf.resolve_uris import Resources
-from hrpsim.model.urdf.xacro_text import UrdfText
+from hrpsim.model.readers.urdf.resolve_uris import Resources
+from hrpsim.model.readers.urdf.xacro_text import UrdfText
 
 HUMANOID = expand_xacro(share_path("urdf/hrp2_like.urdf.xacro"), {"bush": True})
 LINK = """<link name="{name}"><inertial><mass value="1"/>
@@ -94,7 +94,7 @@ def test_other_settings_are_other_models(settings, read):
 
 def test_limits_that_change_hold_for_what_was_kept(read, monkeypatch):
     load_model(robot())
-    monkeypatch.setattr("hrpsim.limits.LINKS", 0)
+    monkeypatch.setattr("hrpsim.common.limits.LINKS", 0)
     with pytest.raises(ValueError, match="LINKS"):
         load_model(robot())
 

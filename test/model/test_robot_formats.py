@@ -11,7 +11,7 @@ import pytest
 import hrpsim
 from hrpsim import ModelError
 from hrpsim.model import robot_formats
-from hrpsim.model.formats.robot_data import RobotData
+from hrpsim.model.readers.robot_data import RobotData
 from hrpsim.model.robot_formats import FORMATS, RobotFormat, format_of
 
 MASSES = "#MASSES\nbody 2.0\n"

@@ -18,8 +18,8 @@ from committed import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from hrpsim.cli import _parser
-from hrpsim.extras import EXTRAS, MissingPackageError, missing_package
+from hrpsim.commands.cli import _parser
+from hrpsim.common.extras import EXTRAS, MissingPackageError, missing_package
 
 # Each child of Python executes this before all else, also children of children.
 SITE = """
@@ -38,8 +38,9 @@ def only_base(finder):
 sys.meta_path[:] = [only_base(finder) for finder in sys.meta_path]
 """
 MODULES = """
-import importlib, pkgutil, hrpsim
-for module in pkgutil.walk_packages(hrpsim.__path__, "hrpsim."):
+import importlib, pkgutil, hrpsim, evidence.crane, evidence.experiments
+rooms = hrpsim, evidence.crane, evidence.experiments
+for module in (m for r in rooms for m in pkgutil.walk_packages(r.__path__, f"{r.__name__}.")):
     if module.name.startswith("hrpsim.ros.") or module.name.endswith("__main__"):
         continue
     try:
@@ -51,7 +52,7 @@ for module in pkgutil.walk_packages(hrpsim.__path__, "hrpsim."):
 """
 DOORS = """
 import importlib, pkgutil, hrpsim
-doors = [hrpsim.__name__]
+doors = [hrpsim.__name__, "evidence.crane"]
 doors += [m.name for m in pkgutil.iter_modules(hrpsim.__path__, "hrpsim.") if m.ispkg]
 for door in doors:
     room = importlib.import_module(door)
@@ -65,14 +66,14 @@ for door in doors:
 """
 # Modules for one extra alone, apart from hrpsim.ros.
 OF_EXTRAS = {
-    "hrpsim.crane.joystick",
+    "evidence.crane.joystick",
     "hrpsim.learning.environments",
     "hrpsim.viewer.controls",
     "hrpsim.viewer.gate",
     "hrpsim.viewer.viewer",
 }
 NAMES_OF_EXTRAS = {
-    "hrpsim.crane.JoystickCrane": "ros",
+    "evidence.crane.JoystickCrane": "ros",
     "hrpsim.learning.HumanoidEnv": "learning",
     "hrpsim.learning.HumanoidVectorEnv": "learning",
     "hrpsim.viewer.Viewer": "viewer",
@@ -173,7 +174,7 @@ def base(tmp_path_factory):
     """Return run(arguments, folder), which runs Python as in the base installation."""
     distributions = base_distributions()
     assert {"numba", "llvmlite", "numpy"} <= distributions and "rosbags" not in distributions
-    packages = {"hrpsim", "simulator_conformance", "benchmarks"}
+    packages = {"evidence", "hrpsim", "simulator_conformance"}
     for package, providers in packages_distributions().items():
         if distributions & {canonicalize_name(name) for name in providers}:
             packages.add(package)

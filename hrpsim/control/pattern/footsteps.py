@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.errors import HrpsimError, require_name
 from hrpsim.control.pattern.support_polygon import gap_between
-from hrpsim.errors import HrpsimError, require_name
 
 SIDES = ("left", "right")
 STAIRS_RUN = 0.26  # of the stairs in config/stairs.yaml [m]

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from lxml.etree import _Element
 
-from hrpsim import limits
-from hrpsim.errors import unknown_name
+from hrpsim.common import limits
+from hrpsim.common.errors import unknown_name
+from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.sensors.gazebo_values import deviation_of, text_of
 from hrpsim.model.sensors.sensor_kind import (
     COMMON,
@@ -23,7 +24,6 @@ from hrpsim.model.sensors.sensor_kind import (
     require,
 )
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
-from hrpsim.model.urdf.document import Document
 
 IMAGES = ("color", "depth", "segmentation")
 DEPTH_ENCODINGS = ("32FC1", "16UC1")  # metres, millimetres (REP 118)

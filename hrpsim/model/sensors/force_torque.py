@@ -9,11 +9,11 @@ from typing import Any
 
 from lxml.etree import _Element
 
+from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.sensors.gazebo_values import text_of
 from hrpsim.model.sensors.quantities import WRENCH
 from hrpsim.model.sensors.sensor_kind import StepSensorKind
 from hrpsim.model.shapes.placement import IDENTITY, Placement
-from hrpsim.model.urdf.document import Document
 
 _DIRECTIONS = ("child_to_parent", "parent_to_child")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from hrpsim.model.urdf.document import Document
+from hrpsim.model.readers.urdf.document import Document
 
 NOISE_TYPES = ("gaussian", "none")
 _AXES = ("x", "y", "z")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim.errors import unknown_name
+from hrpsim.common.errors import unknown_name
 from hrpsim.model.sensors.ray_pattern import ALIGNMENTS, RayPattern
 from hrpsim.model.sensors.sensor_kind import require
 

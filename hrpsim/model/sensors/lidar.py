@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from lxml.etree import _Element
 
-from hrpsim.errors import unknown_name
+from hrpsim.common.errors import unknown_name
+from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.sensors.gazebo_values import deviation_of, number_of, text_of
 from hrpsim.model.sensors.ray_pattern import RayPattern
 from hrpsim.model.sensors.sensor_kind import SampledSensorKind, require
-from hrpsim.model.urdf.document import Document
 
 PATTERNS = ("grid", "rosette")
 _FULL_TURN = 2.0 * math.pi + 1e-6

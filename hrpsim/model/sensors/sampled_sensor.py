@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import ModelError, shown_value, unknown_name
+from hrpsim.common.errors import ModelError, shown_value, unknown_name
 from hrpsim.model.sensors.kinds import SAMPLED_KINDS, settings_of_kind
 from hrpsim.model.sensors.ray_pattern import GEOMETRIES
 from hrpsim.model.sensors.sensor_kind import COMMON, SampledSensorKind, require

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from lxml.etree import _Element
 
-from hrpsim import limits
-from hrpsim.errors import ModelError
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError
+from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.sensors.gazebo_values import noise_of_axes, number_of, text_of
 from hrpsim.model.shapes.placement import Placement
-from hrpsim.model.urdf.document import Document
 
 COMMON = ("rate", "latency", "enabled", "noise", "dropout", "seed", "see_own", "geometry")
 

@@ -16,10 +16,10 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState, PointCloud2, PointField
 from std_msgs.msg import String
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import HrpsimError
 from hrpsim.control.estimation.base_estimator import sole_depth
 from hrpsim.control.framework.contact_points import ContactPoints, pressing_points
-from hrpsim.errors import HrpsimError
 from hrpsim.model.extension import with_robot_name
 from hrpsim.model.model import Sensor
 from hrpsim.ros.base import qos

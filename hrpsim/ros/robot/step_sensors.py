@@ -13,11 +13,11 @@ from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import Imu
 
 from hrpsim.control.framework.controller import ImuReading
+from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.model.model import Sensor
 from hrpsim.model.sensors.kinds import STEP_KINDS
 from hrpsim.ros.base.geometry_values import fill, numbers_of
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.objects.robot_reader import RobotReader
 
 # Added to the variance of the noise: zero means "unknown" in sensor_msgs.

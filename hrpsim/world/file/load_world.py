@@ -17,21 +17,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import ModelWarning, WorldError, unknown_name
+from hrpsim.common.errors import ModelWarning, WorldError, unknown_name
+from hrpsim.common.resources import share_path
+from hrpsim.common.yaml_text import parse_yaml, read_yaml
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.system import FREE
-from hrpsim.resources import share_path
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_shapes import locate, read_shape
 from hrpsim.world.file.world_schema import BODY, WORLD_FILE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.stepping import expect_steps
 from hrpsim.world.world import World
-from hrpsim.yaml_text import parse_yaml, read_yaml
 
 
 class PoseBounds(NamedTuple):

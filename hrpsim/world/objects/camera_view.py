@@ -11,7 +11,7 @@ import numpy as np
 
 from hrpsim.model.sensors.camera import Camera
 from hrpsim.model.sensors.sampled_sensor import SampledSensor
-from hrpsim.rendering.renderer import Lens, Picture
+from hrpsim.viewer.rendering.renderer import Lens, Picture
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.sensor_view import MeasuredView, OtherKindError, SamplingRobot
 

@@ -13,15 +13,15 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.dynamics.joint_forces import CONTROL, EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
-from hrpsim.errors import ModelWarning, NamedParts, StateError, WorldError
+from hrpsim.common.errors import ModelWarning, NamedParts, StateError, WorldError
+from hrpsim.common.values import finite_vector
+from hrpsim.engine.dynamics.joint_forces import CONTROL, EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
+from hrpsim.engine.step.scene.status import LARGEST_SPEED
 from hrpsim.model.model import Model
 from hrpsim.model.sensors.camera import Camera
 from hrpsim.model.sensors.contact_pad import ContactPad
 from hrpsim.model.sensors.height_scan import HeightScan
 from hrpsim.model.sensors.lidar import Lidar
-from hrpsim.step.scene.status import LARGEST_SPEED
-from hrpsim.values import finite_vector
 from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector

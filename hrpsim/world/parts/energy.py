@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim.errors import ModelWarning
-from hrpsim.step.arrays import Scene
-from hrpsim.step.audit.records import DUE, REPORTED
-from hrpsim.step.scene.integrators import INTEGRATORS
+from hrpsim.common.errors import ModelWarning
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.audit.records import DUE, REPORTED
+from hrpsim.engine.step.scene.integrators import INTEGRATORS
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 

@@ -1,0 +1,93 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The position correction of a step: the rows that hold in it, and their impulses."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.derivatives.differentiate import contact_changes, correction_slopes
+from hrpsim.derivatives.room import TakenStep
+from hrpsim.engine.compile.compiled import prepared
+from hrpsim.engine.constraints.rows import JOINT_FRICTION, VELOCITY_LIMIT
+
+_contact_changes = prepared(contact_changes)
+_correction_slopes = prepared(correction_slopes)
+
+
+class Corrections(NamedTuple):
+    """Rows (k,) that take part in the position correction."""
+
+    numbers: np.ndarray  # (k,) among the rows of the step
+    wanted: np.ndarray  # (k,) rate
+    two_sided: np.ndarray  # (k,) whether they hold in any case
+    by_q: np.ndarray  # (k, nv) change of the wanted rate less that of J w
+    by_velocity: np.ndarray  # (k, nv)
+    softening: np.ndarray  # (k, nv) change of the compliance by q
+
+
+def joined(found: list[Corrections]) -> Corrections:
+    """Return all rows together."""
+    return Corrections(*(np.concatenate(parts) for parts in zip(*found)))
+
+
+def find_impulses(
+    found: Corrections, J: np.ndarray, compliance: np.ndarray, mass: np.ndarray
+) -> np.ndarray:
+    """Return the impulses l (k,) of the position correction, not negative for one-sided rows.
+
+    Rows with an impulse reach the wanted rate J w + S l, with w = M^-1 J' l. The impulses minimise
+    |C l - y|^2 with C' C = J M^-1 J' + S and C' y = the wanted rates.
+    """
+    from scipy.optimize import nnls  # whose import takes longer than that of hrpsim
+
+    both = found.two_sided
+    whitened = np.linalg.solve(np.linalg.cholesky(mass), J.T)
+    C = np.concatenate([whitened, np.diag(np.sqrt(compliance))])
+    y = np.linalg.lstsq(C.T, found.wanted, rcond=None)[0]
+    solved, _ = nnls(np.concatenate([C, -C[:, both]], axis=1), y)
+    impulses = solved[: len(both)].copy()
+    impulses[both] -= solved[len(both) :]
+    return impulses
+
+
+def taking_part(rows, numbers, takes_part, two_sided, *changes) -> Corrections:
+    """Return the rows of these numbers (k,) that take part. `changes` are the last three fields."""
+    at = np.flatnonzero(takes_part)
+    wanted = rows["correction_velocity"][numbers[at]]
+    return Corrections(numbers[at], wanted, two_sided[at], *(of[at] for of in changes))
+
+
+def slopes_of(step: TakenStep, first: int) -> np.ndarray:
+    """Return the derivatives of wanted corrections by gaps and errors (rows,) [1/s].
+
+    `first` is the first row of joints.
+    """
+    slopes = np.empty(len(step.rows))
+    _correction_slopes(step.reference, step.room, first, slopes)
+    return slopes
+
+
+def of_contacts(step: TakenStep, slopes: np.ndarray) -> Corrections:
+    """Return the normals that may hold in the position correction. slopes: of `slopes_of`."""
+    w, count = step.room.whole, len(step.contacts)
+    turned, gaps = np.empty((2, count, len(w.velocity)))
+    _contact_changes(step.reference, step.room, step.coordinates, w.correction, turned, gaps)
+    by_q, all_of = slopes[: 3 * count : 3, None] * gaps - turned, np.ones(count, dtype=bool)
+    numbers, none = 3 * np.arange(count), np.zeros_like(by_q)
+    return taking_part(step.rows, numbers, all_of, ~all_of, by_q, none, w.softening[:count])
+
+
+def of_joints(
+    step: TakenStep, slopes: np.ndarray, first: int, jacobians: np.ndarray
+) -> Corrections:
+    """Return the rows of joints, from number `first` on, that may hold in the correction."""
+    rows = step.rows[first:]
+    takes_part = (rows["kind"] != VELOCITY_LIMIT) & (rows["kind"] != JOINT_FRICTION)
+    takes_part &= (rows["compliance"] == 0.0) & (np.abs(rows["impulse"]) < rows["upper"])
+    by_q, numbers = slopes[first:, None] * jacobians[first:], first + np.arange(len(rows))
+    none = np.zeros_like(by_q)
+    return taking_part(step.rows, numbers, takes_part, rows["lower"] != 0.0, by_q, none, none)

@@ -1,0 +1,208 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Motor and gear of an actuator in one step: the torque on the joint as a function of its motion.
+
+With a rigid gear the motor moves with the joint. Without losses the joint has the rotor's inertia
+and friction. For losses see engine.actuators.lossy_gear. With two masses the motor's inertia J lies
+behind a spring and damper with a dead zone (Nordin, Galic and Gutman 1997, "New models for backlash
+and gear play"). Within the backlash the spring relaxes and transmits nothing. At a flank the spring
+transmits
+
+    T = k (twist + twist') / 2 + c (twist' - twist) / dt,   no pull.
+
+For a given velocity of the joint at the end of the step, the motor's velocity w' is the root of a
+function that increases with w', piecewise linear:
+
+    J (w' - w) / dt - M(w') + g T(w') + friction = 0.
+
+In the present state of limits, flank and friction, the joint therefore sees one torque and one
+inertia. The motion found shows whether the state is correct (hrpsim.engine.step.motion.actuators).
+
+Dry friction of motor and gear has Stribeck's curve, and losses in proportion to the load. A gear
+has the efficiencies e (motor drives) and b (driven back). For the torque T on the joint, the gear
+needs T / e or b T of its motor. Both are Coulomb friction about a mean: a torque (1 / e + b) / 2 T,
+and a friction (1 / e - b) / 2 |T| on the motor. Sticking and the direction of motion therefore need
+no special case.
+"""
+
+import math
+
+from hrpsim.engine.actuators.lossy_gear import linearise_losses
+from hrpsim.engine.actuators.motor import motor_torque
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+
+_FAST = 6.0  # multiple of Stribeck's velocity above which exp(-r^2) is rounding
+_ROUNDING, _NEAR = 1e-13, 1e-10  # of a velocity
+_SMALLEST = 1e-16  # velocity that counts [rad/s]
+_ITERATIONS = 60
+_AT_REST = 2.0  # direction of a motor that may stick
+
+
+@inlined_kernel
+def dry_friction(actuator, speed):
+    """Return the level of dry friction at a speed [Nm]: Stribeck's curve."""
+    if speed == 0.0:
+        return actuator.static
+    ratio = speed / actuator.stribeck_speed
+    if actuator.static == actuator.coulomb or abs(ratio) > _FAST:
+        return actuator.coulomb
+    return actuator.coulomb + (actuator.static - actuator.coulomb) * math.exp(-ratio * ratio)
+
+
+@inner_kernel
+def linearise(actuator, step_state, joint_end):
+    """Write the torque on the joint, linear about a velocity of the joint at the end of the step.
+
+    Args:
+        actuator: record of the actuator's constants.
+        step_state: record of the actuator in this step.
+        joint_end: velocity of the joint at the end of the step [rad/s or m/s].
+    """
+    step_state.joint_end = joint_end
+    if actuator.two_mass:
+        _linearise_two_masses(actuator, step_state, joint_end)
+        return
+    if actuator.has_losses:
+        linearise_losses(actuator, step_state, joint_end)
+        return
+    torque, slope, _, step_state.reach = motor_torque(actuator, step_state, joint_end, joint_end)
+    step_state.motor_end, step_state.motor_slope = joint_end, 1.0
+    step_state.motor_torque, step_state.motor_torque_slope = torque, slope
+    step_state.torque, step_state.slope = torque, slope
+
+
+@inner_kernel
+def settle(actuator, step_state, inertia, momentum, time_step):
+    """Take the torque linear about the joint's final velocity if all else stays.
+
+    This velocity solves I joint_end - dt torque(joint_end) = momentum, by Newton's method with a
+    bracket.
+
+    Args:
+        actuator: record of the actuator's constants.
+        step_state: record of the actuator in this step.
+        inertia: I that the joint moves [kg m^2 or kg].
+        momentum: momentum of the joint without the torque [Nms or Ns].
+        time_step: dt [s].
+    """
+    low, high = -math.inf, math.inf
+    for _ in range(_ITERATIONS):
+        left = inertia * step_state.joint_end - time_step * step_state.torque - momentum
+        growth = inertia - time_step * step_state.slope
+        near = max(step_state.reach, _NEAR * abs(step_state.joint_end) + _SMALLEST)
+        if abs(left) * (1.0 + abs(step_state.motor_slope)) <= near * growth:
+            return
+        if left > 0.0:
+            high = step_state.joint_end
+        else:
+            low = step_state.joint_end
+        end = step_state.joint_end - left / growth
+        if not (low < end and end < high):
+            end = 0.5 * (low + high)
+        step_state.motor_end += step_state.motor_slope * (end - step_state.joint_end)
+        linearise(actuator, step_state, end)
+
+
+@inlined_kernel
+def _linearise_two_masses(actuator, step_state, joint_end):
+    """Write the torque on the joint, linear about a final velocity, with two masses.
+
+    The method is Newton's method with a bracket. With dry friction the motor is first taken to move
+    as expected. If that fails, the torques on the motor at rest decide whether it sticks, or its
+    direction.
+    """
+    w, side, low, high = step_state.motor_end, 0.0, -math.inf, math.inf
+    if step_state.dry > 0.0 or actuator.gear_loss > 0.0:
+        side = math.copysign(1.0, w) if w != 0.0 else _AT_REST
+    decided = False
+    for _ in range(_ITERATIONS):
+        torque, stiffness, reach = gear_torque(actuator, step_state, w - joint_end)
+        motor, by_motor, by_joint, motor_reach = motor_torque(actuator, step_state, w, joint_end)
+        reach = min(reach, motor_reach)
+        loss = step_state.dry + actuator.gear_loss * abs(torque)
+        left = (
+            actuator.resisting * (w - step_state.motor_start)
+            + actuator.viscous * step_state.motor_start
+            - motor
+        )
+        left += actuator.gear_gain * torque
+        if side == _AT_REST:
+            if abs(left) <= loss:
+                load, growth = 0.0, math.inf
+                lever = (
+                    actuator.gear_gain + actuator.gear_loss
+                ) * step_state.of_rate + step_state.of_joint
+                reach = min(reach, (loss - abs(left)) / lever)
+                break
+            side, decided = -math.copysign(1.0, left), True
+            low, high = (0.0, math.inf) if side > 0.0 else (-math.inf, 0.0)
+        left += side * loss
+        load = actuator.gear_gain + side * math.copysign(actuator.gear_loss, torque)
+        growth = actuator.resisting - by_motor + load * stiffness
+        if left > 0.0:
+            high = w
+        else:
+            low = w
+        change = -left / growth
+        if side * (w + change) < 0.0 and not decided:
+            w, side = 0.0, _AT_REST
+            continue
+        if not (low <= w + change and w + change <= high):
+            change = 0.5 * (low + high) - w
+        elif abs(change) <= max(reach, _ROUNDING * (abs(w) + abs(joint_end)) + _SMALLEST):
+            w, torque, motor = w + change, torque + stiffness * change, motor + by_motor * change
+            reach -= abs(change)
+            if side != 0.0:
+                reach = min(reach, abs(w))
+            break
+        w += change
+    step_state.reach = reach
+    step_state.motor_end, step_state.motor_slope = w, (by_joint + load * stiffness) / growth
+    step_state.torque, step_state.slope = torque, stiffness * (step_state.motor_slope - 1.0)
+    step_state.motor_torque, step_state.motor_torque_slope = (
+        motor,
+        by_motor * step_state.motor_slope + by_joint,
+    )
+
+
+@inlined_kernel
+def begin_gear(actuator, state, step_state, time_step):
+    """Write the torque that the gear transmits in a step, as a function of the final velocities.
+
+    The damper acts by the trapezoidal rule if motor and link do not swing about each other from
+    step to step. A stronger damper brings motor and link to rest relative to each other.
+    """
+    moved = actuator.inertia * state.moved_inertia / (actuator.inertia + state.moved_inertia)
+    damping = max(0.5 * actuator.damping, actuator.damping - moved / time_step)
+    step_state.of_rate = actuator.spring_rate + damping
+    step_state.gear_torque = (
+        actuator.of_middle * step_state.middle + actuator.of_twist * state.twist
+    )
+    step_state.gear_torque -= (damping - 0.5 * actuator.damping) * (
+        step_state.motor_start - step_state.joint_start
+    )
+
+
+@inlined_kernel
+def gear_torque(actuator, step_state, rate):
+    """Return the torque that the gear transmits, and its derivative by the motor's speed.
+
+    The third number is the change of that speed within which the derivative holds.
+    """
+    torque = step_state.gear_torque + step_state.of_rate * rate
+    beyond = abs(torque) - actuator.dead_torque
+    reach = abs(beyond) / step_state.of_rate
+    if beyond > 0.0:
+        return math.copysign(beyond, torque), step_state.of_rate, reach
+    return 0.0, 0.0, reach
+
+
+@inlined_kernel
+def relax_twist(actuator, state):
+    """Return the twist of the gear's spring after a step that transmitted state.torque."""
+    if state.torque > 0.0:
+        return state.deflection - actuator.half_backlash
+    if state.torque < 0.0:
+        return state.deflection + actuator.half_backlash
+    return actuator.relaxation * state.twist

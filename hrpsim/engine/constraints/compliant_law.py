@@ -1,0 +1,152 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The law of a row with spring and damper, and its derivatives (SPOOK, AGX eq. 15).
+
+docs/explanation/derivations.md, section 10, has the equations. The functions of the law take real
+or complex numbers. A complex step through the same functions gives the derivatives.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.constraints.impact_rows import CLOSED
+
+# Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
+_SHORTEST = 1e-3
+_STEP = 1e-30  # of the complex step
+
+
+@inlined_kernel
+def damper_weight(inverse_mass, compliance, damping):
+    """Return the fraction of a row's damper that acts at the velocity at the end of the step.
+
+    A damper that is slow compared with the step has the weight 1/2, which is of second order. A
+    fast damper has the weight 1, with which motion decays.
+
+    Args:
+        inverse_mass: of the row [1/kg or 1/(kg m^2)].
+        compliance: [m/N or rad/Nm].
+        damping: damping time multiplied by the time for which the damper acts [s^2].
+    """
+    if compliance == 0.0:
+        return 1.0 + 0.0 * inverse_mass
+    drag = damping * inverse_mass
+    return (3.0 * compliance + drag) / (6.0 * compliance + drag)
+
+
+@inlined_kernel
+def held_law(error, rate, inverse_mass, compliance, damping_time, time_step):
+    """Return target and compliance of a row that holds an error at zero.
+
+    Args:
+        error: error in the middle of the step, extrapolated by `rate` [m or rad].
+        rate: rate of the error at the start of the step [m/s or rad/s].
+        inverse_mass: of the row without its compliance [1/kg or 1/(kg m^2)].
+        compliance: [m/N or rad/Nm]; 0 makes the row rigid.
+        damping_time: [s].
+        time_step: [s].
+
+    Returns:
+        The target [m/s or rad/s], and the compliance of the row [1/kg or 1/(kg m^2)].
+    """
+    weight = damper_weight(inverse_mass, compliance, damping_time * time_step)
+    share = 1.0 / (1.0 + 4.0 * (weight * damping_time) / time_step)
+    pressed = error + (1.0 - weight) * damping_time * rate
+    target = share * (rate - 4.0 * pressed / time_step)
+    return target, 4.0 * compliance * share / (time_step * time_step)
+
+
+@inlined_kernel
+def stop_law(gap, rate, acceleration, inverse_mass, compliance, damping_time, time_step):
+    """Return target and compliance of a one-sided row, and the time for which the row acts [s].
+
+    A gap that closes within the step meets spring and damper for the rest of the step. A gap that
+    should stay open, but is closed by other constraints, meets the spring alone.
+
+    Args:
+        gap: gap in the middle of the step, extrapolated by `rate` [m or rad].
+        rate: rate of the gap at the start of the step [m/s or rad/s].
+        acceleration: acceleration of the gap without constraints [m/s^2 or rad/s^2].
+        inverse_mass: of the row without its compliance [1/kg or 1/(kg m^2)].
+        compliance: [m/N or rad/Nm].
+        damping_time: [s].
+        time_step: [s].
+    """
+    start, fraction = gap - 0.5 * time_step * rate, 1.0
+    if start.real > CLOSED:
+        end = gap + 0.5 * time_step * (rate + time_step * acceleration)
+        if end.real < 0.0:
+            rest = end / (end - start)
+            fraction = rest if rest.real > _SHORTEST else _SHORTEST
+        else:
+            damping_time = 0.0
+        start = 0.0
+    duration = time_step * fraction
+    weight = damper_weight(inverse_mass, compliance, damping_time * duration)
+    share = 1.0 / (1.0 + 4.0 * weight * damping_time / time_step)
+    pressed = 0.5 * (start + gap) + (1.0 - weight) * damping_time * rate
+    target = -4.0 * share * pressed / time_step
+    return target, 4.0 * compliance * share / (time_step * duration), duration
+
+
+@inner_kernel
+def held_slopes(error, rate, inverse_mass, own, time_step, slopes_out):
+    """Write the derivatives (3, 2) of target and compliance by error, rate and inverse mass.
+
+    The arguments are the same as for `held_law`. `own` has the compliance and the damping time.
+    """
+    for k in range(3):
+        target, compliance = held_law(
+            error + (1j * _STEP if k == 0 else 0j),
+            rate + (1j * _STEP if k == 1 else 0j),
+            inverse_mass + (1j * _STEP if k == 2 else 0j),
+            own.compliance,
+            own.damping_time,
+            time_step,
+        )
+        slopes_out[k, 0], slopes_out[k, 1] = target.imag / _STEP, compliance.imag / _STEP
+
+
+@inner_kernel
+def stop_slopes(gap, rate, acceleration, inverse_mass, own, time_step, slopes_out):
+    """Write the derivatives (3, 2) of target and compliance by gap, rate and inverse mass.
+
+    The arguments are the same as for `stop_law`. `own` has the compliance and the damping time.
+    Return target and compliance.
+    """
+    value, give = 0.0, 0.0
+    for k in range(3):
+        target, compliance, _ = stop_law(
+            gap + (1j * _STEP if k == 0 else 0j),
+            rate + (1j * _STEP if k == 1 else 0j),
+            acceleration,
+            inverse_mass + (1j * _STEP if k == 2 else 0j),
+            own.compliance,
+            own.damping_time,
+            time_step,
+        )
+        slopes_out[k, 0], slopes_out[k, 1] = target.imag / _STEP, compliance.imag / _STEP
+        value, give = target.real, compliance.real
+    return value, give
+
+
+@kernel
+def held_factors(inverse_mass, compliance, damping_time, time_step, factors_out):
+    """Write c and d of rows that hold an error, and their derivatives by the inverse mass.
+
+    `held_law` is linear in rate and error: the target is c (d rate - 4 error / time_step).
+
+    Args:
+        inverse_mass: of the rows without their compliance (k,) [1/kg or 1/(kg m^2)].
+        compliance: (k,) [m/N or rad/Nm].
+        damping_time: (k,) [s].
+        time_step: [s].
+        factors_out: c, d and their derivatives (4, k).
+    """
+    for k in range(inverse_mass.shape[0]):
+        moved = inverse_mass[k] + 1j * _STEP
+        by_error, _ = held_law(1.0, 0.0, moved, compliance[k], damping_time[k], time_step)
+        by_rate, _ = held_law(0.0, 1.0, moved, compliance[k], damping_time[k], time_step)
+        c = -0.25 * time_step * by_error
+        d = by_rate / c
+        factors_out[0, k], factors_out[1, k] = c.real, d.real
+        factors_out[2, k], factors_out[3, k] = c.imag / _STEP, d.imag / _STEP

@@ -1,0 +1,174 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The protocol of solvers: attempts at an island, and tables of attempts.
+
+Every solver of an island has the signature `solve(s, k, task)`, with the scene, the number of the
+island and a `Task`. The solver writes impulses, velocities, and `converged`, `residual` and
+`sweeps` of the island. The solver returns DONE, TOO_LARGE if another solver is faster, or the
+status that names the missing capacity.
+
+A table has one `Attempt` for each use of a solver. `order_of` makes kernels from a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hrpsim.engine.compile.compiled import Kernel, inlined_kernel
+from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS
+from hrpsim.engine.step.scene.status import DONE, TOO_LARGE
+
+
+class Task(NamedTuple):
+    """What is asked of the solvers of an island.
+
+    Attributes:
+        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.
+        sweep_limit: largest number of sweeps.
+        tolerance: accepted error [m/s].
+    """
+
+    extent: int
+    sweep_limit: int
+    tolerance: float
+
+
+@inlined_kernel
+def always(s, k, task):
+    """Return True."""
+    return True
+
+
+@inlined_kernel
+def never(s, k, task):
+    """Return False."""
+    return False
+
+
+class Attempt(NamedTuple):
+    """One use of a solver, and what follows. All kernels have the arguments (s, k, task).
+
+    Attributes:
+        solve: the solver.
+        why: reason for the attempt.
+        when: whether the attempt suits an island.
+        next: names of the attempts after a failure. The first one that suits the island is made.
+            If none does, the island stays as it is.
+        if_too_large: the same after TOO_LARGE. None: `next`.
+        helps: whether an island that the attempt solved was taken over from the chosen solver.
+        goes_on: whether the attempt is made again after the FIRST_ATTEMPTS, which were short.
+        is_trial: whether the next attempt belongs to the FIRST_ATTEMPTS as well.
+    """
+
+    solve: Kernel
+    why: str
+    when: Kernel = always
+    next: tuple[str, ...] = ()
+    if_too_large: tuple[str, ...] | None = None
+    helps: Kernel = never
+    goes_on: Kernel = never
+    is_trial: bool = False
+
+
+class Order(NamedTuple):
+    """The kernels of a table. An attempt is its number in the table, and `end` means none.
+
+    Attributes:
+        first: `first(s, k, task)` returns the first attempt.
+        second: `second(attempt, s, k, task)` returns the attempt after the FIRST_ATTEMPTS.
+        run: `run(attempt, s, k, task)` makes attempts until one solves the island. Returns DONE, or
+            the status that names the missing capacity.
+    """
+
+    first: Kernel
+    second: Kernel
+    run: Kernel
+
+
+def order_of(table: dict[str, Attempt], first: tuple[str, ...]) -> Order:
+    """Return the kernels of a table; `first` names the attempts to begin with, as `next`."""
+    attempts, end = tuple(table.values()), len(table)
+    solve = _switch([a.solve for a in attempts])
+    helps = _switch([a.helps for a in attempts])
+    goes_on = _switch([a.goes_on for a in attempts])
+    after_failure = _switch([_choice(table, a.next) for a in attempts])
+    if_too_large = _switch(
+        [_choice(table, a.next if a.if_too_large is None else a.if_too_large) for a in attempts]
+    )
+    is_trial = tuple(int(a.is_trial) for a in attempts)
+
+    @inlined_kernel
+    def second(attempt, s, k, task):
+        if goes_on(attempt, s, k, task):
+            return attempt
+        return after_failure(attempt, s, k, task)
+
+    @inlined_kernel
+    def run(attempt, s, k, task):
+        island = s.islands.ranges[k]
+        while attempt != end:
+            status = solve(attempt, s, k, task)
+            if status == TOO_LARGE:
+                attempt = if_too_large(attempt, s, k, task)
+                continue
+            if status != DONE:
+                return status
+            if island.converged:
+                if helps(attempt, s, k, task):
+                    s.step_stats[0].handed_over += 1
+                return DONE
+            if task.extent == FIRST_ATTEMPTS and not is_trial[attempt]:
+                island.attempt = attempt
+                return DONE
+            attempt = after_failure(attempt, s, k, task)
+        return DONE
+
+    return Order(_choice(table, first), second, run)
+
+
+def _switch(kernels: Sequence[Kernel]) -> Kernel:
+    """Return a kernel `call(number, s, k, task)` that calls the kernel with a number."""
+
+    @inlined_kernel
+    def call(number, s, k, task):
+        return last(s, k, task)
+
+    last = kernels[-1]
+    for number in range(len(kernels) - 2, -1, -1):
+        call = _case(number, kernels[number], call)
+    return call
+
+
+def _case(chosen: int, kernel: Kernel, others: Kernel) -> Kernel:
+    @inlined_kernel
+    def call(number, s, k, task):
+        if number == chosen:
+            return kernel(s, k, task)
+        return others(number, s, k, task)
+
+    return call
+
+
+def _choice(table: dict[str, Attempt], names: tuple[str, ...]) -> Kernel:
+    """Return a kernel that returns the number of the first attempt that suits an island."""
+    end, numbers = len(table), {name: number for number, name in enumerate(table)}
+
+    @inlined_kernel
+    def choose(s, k, task):
+        return end
+
+    for name in reversed(names):
+        choose = _candidate(numbers[name], table[name].when, choose)
+    return choose
+
+
+def _candidate(number: int, when: Kernel, others: Kernel) -> Kernel:
+    @inlined_kernel
+    def choose(s, k, task):
+        if when(s, k, task):
+            return number
+        return others(s, k, task)
+
+    return choose

@@ -1,0 +1,270 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Newton's method for islands of the scene: which islands it may solve, and the attempts by it."""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.friction_laws import has_derivative
+from hrpsim.engine.constraints.solver_table import takes_help
+from hrpsim.engine.solvers.newton.multipliers import CAUTION
+from hrpsim.engine.solvers.newton.near_contacts import choose_rows, largest_miss
+from hrpsim.engine.solvers.newton.newton_problem import write_problem
+from hrpsim.engine.solvers.newton.solve import RESTS, STILL, solve_by_newton
+from hrpsim.engine.step.rows.saved_impulses import restore_impulses
+from hrpsim.engine.step.rows.solver_memory import (
+    AT_REST,
+    BY_NEWTON,
+    BY_SWEEPS,
+    longer_by_newton,
+    remember,
+)
+from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS
+from hrpsim.engine.step.scene.status import DONE, MORE_NEWTON, TOO_LARGE
+from hrpsim.model.system import FREE
+
+NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
+
+# What an attempt may take: a few factorisations, many unless it would take too long, many anyway.
+BRIEF, USUAL, INSISTS = range(3)
+
+# Factorisations that an island may take in a step of the world, and multiplications of them all
+# (about half a second). Where fewer than _FEWEST would be left, sweeps continue instead.
+_MOST, _WORK, _FEWEST = 1000, 3_000_000_000, 25
+
+# Factorisations of a first attempt at a lone robot: as a rule two or three suffice.
+_FIRST_ATTEMPT = 12
+
+# Multiplications with which a dense island is solved to the tolerance. In a jammed pile the last
+# decades cost most: from there on it is content with a larger error (multipliers.small_enough).
+_PATIENT_WORK = 300_000_000
+
+# Contacts that part faster than _SHARE of an island's largest error wait (near_contacts). Where the
+# solution brings some of them together it is sought again with them, _TURNS times in all, the last
+# time with all contacts. Each turn may take the remaining factorisations, and half of them in any
+# case.
+_SHARE, _TURNS = 0.25, 4
+
+# Contacts of a lone robot that are solved at once: a second turn costs more than they do.
+_FEW_CONTACTS = 16
+
+# Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
+# lost in rounding, and no solver can continue.
+_DIVERGES = 1e10
+
+
+@inner_kernel
+def goes_to_newton(settings, forest, constrained, rows, island):
+    """Return when an island goes to Newton's method: NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON.
+
+    Sweeps over a lone robot are cheap, and usually converge.
+    """
+    island_rows, when = rows.island_rows, AFTER_ALL_SWEEPS
+    if settings.relative_tolerance > 0.0:
+        return NOT_AT_ALL
+    for k in range(island.first, island.end):
+        row = rows.rows[island_rows[k]]
+        if not takes_help(row):
+            return NOT_AT_ALL
+        if k < island.contact_end and not has_derivative(row.friction_model):
+            return NOT_AT_ALL
+        if row.width_b > 0 or _pushes_free_body(forest, constrained, row):
+            when = SOON
+    return when
+
+
+@inlined_kernel
+def _pushes_free_body(forest, constrained, row):
+    """Return whether a row pushes a body that is alone in its tree."""
+    constraint_body = constrained.bodies[row.constrained_a]
+    if constraint_body.dof >= 0:
+        return False
+    body = forest.bodies[constraint_body.body]
+    return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
+
+
+@inlined_kernel
+def start_by_newton(s, k, task):
+    """Solve an island from the impulses of the last step."""
+    s.islands.ranges[k].sweeps = 0
+    return _solve(s, k, task, USUAL)
+
+
+@inlined_kernel
+def start_by_newton_as_chosen(s, k, task):
+    """Solve an island from the impulses of the last step, whatever the time."""
+    s.islands.ranges[k].sweeps = 0
+    return _solve(s, k, task, INSISTS)
+
+
+@inlined_kernel
+def start_again_by_newton(s, k, task):
+    """Undo the sweeps; solve an island from the impulses of the last step, whatever the time."""
+    restore_impulses(s.constrained, s.rows, s.islands.ranges[k])
+    return _solve(s, k, task, INSISTS)
+
+
+@inlined_kernel
+def continue_by_newton(s, k, task):
+    """Solve an island from the impulses of the sweeps, if these do not diverge."""
+    if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
+        return TOO_LARGE
+    return _solve(s, k, task, USUAL)
+
+
+@inlined_kernel
+def continue_briefly_by_newton(s, k, task):
+    """Continue from the impulses of the sweeps, for a few factorisations."""
+    if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
+        return TOO_LARGE
+    return _solve(s, k, task, BRIEF)
+
+
+@inlined_kernel
+def precede_direct_solver(s, k, task):
+    """Solve the direct island from the impulses of the last step; restore them after a failure."""
+    island = s.islands.ranges[k]
+    island.sweeps = 0
+    status = _solve(s, k, task, USUAL)
+    if status == DONE and not island.converged:
+        restore_impulses(s.constrained, s.rows, island)
+        remember(s.collision.contacts, s.rows, island, BY_SWEEPS)
+    return status
+
+
+@inlined_kernel
+def follow_direct_solver(s, k, task):
+    """Solve the direct solver's island from the impulses of that solver."""
+    island = s.islands.ranges[k]
+    status = _solve(s, k, task, USUAL)
+    if status == DONE and not island.converged:
+        remember(s.collision.contacts, s.rows, island, BY_SWEEPS)
+    return status
+
+
+@inlined_kernel
+def _solve(s, k, task, effort):
+    status = solve_by_newton_method(s, k, effort, task.extent)
+    if status == TOO_LARGE:
+        remember(s.collision.contacts, s.rows, s.islands.ranges[k], BY_SWEEPS)
+    return status
+
+
+@lazy_kernel(np.int64, np.int64, np.int64)
+def solve_by_newton_method(s, k, effort, extent):
+    """Solve island `k` by Newton's method, from its present impulses.
+
+    Args:
+        s: the scene.
+        k: number of the island.
+        effort: BRIEF ... INSISTS.
+        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.
+
+    Returns:
+        DONE, MORE_NEWTON if room is short, or TOO_LARGE if the solution would take too long.
+    """
+    island, settings, stats = s.islands.ranges[k], s.settings[0], s.step_stats[0]
+    is_dense = goes_to_newton(settings, s.forest, s.constrained, s.rows, island) == SOON
+    hurries = not is_dense and (effort == BRIEF or extent == FIRST_ATTEMPTS)
+    status, spent, begin = _solve_in_turns(s, island, is_dense, hurries, effort == INSISTS)
+    if status != DONE:
+        return status
+    stats.newton_factorisations += spent
+    if hurries and not island.converged:
+        return DONE
+    stats.newton_islands += 1
+    # A step that is solved again with other frictions is no example of those to come. Nor is one
+    # in which sweeps had nearly come to their end.
+    revised = s.counts[0].friction_revisions > 0 and not is_dense
+    if not revised and not (effort == BRIEF and begin < RESTS * settings.tolerance):
+        _remember_solution(s, island, is_dense, spent, begin)
+    return DONE
+
+
+@inlined_kernel
+def _solve_in_turns(s, island, is_dense, hurries, insists):
+    """Solve an island: first without the contacts that part, then with those that it needs.
+
+    Args:
+        s: the scene.
+        island: ISLAND record.
+        is_dense: whether bodies push each other.
+        hurries: whether a few factorisations must suffice.
+        insists: whether the time does not matter.
+
+    Returns:
+        (status as of `solve_by_newton_method`, factorisations, error at the start [m/s]).
+    """
+    rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
+    tolerance = s.settings[0].tolerance
+    may_wait = is_dense or island.contact_end - island.first > _FEW_CONTACTS
+    spent, limit, begin, missed = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
+    for turn in range(_TURNS):
+        some_wait = may_wait and turn < _TURNS - 1 and (turn == 0 or spent < limit)
+        if not _write_island(s, island, _SHARE if some_wait else math.inf):
+            return MORE_NEWTON, spent, begin
+        if turn == 0:
+            limit = min(limit, _begin_count(s.newton.capacity[0], is_dense))
+            if limit < _FEWEST and not insists and not hurries:
+                return TOO_LARGE, spent, begin
+        count, error, island.residual = solve_by_newton(
+            rows,
+            s.rows.response,
+            tolerance,
+            limit if hurries else max(limit - spent, limit // 2, _FEWEST),
+            is_dense,
+            velocity,
+            s.newton,
+            s.newton_part,
+        )
+        spent, begin = spent + count, max(begin, error)
+        missed = largest_miss(rows, island_rows, island, velocity, False) if some_wait else 0.0
+        if missed <= max(island.residual, CAUTION * tolerance):
+            break
+    island.residual = max(island.residual, missed)
+    island.converged = island.residual <= tolerance
+    return DONE, spent, begin
+
+
+@inlined_kernel
+def _write_island(s, island, share):
+    """Write the problem, without contacts that part faster; return whether there was room."""
+    rows, tolerance = s.rows.rows, s.settings[0].tolerance
+    contacts = choose_rows(
+        rows, s.rows.island_rows, island, share, s.constrained.velocity, tolerance, s.newton
+    )
+    if contacts < 0:
+        return False
+    count = s.counts[0].constrained_count
+    return write_problem(s.forest, s.constrained, count, rows, contacts, s.newton)
+
+
+@inlined_kernel
+def _begin_count(capacity, is_dense):
+    """Begin to count factorisations, and return how many an island may take in this step."""
+    work = max(capacity.work, 1)
+    capacity.factorisations = 0
+    capacity.iteration_limit = max(_PATIENT_WORK // work, 1) if is_dense else _MOST
+    return _WORK // work
+
+
+@inlined_kernel
+def _remember_solution(s, island, is_dense, count, error):
+    """Remember who comes first in the next step in an island that Newton's method solved.
+
+    The method took `count` factorisations, from impulses with the error `error` [m/s].
+    """
+    tolerance = s.settings[0].tolerance
+    memory = BY_SWEEPS
+    if is_dense:
+        if count > 0:
+            memory = BY_NEWTON
+    elif error >= RESTS * tolerance:
+        memory = longer_by_newton(island.memory)
+    elif error > STILL * tolerance:
+        memory = AT_REST
+    remember(s.collision.contacts, s.rows, island, memory)

@@ -1,0 +1,131 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sweeps over the rows of an island of the scene, and the attempts by sweeps."""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.solvers.newton.multipliers import CAUTION
+from hrpsim.engine.solvers.newton.solve import STILL
+from hrpsim.engine.solvers.projected_gauss_seidel import FEW_SWEEPS, solve, solve_bounded
+from hrpsim.engine.step.rows.saved_impulses import restore_impulses
+from hrpsim.engine.step.rows.solver_memory import BY_SWEEPS, forget_newton, remember
+from hrpsim.engine.step.scene.islands import sweeps_in_time
+from hrpsim.engine.step.scene.status import DONE, TOO_LARGE
+
+# Share of a millisecond (sweeps_in_time) for sweeps before Newton's method begins over a lone
+# robot, which takes as long: 20 sweeps over 8 contacts, 11 over 16.
+_SHARE = 0.01
+
+# Share of a sweep's change that the next one makes at most where sweeps come near a solution.
+_NEARER = 0.7
+
+
+@inlined_kernel
+def sweep(settings, counts, constrained, rows, island, limit):
+    """Sweep over an island until it converges, at most `limit` times including earlier sweeps.
+
+    This function avoids a second compilation of `solve`: Numba takes literal numbers in a call as
+    types.
+    """
+    island.sweeps, island.residual, island.converged = solve(
+        rows.rows,
+        counts.row_count,
+        rows.island_rows,
+        island,
+        rows.response,
+        settings.tolerance,
+        settings.relative_tolerance,
+        island.sweeps,
+        limit,
+        constrained.velocity,
+        rows.descent,
+    )
+
+
+@inlined_kernel
+def sweep_few_times(s, k, task):
+    """Sweep until momentum would begin."""
+    return _sweep_up_to(s, k, min(task.sweep_limit, FEW_SWEEPS))
+
+
+@inlined_kernel
+def sweep_to_limit(s, k, task):
+    """Sweep to the limit of sweeps."""
+    return _sweep_up_to(s, k, task.sweep_limit)
+
+
+@inlined_kernel
+def _sweep_up_to(s, k, most):
+    island = s.islands.ranges[k]
+    if island.sweeps < most:
+        sweep(s.settings[0], s.counts[0], s.constrained, s.rows, island, most)
+    return DONE
+
+
+@inlined_kernel
+def sweep_as_long_as_newton(s, k, task):
+    """Sweep for as long as Newton's method takes.
+
+    TOO_LARGE is returned if as many sweeps again would suffice. In each half of those sweeps,
+    changes would then fall by the same factor as in the second half of these.
+    """
+    island, settings = s.islands.ranges[k], s.settings[0]
+    most = min(task.sweep_limit, FEW_SWEEPS)
+    most = min(most, int(_SHARE * sweeps_in_time(island)) + 1)
+    sweep(settings, s.counts[0], s.constrained, s.rows, island, most // 2)
+    before = island.residual
+    if not island.converged:
+        sweep(settings, s.counts[0], s.constrained, s.rows, island, most)
+    if island.converged:
+        forget_newton(s.collision.contacts, s.rows, island)
+    elif island.residual**3 <= task.tolerance * before**2:
+        return TOO_LARGE
+    return DONE
+
+
+@inlined_kernel
+def sweep_at_rest(s, k, task):
+    """Sweep over a lone robot at rest once or twice; undo the sweeps if they do not suffice."""
+    island = s.islands.ranges[k]
+    island.converged = _rests_after_sweeps(
+        s.settings[0], s.counts[0], s.collision.contacts, s.constrained, s.rows, island
+    )
+    return DONE
+
+
+@inner_kernel
+def _rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
+    """Sweep over an island at rest, and return whether that suffices.
+
+    If sweeps do not suffice, the impulses are restored. Sweeps suffice if the first sweep changes
+    very little, and the second sweep changes so much less that the remaining error is not many
+    times as large.
+    """
+    tolerance = settings.tolerance
+    island.sweeps = 0
+    sweep(settings, counts, constrained, rows, island, island.sweeps + 1)
+    change = island.residual
+    if change <= STILL * tolerance:
+        remember(contacts, rows, island, BY_SWEEPS)
+        return True
+    if change <= CAUTION * tolerance:
+        sweep(settings, counts, constrained, rows, island, island.sweeps + 1)
+        if island.residual <= _NEARER * change:
+            return True
+    restore_impulses(constrained, rows, island)
+    return False
+
+
+@inlined_kernel
+def sweep_positions(s, k, task):
+    """Sweep over an island for the position correction: rows have bounds only, no cones."""
+    solve_bounded(
+        s.rows.rows,
+        s.rows.island_rows,
+        s.islands.ranges[k],
+        s.rows.response,
+        task.tolerance,
+        task.sweep_limit,
+        s.constrained.velocity,
+    )
+    return DONE

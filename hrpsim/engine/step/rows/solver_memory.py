@@ -1,0 +1,119 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The memory of an island: which solver comes first in the next steps.
+
+Islands are found again in every step. Their contacts carry the memory from step to step
+(`contact.memory`). Where islands merge, the largest memory prevails: first by the state, then by
+the interval, then by the remaining steps.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hrpsim.engine.collision.contacts import copy_memory
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+
+# Who comes first, as `state`.
+#
+# - SWEEPS: nothing else is known.
+# - NEWTON: Newton's method changed the impulses of a dense island. Sweeps would stall again.
+# - NEWTON_AT_REST: a lone robot nearly rests. Sweeps would end a tolerance off the solution, and
+#   resting forces would vary. Newton's method comes first unless sweeps come near the solution at
+#   once.
+# - NEWTON_IN_MOTION: a lone robot moves. Sweeps are tried again after 1, 2, 4 ... steps, longer
+#   each time that they fail. `interval` is that number of steps, and `remaining` how many remain.
+# - DIRECT_FIRST: the direct solver solved an island in the last step that Newton's method did not.
+SWEEPS, NEWTON, NEWTON_AT_REST, NEWTON_IN_MOTION, DIRECT_FIRST = range(5)
+
+_LONGEST = 16  # steps between two trials of sweeps
+
+
+class SolverMemory(NamedTuple):
+    """The solver that comes first in an island in the next step."""
+
+    state: int
+    interval: int
+    remaining: int
+
+
+BY_SWEEPS = SolverMemory(SWEEPS, 0, 0)
+BY_NEWTON = SolverMemory(NEWTON, 0, 0)
+AT_REST = SolverMemory(NEWTON_AT_REST, 0, 0)
+BY_DIRECT = SolverMemory(DIRECT_FIRST, 0, 0)
+
+
+@inner_kernel
+def recall_memory(contacts, rows, island):
+    """Write the memory of an island from the contacts of the island.
+
+    Args:
+        contacts: CONTACT records.
+        rows: Rows of the step.
+        island: ISLAND record, whose `memory` is written.
+    """
+    prevails = island.memory
+    copy_memory(BY_SWEEPS, prevails)
+    for k in range(island.first, island.contact_end):
+        memory = contacts[rows.rows[rows.island_rows[k]].source].memory
+        if _is_larger(memory, prevails):
+            copy_memory(memory, prevails)
+
+
+@inlined_kernel
+def _is_larger(memory, other):
+    """Return whether a memory prevails over another one."""
+    if memory.state != other.state:
+        return memory.state > other.state
+    if memory.interval != other.interval:
+        return memory.interval > other.interval
+    return memory.remaining > other.remaining
+
+
+@inner_kernel
+def remember(contacts, rows, island, memory):
+    """Write the memory of an island into the island and its contacts.
+
+    Args:
+        contacts: CONTACT records, whose `memory` is written.
+        rows: Rows of the step.
+        island: ISLAND record, whose `memory` is written.
+        memory: SolverMemory.
+    """
+    copy_memory(memory, island.memory)
+    for k in range(island.first, island.contact_end):
+        copy_memory(memory, contacts[rows.rows[rows.island_rows[k]].source].memory)
+
+
+@inlined_kernel
+def begins_by_newton(memory):
+    """Return whether Newton's method comes first."""
+    if memory.state == NEWTON_IN_MOTION:
+        return memory.remaining > 0
+    return memory.state == NEWTON or memory.state == NEWTON_AT_REST
+
+
+@inlined_kernel
+def longer_by_newton(memory):
+    """Return the memory after a step in which Newton's method solved a lone robot that moves.
+
+    One of the remaining steps is over. If none remained, sweeps failed: the interval doubles.
+    """
+    if memory.state == NEWTON:
+        return BY_SWEEPS
+    if memory.state != NEWTON_IN_MOTION:
+        return SolverMemory(NEWTON_IN_MOTION, 1, 1)
+    if memory.remaining > 0:
+        return SolverMemory(NEWTON_IN_MOTION, memory.interval, memory.remaining - 1)
+    interval = min(2 * memory.interval, _LONGEST)
+    return SolverMemory(NEWTON_IN_MOTION, interval, interval)
+
+
+@inlined_kernel
+def forget_newton(contacts, rows, island):
+    """Record that sweeps sufficed; usually there is nothing to record."""
+    if island.contact_end > island.first:
+        row = rows.rows[rows.island_rows[island.first]]
+        if SWEEPS < contacts[row.source].memory.state < DIRECT_FIRST:
+            remember(contacts, rows, island, BY_SWEEPS)

@@ -1,0 +1,166 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sensors declared for Gazebo in a URDF: <sensor> in <gazebo reference="link or joint">."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from hrpsim.model.readers.robot_data import SampledSensorData, SensorData
+from hrpsim.model.readers.urdf.description import Description
+from hrpsim.model.readers.urdf.document import Document
+from hrpsim.model.sensors.gazebo_values import numbers_of, text_of
+from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SENSOR_KINDS
+from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_matrix
+
+_KIND_OF_TYPE = {name: one for one in SENSOR_KINDS.values() for name in one.gazebo_types}
+FRAME_TAGS = ("optical_frame_id", "gz_frame_id", "ignition_frame_id")
+TOPIC = re.compile(r"(?!.*__)/?[A-Za-z]\w*(/[A-Za-z_]\w*)*", re.ASCII)  # what ROS allows
+
+
+def is_read(sensor) -> bool:
+    """Return whether a <sensor> of <gazebo> is simulated."""
+    kind = _KIND_OF_TYPE.get(sensor.get("type"))
+    return kind is not None and kind.is_read(sensor) and bool(_link_of(sensor))
+
+
+def _link_of(sensor) -> str:
+    """Return the link of a sensor, "" for none. A sensor at a joint is on the joint's child."""
+    root, reference = sensor.getroottree().getroot(), sensor.getparent().get("reference")
+    kind = _KIND_OF_TYPE.get(sensor.get("type"))
+    if kind is None or not kind.at_joint:
+        return reference if is_link(root, reference) else ""
+    for joint in root.iterchildren("joint"):
+        child = joint.find("child").get("link")
+        if reference in (joint.get("name"), child):
+            return child
+    return ""
+
+
+def is_link(root, name: str | None) -> bool:
+    """Return whether a link of this name exists."""
+    return any(link.get("name") == name for link in root.iterchildren("link"))
+
+
+def _topic_of(sensor) -> str:
+    """Return the topic of a sensor without its first slash, "" without a topic that ROS allows.
+
+    A contact sensor may have the topic in <contact>.
+    """
+    topic = text_of(sensor, "topic", "") or text_of(sensor, "contact/topic", "")
+    return topic.lstrip("/") if TOPIC.fullmatch(topic) else ""
+
+
+def _frame_of(sensor) -> str:
+    """Return the link that a sensor names as the frame of its messages, "" for none.
+
+    <camera> has the optical frame.
+    """
+    names = [text_of(sensor, tag, "") for tag in ("camera/" + FRAME_TAGS[0], *FRAME_TAGS[1:])]
+    root = sensor.getroottree().getroot()
+    return next((name for name in names if is_link(root, name)), "")
+
+
+def is_its_frame(tag) -> bool:
+    """Return whether a tag of a sensor, or of its camera, names the frame of its messages."""
+    frame = _frame_of(next(tag.iterancestors("sensor")))
+    return bool(frame) and frame == (tag.text or "").strip()
+
+
+def gazebo_sensors(description: Description) -> Iterator[SensorData | SampledSensorData]:
+    """Yield each simulated sensor. ModelError for an invalid sensor."""
+    document = description.document
+    for gazebo in document.children(document.root, "gazebo"):
+        for sensor in document.children(gazebo, "sensor"):
+            if is_read(sensor):
+                yield _sensor(document, sensor, _link_of(sensor))
+
+
+def _placement(document: Document, sensor) -> Placement:
+    """Return the placement of a sensor in its link by <pose> of SDF, with all joints at zero."""
+    pose = sensor.find("pose")
+    text = "" if pose is None else (pose.text or "").strip()
+    placement = IDENTITY
+    if text and pose.get("rotation_format") == "quat_xyzw":
+        given = np.array(numbers_of(document, sensor, text, 7))
+        length = float(np.linalg.norm(given[3:]))
+        if length == 0.0:
+            document.fail(sensor, f"<pose> {text!r}: the quaternion is zero")
+        placement = Placement(rotation_matrix(given[3:] / length), given[:3])
+    elif text:
+        numbers = numbers_of(document, sensor, text, 6)
+        turn = [math.radians(a) for a in numbers[3:]] if in_degrees(pose) else numbers[3:]
+        placement = from_origin(numbers[:3], turn)
+    frame = "" if pose is None else frame_of_pose(pose)
+    if frame:
+        root = sensor.getroottree().getroot()
+        from_link, from_frame = (_from_root(root, link) for link in (_link_of(sensor), frame))
+        placement = from_link.inverse().then(from_frame).then(placement)
+    return placement
+
+
+def in_degrees(pose) -> bool:
+    """Return whether the angles of a <pose> are in degrees."""
+    return pose.get("degrees", "false").strip().lower() in ("true", "1")
+
+
+def frame_of_pose(pose) -> str:
+    """Return the link relative to which a <pose> is, "" for the sensor's own or an unknown link.
+
+    The attribute of <pose> names a link, a joint or the model itself. The frame of a joint is the
+    frame of its child.
+    """
+    root, name = pose.getroottree().getroot(), pose.get("relative_to", "").strip()
+    if is_link(root, name):
+        return name
+    for joint in root.iterchildren("joint"):
+        if joint.get("name") == name:
+            return joint.find("child").get("link")
+    if name == "__model__":
+        children = {joint.find("child").get("link") for joint in root.iterchildren("joint")}
+        links = (link.get("name") for link in root.iterchildren("link"))
+        return next(link for link in links if link not in children)
+    return ""
+
+
+def _from_root(root, link: str) -> Placement:
+    """Return the placement of a link in the root link, with all joints at zero."""
+    above = {joint.find("child").get("link"): joint for joint in root.iterchildren("joint")}
+    placement = IDENTITY
+    while link in above:
+        origin = above[link].find("origin")
+        given = (None, None) if origin is None else (origin.get("xyz"), origin.get("rpy"))
+        numbers = ([float(word) for word in text.split()] if text else None for text in given)
+        placement = from_origin(*numbers).then(placement)
+        link = above[link].find("parent").get("link")
+    return placement
+
+
+def names_the_collisions(collision) -> bool:
+    """Return whether the <collision> of a contact sensor is the only <collision> of its link."""
+    sensor = collision.getparent().getparent()
+    root, link = sensor.getroottree().getroot(), _link_of(sensor)
+    element = next(e for e in root.iterchildren("link") if e.get("name") == link)
+    shapes = element.findall("collision")
+    if len(shapes) != 1:
+        return False
+    # Gazebo's names of collisions: NAME, NAME_collision, and those of links that it lumps together.
+    name = re.escape(shapes[0].get("name") or link or "")
+    text = (collision.text or "").strip()
+    return re.fullmatch(rf"(.*__)?{name}(_collision)?(_\d+)?", text) is not None
+
+
+def _sensor(document: Document, sensor, link: str) -> SensorData | SampledSensorData:
+    kind = _KIND_OF_TYPE[sensor.get("type")]
+    name = document.text(sensor, "name")
+    placement = kind.gazebo_placement(sensor, _placement(document, sensor))
+    settings = kind.gazebo_settings(document, sensor)
+    of_messages = {"topic": _topic_of(sensor), "frame": _frame_of(sensor), "element": sensor}
+    if kind.kind in SAMPLED_KINDS:
+        return SampledSensorData(name, kind.kind, link, placement, settings, **of_messages)
+    return SensorData(name, kind.kind, link, placement, **settings, **of_messages)

@@ -1,0 +1,76 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Keep robots converted from MJCF files in the cache folder for later processes.
+
+MuJoCo takes half a second to compile an MJCF with large meshes. Reading the result takes some
+milliseconds. A kept robot is valid as long as all files named in the MJCF are unchanged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from hrpsim.common.stored_files import read_whole, remove_oldest, write_whole
+from hrpsim.engine.compile.kernel_folders import cache_for
+from hrpsim.model.readers.mjcf.read import MjcfSource
+from hrpsim.model.readers.robot_data import MeshFile, RobotData
+from hrpsim.model.readers.stored_meshes import path_of
+
+_KEPT = 200  # robots, the most recently used
+
+
+def converted(text: str, path: Path, convert: Callable[[], RobotData]) -> RobotData:
+    """Return the conversion of an MJCF, from `convert` now or from an earlier process.
+
+    The meshes of the robot must be files.
+    """
+    key = _key_of(text, path)
+    stored = folder() / f"{key}.mjcf.pickle"
+    content = read_whole(stored) if key else None
+    if content is not None:
+        robot = pickle.loads(content)
+        if _has_all_files(robot):
+            with contextlib.suppress(OSError):
+                os.utime(stored)
+            return robot
+    content = pickle.dumps(convert())
+    if key:
+        with contextlib.suppress(OSError):
+            write_whole(stored, content)
+            remove_oldest(stored.parent, "*.mjcf.pickle", _KEPT)
+    return pickle.loads(content)  # as in later processes: a model is stored by its pickle
+
+
+def _has_all_files(robot: RobotData) -> bool:
+    shapes = (shape for link in robot.links.values() for shape in link.visuals + link.collisions)
+    uris = {shape.mesh.uri for shape in shapes if isinstance(shape.mesh, MeshFile)}
+    return all(path_of(uri).is_file() for uri in uris)
+
+
+@cache
+def folder() -> Path:
+    """Return the folder of the files. Each change of the code gives another folder."""
+    return cache_for("model", "common/limits.py")
+
+
+def _key_of(text: str, path: Path) -> str:
+    """Return a hash of everything that the conversion depends on, or "" if a file is absent."""
+    try:
+        files = MjcfSource(text, path).files()
+        if files is None:
+            return ""
+        digest = hashlib.sha256(version("mujoco").encode())
+        for file in [path.resolve(), *files]:
+            digest.update(f"{file} {file.stat().st_size}\n".encode("utf-8", "surrogateescape"))
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
+    except (OSError, PackageNotFoundError):
+        return ""
+    return digest.hexdigest()[:40]

@@ -1,0 +1,91 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Types of joints of descriptions, and the joints of the kernels that they consist of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hrpsim.model.readers.urdf.joint_motions import (
+    FREE_MOTION,
+    PRISMATIC_MOTION,
+    REVOLUTE_MOTION,
+    JointMotion,
+)
+
+
+class Step(NamedTuple):
+    """One of the joints of the kernels that a joint consists of, from parent to child."""
+
+    motion: JointMotion
+    suffix: str = ""  # of its name after the joint's
+    direction: int = 2  # of x, y, z of a frame with z along the joint's <axis>
+
+
+@dataclass(frozen=True)
+class JointType:
+    """A type of joint of descriptions, with its names in other formats."""
+
+    name: str  # in URDF and in `JointData`
+    steps: tuple[Step, ...] = ()
+    has_range: bool = False  # whether <limit> states the ends of the coordinate
+    without_range: str = ""  # the type of the same joint without ends
+    mjcf_type: str = ""  # of mjtJoint, without mjJNT_
+    body_names: tuple[str, ...] = ()  # joint_type in .body files
+    vrml_names: tuple[str, ...] = ()  # jointType in OpenHRP's VRML
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the joint has one coordinate, which may have limits, gains and a spring."""
+        return len(self.steps) == 1 and self.steps[0].motion.v_count == 1
+
+    @property
+    def needs_axis(self) -> bool:
+        """Whether <axis> has a meaning."""
+        return any(step.motion.axis >= 0 for step in self.steps)
+
+    @property
+    def q_count(self) -> int:
+        """Numbers of a posture of the joint in a keyframe. 0: the joint is not in keyframes."""
+        return self.steps[0].motion.q_count if len(self.steps) == 1 else 0
+
+    @property
+    def is_turn(self) -> bool:
+        """Whether the coordinate is an angle."""
+        return self.is_single and self.steps[0].motion.unit == "rad"
+
+
+_TYPES = (
+    JointType(
+        "revolute",
+        (Step(REVOLUTE_MOTION),),
+        has_range=True,
+        without_range="continuous",
+        mjcf_type="HINGE",
+        body_names=("revolute",),
+        vrml_names=("rotate",),
+    ),
+    JointType("continuous", (Step(REVOLUTE_MOTION),)),
+    JointType(
+        "prismatic",
+        (Step(PRISMATIC_MOTION),),
+        has_range=True,
+        mjcf_type="SLIDE",
+        body_names=("prismatic", "slide"),
+        vrml_names=("slide",),
+    ),
+    JointType("fixed", body_names=("fixed",), vrml_names=("fixed",)),
+    JointType("floating", (Step(FREE_MOTION),), body_names=("free",), vrml_names=("free",)),
+    JointType(
+        "planar",
+        (
+            Step(PRISMATIC_MOTION, "_x", 0),
+            Step(PRISMATIC_MOTION, "_y", 1),
+            Step(REVOLUTE_MOTION, "_theta", 2),
+        ),
+    ),
+)
+JOINT_TYPES = {one.name: one for one in _TYPES}
+MOVING_TYPES = tuple(one.name for one in _TYPES if one.is_single)  # the joints with one coordinate
