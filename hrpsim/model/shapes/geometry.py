@@ -61,15 +61,16 @@ class Box:
     kind = BOX
 
     def __init__(self, lengths: tuple[float, float, float], *others: float):
-        lengths = tuple(float(v) for v in (*np.atleast_1d(lengths), *others))
-        if others or len(lengths) != 3:
-            shown = ", ".join(f"{v:g}" for v in lengths)
-            example = f"({shown})" if len(lengths) == 3 else "(x, y, z)"
+        given = [float(v) for v in (*np.atleast_1d(lengths), *others)]
+        if others or len(given) != 3:
+            shown = ", ".join(f"{v:g}" for v in given)
+            example = f"({shown})" if len(given) == 3 else "(x, y, z)"
             raise ModelError(
                 f"Box: three edge lengths are needed in one argument, Box({example}), got {shown}"
             )
-        _positive("Box", x=lengths[0], y=lengths[1], z=lengths[2])
-        object.__setattr__(self, "lengths", lengths)
+        x, y, z = given
+        _positive("Box", x=x, y=y, z=z)
+        object.__setattr__(self, "lengths", (x, y, z))
 
     @property
     def size(self) -> tuple[float, float, float]:
