@@ -46,7 +46,7 @@ _FEW = 40  # windows, or four for each unknown, from which a fit begins where th
 _MOST_ROUNDS, _IN_A_ROUND = 8, 4  # of parameters and starts in turn; evaluations
 _SQUARES = 0.003  # share of the squares: what a round lowers by less have converged
 _AT_END = 1e-6  # of the unit: distance of values at their bounds
-_OPTIMUM = 1.0  # of the residual variance: squares that one more step takes away
+_OPTIMUM = 2.0  # standard deviations that one more step may move
 _SAME = 0.1  # of a standard deviation: parameters that move less have converged
 _NEAR_SLOPES = 0.01  # of u: exact derivatives that were found so near are used again
 _SAME_SLOPES = 0.05  # of u: the same, where starts are fitted
@@ -339,7 +339,8 @@ class _Problem:
             inverse = np.linalg.pinv(found.jac.T @ found.jac)
             deviation = np.sqrt(np.diag(inverse) * self._variance(found))
             same = np.abs(x - before[0]) <= _SAME * deviation
-            if same.all() and before[1] - squares < _SQUARES * squares:
+            found.status = int(same.all() and before[1] - squares < _SQUARES * squares)
+            if found.status:
                 break
         self.fit_starts(starts, x)
         return found
@@ -364,14 +365,18 @@ class _Problem:
         without = (lambda values: values) if self._starts is None else self._starts.without
         return of_coloured_noise(found.jac, found.fun, self._rows, without)
 
-    def is_optimum(self, found: OptimizeResult) -> bool:
-        """Return whether one more step of Gauss and Newton would lower the squares no more."""
+    def is_optimum(self, found: OptimizeResult, matrix: np.ndarray) -> bool:
+        """Return whether a solution has converged, and one more step stays in its intervals.
+
+        matrix: covariance of the solution.
+        """
         low, high = self._bounds()
         slope = found.jac.T @ found.fun
         away = np.where(slope > 0.0, found.x - low, high - found.x)  # to the end of the descent
-        J, slope = found.jac[:, away > _AT_END], slope[away > _AT_END]
-        step = np.linalg.pinv(J.T @ J, rcond=SINGULAR**2, hermitian=True) @ slope
-        return bool(slope @ step <= _OPTIMUM * self._variance(found))
+        free = away > _AT_END
+        J, deviation = found.jac[:, free], np.sqrt(np.diag(matrix)[free])
+        step = np.linalg.pinv(J.T @ J, rcond=SINGULAR**2, hermitian=True) @ slope[free]
+        return bool(found.status > 0 and (np.abs(step) <= _OPTIMUM * deviation).all())
 
     def result(self, found: OptimizeResult) -> FitResult:
         """Return values, intervals and errors. Without an optimum, intervals are NaN."""
@@ -379,7 +384,8 @@ class _Problem:
 
         u, active = self._all(found.x), self._active
         free = [self.unknowns.names[k] for k in np.flatnonzero(active)]
-        reached, (matrix, degrees) = self.is_optimum(found), self.covariance(found)
+        matrix, degrees = self.covariance(found)
+        reached = self.is_optimum(found, matrix)
         if not reached:
             text = "the least squares were not reached: begin nearer, or give bounds or `change`"
             warnings.warn(text, FitWarning, stacklevel=3)

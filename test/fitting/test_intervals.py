@@ -70,6 +70,7 @@ def test_what_is_no_optimum_has_no_interval(tmp_path, monkeypatch):
     """Law: a fit that ends before the least squares says so, and gives values without intervals."""
     for name in ("_MOST_ROUNDS", "_IN_A_ROUND"):
         monkeypatch.setattr(f"hrpsim.fitting.fit.{name}", 1)
+    monkeypatch.setattr("hrpsim.fitting.fit._Problem.near", lambda problem, x, say: x)
     angles = motion(TIME, COMMANDS, COMMAND_TIME, rotor=0.0)
     measured = recording(angles, TIME, COMMAND_TIME, COMMANDS, 0)
     with pytest.warns(FitWarning, match="were not reached"):
