@@ -86,8 +86,9 @@ def fit(  # many parameters: keywords, passed by name
         noise: standard deviations by kind of quantity (`hrpsim.fitting.measured_motion.KINDS`). By
             default from the remaining differences.
         change: step of a parameter for finite differences, as a fraction of the parameter (scale
-            log), of the distance between its bounds, or else of a change that alters the motion by
-            a tenth. Larger steps help if impacts make predictions jump.
+            log), of the distance between its bounds, or else of the larger of its first value and a
+            change that alters the motion by a tenth. Larger steps help if impacts make predictions
+            jump.
         derivatives: "exact": by `World.linearize` of each step. "differences": finite differences
             of worlds. "auto": exact from 16 unknowns on, including the entries of fitted starts.
         processes: number of processes for exact derivatives; each takes a part of the windows. More

@@ -52,7 +52,8 @@ class Slopes:
     pool: Executor | None
 
     def __init__(self, predictor: Predictor, unknowns: Unknowns, change: float, how: str):
-        self._predictor, self._unknowns, self._change = predictor, unknowns, change
+        self._predictor, self._unknowns = predictor, unknowns
+        self._changes = change * unknowns.significant(unknowns.start)
         self._window, self.pool = predictor.rows().window, None
         self.sound, self.reason = np.ones(len(self._window), dtype=bool), ""
         world = predictor.scenario.world_of({}, seed=0)[0]
@@ -168,7 +169,7 @@ class Slopes:
         if not wanted.any():
             return np.zeros((len(base), 0))
         top = self._unknowns.to_u(self._unknowns.high)
-        changes = np.where(u + self._change <= top, self._change, -self._change)
+        changes = np.where(u + self._changes <= top, self._changes, -self._changes)
         us = [u + changes[k] * (np.arange(len(u)) == k) for k in np.flatnonzero(wanted)]
         values = [self._unknowns.by_path(each) for each in us]
         found = flat(predictor.predict(values, None if offsets is None else [offsets] * len(us)))

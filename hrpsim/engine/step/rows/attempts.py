@@ -13,12 +13,15 @@ A table has one `Attempt` for each use of a solver. `order_of` makes kernels fro
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hrpsim.engine.compile.compiled import Kernel, inlined_kernel
+from hrpsim.engine.compile.compiled import Kernel, inlined_kernel, inner_kernel
 from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS
 from hrpsim.engine.step.scene.status import DONE, TOO_LARGE
+
+_MOST = 14  # attempts of a table
 
 
 class Task(NamedTuple):
@@ -90,20 +93,23 @@ class Order(NamedTuple):
 def order_of(table: dict[str, Attempt], first: tuple[str, ...]) -> Order:
     """Return the kernels of a table; `first` names the attempts to begin with, as `next`."""
     attempts, end = tuple(table.values()), len(table)
+    failed = [a.next for a in attempts]
+    too_large = [a.next if a.if_too_large is None else a.if_too_large for a in attempts]
+    choose = _choice(table, [*failed, *too_large, first])
     solve = _switch([a.solve for a in attempts])
     helps = _switch([a.helps for a in attempts])
     goes_on = _switch([a.goes_on for a in attempts])
-    after_failure = _switch([_choice(table, a.next) for a in attempts])
-    if_too_large = _switch(
-        [_choice(table, a.next if a.if_too_large is None else a.if_too_large) for a in attempts]
-    )
     is_trial = tuple(int(a.is_trial) for a in attempts)
+
+    @inlined_kernel
+    def begin(s, k, task):
+        return choose(2 * end, s, k, task)
 
     @inlined_kernel
     def second(attempt, s, k, task):
         if goes_on(attempt, s, k, task):
             return attempt
-        return after_failure(attempt, s, k, task)
+        return choose(attempt, s, k, task)
 
     @inlined_kernel
     def run(attempt, s, k, task):
@@ -111,7 +117,7 @@ def order_of(table: dict[str, Attempt], first: tuple[str, ...]) -> Order:
         while attempt != end:
             status = solve(attempt, s, k, task)
             if status == TOO_LARGE:
-                attempt = if_too_large(attempt, s, k, task)
+                attempt = choose(end + attempt, s, k, task)
                 continue
             if status != DONE:
                 return status
@@ -122,53 +128,64 @@ def order_of(table: dict[str, Attempt], first: tuple[str, ...]) -> Order:
             if task.extent == FIRST_ATTEMPTS and not is_trial[attempt]:
                 island.attempt = attempt
                 return DONE
-            attempt = after_failure(attempt, s, k, task)
+            attempt = choose(attempt, s, k, task)
         return DONE
 
-    return Order(_choice(table, first), second, run)
+    return Order(begin, second, run)
+
+
+def _choice(table: dict[str, Attempt], lists: Sequence[tuple[str, ...]]) -> Kernel:
+    """Return a kernel `choose(number, s, k, task)`: the first attempt of a list that suits."""
+    end, numbers = len(table), {name: number for number, name in enumerate(table)}
+    suits = _switch([a.when for a in table.values()])
+    listed = (*(numbers[name] for names in lists for name in names), end)
+    starts = (0, *itertools.accumulate(map(len, lists)))
+
+    @inner_kernel
+    def choose(number, s, k, task):
+        for place in range(starts[number], starts[number + 1]):
+            if suits(listed[place], s, k, task):
+                return listed[place]
+        return end
+
+    return choose
 
 
 def _switch(kernels: Sequence[Kernel]) -> Kernel:
-    """Return a kernel `call(number, s, k, task)` that calls the kernel with a number."""
+    """Return a kernel `call(number, s, k, task)` that calls the kernel with a number.
+
+    One function has all cases: functions within functions take longer to compile.
+    """
+    a, b, c, d, e, f, g, h, i, j, m, n, o, p = (*kernels, *[never] * (_MOST - len(kernels)))
 
     @inlined_kernel
     def call(number, s, k, task):
-        return last(s, k, task)
+        if number < 7:
+            if number == 0:
+                return a(s, k, task)
+            if number == 1:
+                return b(s, k, task)
+            if number == 2:
+                return c(s, k, task)
+            if number == 3:
+                return d(s, k, task)
+            if number == 4:
+                return e(s, k, task)
+            if number == 5:
+                return f(s, k, task)
+            return g(s, k, task)
+        if number == 7:
+            return h(s, k, task)
+        if number == 8:
+            return i(s, k, task)
+        if number == 9:
+            return j(s, k, task)
+        if number == 10:
+            return m(s, k, task)
+        if number == 11:
+            return n(s, k, task)
+        if number == 12:
+            return o(s, k, task)
+        return p(s, k, task)
 
-    last = kernels[-1]
-    for number in range(len(kernels) - 2, -1, -1):
-        call = _case(number, kernels[number], call)
     return call
-
-
-def _case(chosen: int, kernel: Kernel, others: Kernel) -> Kernel:
-    @inlined_kernel
-    def call(number, s, k, task):
-        if number == chosen:
-            return kernel(s, k, task)
-        return others(number, s, k, task)
-
-    return call
-
-
-def _choice(table: dict[str, Attempt], names: tuple[str, ...]) -> Kernel:
-    """Return a kernel that returns the number of the first attempt that suits an island."""
-    end, numbers = len(table), {name: number for number, name in enumerate(table)}
-
-    @inlined_kernel
-    def choose(s, k, task):
-        return end
-
-    for name in reversed(names):
-        choose = _candidate(numbers[name], table[name].when, choose)
-    return choose
-
-
-def _candidate(number: int, when: Kernel, others: Kernel) -> Kernel:
-    @inlined_kernel
-    def choose(s, k, task):
-        if when(s, k, task):
-            return number
-        return others(s, k, task)
-
-    return choose

@@ -146,7 +146,7 @@ def follow_direct_solver(s, k, task):
     return status
 
 
-@inlined_kernel
+@inner_kernel
 def _solve(s, k, task, effort):
     status = solve_by_newton_method(s, k, effort, task.extent)
     if status == TOO_LARGE:

@@ -54,7 +54,7 @@ def sweep_to_limit(s, k, task):
     return _sweep_up_to(s, k, task.sweep_limit)
 
 
-@inlined_kernel
+@inner_kernel
 def _sweep_up_to(s, k, most):
     island = s.islands.ranges[k]
     if island.sweeps < most:
