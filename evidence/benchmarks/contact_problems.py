@@ -68,7 +68,7 @@ def _solve(scene):
 class Prepared:
     """A copy of a world just before the solution of its next step, all by one solver."""
 
-    def __init__(self, world: World, solver: str):
+    def __init__(self, world: World, solver: str) -> None:
         self._world = world.copy()
         self._world.add_solver_rule(solver, kind="contact")
         self._free = prepared(self._world).constrained.velocity.copy()

@@ -14,7 +14,7 @@ from evidence.benchmarks.bin_scene import BinScene, rotations, walls
 class Overlap:
     """The convex parts of a scene and its bin."""
 
-    def __init__(self, scene: BinScene):
+    def __init__(self, scene: BinScene) -> None:
         self.owner = np.array([k for k, solid in enumerate(scene.solids) for _ in solid.parts])
         parts = [part for solid in scene.solids for part in solid.parts]
         self._corners = np.concatenate(parts)

@@ -26,7 +26,7 @@ def pinocchio_module():
 class PinocchioContacts:
     """One problem in one of its solvers, with Coulomb's law exact, from no impulses."""
 
-    def __init__(self, pin, problem: ContactProblem, solver: str):
+    def __init__(self, pin, problem: ContactProblem, solver: str) -> None:
         self._pin, self._solver = pin, solver
         count = len(problem.friction)
         rows = np.arange(3 * count).reshape(count, 3)

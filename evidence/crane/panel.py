@@ -47,7 +47,7 @@ class CranePanel:
     `buttons` by direction, and "close" and "open"; `score` is what the page shows.
     """
 
-    def __init__(self, viewer, crane: PlayedCrane):
+    def __init__(self, viewer, crane: PlayedCrane) -> None:
         self._world, self._crane = viewer.session.world, crane
         self._request = viewer.controls.request
         self._frames = 0

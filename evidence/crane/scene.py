@@ -87,7 +87,7 @@ class CraneScene:
         load: Load = BOX,
         grip: float = GRIP,
         friction: float = FRICTION,
-    ):
+    ) -> None:
         """Make the world; the controller's period is the time step.
 
         grip: force of each pad [N]; friction: between pads and load.

@@ -95,7 +95,7 @@ class ScriptedCrane(Crane):
     begun: the start time [s] of each move so far.
     """
 
-    def __init__(self, script):
+    def __init__(self, script) -> None:
         self.script = list(script)
         self.begun: list[float] = []
 

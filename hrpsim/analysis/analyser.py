@@ -104,7 +104,7 @@ class Analyser(Closed):
         norm_length: float = 0.1,
         gravity: ArrayLike = DOWNWARD_GRAVITY,
         threads: int | None = None,
-    ):
+    ) -> None:
         _check_model(model)
         require_name("split", split, SPLITS, ModelError)
         if links is None:

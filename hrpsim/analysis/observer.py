@@ -34,7 +34,7 @@ class Observer(Closed):
         fixed: the links that are fixed at first. The first one is level at the world's origin.
     """
 
-    def __init__(self, analyser: Analyser, fixed: Sequence[str]):
+    def __init__(self, analyser: Analyser, fixed: Sequence[str]) -> None:
         model = analyser.model
         self.analyser = analyser
         self.links = analyser.links
@@ -160,7 +160,7 @@ class RateFilter:
     more noise and delays more. The first update gives zero.
     """
 
-    def __init__(self, size: int, cutoff: float):
+    def __init__(self, size: int, cutoff: float) -> None:
         if not cutoff > 0.0:
             raise StateError(f"cutoff must be positive, got {cutoff}")
         self.rate = np.zeros(size)

@@ -7,11 +7,12 @@ A *support* is a link that may be fixed to the world. A *phase* is a time with t
 supports. Wrenches and poses of a support are in the link's frame.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
 import numpy as np
 
 from hrpsim.engine.compile.fields import allocate, work
+from hrpsim.engine.compile.kernel_types import Record
 from hrpsim.engine.dynamics.articulated import ARTICULATED
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import KINEMATICS
@@ -26,6 +27,7 @@ SUPPORT = np.dtype(
         ("vertex_end", "i8"),
     ]
 )
+Support = NewType("Support", Record)
 
 PHASE = np.dtype(
     [
@@ -35,6 +37,7 @@ PHASE = np.dtype(
         ("ground", "f8"),  # height of its outline [m]
     ]
 )
+Phase = NewType("Phase", Record)
 
 SETTINGS = np.dtype(
     [
@@ -64,6 +67,7 @@ SAMPLE = np.dtype(
         ("potential_energy", "f8"),  # of gravity and joint springs [J]
     ]
 )
+Sample = NewType("Sample", Record)
 
 SUPPORT_SAMPLE = np.dtype(
     [
@@ -79,6 +83,7 @@ SUPPORT_SAMPLE = np.dtype(
         ("height", "f8"),  # of the lowest vertex above the ground of the reference [m]
     ]
 )
+SupportSample = NewType("SupportSample", Record)
 
 
 class Subject(NamedTuple):

@@ -5,11 +5,32 @@
 
 import math
 
-from hrpsim.analysis.records import CENTER_OF_PRESSURE
+from hrpsim.analysis.records import (
+    CENTER_OF_PRESSURE,
+    Phase,
+    Results,
+    Sample,
+    Subject,
+    Support,
+    SupportSample,
+    Workspace,
+)
 from hrpsim.analysis.wrench_split import divide_by_norm, keep_pressure_inside
 from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Index,
+    IndexTable,
+    Indices,
+    Kinematics,
+    Matrix,
+    Records,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.dynamics.articulated import place_inertias
 from hrpsim.engine.dynamics.recursive import newton_euler
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.kinematics.layout import acceleration_from_kernel, velocity_from_kernel
 from hrpsim.engine.spatial.inertia import apply_inertia
@@ -21,7 +42,17 @@ _COLLINEAR = 1e-9  # sine of the angle between directions that count as parallel
 
 
 @kernel  # many parameters: names the parts of the motion that it reads, not the motion
-def analyse_samples(subject, phases, fixed, phase_of, q, v, dv, space, results):
+def analyse_samples(
+    subject: Subject,
+    phases: Records[Phase],
+    fixed: IndexTable,
+    phase_of: Indices,
+    q: Matrix,
+    v: Matrix,
+    dv: Matrix,
+    space: Workspace,
+    results: Results,
+) -> None:
     """Analyse the samples (T, nq), (T, nv), (T, nv). The base's entries are not read.
 
     phases (.,): PHASE records. fixed (., s): 1 for the supports that bear in each phase. phase_of
@@ -33,7 +64,17 @@ def analyse_samples(subject, phases, fixed, phase_of, q, v, dv, space, results):
 
 
 @inner_kernel  # many parameters: names the parts of the motion that it reads, not the motion
-def _analyse(subject, phase, fixed, q, v, dv, space, results, t):
+def _analyse(
+    subject: Subject,
+    phase: Phase,
+    fixed: Indices,
+    q: Vector,
+    v: Vector,
+    dv: Vector,
+    space: Workspace,
+    results: Results,
+    t: int,
+) -> None:
     forest = subject.forest
     kinematics, articulated = space.kinematics, space.articulated
     velocity, acceleration, effort = space.velocity, space.acceleration, space.effort
@@ -74,7 +115,16 @@ def _analyse(subject, phase, fixed, q, v, dv, space, results, t):
 
 
 @inner_kernel
-def _write_totals(subject, kinematics, articulated, velocity, q, total, momentum, sample):
+def _write_totals(
+    subject: Subject,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    velocity: Vector,
+    q: Vector,
+    total: Vector,
+    momentum: Vector,
+    sample: Sample,
+) -> None:
     """Write centre of mass, momenta and energies. total: wrench of the surroundings (6,)."""
     forest, g = subject.forest, subject.gravity
     mass = subject.settings[0].mass
@@ -114,7 +164,7 @@ def _write_totals(subject, kinematics, articulated, velocity, q, total, momentum
 
 
 @inner_kernel
-def _write_points(gravity, q, total, ground, sample):
+def _write_points(gravity: Vec3, q: Vec3, total: Vector, ground: float, sample: Sample) -> None:
     """Write the zero-moment point and the capture point on the horizontal plane `ground`."""
     zmp, point = sample.zmp, sample.capture_point
     drop = ground - q[2]
@@ -134,7 +184,13 @@ def _write_points(gravity, q, total, ground, sample):
 
 
 @inner_kernel
-def _place_supports(subject, kinematics, ground, arms, supports_out):
+def _place_supports(
+    subject: Subject,
+    kinematics: Records[Kinematics],
+    ground: float,
+    arms: Matrix,
+    supports_out: Records[SupportSample],
+) -> None:
     """Write pose, motion and height of every support, and its origin relative to the base's."""
     origin = kinematics[0].origin
     for i in range(subject.supports.shape[0]):
@@ -158,7 +214,9 @@ def _place_supports(subject, kinematics, ground, arms, supports_out):
 
 
 @inner_kernel
-def _divide(subject, fixed, space, supports):
+def _divide(
+    subject: Subject, fixed: Indices, space: Workspace, supports: Records[SupportSample]
+) -> None:
     """Write to space.shares the wrench on each fixed support, about the base's origin."""
     settings = subject.settings[0]
     arms, shares, total = space.arms, space.shares, space.total
@@ -187,7 +245,14 @@ def _divide(subject, fixed, space, supports):
 
 
 @inner_kernel
-def _unload(forest, kinematics, i, arm, share, tau_out):
+def _unload(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    i: Index,
+    arm: Vector,
+    share: Vector,
+    tau_out: Vector,
+) -> None:
     """Subtract from tau_out the efforts that the wrench on body i supplies."""
     n0 = share[0] + arm[1] * share[5] - arm[2] * share[4]
     n1 = share[1] + arm[2] * share[3] - arm[0] * share[5]
@@ -205,7 +270,9 @@ def _unload(forest, kinematics, i, arm, share, tau_out):
 
 
 @inner_kernel
-def _add_outline(vertices, support, here, points, count):
+def _add_outline(
+    vertices: Matrix, support: Support, here: SupportSample, points: Matrix, count: int
+) -> int:
     """Append the outline of a support in the world to `points`. Return the new number of points."""
     h, R = support.height, here.R
     for k in range(support.vertex_begin, support.vertex_end):
@@ -217,7 +284,7 @@ def _add_outline(vertices, support, here, points, count):
 
 
 @inner_kernel
-def _write_support(subject, i, share, out):
+def _write_support(subject: Subject, i: Index, share: Vector, out: SupportSample) -> None:
     """Write the wrench on a support, the centre of pressure and the required friction."""
     support, R = subject.supports[i], out.R
     f, n, h = out.force, out.torque, support.height
@@ -238,7 +305,7 @@ def _write_support(subject, i, share, out):
 
 
 @inner_kernel
-def hull_margin(points, count, x, y):
+def hull_margin(points: Matrix, count: int, x: float, y: float) -> float:
     """Return the distance [m] of (x, y) to the border of the hull of points[:count], < 0 outside.
 
     The algorithm is gift wrapping, counter-clockwise: from each corner to the point with no other
@@ -272,7 +339,7 @@ def hull_margin(points, count, x, y):
 
 
 @inner_kernel
-def _comes_before(points, here, k, after):
+def _comes_before(points: Matrix, here: int, k: Index, after: int) -> bool:
     """Return whether the hull's edge from `here` goes to k instead of `after`."""
     ax, ay = points[k, 0] - points[here, 0], points[k, 1] - points[here, 1]
     if ax == 0.0 and ay == 0.0:
@@ -287,7 +354,9 @@ def _comes_before(points, here, k, after):
 
 
 @inner_kernel
-def edge_distance(ax, ay, bx, by, x, y):
+def edge_distance(
+    ax: float, ay: float, bx: float, by: float, x: float, y: float
+) -> tuple[float, float]:
     """Return the distance of (x, y) to the left of the line a b, and to the edge a b."""
     dx, dy = bx - ax, by - ay
     length = math.hypot(dx, dy)
@@ -298,7 +367,7 @@ def edge_distance(ax, ay, bx, by, x, y):
 
 
 @inner_kernel
-def outline_margin(vertices, begin, end, x, y):
+def outline_margin(vertices: Matrix, begin: Index, end: Index, x: float, y: float) -> float:
     """Return the distance of (x, y) to the border of a convex outline, < 0 outside [m]."""
     if begin == end:
         return math.nan
@@ -314,7 +383,16 @@ def outline_margin(vertices, begin, end, x, y):
 
 
 @inner_kernel
-def base_from_fixed_link(forest, support, phase, link, kinematics, q, velocity, acceleration):
+def base_from_fixed_link(
+    forest: Forest,
+    support: Support,
+    phase: Phase,
+    link: Matrix,
+    kinematics: Records[Kinematics],
+    q: Vector,
+    velocity: Vector,
+    acceleration: Vector,
+) -> None:
     """Write the base's part of q, velocity and acceleration, and the kinematics.
 
     The joints' parts are read. Seen from a base at rest at the origin, the fixed link has a pose
@@ -351,7 +429,9 @@ def base_from_fixed_link(forest, support, phase, link, kinematics, q, velocity, 
 
 
 @inner_kernel
-def _undo(forest, i, kinematics, bias, rates):
+def _undo(
+    forest: Forest, i: Index, kinematics: Records[Kinematics], bias: float, rates: Vector
+) -> None:
     """Write the base's part of `rates` (nv,) so that body i rests: -sum (S rate + bias c)."""
     for r in range(6):
         rates[r] = 0.0

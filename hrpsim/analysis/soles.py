@@ -30,7 +30,7 @@ class Sole:
     vertices: np.ndarray  # (k, 2) in the link's frame, convex, counter-clockwise [m]
     height: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         corners = np.asarray(self.vertices, dtype=np.float64).reshape(-1, 2)
         if len(corners):
             if not np.isfinite(corners).all():

@@ -10,7 +10,9 @@ are along the world's axes, moment first. `total` is about the base's origin.
 
 import math
 
+from hrpsim.analysis.records import Support, SupportSample
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import Indices, Mat3, Matrix, Records, Tensor, Vec6, Vector
 from hrpsim.engine.dynamics.articulated import invert_symmetric
 
 # The square of a violated condition counts 1 / _YIELDING times the norm, so that there is always a
@@ -22,7 +24,15 @@ _GRADIENT, _MULTIPLIER, _TRIAL, _WORK = range(4)  # of `multipliers`
 
 
 @inner_kernel
-def divide_by_norm(fixed, arms, length, norm, norm_inverse, total, shares_out):
+def divide_by_norm(
+    fixed: Indices,
+    arms: Matrix,
+    length: float,
+    norm: Matrix,
+    norm_inverse: Matrix,
+    total: Vector,
+    shares_out: Matrix,
+) -> None:
     """Write the least-norm division: f_i = y_f + y_n x p_i, n_i = l^2 y_n with B y = total.
 
     shares_out (s, 6): wrenches about the links' own origins, zero for links with `fixed` (s,) zero.
@@ -61,7 +71,9 @@ def divide_by_norm(fixed, arms, length, norm, norm_inverse, total, shares_out):
 
 
 @inner_kernel
-def _add_image(norm_inverse, wrench, arm, length, scale, share):
+def _add_image(
+    norm_inverse: Matrix, wrench: Vec6, arm: Vector, length: float, scale: float, share: Vector
+) -> None:
     """Add scale times the part of `wrench` that the link at `arm` bears by the least norm."""
     y0 = y1 = y2 = y3 = y4 = y5 = 0.0
     for k in range(6):
@@ -82,9 +94,10 @@ def _add_image(norm_inverse, wrench, arm, length, scale, share):
 
 @inner_kernel  # many parameters: its work arrays are the caller's, as a kernel allocates nothing
 def keep_pressure_inside(
-    supports, vertices, fixed, frames, arms, length, norm_inverse, edges, owners,
-    coupling, factor, multipliers, active, shares,
-):  # fmt: skip
+    supports: Records[Support], vertices: Matrix, fixed: Indices, frames: Records[SupportSample],
+    arms: Matrix, length: float, norm_inverse: Matrix, edges: Tensor, owners: Indices,
+    coupling: Matrix, factor: Matrix, multipliers: Matrix, active: Indices, shares: Matrix,
+) -> None:  # fmt: skip
     """Change `shares`, the least-norm division, until each centre of pressure is in its outline.
 
     Each edge of each outline gives one condition a . w_i >= 0. Either the multiplier of a condition
@@ -112,7 +125,7 @@ def keep_pressure_inside(
 
 
 @inner_kernel
-def _edge_row(R, a, b, height, row_out):
+def _edge_row(R: Mat3, a: Vector, b: Vector, height: float, row_out: Vector) -> None:
     """Write the row whose product with (n, f) in the world is f_z times the inside distance.
 
     The centre of pressure on the outline's plane is x = (h f_x - n_y) / f_z, y = (n_x + h f_y) /
@@ -128,7 +141,9 @@ def _edge_row(R, a, b, height, row_out):
 
 
 @inner_kernel
-def _all_inside(edges, owners, count, shares, multipliers):
+def _all_inside(
+    edges: Tensor, owners: Indices, count: int, shares: Matrix, multipliers: Matrix
+) -> bool:
     """Write the values of the conditions as the gradient. Return whether all conditions hold."""
     inside = True
     for r in range(count):
@@ -142,7 +157,7 @@ def _all_inside(edges, owners, count, shares, multipliers):
 
 
 @inner_kernel
-def _most_violated(A, m, g, x, active, least):
+def _most_violated(A: Matrix, m: int, g: Vector, x: Vector, active: Indices, least: float) -> int:
     """Return the inactive condition with the least value A x + g under `least`, -1 for none."""
     worst = -1
     for r in range(m):
@@ -156,7 +171,14 @@ def _most_violated(A, m, g, x, active, least):
 
 
 @inner_kernel
-def _list_edges(supports, vertices, fixed, frames, edges, owners):
+def _list_edges(
+    supports: Records[Support],
+    vertices: Matrix,
+    fixed: Indices,
+    frames: Records[SupportSample],
+    edges: Tensor,
+    owners: Indices,
+) -> int:
     """Write the condition of each edge of each outline, and the support that owns it.
 
     Returns:
@@ -179,7 +201,7 @@ def _list_edges(supports, vertices, fixed, frames, edges, owners):
 
 
 @inner_kernel
-def _write_images(edge, arm, length, norm_inverse):
+def _write_images(edge: Matrix, arm: Vector, length: float, norm_inverse: Matrix) -> None:
     """Write the wrench of an edge's condition, its image about the base, and that solved for."""
     row, wrench, image = edge[_ROW], edge[_WRENCH], edge[_IMAGE]
     for k in range(3):
@@ -198,7 +220,7 @@ def _write_images(edge, arm, length, norm_inverse):
 
 
 @inner_kernel
-def _coupling_of(edge, other, have_one_owner):
+def _coupling_of(edge: Matrix, other: Matrix, have_one_owner: bool) -> float:
     """Return how the multiplier of another edge changes the condition of an edge."""
     total = 0.0
     for k in range(6):
@@ -210,7 +232,9 @@ def _coupling_of(edge, other, have_one_owner):
 
 
 @inner_kernel
-def _solve_complementarity(A, m, factor, multipliers, active):
+def _solve_complementarity(
+    A: Matrix, m: int, factor: Matrix, multipliers: Matrix, active: Indices
+) -> None:
     """Find x >= 0 with A x + g >= 0 and x (A x + g) = 0, A symmetric positive definite.
 
     This is the active-set method of Lawson and Hanson. The most violated condition joins the active
@@ -247,7 +271,9 @@ def _solve_complementarity(A, m, factor, multipliers, active):
 
 
 @inner_kernel
-def _solve_active(A, m, L, g, active, work, x_out):
+def _solve_active(
+    A: Matrix, m: int, L: Matrix, g: Vector, active: Indices, work: Vector, x_out: Vector
+) -> None:
     """Write x_out with A x + g = 0 on the active conditions, by Cholesky."""
     for i in range(m):
         if active[i] == 0:

@@ -40,7 +40,7 @@ class Unpacking:
     most BAG_EXPANSION times the file, or BAG_UNPACKED if that is more.
     """
 
-    def __init__(self, size: int):
+    def __init__(self, size: int) -> None:
         self._left = max(limits.BAG_UNPACKED, limits.BAG_EXPANSION * size)
 
     def unpack(self, data: bytes, compression: str, size: int | None = None) -> bytes:

@@ -26,7 +26,7 @@ _CHUNK_HEAD = struct.Struct("<QQQI")  # first and last time, size unpacked, chec
 class McapFile:
     """The messages of an MCAP file. `damage` describes the unreadable part of the last read."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.damage = ""
         self._schemas: dict[int, tuple[str, str | None]] = {}  # type, definition

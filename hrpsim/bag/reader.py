@@ -42,7 +42,7 @@ class BagError(HrpsimError, ValueError):
 class Metadata:
     """The contents of metadata.yaml. `damage` is the reason if there are no contents."""
 
-    def __init__(self, bag: Path):
+    def __init__(self, bag: Path) -> None:
         self.damage = ""
         self._content: dict[str, Any] = {}
         path = bag / "metadata.yaml"
@@ -90,7 +90,7 @@ class StoredBag:
     to read.
     """
 
-    def __init__(self, bag: Path):
+    def __init__(self, bag: Path) -> None:
         self._folder: TemporaryDirectory | None = None  # of unpacked files
         metadata = Metadata(bag)
         damages = [metadata.damage]

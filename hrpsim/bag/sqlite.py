@@ -30,7 +30,7 @@ _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # an error quotes a damaged schem
 class SqliteFile:
     """The messages of an SQLite file. `damage` describes the unreadable part of the last read."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.damage = ""
         self._channels: dict[int, Channel] | None = None

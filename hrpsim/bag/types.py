@@ -127,7 +127,9 @@ def _read_field(line: str, number: int, of: str) -> Field | None:
     return Field(found["name"], kind, int(size))
 
 
-def _check_within(types: Types, name: str, above: tuple[str, ...], checked: set | None = None):
+def _check_within(
+    types: Types, name: str, above: tuple[str, ...], checked: set | None = None
+) -> None:
     """Raise ValueError for undefined types, and for types that contain themselves."""
     checked = set() if checked is None else checked
     if name in above:
@@ -159,7 +161,7 @@ def decode(types: Types, name: str, data: bytes) -> Any:
 class _Decoder:
     """Reads values one after another, each aligned to a multiple of its size."""
 
-    def __init__(self, types: Types, data: bytes, order: str):
+    def __init__(self, types: Types, data: bytes, order: str) -> None:
         self._types, self._data, self._order = types, data, order
         self._offset = self._made = 0
         self._readers = _READERS[order]

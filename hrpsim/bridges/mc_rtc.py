@@ -53,7 +53,7 @@ class McRtc(Controller):
         vector: Callable[[np.ndarray], Any] = np.array,
         quaternion: Callable[..., Any] = lambda *wxyz: np.array(wxyz),
         wrench: Callable[..., Any] = lambda couple, force: np.concatenate([couple, force]),
-    ):
+    ) -> None:
         self.controller = controller
         self._vector, self._quaternion, self._wrench = vector, quaternion, wrench
 

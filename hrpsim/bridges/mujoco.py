@@ -90,7 +90,7 @@ class MjModel:
     the world is made from the file.
     """
 
-    def __init__(self, native, path: Path, assets: Assets[str, bytes] | None = None):
+    def __init__(self, native, path: Path, assets: Assets[str, bytes] | None = None) -> None:
         self.native = native
         self.path = path
         self.assets = assets
@@ -143,7 +143,7 @@ class MjData:
     array or a part of it, each step updates the array. `world` is the hrpsim world that steps.
     """
 
-    def __init__(self, model: MjModel):
+    def __init__(self, model: MjModel) -> None:
         if not isinstance(model, MjModel):
             raise HrpsimError(
                 "MjData needs a model of hrpsim.bridges.mujoco: MjModel.from_xml_path(file), or of"

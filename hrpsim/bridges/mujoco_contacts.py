@@ -89,7 +89,7 @@ def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
 class NamedObject:
     """The fields of one object, returned by `data.body(name)`. Each is computed when it is read."""
 
-    def __init__(self, view: Any, lend: Callable[[int, Any], Any]):
+    def __init__(self, view: Any, lend: Callable[[int, Any], Any]) -> None:
         self._view, self._lend = view, lend
 
     def __getattr__(self, name: str) -> Any:
@@ -158,7 +158,7 @@ class Contacts(list[MjContact]):
 class ContactGeoms:
     """The map from shapes of a world to geoms of the world's MJCF."""
 
-    def __init__(self, m, world: World):
+    def __init__(self, m, world: World) -> None:
         statics = {
             re.sub(r"[^\w.-]", "_", m.geom(geom).name) or f"geom{geom}": geom
             for geom in reversed(range(m.ngeom))

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Index, Record
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.engine.spatial.rotation import rotated
 
@@ -26,6 +27,7 @@ BASE = np.dtype(
         ("turn", "f8", (4,)),  # w x y z
     ]
 )
+Base = NewType("Base", Record)
 # an affine actuator: the joint's command is `scale` ctrl + `offset`
 ACTUATOR = np.dtype(
     [
@@ -79,7 +81,7 @@ class Exchange(NamedTuple):
 
 
 @kernel
-def read_controls(s):
+def read_controls(s: Exchange) -> int:
     """Command the joints by ctrl and qfrc_applied.
 
     Returns CHANGED, and changes nothing, if qpos, qvel or gravity differ from the world's. Returns
@@ -118,7 +120,7 @@ def read_controls(s):
 
 
 @inlined_kernel
-def _command(s, k, position, rate, effort):
+def _command(s: Exchange, k: Index, position: float, rate: float, effort: float) -> None:
     """Command a joint at once, as `Robot.command` does. NaN means no position or no rate."""
     law = s.control[s.joint_v[k]]
     held, damped = not np.isnan(position), not np.isnan(rate)
@@ -132,7 +134,7 @@ def _command(s, k, position, rate, effort):
 
 
 @inlined_kernel
-def _differs(s):
+def _differs(s: Exchange) -> bool:
     """Return whether the script has changed gravity, or qpos or qvel of the robot."""
     for r in range(3):
         if s.gravity[r] != s.settings[0].gravity[r]:
@@ -153,7 +155,7 @@ def _differs(s):
 
 
 @kernel
-def write_results(s):
+def write_results(s: Exchange) -> int:
     """Write qpos, qvel and qacc, efforts without applied forces, and sensors of forces."""
     for k in range(s.coordinates.shape[0]):
         c = s.coordinates[k]
@@ -180,13 +182,13 @@ def write_results(s):
 
 
 @inlined_kernel
-def _write_position(s, at, position):
+def _write_position(s: Exchange, at: Index, position: float) -> None:
     s.qpos[at] = position
     s.known_qpos[at] = position
 
 
 @inlined_kernel
-def _write_rate(s, at, rate):
+def _write_rate(s: Exchange, at: Index, rate: float) -> None:
     """Write a velocity, and the mean acceleration since the one before."""
     s.qacc[at] = (rate - s.qvel[at]) / s.settings[0].time_step
     s.qvel[at] = rate
@@ -194,7 +196,7 @@ def _write_rate(s, at, rate):
 
 
 @inlined_kernel
-def _write_base(s, base):
+def _write_base(s: Exchange, base: Base) -> None:
     """Write a free body's pose and velocity in MuJoCo's coordinates. The anchor moves by its axes.
 
     The anchor's velocity is the velocity u of the origin plus omega x (R anchor). The rotation has

@@ -58,7 +58,7 @@ class FreeBase(NamedTuple):
 class RobotMapping:
     """One robot of the world, and the maps between the robot's arrays and a mujoco.MjData."""
 
-    def __init__(self, m, data, robot: Robot, joints: dict[str, int], mapped: set[int]):
+    def __init__(self, m, data, robot: Robot, joints: dict[str, int], mapped: set[int]) -> None:
         self._data, self.robot = data, robot
         self._bases: list[FreeBase] = []
         names, coordinates = robot.joint_names, []
@@ -169,7 +169,7 @@ class RobotMapping:
 class Mapping:
     """State, commands and readings of all robots of a world."""
 
-    def __init__(self, robots: list[RobotMapping], m, data, world: World):
+    def __init__(self, robots: list[RobotMapping], m, data, world: World) -> None:
         self._robots, self._data, self._world = robots, data, world
         self._scene: Scene | None = None
         self._kernels: list[_Kernels] = []

@@ -22,7 +22,7 @@ _FRAME = 1.0 / 40.0  # [s, wall]
 class Handle:
     """The handle of `launch_passive`. Camera, options and user geoms are accepted but not shown."""
 
-    def __init__(self, world: World):
+    def __init__(self, world: World) -> None:
         from hrpsim.viewer.session import Motion, Session
         from hrpsim.viewer.viewer import Viewer
 

@@ -29,7 +29,7 @@ class Network:
     of the file. The file must exist.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._open()
         self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map

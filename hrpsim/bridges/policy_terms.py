@@ -156,7 +156,7 @@ class Observation:
 class ObservingNetwork:
     """A network with the history of its observation."""
 
-    def __init__(self, source: str, observation: Observation, sample: Readings):
+    def __init__(self, source: str, observation: Observation, sample: Readings) -> None:
         self.observation = observation
         for term in observation.terms:
             term.check(source, sample)

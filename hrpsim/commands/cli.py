@@ -121,7 +121,7 @@ def _output_is_closed() -> bool:
 class _PrintVersion(argparse.Action):
     """`--version`, which reads the version when used."""
 
-    def __init__(self, option_strings, dest, **options):
+    def __init__(self, option_strings, dest, **options) -> None:
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
 
     def __call__(self, parser, *_) -> None:
@@ -171,7 +171,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
 class _OneScreen(argparse.RawDescriptionHelpFormatter):
     """Help on one screen: options once, each up to its first semicolon; the reference has all."""
 
-    def __init__(self, prog: str, **options):
+    def __init__(self, prog: str, **options) -> None:
         super().__init__(prog, max_help_position=34, **options)
 
     def add_usage(self, usage, actions, groups, prefix=None) -> None:

@@ -128,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
 class Progress:
     """Shows the progress of a long motion on standard error, once a second."""
 
-    def __init__(self, name: str, clock=time.monotonic):
+    def __init__(self, name: str, clock=time.monotonic) -> None:
         self._name, self._clock = name, clock
         self._next: float | None = None
         self._shown = ""

@@ -219,7 +219,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
 class _ProgressLine:
     """Shows the progress on stderr, on a terminal in place."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.progress = None
         self._shown = -math.inf
         self._period = _PROGRESS_PERIOD if sys.stderr.isatty() else _PROGRESS_PERIOD_IN_FILES

@@ -98,7 +98,7 @@ def suggestion(given: str, available: Iterable[str]) -> str:
 class NamedParts(dict[str, _Part]):
     """Parts by name; UnknownNameError, which names those of the `kind` that exist, for others."""
 
-    def __init__(self, kind: str, parts: Mapping[str, _Part]):
+    def __init__(self, kind: str, parts: Mapping[str, _Part]) -> None:
         super().__init__(parts)
         self._kind = kind
 

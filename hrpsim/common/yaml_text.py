@@ -130,7 +130,7 @@ def _key(node: yaml.Node) -> Any:
 class _Loader(_Base):
     """PyYAML's composer and constructor of plain values, within hrpsim.common.limits."""
 
-    def __init__(self, text: str, repeated: bool, anchors: Mapping[str, yaml.Node]):
+    def __init__(self, text: str, repeated: bool, anchors: Mapping[str, yaml.Node]) -> None:
         super().__init__(text)
         self.anchors = dict(anchors)  # PyYAML empties it at the end of a document
         self.named = dict(anchors)

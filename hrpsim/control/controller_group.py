@@ -36,7 +36,7 @@ class Member:
     nothing left to do). Raises ControllerError for an unusable entry.
     """
 
-    def __init__(self, name: str, entry: Any, names: Sequence[str]):
+    def __init__(self, name: str, entry: Any, names: Sequence[str]) -> None:
         where = f"members.{name}"
         if not isinstance(entry, Mapping):
             raise ControllerError(f"{where} must be a mapping of {', '.join(_ENTRY)}")
@@ -114,7 +114,7 @@ class ControllerGroup(Controller):
     is not `loaded` at first can be loaded, configured and unloaded while others run.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.members: dict[str, Member] = {}
         self.needs: Mapping[str, Any] = {}
         self._configured_once = False

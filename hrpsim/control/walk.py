@@ -84,7 +84,7 @@ class Walk(Controller):
         **GAIN_KINDS,
     }
 
-    def __init__(self, sequence: MotionSequence | None = None):
+    def __init__(self, sequence: MotionSequence | None = None) -> None:
         self.sequence = sequence
         self.soles: tuple[str, str] = ("", "")
         self.pace = Pace()
@@ -211,7 +211,7 @@ class VelocityWalk(Controller):
         **GAIN_KINDS,
     }
 
-    def __init__(self, place_footstep: PlaceFootstep | None = None):
+    def __init__(self, place_footstep: PlaceFootstep | None = None) -> None:
         self.place_footstep = place_footstep
         self.begin: float | None = None
         self.signals: Mapping[str, Any] = {}

@@ -66,7 +66,7 @@ class Trial:
 class _Notes:
     """What a trial records: each tick's time, coordinates, wrenches and signals, and the fall."""
 
-    def __init__(self, robot: Robot, controller: Controller):
+    def __init__(self, robot: Robot, controller: Controller) -> None:
         self._robot, self._controller = robot, controller
         self._watch = FallWatch(lambda: clearance(robot))
         self.times: list[float] = []

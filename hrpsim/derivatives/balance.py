@@ -11,10 +11,12 @@ import math
 from hrpsim.derivatives.body_motions import body_jacobians, derivatives_in_world, jacobian_rates
 from hrpsim.derivatives.free_turns import start_from_free_turns
 from hrpsim.derivatives.motion_derivatives import factorise_mass
-from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS
+from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, Room
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Index, Matrix, Vec3, Vector
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.motion.carry import move
 from hrpsim.engine.step.motion.half_turns import turns_freely
 from hrpsim.model.system import FREE
@@ -23,7 +25,7 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
 
 @kernel
-def read_step(s, w):
+def read_step(s: Scene, w: Room) -> tuple[int, int, int, int]:
     """Write the vectors of the step, and the coordinates that its rows read.
 
     Returns the numbers of coordinates, rows, contacts and rows of connections. Writes nothing if
@@ -38,7 +40,7 @@ def read_step(s, w):
 
 
 @inner_kernel
-def _read_motion(s, w):
+def _read_motion(s: Scene, w: Room) -> None:
     """Write velocities, accelerations and impulses of the step."""
     h, work = s.settings[0].time_step, s.work
     start_from_free_turns(s, w)
@@ -61,7 +63,7 @@ def _read_motion(s, w):
 
 
 @inner_kernel
-def _number_coordinates(s, w):
+def _number_coordinates(s: Scene, w: Room) -> int:
     """Number the coordinates that rows read, six of each body and one of each joint.
 
     Return the number of coordinates.
@@ -94,7 +96,7 @@ def _number_coordinates(s, w):
 
 
 @inner_kernel
-def write_balance(s, w, columns):
+def write_balance(s: Scene, w: Room, columns: Matrix) -> None:
     """Write M, and the derivatives of M v' - F' l without the turns of contacts.
 
     Velocities and accelerations of free bodies that turn by the midpoint rule come from
@@ -137,7 +139,7 @@ def write_balance(s, w, columns):
 
 
 @inlined_kernel
-def _find_limits(s, w, k, inverse_mass):
+def _find_limits(s: Scene, w: Room, k: Index, inverse_mass: float) -> None:
     """Write the distance of an actuator from its limits of effort and velocity [m/s or rad/s]."""
     dof, control, limits, work = s.forest.dofs[k], s.control[k], w.limits, s.work
     limits[0, k] = limits[1, k] = math.inf
@@ -153,7 +155,7 @@ def _find_limits(s, w, k, inverse_mass):
 
 
 @inner_kernel
-def write_wrenches(s, w, scale):
+def write_wrenches(s: Scene, w: Room, scale: float) -> None:
     """Write `scale` times the impulses of contacts as external forces on bodies."""
     for i in range(s.forest.bodies.shape[0]):
         for r in range(6):
@@ -171,7 +173,7 @@ def write_wrenches(s, w, scale):
 
 
 @inner_kernel
-def count_bodies(w):
+def count_bodies(w: Room) -> int:
     """Return the number of bodies with coordinates."""
     count = 0
     for i in range(w.bodies.shape[0]):
@@ -180,7 +182,7 @@ def count_bodies(w):
 
 
 @inner_kernel
-def write_coordinates(s, w, nb):
+def write_coordinates(s: Scene, w: Room, nb: int) -> None:
     """Write poses at the force evaluation, Z of `nb` bodies, and the derivative of Z v' by q."""
     forest, nv = s.forest, w.velocity.shape[0]
     for poses in (w.poses, w.moved):
@@ -197,14 +199,14 @@ def write_coordinates(s, w, nb):
 
 
 @inner_kernel
-def write_rates(w, velocity, body_count, rates_out):
+def write_rates(w: Room, velocity: Vector, body_count: int, rates_out: Matrix) -> None:
     """Write the derivative by q of Z v at constant v = `velocity`: (m, nv)."""
     rates, bodies, forest = rates_out[: 6 * body_count], w.bodies[:body_count], w.space.forest
     jacobian_rates(forest, w.space.kinematics, velocity, bodies, rates)
 
 
 @inner_kernel
-def write_twists(w, velocity, m, kind):
+def write_twists(w: Room, velocity: Vector, m: int, kind: int) -> None:
     """Write the coordinates Z v (m,) of a velocity."""
     for j in range(m):
         total = 0.0
@@ -214,7 +216,7 @@ def write_twists(w, velocity, m, kind):
 
 
 @inner_kernel
-def add_force_turns(s, w, m, by_q_out, linear_out):
+def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Matrix) -> None:
     """Add the derivative by q of F' l at constant impulses, beyond the part of inverse dynamics.
 
     Contact forces do not turn with their bodies. Also writes sums of the derivative over trees, at
@@ -242,7 +244,7 @@ def add_force_turns(s, w, m, by_q_out, linear_out):
 
 
 @inner_kernel
-def _sum_over_trees(s, w, linear_out):
+def _sum_over_trees(s: Scene, w: Room, linear_out: Matrix) -> None:
     """Write the sums of turned forces over floating trees, at the linear rows of their bases."""
     nv = linear_out.shape[0]
     linear_out[:, :] = 0.0
@@ -255,7 +257,7 @@ def _sum_over_trees(s, w, linear_out):
 
 
 @inner_kernel
-def _turn_forces(s, w, c):
+def _turn_forces(s: Scene, w: Room, c: int) -> None:
     """Add the derivatives by the twists of both bodies of a contact's wrenches on them."""
     contact, local, directions = s.collision.contacts[c], w.local[3 * c], w.directions[c]
     force, moment, turned = w.motion[:3], w.motion[3:], w.turns[0]
@@ -297,14 +299,14 @@ def _turn_forces(s, w, c):
 
 
 @inlined_kernel
-def _write_cross(a, b, out):
+def _write_cross(a: Vec3, b: Vector, out: Vector) -> None:
     for r in range(3):
         y, z = (r + 1) % 3, (r + 2) % 3
         out[r] = a[y] * b[z] - a[z] * b[y]
 
 
 @inlined_kernel
-def _cross_entry(v, r, k):
+def _cross_entry(v: Vector, r: int, k: Index) -> float:
     """Return entry (r, k) of the matrix of the cross product v x."""
     if r == k:
         return 0.0

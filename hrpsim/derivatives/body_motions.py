@@ -17,6 +17,21 @@ from __future__ import annotations
 
 from hrpsim.derivatives.motion_derivatives import inverse_derivatives
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Index,
+    Indices,
+    Kinematics,
+    Mat3,
+    Matrix,
+    Records,
+    Seconds,
+    Tensor,
+    Vec3,
+    Vec6,
+    Vector,
+)
+from hrpsim.engine.dynamics.articulated import Workspace
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_velocities
 from hrpsim.engine.kinematics.layout import acceleration_from_kernel, velocity_from_kernel
 from hrpsim.engine.spatial.inertia import apply_inertia
@@ -26,13 +41,15 @@ from hrpsim.model.system import FIXED, FREE
 
 
 @kernel
-def carry(forest, velocity, duration, q):
+def carry(forest: Forest, velocity: Vector, duration: Seconds, q: Vector) -> None:
     """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
     move(forest, velocity, duration, q)
 
 
 @kernel
-def body_jacobians(forest, kinematics, bodies, X_out):
+def body_jacobians(
+    forest: Forest, kinematics: Records[Kinematics], bodies: Indices, X_out: Matrix
+) -> None:
     """Write the Jacobian X (6, nv) of the spatial velocity of each of `bodies` (k,): (6 k, nv)."""
     X_out[:, :] = 0.0
     for b in range(bodies.shape[0]):
@@ -49,7 +66,13 @@ def body_jacobians(forest, kinematics, bodies, X_out):
 
 
 @kernel
-def jacobian_rates(forest, kinematics, velocity, bodies, D_out):
+def jacobian_rates(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    velocity: Vector,
+    bodies: Indices,
+    D_out: Matrix,
+) -> None:
     """Write the derivative by q of the spatial velocity X v of each of `bodies`: (6 k, nv).
 
     The velocity v (nv,) stays constant. A column S_j changes the spatial velocity of body i by
@@ -76,7 +99,7 @@ def jacobian_rates(forest, kinematics, velocity, bodies, D_out):
 
 
 @inlined_kernel
-def _write_cross(S, v, u, D_out, k):
+def _write_cross(S: Vec6, v: Vec6, u: Vec6, D_out: Matrix, k: Index) -> None:
     """Write S x (v - u) as column `k`."""
     x, y, z = v[0] - u[0], v[1] - u[1], v[2] - u[2]
     a, b, c = v[3] - u[3], v[4] - u[4], v[5] - u[5]
@@ -89,7 +112,7 @@ def _write_cross(S, v, u, D_out, k):
 
 
 @kernel
-def energy_gradients(w, velocities, gradients_out):
+def energy_gradients(w: Workspace, velocities: Matrix, gradients_out: Matrix) -> None:
     """Write the derivative by q of v' M v for each row v of `velocities` (k, nv): (k, nv).
 
     With the momentum H of a body and everything that the body carries, the derivative is
@@ -124,7 +147,7 @@ def energy_gradients(w, velocities, gradients_out):
 
 
 @inlined_kernel
-def write_motion_cross(v, m, out):
+def write_motion_cross(v: Vec6, m: Vec6, out: Vector) -> None:
     """Write v x m of spatial motions (RBDA eq. 2.31)."""
     out[0] = v[1] * m[2] - v[2] * m[1]
     out[1] = v[2] * m[0] - v[0] * m[2]
@@ -135,7 +158,15 @@ def write_motion_cross(v, m, out):
 
 
 @kernel
-def derivatives_in_world(w, q, velocity, acceleration, gravity, columns, out):
+def derivatives_in_world(
+    w: Workspace,
+    q: Vector,
+    velocity: Vector,
+    acceleration: Vector,
+    gravity: Vec3,
+    columns: Matrix,
+    out: Tensor,
+) -> None:
     """Write the derivatives of the force by q and velocity, and M: `out` (3, nv, nv).
 
     All arrays but `columns`, work of `inverse_derivatives`, are in the layout of the kernels.
@@ -161,7 +192,7 @@ def derivatives_in_world(w, q, velocity, acceleration, gravity, columns, out):
 
 
 @inner_kernel
-def _turn_rows(R, k, matrix):
+def _turn_rows(R: Mat3, k: Index, matrix: Matrix) -> None:
     """Turn the rows of a base, linear then angular part along its axes, into angular, linear."""
     for j in range(matrix.shape[1]):
         lx, ly, lz = matrix[k, j], matrix[k + 1, j], matrix[k + 2, j]
@@ -172,7 +203,7 @@ def _turn_rows(R, k, matrix):
 
 
 @inner_kernel
-def _turn_columns(R, k, matrix):
+def _turn_columns(R: Mat3, k: Index, matrix: Matrix) -> None:
     """Turn the columns of a base in the same way."""
     for i in range(matrix.shape[0]):
         lx, ly, lz = matrix[i, k], matrix[i, k + 1], matrix[i, k + 2]
@@ -183,7 +214,7 @@ def _turn_columns(R, k, matrix):
 
 
 @inner_kernel
-def _add_turns(w, velocity, fixed, k, out):
+def _add_turns(w: Workspace, velocity: Vector, fixed: Vector, k: Index, out: Tensor) -> None:
     """Add the effect of the rotation of a base on its velocity, acceleration and force."""
     by_q, by_v, mass = out[0], out[1], out[2]
     for i in range(velocity.shape[0]):
@@ -202,7 +233,9 @@ def _add_turns(w, velocity, fixed, k, out):
 
 
 @inlined_kernel
-def _add_row_times_cross(row, at, v, v_at, sign, out, out_at):
+def _add_row_times_cross(
+    row: Vector, at: Index, v: Vector, v_at: Index, sign: float, out: Vector, out_at: Index
+) -> None:
     """Add `sign` times row[at : at + 3] [v x] to out[out_at : out_at + 3]."""
     x, y, z = sign * row[at], sign * row[at + 1], sign * row[at + 2]
     a, b, c = v[v_at], v[v_at + 1], v[v_at + 2]

@@ -14,8 +14,9 @@ import numpy as np
 
 from hrpsim.derivatives.contact_rows import respond
 from hrpsim.derivatives.corrections import Corrections, taking_part
-from hrpsim.derivatives.room import TakenStep
+from hrpsim.derivatives.room import Room, TakenStep
 from hrpsim.engine.compile.compiled import inner_kernel, kernel, prepared
+from hrpsim.engine.compile.kernel_types import Connection, Index, Matrix, Records, Tensor, Vector
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.constraints.compliant_law import held_factors
 from hrpsim.engine.constraints.connection_rows import HASTE, LOCKED, bending_of, find_direction
@@ -41,7 +42,16 @@ PATTERN = np.dtype([("body_a", "i8"), ("body_b", "i8"), ("J_a", "f8", (6,)), ("J
 
 
 @kernel
-def connection_derivatives(w, connections, q, velocity, others, impulses, values_out, forces_out):
+def connection_derivatives(
+    w: DifferenceRoom,
+    connections: Records[Connection],
+    q: Vector,
+    velocity: Vector,
+    others: Matrix,
+    impulses: Vector,
+    values_out: Tensor,
+    forces_out: Matrix,
+) -> int:
     """Write central differences of the rows of connections by q and by the velocity.
 
     Args:
@@ -82,7 +92,13 @@ def connection_derivatives(w, connections, q, velocity, others, impulses, values
 
 
 @inner_kernel
-def _evaluate(w, connections, velocity, share, values_out):
+def _evaluate(
+    w: DifferenceRoom,
+    connections: Records[Connection],
+    velocity: Vector,
+    share: float,
+    values_out: Matrix,
+) -> None:
     """Add `share` times error and curvature of each row. Write the rows' force patterns."""
     update_velocities(w.forest, velocity, w.kinematics)
     for i in range(w.forest.bodies.shape[0]):
@@ -110,7 +126,7 @@ def _evaluate(w, connections, velocity, share, values_out):
 
 
 @inner_kernel
-def _add_rates(w, velocity, share, rates_out):
+def _add_rates(w: DifferenceRoom, velocity: Vector, share: float, rates_out: Vector) -> None:
     """Add `share` times the rate of each row with a velocity (nv,)."""
     update_velocities(w.forest, velocity, w.kinematics)
     for number in range(rates_out.shape[0]):
@@ -123,7 +139,7 @@ def _add_rates(w, velocity, share, rates_out):
 
 
 @inner_kernel
-def _add_forces(w, impulses, share, force_out):
+def _add_forces(w: DifferenceRoom, impulses: Vector, share: float, force_out: Vector) -> None:
     """Add `share` times the generalised impulse (nv,) of impulses (rows,) along the rows."""
     wrenches, bodies = w.wrenches, w.forest.bodies
     for i in range(bodies.shape[0]):
@@ -149,7 +165,7 @@ def _add_forces(w, impulses, share, force_out):
 
 
 @kernel
-def respond_to(w, number):
+def respond_to(w: Room, number: Index) -> int:
     """Write `response` and `gradient` of a row, as `respond`."""
     respond(w, w.local[number].J, w.local[number].at)
     return 0
@@ -179,7 +195,7 @@ class DifferenceRoom(NamedTuple):
 class ConnectionSides:
     """The rows of connections (k,) from row `first` on, and which of the rows hold."""
 
-    def __init__(self, step: TakenStep, first: int, count: int):
+    def __init__(self, step: TakenStep, first: int, count: int) -> None:
         self.step, self.rows, self.first = step, step.rows[first : first + count], first
         w, scene = step.room.whole, step.scene
         self.records = scene.connections[self.rows["source"]]

@@ -22,8 +22,18 @@ import numpy as np
 
 from hrpsim.derivatives.room import SLIP, TakenStep
 from hrpsim.engine.compile.compiled import inner_kernel, kernel, prepared
+from hrpsim.engine.compile.kernel_types import (
+    Kinematics,
+    Matrix,
+    Records,
+    Seconds,
+    Spin,
+    Tensor,
+    Vector,
+)
 from hrpsim.engine.constraints.contact_bending import ALL, CLOSES, ROUNDING
 from hrpsim.engine.dynamics.spin import TURNING
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import (
     KINEMATICS,
     new_kinematics,
@@ -53,7 +63,18 @@ class Bends(NamedTuple):
 
 
 @kernel  # many parameters: parts of the scene and work arrays of the caller
-def free_products(forest, q, velocity, past, spins, time_step, here, turned, turning, products_out):
+def free_products(
+    forest: Forest,
+    q: Vector,
+    velocity: Vector,
+    past: Matrix,
+    spins: Records[Spin],
+    time_step: Seconds,
+    here: Records[Kinematics],
+    turned: Vector,
+    turning: Matrix,
+    products_out: Tensor,
+) -> int:
     """Write the accelerations of free rotation, and their derivatives by rate and by turn.
 
     Args:
@@ -102,7 +123,15 @@ def free_products(forest, q, velocity, past, spins, time_step, here, turned, tur
 
 
 @kernel
-def link_motions(forest, kinematics, q, velocity, direction, moved, motions_out):
+def link_motions(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    q: Vector,
+    velocity: Vector,
+    direction: Vector,
+    moved: Vector,
+    motions_out: Tensor,
+) -> int:
     """Write twist and velocity product of each body, and their central differences.
 
     Args:
@@ -133,7 +162,14 @@ def link_motions(forest, kinematics, q, velocity, direction, moved, motions_out)
 
 
 @inner_kernel
-def _add_motions(forest, kinematics, q, velocity, share: float, motions_out):
+def _add_motions(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    q: Vector,
+    velocity: Vector,
+    share: float,
+    motions_out: Matrix,
+) -> None:
     """Add `share` times each body's twist and velocity product to motions_out (n, 12)."""
     update_poses(forest, q, kinematics)
     update_velocities(forest, velocity, kinematics)

@@ -13,14 +13,38 @@ import math
 from hrpsim.derivatives.balance import write_rates, write_twists
 from hrpsim.derivatives.body_motions import energy_gradients, jacobian_rates
 from hrpsim.derivatives.motion_derivatives import solve_negative
-from hrpsim.derivatives.room import AT_END, AT_START, DEPTH, FORCE, GAP, LOSS, OTHER, SLIP, SWITCH
+from hrpsim.derivatives.room import (
+    AT_END,
+    AT_START,
+    DEPTH,
+    FORCE,
+    GAP,
+    LOSS,
+    OTHER,
+    SLIP,
+    SWITCH,
+    HeldRow,
+    Room,
+)
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Index,
+    Indices,
+    JointParameters,
+    MaterialPair,
+    Matrix,
+    Row,
+    Seconds,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.constraints.compliant_law import stop_slopes
 from hrpsim.engine.constraints.contact_bending import unbent_target
 from hrpsim.engine.constraints.contact_rows import closed_gap, rigid_slopes
 from hrpsim.engine.constraints.friction_laws import friction_bound, sliding_derivative
 from hrpsim.engine.constraints.impact_rows import CLOSED
 from hrpsim.engine.spatial.vector import copy_vector, dot
+from hrpsim.engine.step.arrays import Scene
 
 _STAYS_OPEN = 1e30  # acceleration of a gap that does not close within a step [m/s^2]
 _ROUNDING = 1e-6  # share of a target by which it is not another one
@@ -28,7 +52,7 @@ _AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 
 
 @inner_kernel
-def place_contacts(s, w):
+def place_contacts(s: Scene, w: Room) -> None:
     """Write directions and J of all rows of contacts."""
     for c in range(s.counts[0].contact_count):
         contact, directions = s.collision.contacts[c], w.directions[c]
@@ -45,14 +69,14 @@ def place_contacts(s, w):
 
 
 @inlined_kernel
-def _write_lever(p, d, sign, J_out):
+def _write_lever(p: Vec3, d: Vector, sign: float, J_out: Vector) -> None:
     for r in range(3):
         y, z = (r + 1) % 3, (r + 2) % 3
         J_out[r], J_out[3 + r] = sign * (p[y] * d[z] - p[z] * d[y]), sign * d[r]
 
 
 @inner_kernel
-def write_contact_rows(s, w, m, body_count):
+def write_contact_rows(s: Scene, w: Room, m: int, body_count: int) -> int:
     """Write the rows of contacts that hold, and the distances of all contacts from other sides.
 
     Returns the number of rows.
@@ -84,14 +108,14 @@ def write_contact_rows(s, w, m, body_count):
 
 
 @inlined_kernel
-def pair_of(s, c):
+def pair_of(s: Scene, c: int) -> MaterialPair:
     """Return the properties of a contact's pair of materials."""
     contact, shapes = s.collision.contacts[c], s.collision.shapes
     return s.materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
 
 
 @inlined_kernel
-def gap_slopes(s, c):
+def gap_slopes(s: Scene, c: int) -> tuple[float, float]:
     """Return the changes of target and correction of a rigid contact per change of its gap."""
     settings, gap = s.settings[0], s.collision.contacts[c].gap
     closed = closed_gap(s.rows.rows[3 * c].solver, settings.slop)
@@ -99,7 +123,7 @@ def gap_slopes(s, c):
 
 
 @inner_kernel
-def rate_of(local, twists):
+def rate_of(local: HeldRow, twists: Vector) -> float:
     """Return the rate of a row for twists (m,)."""
     total = 0.0
     for e in range(12):
@@ -109,13 +133,13 @@ def rate_of(local, twists):
 
 
 @inlined_kernel
-def _slip_of(s, w, number, twists):
+def _slip_of(s: Scene, w: Room, number: Index, twists: Vector) -> float:
     """Return the rate of a row of friction less its target, for twists (m,) [m/s]."""
     return rate_of(w.local[number], twists) - s.rows.rows[number].target
 
 
 @inner_kernel
-def _find_sides(s, w, c):
+def _find_sides(s: Scene, w: Room, c: int) -> None:
     """Find the sides of a contact, and its distance from the other sides [m/s]."""
     contact, pair, rows = s.collision.contacts[c], pair_of(s, c), s.rows.rows
     normal, distances, sides = rows[3 * c], w.distances[c], w.sides[c]
@@ -155,7 +179,7 @@ def _find_sides(s, w, c):
 
 
 @inner_kernel
-def write_turns(s, w, c, twists):
+def write_turns(s: Scene, w: Room, c: int, twists: Vector) -> None:
     """Write the changes of the rates of a contact with its geometry, for twists (m,)."""
     contact, motion, directions, turns = s.collision.contacts[c], w.motion, w.directions[c], w.turns
     motion[:] = 0.0
@@ -187,7 +211,7 @@ def write_turns(s, w, c, twists):
 
 
 @inlined_kernel
-def add_entries(entries, at, scale, matrix, out):
+def add_entries(entries: Vector, at: Indices, scale: float, matrix: Matrix, out: Vector) -> None:
     """Add `scale` times the sum of 12 entries times rows of a matrix of coordinates."""
     for e in range(12):
         if entries[e] != 0.0:
@@ -197,7 +221,9 @@ def add_entries(entries, at, scale, matrix, out):
 
 
 @inner_kernel
-def add_rate_changes(w, number, axis, scale, rates, out):
+def add_rate_changes(
+    w: Room, number: Index, axis: int, scale: float, rates: Matrix, out: Vector
+) -> None:
     """Add `scale` times the derivative by q of the rate of a row with current `turns`."""
     local = w.local[number]
     add_entries(local.J, local.at, scale, rates, out)
@@ -205,7 +231,7 @@ def add_rate_changes(w, number, axis, scale, rates, out):
 
 
 @inlined_kernel
-def copy_row(local, held_out):
+def copy_row(local: HeldRow, held_out: HeldRow) -> None:
     """Write a row that holds, with an impulse along J."""
     held_out.number, held_out.compliance = local.number, local.compliance
     held_out.inverse_mass = local.inverse_mass
@@ -216,7 +242,7 @@ def copy_row(local, held_out):
 
 
 @inner_kernel
-def _add_normal(s, w, c, m, count):
+def _add_normal(s: Scene, w: Room, c: int, m: int, count: int) -> int:
     """Add the normal row of a contact. A sliding contact also pushes along the slip."""
     held, target, pair = w.held[count], w.target[count], pair_of(s, c)
     contact, normal, local = s.collision.contacts[c], s.rows.rows[3 * c], w.local[3 * c]
@@ -249,7 +275,15 @@ def _add_normal(s, w, c, m, count):
 
 
 @inlined_kernel
-def is_met_within(w, row, own_target, gap, rate, own, time_step):
+def is_met_within(
+    w: Room,
+    row: Row,
+    own_target: float,
+    gap: float,
+    rate: float,
+    own: JointParameters | MaterialPair,
+    time_step: Seconds,
+) -> bool:
     """Write the derivatives of a compliant stop to `law`. Return whether the step met the stop.
 
     The derivatives are those of a stop that is closed at the start of the step, or stays open. A
@@ -271,20 +305,20 @@ def is_met_within(w, row, own_target, gap, rate, own, time_step):
 
 
 @inlined_kernel
-def slope_of(w, k, row):
+def slope_of(w: Room, k: Index, row: Row) -> float:
     """Return the derivative of a compliant row's target, less the derivative of its give."""
     return w.law[k, 0] - w.law[k, 1] * row.impulse
 
 
 @inlined_kernel
-def note_inertia(w, row, number):
+def note_inertia(w: Room, row: Row, number: Index) -> None:
     """Write the dependence of held row `number` on its inverse mass, after `respond`."""
     w.held[number].slope, w.held[number].softening = slope_of(w, 2, row), w.law[2, 1]
     copy_vector(w.response[0], w.responses[number])
 
 
 @inlined_kernel
-def add_gap_changes(w, c, scale, out):
+def add_gap_changes(w: Room, c: int, scale: float, out: Vector) -> None:
     """Add `scale` times the derivative of a gap by q."""
     local = w.local[3 * c]
     for e in range(12):
@@ -296,7 +330,7 @@ def add_gap_changes(w, c, scale, out):
 
 
 @inner_kernel
-def respond(w, J, at):
+def respond(w: Room, J: Vector, at: Indices) -> None:
     """Write `response` = M^-1 J' of a row, and `gradient`, the derivative of r' M r by q."""
     line, entries = w.line, w.own_change
     entries[:] = 0.0
@@ -311,7 +345,7 @@ def respond(w, J, at):
 
 
 @inner_kernel
-def _find_inertia_change(s, w, c, m):
+def _find_inertia_change(s: Scene, w: Room, c: int, m: int) -> None:
     """Write the derivative by q of the inverse mass of a normal row: 2 dJ r - d(r' M r)."""
     local, contact, out = w.local[3 * c], s.collision.contacts[c], w.own_change
     respond(w, local.J, local.at)
@@ -327,7 +361,7 @@ def _find_inertia_change(s, w, c, m):
 
 
 @inner_kernel
-def _add_sliding(s, w, c, count):
+def _add_sliding(s: Scene, w: Room, c: int, count: int) -> int:
     """Add the row across the slip, which yields as the direction of the slip turns."""
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]

@@ -33,9 +33,22 @@ from hrpsim.derivatives.contact_rows import (
     write_contact_rows,
     write_turns,
 )
-from hrpsim.derivatives.room import AT_END, BY_Q, OTHER
+from hrpsim.derivatives.room import AT_END, BY_Q, OTHER, Room
 from hrpsim.engine.collision.contacts import detect
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Index,
+    IndexTable,
+    JointParameters,
+    Kinematics,
+    Matrix,
+    Records,
+    Row,
+    Tensor,
+    Vector,
+)
 from hrpsim.engine.constraints.compliant_law import held_slopes
 from hrpsim.engine.constraints.joint_rows import mimic_error, rigid_limit_slopes
 from hrpsim.engine.constraints.rows import (
@@ -46,6 +59,7 @@ from hrpsim.engine.constraints.rows import (
     VELOCITY_LIMIT,
     correction_slope,
 )
+from hrpsim.engine.step.arrays import Scene
 
 STEP = 2e-6  # of the differences [m and rad]
 # Bend of a difference above which a smaller step follows the point of a round shape: differences
@@ -57,7 +71,7 @@ _PRESSES = 2e-5  # gap at which a contact that appears may press [m]
 
 
 @inner_kernel
-def place_joint_rows(s, w, first):
+def place_joint_rows(s: Scene, w: Room, first: Index) -> None:
     """Write J of the rows of joints."""
     for number in range(first, s.counts[0].row_count):
         row, local = s.rows.rows[number], w.local[number]
@@ -71,7 +85,7 @@ def place_joint_rows(s, w, first):
 
 
 @inner_kernel
-def write_joint_rows(s, w, first, count):
+def write_joint_rows(s: Scene, w: Room, first: Index, count: int) -> int:
     """Write the rows of joints that hold after `count` others, and the distances from bounds.
 
     Returns the total number of rows.
@@ -99,7 +113,7 @@ def write_joint_rows(s, w, first, count):
 
 
 @inner_kernel
-def _joint_slopes(s, w, number, count):
+def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, float]:
     """Return the derivatives of a joint row's target by its error and by the rate of the error.
 
     Writes the dependence of a compliant row on its inverse mass to the held row `count`.
@@ -131,14 +145,14 @@ def _joint_slopes(s, w, number, count):
 
 
 @inlined_kernel
-def parameters_of(s, w, row):
+def parameters_of(s: Scene, w: Room, row: Row) -> JointParameters:
     """Return the parameters of a row's kind of constraint. A top speed has those of a limit."""
     kind = LOWER_LIMIT if row.kind == VELOCITY_LIMIT else row.kind
     return s.joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
 
 
 @inlined_kernel
-def room_of(s, w, row):
+def room_of(s: Scene, w: Room, row: Row) -> float:
     """Return the distance of a limit row to its limit, 0 for other rows."""
     dof = s.forest.dofs[row.source]
     if row.kind == LOWER_LIMIT:
@@ -147,7 +161,7 @@ def room_of(s, w, row):
 
 
 @inlined_kernel
-def _error_of(s, w, row):
+def _error_of(s: Scene, w: Room, row: Row) -> float:
     """Return the error of a row of a lock or mimic [rad or m]."""
     dof = s.forest.dofs[row.source]
     position = w.q[dof.q_index]
@@ -158,7 +172,7 @@ def _error_of(s, w, row):
 
 
 @inner_kernel
-def contact_derivatives(s, w, search, body_count):
+def contact_derivatives(s: Scene, w: Room, search: Collision, body_count: int) -> None:
     """Write the derivatives of point, normal and gap by the twists of both bodies.
 
     Writes `geometry` (contacts, 2, 7, 6). The second index is the body, a or b. The last index is
@@ -187,7 +201,9 @@ def contact_derivatives(s, w, search, body_count):
 
 
 @inner_kernel
-def _differentiate_search(s, w, search, pairs, body, axis, step):
+def _differentiate_search(
+    s: Scene, w: Room, search: Collision, pairs: int, body: Index, axis: int, step: float
+) -> float:
     """Write differences by one twist of a body. Return the bend of the largest difference.
 
     The bend is the fraction of a first difference by which the difference changes within a step.
@@ -213,7 +229,7 @@ def _differentiate_search(s, w, search, pairs, body, axis, step):
 
 
 @inner_kernel
-def _bend_of(w, c, end, axis, step):
+def _bend_of(w: Room, c: int, end: Index, axis: int, step: float) -> float:
     """Return the bend of a contact's point or normal, 0 if the bend does not matter."""
     largest = 0.0
     for first in (0, 3):
@@ -228,7 +244,7 @@ def _bend_of(w, c, end, axis, step):
 
 
 @inner_kernel
-def _note_kinks(s, w, body, axis, step):
+def _note_kinks(s: Scene, w: Room, body: Index, axis: int, step: float) -> None:
     """Note contacts with differences that bend at any step, because two derivatives exist."""
     for c in range(s.counts[0].contact_count):
         contact = s.collision.contacts[c]
@@ -239,7 +255,7 @@ def _note_kinks(s, w, body, axis, step):
 
 
 @inlined_kernel
-def _list_pairs(contacts, count, body, pairs_out):
+def _list_pairs(contacts: Records[Contact], count: int, body: Index, pairs_out: IndexTable) -> int:
     """List the pairs of shapes of a body that have contacts. Return their number."""
     listed = 0
     for c in range(count):
@@ -255,7 +271,7 @@ def _list_pairs(contacts, count, body, pairs_out):
 
 
 @inlined_kernel
-def _displace(here, axis, amount, moved_out):
+def _displace(here: Kinematics, axis: int, amount: float, moved_out: Kinematics) -> None:
     """Write a body's pose moved about (axes 0 to 2) or along an axis of the world."""
     R, p, R_out, p_out = here.R, here.p, moved_out.R, moved_out.p
     for r in range(3):
@@ -273,7 +289,9 @@ def _displace(here, axis, amount, moved_out):
 
 
 @inner_kernel
-def _add(s, w, found, body, axis, displacement):
+def _add(
+    s: Scene, w: Room, found: Records[Contact], body: Index, axis: int, displacement: float
+) -> None:
     """Add the geometry found after a displacement to the geometry of the step's contacts."""
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     share, counts, c = 0.5 / displacement, abs(displacement) == STEP, -1
@@ -303,7 +321,9 @@ def _add(s, w, found, body, axis, displacement):
 
 
 @kernel
-def differentiate(s, w, search, columns, m):
+def differentiate(
+    s: Scene, w: Room, search: Collision, columns: Matrix, m: int
+) -> tuple[int, int, int, int]:
     """Write `balance`, and the rows of contacts and joints that hold.
 
     Returns the number of rows that hold, whether any contact slides, whether there is a position
@@ -332,7 +352,7 @@ def differentiate(s, w, search, columns, m):
 
 
 @inner_kernel
-def _is_corrected(s, w, first):
+def _is_corrected(s: Scene, w: Room, first: Index) -> int:
     """Return whether there is a position correction (displacement.asks_for_displacement).
 
     Mimic joints count, however small their errors.
@@ -352,7 +372,9 @@ def _is_corrected(s, w, first):
 
 
 @kernel
-def differentiate_correction(s, w, columns, m, balance_out, linear_out):
+def differentiate_correction(
+    s: Scene, w: Room, columns: Matrix, m: int, balance_out: Tensor, linear_out: Matrix
+) -> None:
     """Write the derivative by q of the residual of the position correction: J' l - M w.
 
     `impulses` of w are the impulses l. `columns` and `linear_out` (nv, nv) are work. balance_out is
@@ -373,7 +395,7 @@ def differentiate_correction(s, w, columns, m, balance_out, linear_out):
 
 
 @kernel
-def correction_slopes(s, w, first, slopes_out):
+def correction_slopes(s, w, first, slopes_out) -> None:
     """Write the derivatives of wanted corrections by gaps and errors (rows,) [1/s].
 
     Args:
@@ -401,7 +423,9 @@ def correction_slopes(s, w, first, slopes_out):
 
 
 @kernel
-def contact_changes(s, w, m, velocity, rates_out, gaps_out):
+def contact_changes(
+    s: Scene, w: Room, m: int, velocity: Vector, rates_out: Matrix, gaps_out: Matrix
+) -> None:
     """Write derivatives by q (c, nv) of gaps, and of the rates of gaps with a velocity."""
     write_rates(w, velocity, count_bodies(w), w.start_rates)
     write_twists(w, velocity, m, OTHER)

@@ -16,14 +16,17 @@ import math
 
 from hrpsim.derivatives.body_motions import write_motion_cross
 from hrpsim.derivatives.free_turns import turn_columns, turn_rows, write_free_turns
-from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS
+from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, Room
 from hrpsim.derivatives.small_matrices import add_product, add_scaled
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Index, Mat3, Matrix, Seconds, Tensor, Vec6, Vector
 from hrpsim.engine.dynamics.articulated import place_inertias
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.spatial.inertia import apply_inertia
 from hrpsim.engine.spatial.rotation import rotation_from_quaternion
 from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.motion.half_turns import turns_freely
 from hrpsim.model.system import FREE
 
@@ -31,7 +34,15 @@ START, END = range(2)
 
 
 @kernel
-def write_ends(s, w, columns, corrects, correction, momentum, ends_out):
+def write_ends(
+    s: Scene,
+    w: Room,
+    columns: Matrix,
+    corrects: bool,
+    correction: Matrix,
+    momentum: Matrix,
+    ends_out: Matrix,
+) -> None:
     """Write the derivatives (2 nv, 2 nv + p) of the state after the step, in the public layout.
 
     Args:
@@ -77,7 +88,7 @@ def write_ends(s, w, columns, corrects, correction, momentum, ends_out):
 
 
 @kernel
-def write_exponential(velocity, k, duration, matrices_out):
+def write_exponential(velocity: Vector, k: Index, duration: Seconds, matrices_out: Matrix) -> None:
     """Write exp(r) and its left Jacobian side by side, for a rotation r = t w."""
     x, y, z = duration * velocity[k], duration * velocity[k + 1], duration * velocity[k + 2]
     square = x * x + y * y + z * z
@@ -98,7 +109,7 @@ def write_exponential(velocity, k, duration, matrices_out):
 
 
 @inner_kernel
-def _add_correction(s, w, correction, ends_out):
+def _add_correction(s: Scene, w: Room, correction: Matrix, ends_out: Matrix) -> None:
     """Move the end by the position correction, with a rate that acts for a whole step."""
     h, nv, forest = s.settings[0].time_step, correction.shape[0], s.forest
     for i in range(forest.bodies.shape[0]):
@@ -120,7 +131,7 @@ def _add_correction(s, w, correction, ends_out):
 
 
 @inner_kernel
-def _from_start(s, w, rows):
+def _from_start(s: Scene, w: Room, rows: Matrix) -> None:
     """Convert entries for the middle of the step to entries for its start: q_m = q + h / 2 v."""
     h, nv, forest = s.settings[0].time_step, w.velocity.shape[0], s.forest
     for row_number in range(rows.shape[0]):
@@ -144,7 +155,7 @@ def _from_start(s, w, rows):
 
 
 @inlined_kernel
-def _turn_columns(R, x, y, z, row_out, at):
+def _turn_columns(R: Mat3, x: float, y: float, z: float, row_out: Vector, at: Index) -> None:
     """Write (x, y, z) R as three entries of a row."""
     a = x * R[0, 0] + y * R[1, 0] + z * R[2, 0]
     b = x * R[0, 1] + y * R[1, 1] + z * R[2, 1]
@@ -153,7 +164,7 @@ def _turn_columns(R, x, y, z, row_out, at):
 
 
 @inner_kernel
-def _keep_momentum(s, w, columns, momentum, ends_out):
+def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_out: Matrix) -> None:
     """Add the change of the velocity by which floating trees keep their linear momentum."""
     forest, nv, n, width = (
         s.forest,
@@ -190,7 +201,7 @@ def _keep_momentum(s, w, columns, momentum, ends_out):
 
 
 @inner_kernel
-def _write_pushes(w, columns, momentum, at, out):
+def _write_pushes(w: Room, columns: Matrix, momentum: Matrix, at: Index, out: Vector) -> None:
     """Write the derivatives of the impulses on a base, along its row `at` of M."""
     nv = columns.shape[0]
     for k in range(nv):
@@ -202,7 +213,7 @@ def _write_pushes(w, columns, momentum, at, out):
 
 
 @inner_kernel
-def _write_momenta(forest, w, q, velocity, out):
+def _write_momenta(forest: Forest, w: Room, q: Vector, velocity: Vector, out: Tensor) -> None:
     """Write the derivatives (2, 3, nv) of the linear momentum of trees, by q and by velocity.
 
     The derivative by velocity is I S, with the inertia I of everything that a degree of freedom S
@@ -240,7 +251,9 @@ def _write_momenta(forest, w, q, velocity, out):
 
 
 @inner_kernel
-def _write_momentum(carried, S, v, H, work, out):
+def _write_momentum(
+    carried: Vector, S: Vector, v: Vec6, H: Vec6, work: Matrix, out: Matrix
+) -> None:
     """Write the derivatives (2, 3) of one degree of freedom."""
     force, turned = work[0], work[1]
     apply_inertia(carried, S, force)
@@ -254,7 +267,7 @@ def _write_momentum(carried, S, v, H, work, out):
 
 
 @inner_kernel
-def _rows_to_public(s, w, i, ends_out):
+def _rows_to_public(s: Scene, w: Room, i: Index, ends_out: Matrix) -> None:
     """Turn the rows of a free base from the layout of the kernels to the public layout."""
     k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.velocity, w.turns
     _write_rotation(s.q, s.forest.bodies[i].q_index, R)
@@ -276,7 +289,7 @@ def _rows_to_public(s, w, i, ends_out):
 
 
 @inner_kernel
-def _columns_to_public(s, w, i, ends_out):
+def _columns_to_public(s: Scene, w: Room, i: Index, ends_out: Matrix) -> None:
     """Turn the columns of a free base in the same way."""
     k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.start.velocity, w.turns
     _write_rotation(s.start.q, s.forest.bodies[i].q_index, R)
@@ -293,5 +306,5 @@ def _columns_to_public(s, w, i, ends_out):
 
 
 @inlined_kernel
-def _write_rotation(q, j, R_out):
+def _write_rotation(q: Vector, j: Index, R_out: Mat3) -> None:
     rotation_from_quaternion(q[j + 3], q[j + 4], q[j + 5], q[j + 6], R_out)

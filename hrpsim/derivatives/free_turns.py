@@ -11,8 +11,11 @@ body. A rotation of R and w together rotates the result. A rotation d of R alone
 Central differences give P by w, and with it all of P (6, 6).
 """
 
+from hrpsim.derivatives.room import Room
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import Body, Matrix, Vector
 from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.motion.carry import carry_body
 from hrpsim.engine.step.motion.half_turns import FIRST_HALF, SECOND_HALF, turn_half, turns_freely
 
@@ -21,7 +24,7 @@ _SHARE = 1e-7  # of the rate
 
 
 @inner_kernel
-def start_from_free_turns(s, w):
+def start_from_free_turns(s: Scene, w: Room) -> None:
     """Write the q and velocity from which constant velocities reach the middle of the step."""
     copy_vector(s.start.q, w.q)
     copy_vector(s.start.velocity, w.start_velocity)
@@ -32,7 +35,7 @@ def start_from_free_turns(s, w):
 
 
 @inner_kernel
-def write_free_turns(s, w):
+def write_free_turns(s: Scene, w: Room) -> None:
     """Write P of both halves for every free body: w.free_turns (2, nv, 6, 6), at its first dof."""
     half = 0.5 * s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):
@@ -45,13 +48,15 @@ def write_free_turns(s, w):
 
 
 @inner_kernel
-def _copy_turn(body, q, q_out):
+def _copy_turn(body: Body, q: Vector, q_out: Vector) -> None:
     for r in range(body.q_index, body.q_index + 7):
         q_out[r] = q[r]
 
 
 @inner_kernel
-def _write_map(body, half: float, part: int, q, velocity, turning, w):
+def _write_map(
+    body: Body, half: float, part: int, q: Vector, velocity: Vector, turning: Matrix, w: Room
+) -> None:
     """Write P (6, 6) of one half of the step for one body."""
     j, k, P = body.q_index + 3, body.v_index, w.free_turns[part, body.v_index]
     ends, rates = w.turned_q, w.turned_velocity
@@ -88,7 +93,7 @@ def _write_map(body, half: float, part: int, q, velocity, turning, w):
 
 
 @inner_kernel
-def turn_rows(w, body, nv: int, rows):
+def turn_rows(w: Room, body: Body, nv: int, rows: Matrix) -> None:
     """Propagate rows of the state's end through the second half of the step of one body."""
     P, k, kept = w.free_turns[SECOND_HALF, body.v_index], body.v_index, w.half_state
     for column in range(rows.shape[1]):
@@ -102,7 +107,7 @@ def turn_rows(w, body, nv: int, rows):
 
 
 @inner_kernel
-def turn_columns(w, body, nv: int, row):
+def turn_columns(w: Room, body: Body, nv: int, row: Vector) -> None:
     """Propagate entries of a row back through the first half of the step of one body."""
     P, k, kept = w.free_turns[FIRST_HALF, body.v_index], body.v_index, w.half_state
     for r in range(3):

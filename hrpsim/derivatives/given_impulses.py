@@ -25,9 +25,10 @@ from hrpsim.derivatives.parameters import (
     STIFFNESS,
     Changes,
 )
-from hrpsim.derivatives.room import FORCE, TakenStep
+from hrpsim.derivatives.room import FORCE, Room, TakenStep
 from hrpsim.engine.actuators.commands import command_rate, present_share
 from hrpsim.engine.compile.compiled import inner_kernel, kernel, prepared
+from hrpsim.engine.compile.kernel_types import Indices, Matrix, Tensor, Vector
 from hrpsim.engine.constraints.joint_rows import FRICTION_PARAMETERS
 from hrpsim.engine.constraints.rows import JOINT_FRICTION
 from hrpsim.engine.dynamics.articulated import place_inertias
@@ -38,6 +39,7 @@ from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.kinematics.own_inertia import own_inertia
 from hrpsim.engine.spatial.inertia import apply_inertia
 from hrpsim.engine.spatial.vector import dot_spatial
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.system import FREE
 
 MOTION, CORRECTION, MOMENTUM = range(3)
@@ -45,7 +47,15 @@ COMMANDS = ("efforts", "positions", "velocities")
 
 
 @kernel
-def inertia_changes(s, w, shares, acceleration, responses, forces_out, energies_out):
+def inertia_changes(
+    s: Scene,
+    w: Room,
+    shares: Matrix,
+    acceleration: Vector,
+    responses: Matrix,
+    forces_out: Tensor,
+    energies_out: Matrix,
+) -> None:
     """Write the effects of inertias that change with p parameters.
 
     Args:
@@ -90,7 +100,7 @@ def inertia_changes(s, w, shares, acceleration, responses, forces_out, energies_
 
 
 @inner_kernel
-def _write_momenta(s, w, out):
+def _write_momenta(s: Scene, w: Room, out: Vector) -> None:
     """Write the changes of the momentum of floating trees, constraint forces excluded."""
     forest, h, subtrees = w.changed, s.settings[0].time_step, s.momentum.subtrees
     start, end, n = w.products[0, 3:], w.products[1, 3:], forest.bodies.shape[0]
@@ -114,7 +124,7 @@ class GivenImpulses(NamedTuple):
 
 
 @kernel
-def write_commands(s, kind, joints, impulses_out):
+def write_commands(s: Scene, kind: int, joints: Indices, impulses_out: Matrix) -> None:
     """Write the impulses (k, nv) by one of COMMANDS to joints (k,), over zeros."""
     for k in range(joints.shape[0]):
         control = s.control[joints[k]]
@@ -128,7 +138,7 @@ def write_commands(s, kind, joints, impulses_out):
 
 
 @kernel
-def write_command_rates(s, rates_out):
+def write_command_rates(s, rates_out) -> None:
     """Write the changes of commanded efforts by the delays of actuators (k,) [Nm/s]."""
     for number in range(s.actuators.units.shape[0]):
         unit, state = s.actuators.units[number], s.actuators.states[number]

@@ -19,7 +19,20 @@ axes. Arrays:
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Index,
+    Indices,
+    Kinematics,
+    Matrix,
+    Records,
+    Tensor,
+    Vec3,
+    Vec6,
+    Vector,
+)
 from hrpsim.engine.dynamics.articulated import (
+    Workspace,
     accelerations,
     apply_base_wrench,
     factorise,
@@ -27,6 +40,7 @@ from hrpsim.engine.dynamics.articulated import (
     start_bodies,
 )
 from hrpsim.engine.dynamics.recursive import newton_euler
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.kinematics.layout import acceleration_to_kernel, velocity_to_kernel
 from hrpsim.engine.spatial.inertia import apply_inertia
@@ -38,7 +52,9 @@ A_Q, A_V, V_Q, MOTION = range(4)  # columns of `motions`
 
 
 @kernel
-def inverse_derivatives(w, q, v, dv, gravity, columns_out):
+def inverse_derivatives(
+    w: Workspace, q: Vector, v: Vector, dv: Vector, gravity: Vec3, columns_out: Matrix
+) -> int:
     """Write the derivatives of tau by q and v, and M, and return -1.
 
     `external` of the bodies must be current.
@@ -59,7 +75,9 @@ def inverse_derivatives(w, q, v, dv, gravity, columns_out):
 
 
 @kernel
-def forward_derivatives(w, q, v, tau, gravity, columns_out):
+def forward_derivatives(
+    w: Workspace, q: Vector, v: Vector, tau: Vector, gravity: Vec3, columns_out: Matrix
+) -> int:
     """Write the derivatives of dv by q and v, and M^-1.
 
     `external` of the bodies must be current.
@@ -94,7 +112,7 @@ def forward_derivatives(w, q, v, tau, gravity, columns_out):
 
 
 @inner_kernel
-def _differentiate(w, gravity, columns_out):
+def _differentiate(w: Workspace, gravity: Vec3, columns_out: Matrix) -> None:
     newton_euler(w.forest, w.kinematics, w.acceleration, gravity, w.articulated, w.effort)
     _write_motions(w.forest, w.kinematics, w.articulated, gravity, w.motions)
     _sum_subtrees(w.forest, w.kinematics, w.articulated, w.subtrees)
@@ -110,7 +128,13 @@ def _differentiate(w, gravity, columns_out):
 
 
 @inner_kernel
-def _write_motions(forest, kinematics, articulated, gravity, motions_out):
+def _write_motions(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    gravity: Vec3,
+    motions_out: Tensor,
+) -> None:
     """Write S of every degree of freedom, and derivatives less the rotation with S.
 
     V_Q = v_parent x S is the derivative of the velocity by q. A_Q is the derivative of the
@@ -143,7 +167,7 @@ def _write_motions(forest, kinematics, articulated, gravity, motions_out):
 
 
 @inlined_kernel
-def _add_cross(v, m, out):
+def _add_cross(v: Vec6, m: Vector, out: Vector) -> None:
     """Add v x m of spatial motions (RBDA eq. 2.31)."""
     out[0] += v[1] * m[2] - v[2] * m[1]
     out[1] += v[2] * m[0] - v[0] * m[2]
@@ -154,7 +178,7 @@ def _add_cross(v, m, out):
 
 
 @inlined_kernel
-def _add_cross_force(m, f, out):
+def _add_cross_force(m: Vector, f: Vec6, out: Vector) -> None:
     """Add m x* f of a motion and a force (RBDA eq. 2.32)."""
     out[0] += m[1] * f[2] - m[2] * f[1] + m[4] * f[5] - m[5] * f[4]
     out[1] += m[2] * f[0] - m[0] * f[2] + m[5] * f[3] - m[3] * f[5]
@@ -165,7 +189,12 @@ def _add_cross_force(m, f, out):
 
 
 @inner_kernel
-def _sum_subtrees(forest, kinematics, articulated, subtrees_out):
+def _sum_subtrees(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    subtrees_out: Matrix,
+) -> None:
     """Write inertia, momentum and K of every body with all that it carries.
 
     K = 2 (tr(P) 1 - P) with P = l h^T + w x M_2, M_2 being the second moments of mass.
@@ -199,7 +228,7 @@ def _sum_subtrees(forest, kinematics, articulated, subtrees_out):
 
 
 @inner_kernel
-def _write_forces(carried, motions, forces_out):
+def _write_forces(carried: Vector, motions: Matrix, forces_out: Matrix) -> None:
     """Write I S, C^T S, and the forces of the subtree by A_Q, A_V, V_Q that `motions` needs."""
     S, p, K = motions[:, MOTION], carried[10:13], carried[13:22]
     by_S, moment = forces_out[:, 0], forces_out[:, 2]
@@ -220,7 +249,7 @@ def _write_forces(carried, motions, forces_out):
 
 
 @inlined_kernel
-def _add_coriolis(carried, m, force_out):
+def _add_coriolis(carried: Vector, m: Vector, force_out: Vector) -> None:
     """Add C m: the Coriolis force on a subtree whose motion gains the twist `m`."""
     p, K = carried[10:13], carried[13:22]
     for r in range(3):
@@ -231,7 +260,9 @@ def _add_coriolis(carried, m, force_out):
 
 
 @inner_kernel
-def _multiply(k, forces, motions, above, columns_out):
+def _multiply(
+    k: Index, forces: Matrix, motions: Tensor, above: Indices, columns_out: Matrix
+) -> None:
     """Write products of forces and motions of all pairs of `k` and its path, seven at once."""
     nv, found, j = above.shape[0], forces[6], k
     while j >= 0:
@@ -247,7 +278,7 @@ def _multiply(k, forces, motions, above, columns_out):
 
 
 @inner_kernel
-def factorise_mass(above, M):
+def factorise_mass(above: Indices, M: Matrix) -> None:
     """Factorise M = L^T D L in place (RBDA Table 6.3): L below, D^-1 on the diagonal."""
     for k in range(M.shape[0] - 1, -1, -1):
         M[k, k] = 1.0 / M[k, k]
@@ -262,7 +293,7 @@ def factorise_mass(above, M):
 
 
 @inner_kernel
-def solve_negative(above, factor, columns):
+def solve_negative(above: Indices, factor: Matrix, columns: Matrix) -> None:
     """Solve -M X = B in place, `PANEL` columns at a time (RBDA section 6.5)."""
     nv, width = columns.shape
     for c in range(0, width, PANEL):

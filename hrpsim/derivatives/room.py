@@ -10,13 +10,14 @@ has at most 12 entries in the coordinates, six for each of two bodies.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
 import numpy as np
 
 from hrpsim.derivatives.motion_derivatives import PANEL
 from hrpsim.derivatives.sides import NEAR
 from hrpsim.engine.compile.fields import allocate, work
+from hrpsim.engine.compile.kernel_types import Record
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.constraints.joint_rows import PARAMETERS_OF_ROW
 from hrpsim.engine.constraints.rows import CONTACT_ROW
@@ -42,6 +43,7 @@ HELD_ROW = np.dtype(
         ("softening", "f8"),  # of its compliance by the inverse mass
     ]
 )
+HeldRow = NewType("HeldRow", Record)
 FOUND = np.dtype(
     [
         ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none

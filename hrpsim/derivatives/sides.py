@@ -3,12 +3,16 @@
 
 """Find parts of a world or a step without derivatives, and constraints near another side."""
 
+from typing import NewType
+
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Actuator, Arrays, Index, Record
 from hrpsim.engine.constraints.friction_laws import has_derivative
 from hrpsim.engine.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT
 from hrpsim.engine.constraints.solver_table import PENALTY
+from hrpsim.engine.step.arrays import Scene
 
 # Both sides of a kind of near constraint; the first are the columns of Room.distances.
 SIDES = (
@@ -38,6 +42,7 @@ NEAR = np.dtype(
         ("distance", "f8"),
     ]
 )
+NearRow = NewType("NearRow", Record)
 
 OF_WORLDS = (
     "pushes are not: linearise before apply_wrench",
@@ -65,7 +70,7 @@ NOTICED = 1e-5
 
 
 @kernel
-def find_refused_world(s):
+def find_refused_world(s: Scene) -> int:
     """Return the number in OF_WORLDS of a property without derivatives, or -1."""
     settings = s.settings[0]
     if settings.horizon == 0.0:
@@ -83,7 +88,7 @@ def find_refused_world(s):
 
 
 @inner_kernel
-def _is_linear(unit):
+def _is_linear(unit: Actuator) -> bool:
     """Return whether an actuator within its limits is a PD servo with delay and friction."""
     stored = unit.period > 0.0 or unit.slew_step > 0.0 or unit.integral_gain > 0.0
     rounded = unit.joint_resolution > 0.0 or unit.motor_resolution > 0.0
@@ -92,7 +97,7 @@ def _is_linear(unit):
 
 
 @kernel
-def find_refused_step(s):
+def find_refused_step(s: Scene) -> tuple[int, int, int]:
     """Return numbers of properties of a step without derivatives, or -1.
 
     The numbers are in OF_STEPS or UNCONVERGED, and in OF_CONTACTS with the number of a contact.
@@ -120,7 +125,7 @@ def find_refused_step(s):
 
 
 @kernel
-def list_near(s, w, held_count, first, margin):
+def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float) -> int:
     """Write everything within a margin of another side to `near`. Return the number of entries.
 
     Candidates are contacts, joints (whose rows begin at `first`), contradicting rows among the
@@ -152,7 +157,7 @@ def list_near(s, w, held_count, first, margin):
 
 
 @inner_kernel
-def _add_row(s, w, number, count):
+def _add_row(s: Scene, w: Arrays, number: Index, count: int) -> int:
     """Write the constraint of a row as entry `count`. Return `count` + 1."""
     near, row = w.near[count], s.rows.rows[number]
     near.row_kind, near.source, near.other = row.kind, row.source, -1
@@ -163,5 +168,5 @@ def _add_row(s, w, number, count):
 
 
 @inlined_kernel
-def _set(near, kind, side, distance):
+def _set(near: NearRow, kind: int, side: int, distance: float) -> None:
     near.kind, near.side, near.distance = kind, side, distance

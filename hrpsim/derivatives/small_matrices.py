@@ -6,6 +6,7 @@
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import IndexTable, Indices, Matrix, Vector
 from hrpsim.engine.spatial.vector import copy_vector
 
 _EXACT = 1e-7  # share of a row below which a difference of squares is rounding
@@ -13,14 +14,14 @@ _SINGULAR = 1e-12  # share of the largest pivot from which on the others are rou
 
 
 @inner_kernel
-def add_scaled(row, share, out):
+def add_scaled(row: Vector, share: float, out: Vector) -> None:
     """Add `share` times a row."""
     for j in range(out.shape[0]):
         out[j] += share * row[j]
 
 
 @inner_kernel
-def add_product(factors, m, scale, rows, out):
+def add_product(factors: Vector, m: int, scale: float, rows: Matrix, out: Vector) -> None:
     """Add `scale` times the sum of `m` factors times rows, four of them at a time."""
     width, k = out.shape[0], 0
     while k + 4 <= m:
@@ -37,7 +38,7 @@ def add_product(factors, m, scale, rows, out):
 
 
 @inlined_kernel
-def inner_product(a, b, width):
+def inner_product(a: Vector, b: Vector, width: int) -> float:
     """Return the product of the first `width` entries of two rows."""
     total = 0.0
     for j in range(width):
@@ -46,7 +47,15 @@ def inner_product(a, b, width):
 
 
 @inner_kernel
-def orthonormalise(rows, sizes, counts, least, remains, axes_out, chosen_out):
+def orthonormalise(
+    rows: Matrix,
+    sizes: Vector,
+    counts: tuple[int, int, int],
+    least: float,
+    remains: Vector,
+    axes_out: Matrix,
+    chosen_out: Indices,
+) -> int:
     """Write orthonormal rows that span given rows, by decreasing remainder.
 
     Gram and Schmidt's method, each row twice (Giraud et al. 2005). A row depends on others if at
@@ -96,7 +105,7 @@ def orthonormalise(rows, sizes, counts, least, remains, axes_out, chosen_out):
 
 
 @inner_kernel
-def set_unit(m, out):
+def set_unit(m: int, out: Matrix) -> None:
     """Write the unit matrix (m, m)."""
     for i in range(m):
         out[i, :m] = 0.0
@@ -104,14 +113,14 @@ def set_unit(m, out):
 
 
 @inner_kernel
-def _copy(m, matrix, out):
+def _copy(m: int, matrix: Matrix, out: Matrix) -> None:
     for i in range(m):
         for j in range(m):
             out[i, j] = matrix[i, j]
 
 
 @inner_kernel
-def invert(m, A, order, inverse_out):
+def invert(m: int, A: Matrix, order: IndexTable, inverse_out: Matrix) -> None:
     """Write the inverse of A (m, m), or of its largest regular part. A is overwritten.
 
     The method is Gauss-Jordan elimination with complete pivots. `order` (2, m) has their columns.

@@ -13,7 +13,7 @@ import math
 
 from hrpsim.derivatives.balance import count_bodies
 from hrpsim.derivatives.motion_derivatives import solve_negative
-from hrpsim.derivatives.room import BY_Q, BY_VELOCITY
+from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, Room
 from hrpsim.derivatives.small_matrices import (
     add_product,
     add_scaled,
@@ -23,6 +23,7 @@ from hrpsim.derivatives.small_matrices import (
     set_unit,
 )
 from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Matrix, Tensor
 from hrpsim.engine.spatial.vector import copy_vector
 
 _RIGID = 1e-7  # share of its own inverse mass up to which a compliance is none
@@ -35,7 +36,7 @@ _WEAK = 3e-5  # the same, up to which the step may not resolve that a row does n
 
 
 @kernel
-def solve(w, m, count, balance, given, columns_out):
+def solve(w: Room, m: int, count: int, balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
     """Write dv', by q, by velocity and by given impulses, for r of `balance`.
 
     Args:
@@ -78,7 +79,7 @@ def solve(w, m, count, balance, given, columns_out):
 
 
 @inner_kernel
-def _write_sides(balance, given, columns_out):
+def _write_sides(balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
     """Write the right-hand sides with the other sign."""
     nv, p = columns_out.shape[0], given.shape[0]
     for k in range(nv):
@@ -94,7 +95,7 @@ def _write_sides(balance, given, columns_out):
 
 
 @inner_kernel
-def _find_axes(w, m):
+def _find_axes(w: Room, m: int) -> int:
     """Write the axes along which the coordinates move. Return the number of axes.
 
     With M = L^T D L, `whitened` = Z L^-1 D^-1/2 = `shares` A and `moving` = A D^-1/2 L^-T. `sizes`
@@ -136,7 +137,7 @@ def _find_axes(w, m):
 
 
 @inner_kernel
-def _project_rows(w, axes, count):
+def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
     """Write C and G of rigid rows in y, and their sizes. Other rows have size 0.
 
     Returns whether any row is not rigid, and whether any row pushes along another direction.
@@ -162,7 +163,7 @@ def _project_rows(w, axes, count):
 
 
 @inner_kernel
-def _find_required(w, axes, rank, width):
+def _find_required(w: Room, axes: int, rank: int, width: int) -> None:
     """Write the requirement of the chosen rows on y along each of their axes to `required`."""
     for k in range(rank):
         r, out = w.chosen[k], w.required[k, :width]
@@ -177,7 +178,7 @@ def _find_required(w, axes, rank, width):
 
 
 @inner_kernel
-def _solve_as_projection(w, axes, rank, width):
+def _solve_as_projection(w: Room, axes: int, rank: int, width: int) -> None:
     """Write y for rigid rows that push along their own direction. Only y along the rows changes."""
     for k in range(axes):
         copy_vector(w.free[k, :width], w.bound[k, :width])
@@ -190,7 +191,7 @@ def _solve_as_projection(w, axes, rank, width):
 
 
 @inner_kernel
-def _sum_soft_rows(w, m, axes, count):
+def _sum_soft_rows(w: Room, m: int, axes: int, count: int) -> None:
     """Write `stiffness` = G' K C, in y, and `pushes` = G' K b of rows that are not rigid.
 
     K is the inverse of the compliance.
@@ -222,7 +223,7 @@ def _sum_soft_rows(w, m, axes, count):
 
 
 @inner_kernel
-def _solve_with_forces(w, axes, rank, width):
+def _solve_with_forces(w: Room, axes: int, rank: int, width: int) -> None:
     """Write y of V y = `required` and N ((1 + S) y - P - y without rows) = 0.
 
     N are the axes along which no chosen row pushes. If the rows push along fewer axes than they
@@ -266,7 +267,7 @@ def _solve_with_forces(w, axes, rank, width):
 
 
 @inner_kernel
-def _find_contradictions(w, m, axes, count):
+def _find_contradictions(w: Room, m: int, axes: int, count: int) -> None:
     """Write the unsolved remainder of each rigid row that other rows contradict."""
     width, error = w.target.shape[1], w.error
     for i in range(m):

@@ -86,7 +86,7 @@ class Linearization:
 class Differentiator:
     """Differentiates the steps of a scene in reusable memory."""
 
-    def __init__(self, scene: Scene, reference: Reference, system: System):
+    def __init__(self, scene: Scene, reference: Reference, system: System) -> None:
         self.scene, self.reference, self._system = scene, reference, system
         capacity = len(scene.collision.contacts)
         self.search = Reference(
@@ -128,7 +128,7 @@ class Differentiator:
 class StepDerivatives:
     """The derivatives of a step."""
 
-    def __init__(self, step: TakenStep, search: Reference):
+    def __init__(self, step: TakenStep, search: Reference) -> None:
         w, m = step.room.whole, step.coordinates
         self.step, nv = step, len(w.velocity)
         self.mass = w.balance[MASS]

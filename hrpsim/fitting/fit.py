@@ -122,7 +122,7 @@ class _Problem:
 
     def __init__(
         self, scenario, recordings, parameters, entity, window, start, change, derivatives
-    ):
+    ) -> None:
         if start not in STARTS:
             raise FitError(f"start must be measured or fitted, got {start!r}")
         if not window > 0.0:

@@ -79,7 +79,7 @@ class Recording:
     entity: str | None = None
     held_out: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         put = object.__setattr__  # the class is frozen
         put(self, "joints", tuple(map(str, self.joints)))
         named = self.joints if self.command_joints is None else self.command_joints
@@ -176,7 +176,7 @@ class BoundRecording:
     windows are independent of each other.
     """
 
-    def __init__(self, recording: Recording, world: World, entity: str | None):
+    def __init__(self, recording: Recording, world: World, entity: str | None) -> None:
         self.recording, self.time, self.name = recording, recording.time, recording.name
         if len(self.time) < 2:
             raise FitError(f"{self.name}: at least two samples are needed")

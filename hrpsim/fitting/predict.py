@@ -75,7 +75,7 @@ class Predictor:
         recordings: Sequence[BoundRecording],
         window: float,
         starts_are_fitted: bool,
-    ):
+    ) -> None:
         self.scenario, self.recordings = scenario, recordings
         self.starts_are_fitted = starts_are_fitted
         self.windows = [windows_of(one.time, window, starts_are_fitted) for one in recordings]

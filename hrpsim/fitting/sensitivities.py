@@ -89,7 +89,7 @@ def _of_part(
 class _Tangent:
     """One world that carries the derivatives S of its state, and steps as a `Batch` does."""
 
-    def __init__(self, world, shares: Mapping[str, np.ndarray], width: int):
+    def __init__(self, world, shares: Mapping[str, np.ndarray], width: int) -> None:
         self.worlds, self._paths = [world], list(shares)
         self._shares = np.array(list(shares.values())).reshape(len(shares), -1)
         self.count, self._width = self._shares.shape[1], width

@@ -51,7 +51,7 @@ class Slopes:
 
     pool: Executor | None
 
-    def __init__(self, predictor: Predictor, unknowns: Unknowns, change: float, how: str):
+    def __init__(self, predictor: Predictor, unknowns: Unknowns, change: float, how: str) -> None:
         self._predictor, self._unknowns = predictor, unknowns
         self._changes = change * unknowns.significant(unknowns.start)
         self._window, self.pool = predictor.rows().window, None

@@ -29,7 +29,7 @@ class Starts:
     rank: number of directions that affect the differences.
     """
 
-    def __init__(self, predictor: Predictor, offsets: Sequence[np.ndarray] | None = None):
+    def __init__(self, predictor: Predictor, offsets: Sequence[np.ndarray] | None = None) -> None:
         self._predictor = predictor
         self.offsets = list(offsets or []) or [
             np.zeros((len(windows), 2 * one.v.shape[1]))

@@ -60,7 +60,7 @@ class Unknowns:
         given: Mapping[str, Unknown | float | Mapping[str, Any]],
         known: Mapping[str, Parameter],
         recordings: Sequence[str],
-    ):
+    ) -> None:
         if not given:
             raise FitError("a fit needs at least one parameter")
         self.names = list(given)

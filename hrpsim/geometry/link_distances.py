@@ -62,7 +62,7 @@ class LinkDistances(Closed):
 
     def __init__(
         self, model: Model, fixed: Iterable[CollisionShape] = (), engine: str | None = None
-    ):
+    ) -> None:
         self.model = model
         self._engine = distance_engine(engine)
         self._forest = forest_of(model.system)

@@ -41,7 +41,7 @@ class HumanoidEnv(gymnasium.Env):
 
     metadata = {"render_modes": [], "render_fps": round(1.0 / PERIOD)}
 
-    def __init__(self, task: str | Task = "standing", render_mode: str | None = None):
+    def __init__(self, task: str | Task = "standing", render_mode: str | None = None) -> None:
         self.humanoids = Humanoids(task, 1, threads=1)
         self.render_mode = render_mode
         self.observation_space, self.action_space = _spaces(self.humanoids)
@@ -85,7 +85,7 @@ class HumanoidVectorEnv(VectorEnv):
         task: str | Task = "standing",
         threads: int | None = None,
         render_mode: str | None = None,
-    ):
+    ) -> None:
         self.num_envs = num_envs
         self.humanoids = Humanoids(task, num_envs, threads=threads)
         self.render_mode = render_mode

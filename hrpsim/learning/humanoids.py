@@ -57,7 +57,7 @@ class Humanoids(Closed):
         seed: int = 0,
         threads: int | None = None,
         episodes_of: int | None = None,
-    ):
+    ) -> None:
         if isinstance(task, str):
             require_name("task", task, TASKS, StateError)
             task = TASKS[task]

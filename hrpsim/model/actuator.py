@@ -135,7 +135,7 @@ class Actuator:
     derating_temperature: float = _setting(math.inf, LIMIT)
     limit_temperature: float = _setting(math.inf, LIMIT)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, bounds in RANGES.items():
             value = getattr(self, name)
             if value is not None or name not in OPTIONAL:

@@ -64,7 +64,7 @@ class CollisionShape:
     geometry: Geometry
     material: str = "default"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if type(self.geometry) is Mesh:  # hulls and height fields have none by construction
             self.geometry.require_areas()
 

@@ -46,7 +46,7 @@ class BoundaryScenario(Scenario):
         between: tuple[float, float],
         tolerance: float,
         bad: str = "fell",
-    ):
+    ) -> None:
         known = scenario.parameters()
         if parameter not in known:
             raise SweepError(f"find: {unknown_parameter(parameter, known)}")

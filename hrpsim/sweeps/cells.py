@@ -238,7 +238,7 @@ class Table:
         seeds: np.ndarray,
         parameters: Mapping[str, Parameter],
         outcomes: Mapping[str, Outcome],
-    ):
+    ) -> None:
         self.count = len(seeds)
         self.seeds = seeds
         self.columns = {name: _column(name, values) for name, values in columns.items()}

@@ -44,7 +44,7 @@ class Driver:
         mended: bool,
         in_flight: int,
         per_task: int,
-    ):
+    ) -> None:
         self._scenario, self._expected = scenario, expected
         self._sent = _pickled(scenario) if mended else b""
         self._make, self._mended = make, mended

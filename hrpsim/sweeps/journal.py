@@ -25,7 +25,7 @@ from hrpsim.sweeps.framework.scenario import SweepError
 class Journal:
     """The journal file, locked by the process that opened it. The first line is a header."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path) -> None:
         self.path = path
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)

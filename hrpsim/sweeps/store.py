@@ -43,7 +43,9 @@ class Store:
     store has another sweep or other versions, or cannot be written.
     """
 
-    def __init__(self, path: str | Path, table: Table, identity: Mapping[str, Any], title: str):
+    def __init__(
+        self, path: str | Path, table: Table, identity: Mapping[str, Any], title: str
+    ) -> None:
         needed_package("zarr", "a store")
         needed_package("xarray", "a store")
         self.path = Path(path)

@@ -35,7 +35,7 @@ class Controls:
     in the caller's thread. `arrows` has the check boxes of each kind of arrow.
     """
 
-    def __init__(self, server, session: Session, drawing: Drawing, follow: str = ""):
+    def __init__(self, server, session: Session, drawing: Drawing, follow: str = "") -> None:
         self._session = session
         self.drawing = drawing
         self._requests: deque[Callable[[], None]] = deque(maxlen=_MOST_REQUESTS)

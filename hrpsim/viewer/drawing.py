@@ -92,7 +92,7 @@ class Drawing:
     scenes as large as a robot.
     """
 
-    def __init__(self, server, world):
+    def __init__(self, server, world) -> None:
         self._server, self._scene = server, server.scene
         self._world = world
         self.left_out: list[str] = []

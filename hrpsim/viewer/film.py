@@ -41,7 +41,7 @@ class RerunFilm:
     Raises HrpsimError if the package rerun-sdk is missing.
     """
 
-    def __init__(self, world, file: str | Path):
+    def __init__(self, world, file: str | Path) -> None:
         require_rerun()
         import rerun
         from rerun import blueprint
@@ -141,7 +141,7 @@ class Film:
         target: ArrayLike | None = None,
         forces: bool = True,
         follow: str = "",
-    ):
+    ) -> None:
         path = Path(file)
         self.pictures = 0
         self._world, self._follow, self._size = world, follow, size or SIZE[path.suffix]

@@ -58,7 +58,9 @@ class Gate:
     `host` is no address of this machine.
     """
 
-    def __init__(self, host: str, port: int, inside: tuple[str, int], *, message_limit: int):
+    def __init__(
+        self, host: str, port: int, inside: tuple[str, int], *, message_limit: int
+    ) -> None:
         self.token = secrets.token_urlsafe(16)
         self._inside = inside
         self._message_limit = message_limit
@@ -195,7 +197,7 @@ def _token_in(request: Request) -> str:
 class PageFaults(logging.Filter):
     """Count and log the faults of pages, at most one line per second. Call `install` once."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.count = 0
         self._next = 0.0

@@ -38,7 +38,7 @@ class Grip:
     is the duration of each call of `pull`. Raises WorldError for a link that is fixed to the world.
     """
 
-    def __init__(self, entity: Robot | Body, link: str, point, period: float):
+    def __init__(self, entity: Robot | Body, link: str, point, period: float) -> None:
         self.entity = entity
         self.link = link
         self.period = period
@@ -107,7 +107,7 @@ class Grabbing:
 class Recording:
     """Store the newest snapshots, at most `limit` [bytes] but at least one."""
 
-    def __init__(self, limit: int = 128 * 2**20):
+    def __init__(self, limit: int = 128 * 2**20) -> None:
         self.limit = limit
         self._entries: deque[tuple[float, dict[str, Any], int]] = deque()
         self._size = 0  # [bytes]
@@ -183,7 +183,7 @@ class Session(Grabbing):
 
     def __init__(
         self, world, motion: Motion | None = None, *, clock: Callable[[], float] = time.monotonic
-    ):
+    ) -> None:
         self.world = world
         self.motion = motion or Motion(world.time_step, world.step)
         self.recording = Recording()

@@ -44,7 +44,7 @@ def moves_freely(entity: Entity) -> bool:
 class History:
     """The last `duration` [s] of one signal. The history restarts if time goes back."""
 
-    def __init__(self, read: Callable[[], float], duration: float = 10.0):
+    def __init__(self, read: Callable[[], float], duration: float = 10.0) -> None:
         self._read = read
         self._duration = duration
         self._samples: deque[tuple[float, float]] = deque()

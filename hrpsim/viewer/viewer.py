@@ -57,7 +57,7 @@ class Viewer:
         port: int = DEFAULT_PORT,
         message_limit: int = _MESSAGE_LIMIT,
         follow: str = "",
-    ):
+    ) -> None:
         try:
             import viser
         except ImportError as cause:

@@ -48,7 +48,7 @@ class Batch(BatchMotion, Closed):
         WorldError: `count` or `threads` is below 1.
     """
 
-    def __init__(self, world: World, count: int, threads: int | None = None):
+    def __init__(self, world: World, count: int, threads: int | None = None) -> None:
         threads = (os.cpu_count() or 1) if threads is None else threads
         copies = whole_count("count of a batch", count), whole_count("threads of a batch", threads)
         worlds = tuple(world.copy() for _ in range(copies[0]))

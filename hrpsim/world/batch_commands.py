@@ -10,12 +10,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel, prepared
+from hrpsim.engine.compile.kernel_types import Index, Indices, Matrix, Vector
 from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, POSITIONS, VELOCITIES
 from hrpsim.world.followed_entities import FollowedEntities, alike
 from hrpsim.world.objects.robot import Robot, ramp_steps
-from hrpsim.world.objects.robot_access import BEYOND, WRITTEN, find_refusal, write_commands
+from hrpsim.world.objects.robot_access import (
+    BEYOND,
+    WRITTEN,
+    Actuators,
+    find_refusal,
+    write_commands,
+)
 
 reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
 
@@ -25,8 +32,17 @@ _NOTHING = np.empty((1, 0))
 
 @kernel
 def command_worlds(
-    example, addresses, worlds, indices, positions, velocities, efforts, given, named, steps
-):  # many parameters: those of `set_commands`, and which robots
+    example: Actuators,
+    addresses: Indices,
+    worlds: Indices,
+    indices: Indices,
+    positions: Matrix,
+    velocities: Matrix,
+    efforts: Matrix,
+    given: int,
+    named: bool,
+    steps: int,
+) -> tuple[int, int, int, float]:  # many parameters: those of `set_commands`, and which robots
     """Command the robots of some worlds by the rows of a batch, or refuse a row.
 
     Return the number of the world that refuses its row, after which nothing changes, or -1. Return
@@ -54,7 +70,9 @@ def command_worlds(
 
 
 @inlined_kernel
-def _rows(k, positions, velocities, efforts, given):
+def _rows(
+    k: Index, positions: Matrix, velocities: Matrix, efforts: Matrix, given: int
+) -> tuple[Vector, Vector, Vector]:
     """Return the rows of world k, or the first rows of arrays that are not given."""
     q = positions[k if given & POSITIONS != 0 else 0]
     v = velocities[k if given & VELOCITIES != 0 else 0]

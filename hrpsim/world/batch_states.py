@@ -11,8 +11,10 @@ import numpy as np
 
 from hrpsim.common.errors import StateError
 from hrpsim.engine.compile.compiled import kernel, prepared
+from hrpsim.engine.compile.kernel_types import Indices, Matrix
 from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.layout import make_public
 from hrpsim.world.followed_entities import FollowedEntities, alike
 from hrpsim.world.objects.entity import Entity
@@ -28,7 +30,7 @@ class State(NamedTuple):
 
 
 @kernel
-def gather_positions(example, addresses, worlds, out):
+def gather_positions(example: State, addresses: Indices, worlds: Indices, out: Matrix) -> None:
     """Write rows of positions (count, nq) of the entities of some worlds.
 
     example: a reference to any State; addresses (count,) of all; worlds (m,): numbers.
@@ -41,7 +43,9 @@ def gather_positions(example, addresses, worlds, out):
 
 
 @kernel
-def gather_velocities(example, addresses, worlds, forest, out):
+def gather_velocities(
+    example: State, addresses: Indices, worlds: Indices, forest: Forest, out: Matrix
+) -> None:
     """Write rows of public velocities (count, nv) of the entities of some worlds.
 
     example: a reference to any State; addresses (count,) of all; worlds (m,): numbers. forest: the

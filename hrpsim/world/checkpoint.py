@@ -32,7 +32,7 @@ class Checkpoint(Closed):
     made when the checkpoint was made. The preparation of the compiled step is kept.
     """
 
-    def __init__(self, world: World):
+    def __init__(self, world: World) -> None:
         lazy_kernels = world.scene.lazy_kernels
         self._objects: list[tuple[Any, dict[str, Any], tuple[str, ...]]] = []
         self._lists: list[tuple[list, list]] = []

@@ -17,12 +17,14 @@ import numpy as np
 from hrpsim.common.errors import WorldError
 from hrpsim.common.extras import missing_package
 from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.kernel_types import Matrix, Vector
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.constraints.friction_laws import CONE
 from hrpsim.engine.constraints.rows import row_velocity
 from hrpsim.engine.constraints.solver_table import PENALTY
 from hrpsim.engine.solvers.contact_problem import ContactProblem, ContactProblemError
 from hrpsim.engine.solvers.impulses import apply_impulse
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.integrators import INTEGRATORS
 from hrpsim.world.prepared_step import prepared
 
@@ -37,7 +39,9 @@ _COLUMNS, _ROWS = -1, -2  # fclib's `nz` of matrices that are compressed by colu
 
 
 @kernel
-def write_contact_matrix(scene, velocity, matrix_out, free_out):
+def write_contact_matrix(
+    scene: Scene, velocity: Vector, matrix_out: Matrix, free_out: Vector
+) -> None:
     """Write W, and the rows' velocity at the constraint bodies' velocity minus its target.
 
     scene: a prepared step of n rows. velocity (columns,): work. matrix_out (n, n), free_out (n,).

@@ -28,7 +28,7 @@ class FallWatch:
             the base's first height.
     """
 
-    def __init__(self, clearance: Callable[[], float] | None = None):
+    def __init__(self, clearance: Callable[[], float] | None = None) -> None:
         self._clearance = clearance
         self._standing_height: float | None = None  # of the base [m]
         self._standing_clearance = 0.0  # [m]

@@ -30,7 +30,7 @@ class FollowedEntities:
         WorldError: a world has no such entity.
     """
 
-    def __init__(self, worlds: tuple[World, ...], kind: str, name: str):
+    def __init__(self, worlds: tuple[World, ...], kind: str, name: str) -> None:
         self._worlds, self._kind, self._name = worlds, kind, name
         self._everywhere = np.arange(len(worlds))
         self._changes = -1  # of scenes, of all worlds of the process, at the last look

@@ -50,7 +50,7 @@ _find_refused_step = prepared(find_refused_step)
 class _Sides(dict[tuple[int, int, int, int, int], tuple[str, str, str]]):
     """Names of constraints and actuators, and of their sides, by NEAR without the distance."""
 
-    def __init__(self, naming: Callable[[], Naming]):
+    def __init__(self, naming: Callable[[], Naming]) -> None:
         super().__init__()
         self._naming = naming
 
@@ -79,7 +79,7 @@ class _Known(NamedTuple):
 class Linearizing(Part):
     """Takes and differentiates steps of a world."""
 
-    def __init__(self, core: Core, stepping: Stepping):
+    def __init__(self, core: Core, stepping: Stepping) -> None:
         super().__init__(core)
         self._stepping = stepping
         self._known: _Known | None = None  # of the last such scene

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @kernel
-def _prepare(s):
+def _prepare(s: Scene) -> int:
     """Do a step up to the solution of its rows. The constraint bodies keep their free velocity."""
     begin_step(s)
     forward_kinematics(s)

@@ -30,7 +30,7 @@ class SelfContacts:
     rest of the step does not matter.
     """
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model) -> None:
         world = World(gravity=(0.0, 0.0, 0.0), sweep_limit=1, continuous=False)
         self._robot = world.add_robot(model, self_collision=True)
         self._scene = world.scene

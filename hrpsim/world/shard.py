@@ -36,7 +36,7 @@ class Shard:
     therefore stays in the processor's cache.
     """
 
-    def __init__(self, numbers: Sequence[int], steppings: Sequence[Stepping]):
+    def __init__(self, numbers: Sequence[int], steppings: Sequence[Stepping]) -> None:
         self._numbers, self._steppings = tuple(numbers), tuple(steppings)
         self._seen: list[Reference | None] = [None] * len(self._numbers)  # of each world
         self._references = self._seen.copy()  # the same with the shared memory

@@ -20,8 +20,10 @@ import numpy as np
 
 from hrpsim.common.errors import ModelWarning, WorldError
 from hrpsim.engine.compile.compiled import kernel, prepared
+from hrpsim.engine.compile.kernel_types import Articulated, Kinematics, Records, Vector
 from hrpsim.engine.dynamics.articulated import place_inertias
 from hrpsim.engine.dynamics.recursive import kinetic_energy
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.geometry import Plane
@@ -134,7 +136,7 @@ class Settled(NamedTuple):
 class RestReport:
     """Compares entities with their state at the time when this report was made."""
 
-    def __init__(self, entities: Mapping[str, Entity]):
+    def __init__(self, entities: Mapping[str, Entity]) -> None:
         self._before = {name: (one, one.q, _watch(one)) for name, one in entities.items()}
 
     def settled(self, link_names) -> dict[str, Settled]:
@@ -174,7 +176,13 @@ def _watch(entity: Entity) -> FallWatch | None:
 
 
 @kernel
-def _energy(forest, q, velocity, kinematics, articulated):
+def _energy(
+    forest: Forest,
+    q: Vector,
+    velocity: Vector,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+) -> float:
     """Return the kinetic energy of a forest, computed from its state alone [J]."""
     update_poses(forest, q, kinematics)
     update_velocities(forest, velocity, kinematics)

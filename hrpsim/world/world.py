@@ -118,7 +118,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         continuous: bool = True,
         sleeping: bool = True,
         audit: bool = False,
-    ):
+    ) -> None:
         settings = new_settings(locals())
         contents = Contents(settings, integrator, impact_law, solver)
         scenes = Scenes(contents, self._complete_scene)

@@ -93,7 +93,7 @@ def rollout_subject(mujoco, engine: MujocoStanding, varied: Variation, threads, 
     after, _ = pool.rollout(models, data, states, control)
     states, control = after[:, -1].copy(), control[:, :steps].copy()
 
-    def run(calls):
+    def run(calls) -> None:
         begin = states
         for _ in range(calls):
             after, _ = pool.rollout(models, data, begin, control)

@@ -20,7 +20,7 @@ OURS, SPRINGS = "hrpsim direct", "hrpsim iterative, 120 sweeps, soft"
 class Ride:
     """A beam that can be restarted: make() returns (step(n), positions())."""
 
-    def __init__(self, name: str, make):
+    def __init__(self, name: str, make) -> None:
         self.name, self.make = name, make
         self.begin()
 
@@ -77,7 +77,7 @@ def _dart(dart):
             dart, beam.EDGE, beam.MASS, beam.TIME_STEP, beam.centres(), gravity
         )
 
-        def step(count):
+        def step(count) -> None:
             for _ in range(count):
                 world.step()
 

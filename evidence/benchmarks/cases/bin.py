@@ -49,7 +49,7 @@ class Fall:
     fastest: list[float] = field(default_factory=list)  # [m/s]
     changes: list[float] = field(default_factory=list)  # largest of a speed in the step [m/s]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._before = self.engine.motion()
         kinetic, potential = energies(self.scene, *self._before)
         self.begin = kinetic + potential

@@ -14,6 +14,7 @@ from hrpsim import Box, Capsule, Cylinder, Plane, Sphere
 from hrpsim.engine.collision.manifold import collide
 from hrpsim.engine.collision.records import MANIFOLD
 from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.kernel_types import Mat3, Metres, Vec3
 from hrpsim.model.shapes.geometry import PLANE, SPHERE
 
 OURS, COAL = "hrpsim", "coal, called from Python"
@@ -21,7 +22,8 @@ OURS, COAL = "hrpsim", "coal, called from Python"
 
 @kernel
 def repeat(
-    calls, kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
+    calls, kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
+    p_b: Vec3, margin: Metres, out,
 ):  # fmt: skip
     """Collide one pair `calls` times, with a moved by rounding errors; return the contact count."""
     total = 0
@@ -76,7 +78,7 @@ DEPTH = 1e-4
 class Pair:
     """Two shapes that overlap by DEPTH; `place` of the first, found by moving it out."""
 
-    def __init__(self, a, R_a, height, b, R_b):
+    def __init__(self, a, R_a, height, b, R_b) -> None:
         self.shapes, self.rotations = (a, b), (np.ascontiguousarray(R_a), np.ascontiguousarray(R_b))
         p_a = np.array([0.01, 0.02, height])
         manifold = np.zeros(1, MANIFOLD)[0]
@@ -105,7 +107,7 @@ class Pair:
         patch_request, patches = coal.ContactPatchRequest(), coal.ContactPatchResult()
         pair = (shapes[0], poses[0], shapes[1], poses[1])
 
-        def run(count):
+        def run(count) -> None:
             for _ in range(count):
                 result.clear()
                 patches.clear()

@@ -42,7 +42,7 @@ class Running:
     turn: Callable[[], None] | None = None  # a call of step otherwise
     rests: bool = False  # nothing should move
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.turn is None:
             self.turn = lambda: self.world.step(self.each)
 
@@ -122,7 +122,7 @@ def swaying(points: int) -> Running:
             engine.close()
     robot = Swaying(found[0], found[0].state()[0])
 
-    def turn():
+    def turn() -> None:
         robot.aim()
         robot.engine.step(CONTROL_PERIOD)
 

@@ -15,9 +15,10 @@ from evidence.benchmarks.results import CaseResult, Claim, fit
 from evidence.benchmarks.timing import Effort, Subject
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.fields import allocate
+from hrpsim.engine.compile.kernel_types import Indices, Vector
 from hrpsim.engine.solvers.block_ldl import Factor, factorise, solve
 from hrpsim.engine.solvers.contraction import NODE
-from hrpsim.engine.solvers.elimination import eliminate, new_elimination, same_graph
+from hrpsim.engine.solvers.elimination import Elimination, eliminate, new_elimination, same_graph
 
 OURS = "hrpsim"
 SIZE = 6
@@ -25,7 +26,7 @@ LARGEST_DENSE = 1500
 
 
 @kernel
-def order(nodes, elimination, n):
+def order(nodes, elimination: Elimination, n):
     fits = True
     for _ in range(n):
         fits = eliminate(nodes, len(nodes), elimination)
@@ -33,7 +34,7 @@ def order(nodes, elimination, n):
 
 
 @kernel
-def compare(nodes, elimination, n):
+def compare(nodes, elimination: Elimination, n):
     same = 0
     for _ in range(n):
         same += same_graph(nodes, len(nodes), elimination)
@@ -41,7 +42,7 @@ def compare(nodes, elimination, n):
 
 
 @kernel
-def write_blocks(A, elimination, matrix_out):
+def write_blocks(A, elimination: Elimination, matrix_out: Vector) -> None:
     for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
         own = column.first_row
@@ -57,7 +58,7 @@ def write_blocks(A, elimination, matrix_out):
 
 
 @kernel
-def repeat_factorise(elimination, active, matrix, factor, n):
+def repeat_factorise(elimination: Elimination, active: Indices, matrix, factor, n):
     status = -1
     for _ in range(n):
         status = factorise(elimination, active, matrix, factor)
@@ -65,7 +66,7 @@ def repeat_factorise(elimination, active, matrix, factor, n):
 
 
 @kernel
-def repeat_solve(elimination, active, factor, x, n):
+def repeat_solve(elimination: Elimination, active: Indices, factor, x, n) -> None:
     for _ in range(n):
         solve(elimination, active, factor, x)
 
@@ -116,7 +117,7 @@ def matrix_of(ends) -> csc_matrix:
 class Ours:
     """The kernels on one matrix."""
 
-    def __init__(self, ends, A):
+    def __init__(self, ends, A) -> None:
         self.nodes = np.zeros(len(ends), dtype=NODE)
         self.nodes["size"] = SIZE
         self.nodes["first_row"] = SIZE * np.arange(len(ends))
@@ -132,19 +133,19 @@ class Ours:
         write_blocks(A.toarray(), self.elimination, self.matrix)
         self.x = np.zeros(counts["row_end"])
 
-    def order(self, n):
+    def order(self, n) -> None:
         """Order the nodes n times."""
         order(self.nodes, self.elimination, n)
 
-    def compare(self, n):
+    def compare(self, n) -> None:
         """Compare the graphs n times."""
         compare(self.nodes, self.elimination, n)
 
-    def factorise(self, n):
+    def factorise(self, n) -> None:
         """Factorise n times."""
         repeat_factorise(self.elimination, self.active, self.matrix, self.factor, n)
 
-    def solve(self, n):
+    def solve(self, n) -> None:
         """Solve n times."""
         repeat_solve(self.elimination, self.active, self.factor, self.x, n)
 
@@ -162,7 +163,7 @@ class Ours:
 def repeated(function):
     """Return a function of how often."""
 
-    def run(n):
+    def run(n) -> None:
         for _ in range(n):
             function()
 

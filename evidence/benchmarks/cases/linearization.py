@@ -72,7 +72,7 @@ def subjects(model: Model, points: int, mujoco) -> list[Subject]:
         size = 2 * mj.nv
         A, B = np.empty((size, size)), np.empty((size, mj.nu))
 
-        def differences(count):
+        def differences(count) -> None:
             for _ in range(count):
                 mujoco.mjd_transitionFD(mj, data, DIFFERENCE, 1, A, B, None, None)
 

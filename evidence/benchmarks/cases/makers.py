@@ -31,7 +31,7 @@ HIGHER, FALL, HEAP = 5.0, 0.4, 1.5  # how much the robot in the air is higher [m
 class Ours:
     """A file in hrpsim: its world, and states to return to."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path) -> None:
         self.world = load_world(path)
 
     def raise_base(self) -> None:
@@ -58,7 +58,7 @@ class Ours:
 class Theirs:
     """A file in MuJoCo, with its own settings."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path) -> None:
         import mujoco
 
         self.engine = mujoco

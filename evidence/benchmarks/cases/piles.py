@@ -97,7 +97,7 @@ def mujoco_cubes(mujoco, positions, quaternions, solver: str):
 class Cubes:
     """Cubes in an engine, warmed up by so many steps."""
 
-    def __init__(self, name: str, step, deepest, places, warm: int, effort: Effort):
+    def __init__(self, name: str, step, deepest, places, warm: int, effort: Effort) -> None:
         self.name, self.step, self.deepest, self.places = name, step, deepest, places
         began = effort.clock()
         for _ in range(warm):

@@ -29,7 +29,7 @@ ALGORITHMS = ("kinematics", "ABA", "RNEA", "CRBA", "ABA derivatives", "RNEA deri
 class Ours:
     """Our loops over random states of one model."""
 
-    def __init__(self, model):
+    def __init__(self, model) -> None:
         self.model, self.space = model, new_workspace(model.system)
         random = np.random.default_rng(1)
         self.q = random.uniform(-1.0, 1.0, (STATES, model.nq))

@@ -9,6 +9,7 @@ import numpy as np
 
 from hrpsim.derivatives.motion_derivatives import forward_derivatives, inverse_derivatives
 from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.kernel_types import Matrix, Vector
 from hrpsim.engine.dynamics.articulated import (
     accelerations,
     factorise,
@@ -27,7 +28,7 @@ GRAVITY = np.array([0.0, 0.0, -9.80665])  # [m/s^2]
 
 
 @kernel
-def run_kinematics(s, q, v, count):
+def run_kinematics(s, q, v, count: int) -> None:
     """Find poses and velocities of all bodies, for `count` states."""
     for k in range(count):
         i = k % q.shape[0]
@@ -37,7 +38,7 @@ def run_kinematics(s, q, v, count):
 
 
 @kernel
-def run_aba(s, q, v, tau, count, dv_out):
+def run_aba(s, q, v, tau: Vector, count: int, dv_out: Vector) -> None:
     """Kinematics and forward dynamics of `count` states; the base takes no generalised force."""
     for k in range(count):
         i = k % q.shape[0]
@@ -51,7 +52,7 @@ def run_aba(s, q, v, tau, count, dv_out):
 
 
 @kernel
-def run_rnea(s, q, v, dv, count, tau_out):
+def run_rnea(s, q, v, dv, count: int, tau_out) -> None:
     """Kinematics and inverse dynamics of `count` states; the base's wrench along the world's axes.
 
     The base's part is its moment, then its force, about its origin.
@@ -69,7 +70,7 @@ def run_rnea(s, q, v, dv, count, tau_out):
 
 
 @kernel
-def run_crba(s, q, count, M_out):
+def run_crba(s, q, count: int, M_out: Matrix) -> None:
     """Kinematics and mass matrix of `count` states; the base's rows are moment, then force."""
     for k in range(count):
         i = k % q.shape[0]
@@ -79,7 +80,7 @@ def run_crba(s, q, count, M_out):
 
 
 @kernel
-def run_aba_derivatives(w, q, v, tau, count, columns_out):
+def run_aba_derivatives(w, q, v, tau: Vector, count: int, columns_out: Matrix) -> None:
     """Differentiate forward dynamics at `count` states; the base takes no generalised force."""
     for k in range(count):
         i = k % q.shape[0]
@@ -87,7 +88,7 @@ def run_aba_derivatives(w, q, v, tau, count, columns_out):
 
 
 @kernel
-def run_rnea_derivatives(w, q, v, dv, count, columns_out):
+def run_rnea_derivatives(w, q, v, dv, count: int, columns_out: Matrix) -> None:
     """Differentiate inverse dynamics at `count` states."""
     for k in range(count):
         i = k % q.shape[0]

@@ -34,7 +34,7 @@ SWAY = {
 class Swaying:
     """An engine whose targets move."""
 
-    def __init__(self, engine, q: np.ndarray):
+    def __init__(self, engine, q: np.ndarray) -> None:
         self.engine, self.middle, self.k = engine, q, 0
 
     def aim(self) -> None:

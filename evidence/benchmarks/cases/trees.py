@@ -110,7 +110,7 @@ def _mujoco_step(mujoco, model, q) -> Subject:
     for k in range(1, mj.njnt):
         start[mj.jnt_qposadr[k]] = q[model.joint(mj.joint(k).name).q_index]
 
-    def reset():
+    def reset() -> None:
         data.qpos[:], data.qvel[:] = start, 0.0
 
     return Subject(MUJOCO, lambda n: mujoco.mj_step(mj, data, nstep=n), reset=reset, most=200)

@@ -26,7 +26,7 @@ MUJOCO = "mujoco Newton stands"
 class Stopwatch:
     """Times a function's calls."""
 
-    def __init__(self, function):
+    def __init__(self, function) -> None:
         self.function, self.seconds = function, 0.0
 
     def __call__(self, *arguments):

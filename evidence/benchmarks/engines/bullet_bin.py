@@ -18,7 +18,7 @@ from hrpsim import Box
 class BulletBin:
     """A moving mesh is its convex hull for Bullet; with `parts` it gets the convex parts."""
 
-    def __init__(self, pybullet, scene: BinScene, parts: bool):
+    def __init__(self, pybullet, scene: BinScene, parts: bool) -> None:
         self.name = "bullet, convex parts" if parts else "bullet"
         self._pb = pybullet
         self._client = pybullet.connect(pybullet.DIRECT)

@@ -65,7 +65,7 @@ def _rub(pb, client: int, body: int, link: int, friction: float) -> None:
 class BulletStanding:
     """Rigid feet, for Bullet has no joint springs; servos are its position motors (constraints)."""
 
-    def __init__(self, pybullet, model, q):
+    def __init__(self, pybullet, model, q) -> None:
         self.name, self.model, self.pb = NAME, model, pybullet
         self.client = _connect(pybullet, FRICTION)
         with tempfile.TemporaryDirectory() as folder:
@@ -166,7 +166,7 @@ def bullet_cubes(pb, edge: float, mass: float, positions, quaternions, friction:
         _rub(pb, client, body, -1, friction)
         bodies.append(body)
 
-    def step(count):
+    def step(count) -> None:
         for _ in range(count):
             pb.stepSimulation(physicsClientId=client)
 

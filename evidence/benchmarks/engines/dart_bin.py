@@ -21,7 +21,7 @@ _CONTACTS = 20_000  # of all, in place of 1000
 class DartBin:
     """Meshes by their triangles (Bullet's GImpact)."""
 
-    def __init__(self, dart, scene: BinScene, dantzig: bool):
+    def __init__(self, dart, scene: BinScene, dantzig: bool) -> None:
         self.name = "dart, Dantzig" if dantzig else "dart"
         self._dart = dart
         self._world = new_world(dart, TIME_STEP, (0.0, 0.0, -GRAVITY))

@@ -73,7 +73,7 @@ def state_of(robot, joints, model):
 class DartStanding:
     """Rigid feet; servos are dart's joint springs, which it integrates implicitly."""
 
-    def __init__(self, dart, model, q):
+    def __init__(self, dart, model, q) -> None:
         self.name, self.model = NAME, model
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "robot.urdf"
@@ -139,7 +139,7 @@ def dart_cubes(dart, edge, mass, positions, quaternions, friction, sleeping=Fals
         for k, (p, o) in enumerate(zip(positions, quaternions))
     ]
 
-    def step(count):
+    def step(count) -> None:
         for _ in range(count):
             world.step()
 

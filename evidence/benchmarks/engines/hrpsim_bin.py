@@ -14,7 +14,7 @@ from hrpsim import World
 class HrpsimBin:
     """Boxes as boxes, meshes by their triangles."""
 
-    def __init__(self, scene: BinScene, sleeping: bool):
+    def __init__(self, scene: BinScene, sleeping: bool) -> None:
         self.name = "hrpsim, sleeping" if sleeping else "hrpsim"
         self.world = World(TIME_STEP, gravity=(0.0, 0.0, -GRAVITY), sleeping=sleeping)
         self.world.set_friction("default", "default", static=FRICTION)

@@ -17,7 +17,7 @@ SWEEPS = 120
 class HrpsimStanding:
     """At rest at half-sitting; options of World. `sweeps` forces so many, converged or not."""
 
-    def __init__(self, model, name: str = CONVERGED, sweeps: int | None = None, **options):
+    def __init__(self, model, name: str = CONVERGED, sweeps: int | None = None, **options) -> None:
         self.name, self.model = name, model
         self.world, self.robot = our_standing(model, **options)
         if sweeps is not None:  # World promises to stop early: set where only its kernel looks

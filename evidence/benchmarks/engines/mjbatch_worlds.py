@@ -28,7 +28,7 @@ class MjbatchWorlds:
     processor_time: of their process, after the last step [s].
     """
 
-    def __init__(self, xml: str, threads: int, **arrays: np.ndarray):
+    def __init__(self, xml: str, threads: int, **arrays: np.ndarray) -> None:
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
         (folder / "model.xml").write_text(xml, encoding="utf-8")

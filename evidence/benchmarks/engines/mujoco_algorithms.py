@@ -16,7 +16,7 @@ NAME = "mujoco"
 class MujocoAlgorithms:
     """At the first of the states q (n, nq), v (n, nv) of `model`, joint by joint."""
 
-    def __init__(self, mujoco, model, q, v):
+    def __init__(self, mujoco, model, q, v) -> None:
         self.mujoco = mujoco
         self.model = mujoco_model(mujoco, model)
         self.data = mujoco.MjData(self.model)
@@ -37,10 +37,10 @@ class MujocoAlgorithms:
         poses = (mj.mj_kinematics, mj.mj_comPos)
         mass = (*poses, mj.mj_makeM)
 
-        def bias(model, data):
+        def bias(model, data) -> None:
             mj.mj_rne(model, data, 1, out[0])
 
-        def solve(model, data):
+        def solve(model, data) -> None:
             mj.mj_solveM(model, data, out, row)
 
         functions = {
@@ -50,7 +50,7 @@ class MujocoAlgorithms:
             "CRBA": mass,
         }[algorithm]
 
-        def run(n):
+        def run(n) -> None:
             for _ in range(n):
                 for function in functions:
                     function(model, data)

@@ -26,7 +26,7 @@ def _numbers(values) -> str:
 class MujocoBin:
     """A mesh is its convex hull for MuJoCo; with `parts` it gets the convex parts instead."""
 
-    def __init__(self, mujoco, scene: BinScene, parts: bool):
+    def __init__(self, mujoco, scene: BinScene, parts: bool) -> None:
         self.name = "mujoco, convex parts" if parts else "mujoco"
         self._mujoco = mujoco
         assets: dict[str, str] = {}

@@ -17,7 +17,7 @@ SOLVERS = ("Newton", "CG", "PGS")
 class MujocoStanding:
     """From configuration q; elliptic cone, default contacts, implicitfast."""
 
-    def __init__(self, mujoco, model, q, solver: str):
+    def __init__(self, mujoco, model, q, solver: str) -> None:
         self.mujoco, self.model, self.name = mujoco, model, f"mujoco {solver}"
         self.mj, self.data = mujoco_standing(mujoco, model, q)
         self.mj.opt.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver.upper()}")

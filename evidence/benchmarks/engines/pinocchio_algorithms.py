@@ -29,7 +29,7 @@ def pinocchio_q(model, q) -> np.ndarray:
 class PinocchioAlgorithms:
     """The states q (n, nq), v, tau, dv (n, nv) are in hrpsim's layout of `model`."""
 
-    def __init__(self, pinocchio, model, q, v, tau, dv):
+    def __init__(self, pinocchio, model, q, v, tau, dv) -> None:
         self.pin, self.joint_bodies = pinocchio, []
         self.model = pinocchio.buildModelFromXML(model.urdf, pinocchio.JointModelFreeFlyer())
         self.model.gravity.linear = np.array([0.0, 0.0, -9.80665])
@@ -50,11 +50,11 @@ class PinocchioAlgorithms:
         """Return its compiled loop, the call from Python, or both."""
         q, v, tau, dv = self.columns
 
-        def aba(n):
+        def aba(n) -> None:
             for _ in range(n):
                 self.pin.abaInParallel(1, self.pool, q, v, tau, self.out)
 
-        def rnea(n):
+        def rnea(n) -> None:
             for _ in range(n):
                 self.pin.rneaInParallel(1, self.pool, q, v, dv, self.out)
 
@@ -72,25 +72,25 @@ class PinocchioAlgorithms:
         pin, data, world, states = self.pin, model.createData(), self.pin.Convention.WORLD, len(q)
         q, v, tau = list(q), list(v), list(tau)
 
-        def kinematics(n):
+        def kinematics(n) -> None:
             for k in range(n):
                 pin.forwardKinematics(model, data, q[k % states], v[k % states])
 
-        def aba(n):
+        def aba(n) -> None:
             for k in range(n):
                 pin.aba(model, data, q[k % states], v[k % states], tau[k % states], world)
 
-        def crba(n):
+        def crba(n) -> None:
             for k in range(n):
                 pin.crba(model, data, q[k % states], world)
 
-        def aba_derivatives(n):
+        def aba_derivatives(n) -> None:
             for k in range(n):
                 pin.computeABADerivatives(
                     model, data, q[k % states], v[k % states], tau[k % states]
                 )
 
-        def rnea_derivatives(n):
+        def rnea_derivatives(n) -> None:
             for k in range(n):
                 pin.computeRNEADerivatives(
                     model, data, q[k % states], v[k % states], tau[k % states]

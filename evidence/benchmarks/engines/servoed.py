@@ -38,10 +38,10 @@ HOME = "home"  # the keyframe of its posture
 class Stopwatch:
     """Times a function's calls, and counts them."""
 
-    def __init__(self, function):
+    def __init__(self, function) -> None:
         self.function, self.seconds, self.calls = function, 0.0, 0
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments) -> None:
         """Call it, and add what it took."""
         begin = time.process_time()
         self.function(*arguments)
@@ -52,7 +52,7 @@ class Stopwatch:
 class Servoed:
     """A robot whose targets are a posture, plus a sine of the same amplitude for all joints."""
 
-    def __init__(self, posture: np.ndarray):
+    def __init__(self, posture: np.ndarray) -> None:
         self.posture, self.amplitude, self.k, self.engine = posture, 0.0, 0, self
         self.step(REST)
         self.start_height = self.height()
@@ -72,7 +72,7 @@ class Servoed:
 class OursServoed(Servoed):
     """In our world; its joints may lose their dry friction."""
 
-    def __init__(self, world: World, names, friction: bool = True):
+    def __init__(self, world: World, names, friction: bool = True) -> None:
         (self.robot,), self.world, self.names = world.robots.values(), world, names
         if not friction:
             self.robot.set_joint_properties(friction=0.0)
@@ -105,7 +105,7 @@ class OursServoed(Servoed):
 class MujocoServoed(Servoed):
     """In MuJoCo; `data` has the targets of its posture."""
 
-    def __init__(self, mujoco, mj, data):
+    def __init__(self, mujoco, mj, data) -> None:
         self.mujoco, self.mj, self.data = mujoco, mj, data
         super().__init__(data.ctrl.copy())
         self._saved = copy.copy(data)
@@ -135,7 +135,7 @@ class MujocoServoed(Servoed):
 class OurWalk(ControlLoop):
     """The walking controller on a biped in our world."""
 
-    def __init__(self, biped: PreparedBiped):
+    def __init__(self, biped: PreparedBiped) -> None:
         robot, self.watch = robot_in_world(biped, None), FallWatch()
         robot.world.settle()
         self.steps = robot.world.step = Stopwatch(robot.world.step)
@@ -159,7 +159,7 @@ class OurWalk(ControlLoop):
 class MujocoWalk(MujocoLoop):
     """The same controller in MuJoCo; the call from Python of each step is in its time."""
 
-    def __init__(self, robot: MujocoRobot):
+    def __init__(self, robot: MujocoRobot) -> None:
         super().__init__(robot, PATTERN)
         self.watched = Stopwatch(robot.mujoco.mj_step)
         robot.mujoco = SimpleNamespace(**vars(robot.mujoco) | {"mj_step": self.watched})
@@ -194,7 +194,7 @@ class OpenLegs:
     They have the length and width of its soles, in both engines alike. `own`: with its own feet.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path) -> None:
         self.own = prepare_biped(path, BipedOptions(accept_nonphysical_inertia=True))
         outline = sole_outline(self.own.model, self.own.soles[0])
         (behind, right), (before, left) = outline.min(axis=0), outline.max(axis=0)
@@ -227,7 +227,7 @@ class OpenLegs:
 class ClosedLoops:
     """An MJCF whose equalities close loops, in its keyframe `home`; its motors are servos."""
 
-    def __init__(self, path: Path, model: Model):
+    def __init__(self, path: Path, model: Model) -> None:
         self.path, self.model, self.names = path, model, list(model.command_interfaces)
 
     def ours(self, friction: bool = True) -> OursServoed:

@@ -25,7 +25,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 class Processes:
     """Processes of one measurement, in a ROS domain of their own; all have ended afterwards."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._domain = PrivateDomain()
         self._folder = tempfile.TemporaryDirectory()
         self.folder = Path(self._folder.name)
@@ -75,7 +75,7 @@ class Processes:
 class Graph:
     """A node that asks which topics there are and pauses and resumes the simulation."""
 
-    def __init__(self, domain_id: int):
+    def __init__(self, domain_id: int) -> None:
         import rclpy
         from rclpy.context import Context
         from rclpy.executors import SingleThreadedExecutor

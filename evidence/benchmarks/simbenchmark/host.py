@@ -24,7 +24,7 @@ _BUILD = 60.0  # [s] for the same, or one turn, of a scene that is timed
 class Child:
     """An engine's process; one that dies or takes too long is restarted at the next request."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         self.name, self._process = name, None
 
     def ask(self, patience: float = _START, **request) -> dict:
@@ -79,7 +79,7 @@ class Child:
 class RideFailure(Exception):
     """An engine that failed while it was timed; `engine` names it."""
 
-    def __init__(self, engine: str, reason: str):
+    def __init__(self, engine: str, reason: str) -> None:
         super().__init__(reason)
         self.engine = engine
 
@@ -87,7 +87,7 @@ class RideFailure(Exception):
 class Ride:
     """A scene that a child steps."""
 
-    def __init__(self, child: Child, begin: dict, answer: dict):
+    def __init__(self, child: Child, begin: dict, answer: dict) -> None:
         self._child, self._begin = child, begin
         self.settings, self.steps = answer["settings"], answer["steps"]
 

@@ -99,7 +99,7 @@ def _mean(sample, robots, seconds: float, time_step: float, limit: float) -> Fou
 class Ride:
     """A scene that is timed: `run` does the next steps, from its start where too few are left."""
 
-    def __init__(self, engine: Engine, name: str, time_step: float, count: int = 1):
+    def __init__(self, engine: Engine, name: str, time_step: float, count: int = 1) -> None:
         self.engine, self.name, self.time_step = engine, name, time_step
         if name in LOOSE:
             self.scene = LOOSE[name]()

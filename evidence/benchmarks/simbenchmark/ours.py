@@ -15,7 +15,7 @@ from hrpsim import Box, Sphere, World
 class Ours:
     """Makes scenes; options of World. Nothing sleeps, as in the suite."""
 
-    def __init__(self, **options):
+    def __init__(self, **options) -> None:
         self.options = {"sleeping": False, **options}
 
     def loose(self, scene: Scene, time_step: float) -> OurBodies:
@@ -35,7 +35,7 @@ def _settings(options) -> str:
 class OurBodies:
     """A Scene."""
 
-    def __init__(self, scene: Scene, time_step: float, options):
+    def __init__(self, scene: Scene, time_step: float, options) -> None:
         self.settings = _settings(options)
         # Half of the balls' speeds are below the default of rk4 at the largest steps.
         options = {"restitution_threshold": 0.01} | dict(options)
@@ -70,7 +70,7 @@ class OurBodies:
 class OurRobots:
     """A RobotScene: PD in the compiled step."""
 
-    def __init__(self, scene: RobotScene, time_step: float, options):
+    def __init__(self, scene: RobotScene, time_step: float, options) -> None:
         self.settings = _settings(options)
         self.world = World(time_step, gravity=(0.0, 0.0, -scene.gravity), **options)
         self.world.set_friction("default", "default", static=FRICTION)

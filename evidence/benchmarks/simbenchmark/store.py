@@ -20,7 +20,7 @@ _FORMAT = 1
 class Store:
     """Records in a file, written after each; `path` None keeps them in memory."""
 
-    def __init__(self, path: Path | None = PATH):
+    def __init__(self, path: Path | None = PATH) -> None:
         self.path, self.errors, self.times = path, {}, {}
         if path is not None and path.is_file():
             data = json.loads(path.read_text(encoding="utf-8"))

@@ -28,7 +28,7 @@ _ROLLING = {FLOOR: 0.5, "ball": 1.0, "box": 0.8}
 class Bullet:
     """Makes scenes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         import pybullet
 
         self.pb = pybullet
@@ -80,7 +80,7 @@ class _Client:
 
     pb = client = None
 
-    def __del__(self):
+    def __del__(self) -> None:
         try:
             self.pb.disconnect(physicsClientId=self.client)
         except Exception:  # at the end of the process it may be gone
@@ -90,7 +90,7 @@ class _Client:
 class BulletBodies(_Client):
     """A Scene."""
 
-    def __init__(self, pb, client: int, settings: str, scene: Scene):
+    def __init__(self, pb, client: int, settings: str, scene: Scene) -> None:
         self.pb, self.client, self.settings, self.scene = pb, client, settings, scene
         _add_floor(pb, client, self._mu(FLOOR), scene.restitution)
         self.bodies = []
@@ -144,7 +144,7 @@ class BulletBodies(_Client):
 class BulletRobots(_Client):
     """A RobotScene."""
 
-    def __init__(self, pb, client: int, settings: str, scene: RobotScene):
+    def __init__(self, pb, client: int, settings: str, scene: RobotScene) -> None:
         self.pb, self.client, self.settings, self.scene = pb, client, settings, scene
         if scene.floor:
             _add_floor(pb, client, FRICTION**0.5, 0.0)

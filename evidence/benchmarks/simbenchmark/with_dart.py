@@ -26,7 +26,7 @@ _ROLLING = {FLOOR: 0.4, "ball": 0.8, "box": 0.8}
 class Dart:
     """Makes scenes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         import dartpy
 
         self.dart = dartpy
@@ -69,7 +69,7 @@ def _add_free(dart, world, name, shape, mass, moments, position, friction, resti
 class DartBodies:
     """A Scene."""
 
-    def __init__(self, maker: Dart, scene: Scene, time_step: float):
+    def __init__(self, maker: Dart, scene: Scene, time_step: float) -> None:
         dart, self.settings, self.scene = maker.dart, maker.settings, scene
         self.world = new_world(dart, time_step, (0.0, 0.0, -GRAVITY))
         rolls = scene.name == "rolling"
@@ -117,7 +117,7 @@ class DartBodies:
 class DartRobots:
     """A RobotScene."""
 
-    def __init__(self, maker: Dart, scene: RobotScene, time_step: float):
+    def __init__(self, maker: Dart, scene: RobotScene, time_step: float) -> None:
         dart, self.settings, self.scene = maker.dart, maker.settings, scene
         self.world = new_world(dart, time_step, (0.0, 0.0, -scene.gravity))
         if scene.floor:

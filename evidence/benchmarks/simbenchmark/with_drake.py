@@ -25,7 +25,7 @@ _MODULUS = 1e8  # of boxes [Pa]
 class Drake:
     """Makes scenes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         import pydrake.all
 
         self.drake = pydrake.all
@@ -44,7 +44,7 @@ class Drake:
 class _Plant:
     """A plant and what runs it."""
 
-    def __init__(self, drake, time_step: float, gravity: float):
+    def __init__(self, drake, time_step: float, gravity: float) -> None:
         self.drake, self.time_step = drake, time_step
         self.builder = drake.DiagramBuilder()
         config = drake.MultibodyPlantConfig(
@@ -104,7 +104,7 @@ class _Plant:
 class DrakeBodies(_Plant):
     """A Scene."""
 
-    def __init__(self, drake, scene: Scene, time_step: float):
+    def __init__(self, drake, scene: Scene, time_step: float) -> None:
         super().__init__(drake, time_step, GRAVITY)
         rolls = scene.name == "rolling"
         mu = scene.mu(FLOOR, scene.bodies[0].kind)
@@ -143,7 +143,7 @@ class DrakeBodies(_Plant):
 class DrakeRobots(_Plant):
     """A RobotScene."""
 
-    def __init__(self, drake, scene: RobotScene, time_step: float):
+    def __init__(self, drake, scene: RobotScene, time_step: float) -> None:
         super().__init__(drake, time_step, scene.gravity)
         self.scene, model = scene, scene.model
         if scene.floor:

@@ -29,7 +29,7 @@ _MU = {FLOOR: 0.4, "box": 0.4, "ball": 0.8}
 class Mujoco:
     """Makes scenes; integrator as MuJoCo names it, sparse None for its own choice."""
 
-    def __init__(self, integrator: str = "IMPLICITFAST", sparse: bool | None = None):
+    def __init__(self, integrator: str = "IMPLICITFAST", sparse: bool | None = None) -> None:
         import mujoco
 
         self.mujoco, self.integrator, self.sparse = mujoco, integrator, sparse
@@ -62,7 +62,7 @@ class Mujoco:
 class MujocoBodies:
     """A Scene."""
 
-    def __init__(self, maker: Mujoco, scene: Scene, time_step: float):
+    def __init__(self, maker: Mujoco, scene: Scene, time_step: float) -> None:
         self.mujoco = maker.mujoco
         self.model = maker.mujoco.MjModel.from_xml_string(_bodies_xml(scene, time_step))
         self.settings = maker.set_options(self.model, time_step, GRAVITY)
@@ -109,7 +109,7 @@ def _bodies_xml(scene: Scene, time_step: float) -> str:
 class MujocoRobots:
     """A RobotScene; PD by position actuators, which implicitfast takes implicitly."""
 
-    def __init__(self, maker: Mujoco, scene: RobotScene, time_step: float):
+    def __init__(self, maker: Mujoco, scene: RobotScene, time_step: float) -> None:
         self.mujoco, self.scene = maker.mujoco, scene
         whole = maker.mujoco.MjSpec()
         for k, (x, y) in enumerate(scene.places()):

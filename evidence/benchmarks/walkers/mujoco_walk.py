@@ -123,7 +123,9 @@ class MujocoRobot:
     Raises ValueError for what MuJoCo does not take.
     """
 
-    def __init__(self, mujoco: ModuleType, prepared: PreparedBiped, step: float, solref: float):
+    def __init__(
+        self, mujoco: ModuleType, prepared: PreparedBiped, step: float, solref: float
+    ) -> None:
         self.mujoco, self.prepared = mujoco, prepared
         self.model = model = prepared.model
         self.names = controlled_joints(model)
@@ -219,7 +221,7 @@ class MujocoRobot:
 class MujocoLoop:
     """`hrpsim.control.ControlLoop` in MuJoCo: the walking controller, period by period."""
 
-    def __init__(self, robot: MujocoRobot, pattern: str):
+    def __init__(self, robot: MujocoRobot, pattern: str) -> None:
         self.robot, self.controller, self.watch = robot, Walk(), FallWatch()
         prepared = robot.prepared
         left, right = prepared.soles

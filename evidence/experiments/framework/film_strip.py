@@ -38,7 +38,7 @@ def draw_film_strip(axes, model: Model, frames, labels, view, *, spacing: float 
 class Parts:
     """The boxes, cylinders and spheres of a description. Meshes are left out."""
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model) -> None:
         self._model = model
         self._parts = [
             (

@@ -54,7 +54,7 @@ class DenseBeam:
         compliance: float,
         damping_time: float,
         time_step: float,
-    ):
+    ) -> None:
         self.x, self.v, self.omega = x.copy(), v.copy(), omega.copy()
         self.R = np.tile(np.eye(3), (len(x), 1, 1))
         self.edge, self.gravity, self.time_step = edge, gravity, time_step

@@ -189,7 +189,7 @@ class Cassie:
         damping: float = 1.0,
         locked: bool = False,
         ground: bool = True,
-    ):
+    ) -> None:
         self.world = World(SAMPLE)
         self.world.set_friction("default", "default", static=friction, restitution=restitution)
         if compliance > 0.0:
@@ -239,7 +239,7 @@ class MujocoCassie:
         stiffness: float = 1.0,
         damping: float = 1.0,
         substeps: int = 2,
-    ):
+    ) -> None:
         self.mujoco, self.names, self.substeps = mujoco, model.joint_names, substeps
         point_masses = {"balanceinertia": "true", "boundinertia": "1e-9"}  # MuJoCo takes none
         spec = mujoco_spec(mujoco, model, SAMPLE / substeps, **point_masses)

@@ -41,7 +41,7 @@ SPRING_STEP = 1.0 / 50  # in which they give w [s]
 class Lagrange:
     """The exact motion of one or two links from rest."""
 
-    def __init__(self, start=START, friction: float = FRICTION, inertia: float = INERTIA):
+    def __init__(self, start=START, friction: float = FRICTION, inertia: float = INERTIA) -> None:
         self.start, self.friction, self.inertia = np.array(start), friction, inertia
         self.count = len(self.start)
 
@@ -160,7 +160,9 @@ def urdf(friction: float = FRICTION, count: int = 2) -> str:
 class Tree:
     """The pendulum as a robot: joint angles, articulated-body algorithm."""
 
-    def __init__(self, time_step, integrator="semi_implicit", start=START, friction=FRICTION):
+    def __init__(
+        self, time_step, integrator="semi_implicit", start=START, friction=FRICTION
+    ) -> None:
         self.world = World(time_step, gravity=(0.0, 0.0, -GRAVITY), integrator=integrator)
         model = load_model(urdf(friction, len(start)), base="fixed")
         self.robot = self.world.add_robot(model, q=np.array(start))
@@ -173,7 +175,9 @@ class Tree:
 class Boxes:
     """The pendulum as free boxes; `_join` hangs one on another."""
 
-    def __init__(self, time_step, integrator="semi_implicit", start=START, friction=FRICTION):
+    def __init__(
+        self, time_step, integrator="semi_implicit", start=START, friction=FRICTION
+    ) -> None:
         self.world = World(time_step, gravity=(0.0, 0.0, -GRAVITY), integrator=integrator)
         self.friction, self.boxes, self.count = friction, [], len(start)
         axis, above = np.zeros(3), None
@@ -206,7 +210,7 @@ class Hinged(Boxes):
     Rows are solved directly.
     """
 
-    def _join(self, above, box, point, angle):
+    def _join(self, above, box, point, angle) -> None:
         hinge = self.world.connect(above, box, kind="hinge", point=point, axis=(1.0, 0.0, 0.0))
         if self.friction > 0.0:
             hinge.drive("rz", 0.0, self.friction)
@@ -220,11 +224,11 @@ class Sprung(Boxes):
     be. `longest` is what one gave. They are ball connections with compliance.
     """
 
-    def __init__(self, time_step, max_extension: float, **options):
+    def __init__(self, time_step, max_extension: float, **options) -> None:
         self.max_extension, self.longest, self.springs = max_extension, 0.0, []
         super().__init__(time_step, **options)
 
-    def _join(self, above, box, point, angle):
+    def _join(self, above, box, point, angle) -> None:
         weight = MASS * GRAVITY * (self.count - len(self.boxes))
         stiffer = (SPRING_STEP / self.world.time_step) ** 2
         for side in (-HALF_WIDTH, HALF_WIDTH):

@@ -160,7 +160,7 @@ def urdf() -> str:
 class Tree:
     """The URDF tree, closed by a connection of two rows between coupler and rocker."""
 
-    def __init__(self, **options):
+    def __init__(self, **options) -> None:
         """Make the world; options of World."""
         self.world = World(gravity=(0.0, 0.0, -GRAVITY), **options)
         start = angles_of(START)
@@ -184,7 +184,7 @@ class Tree:
 class Bars:
     """Three free bodies and four hinges, two of them with the world."""
 
-    def __init__(self, **options):
+    def __init__(self, **options) -> None:
         """Make the world; options of World."""
         self.world = World(gravity=(0.0, 0.0, -GRAVITY), **options)
         angles = angles_of(START)

@@ -159,7 +159,7 @@ class Scene:
         count: int = OBJECTS,
         turn: float = 0.0,
         compliance: float = PAD_COMPLIANCE,
-    ):
+    ) -> None:
         """Make the world with `count` objects on the floor.
 
         The box is put down `turn` [rad] off the pads' plane; `compliance` of the pads [m/N], 0 for
@@ -233,7 +233,7 @@ class MujocoScene:
     friction: the hand follows its path on position actuators that are soft enough.
     """
 
-    def __init__(self, mujoco, impratio: float = 1.0):
+    def __init__(self, mujoco, impratio: float = 1.0) -> None:
         """Make the scene; `impratio` stiffens friction against normal forces."""
         self.mujoco = mujoco
         self.model = mujoco.MjModel.from_xml_string(_mjcf(things(), impratio))

@@ -73,7 +73,7 @@ class Chain(NamedTuple):
 class Sway:
     """The linear motion of a chain about its equilibrium posture, held by springs."""
 
-    def __init__(self, chain: Chain):
+    def __init__(self, chain: Chain) -> None:
         n = len(chain.mass)
         self.chain = chain
         self.inertia, self.gravity = np.diag(chain.spin), np.zeros((n, n))

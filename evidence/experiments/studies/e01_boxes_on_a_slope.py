@@ -166,7 +166,7 @@ def deepest_overlap(mujoco, boxes: Boxes) -> float:
 class Drop:
     """One engine's drop: `energy`, `depth` and `cost` at each sample, and the final state."""
 
-    def __init__(self, duration: float, step, boxes):
+    def __init__(self, duration: float, step, boxes) -> None:
         """Call `step(n)` until `duration` [s]; `boxes()` returns their state."""
         samples = round(duration / TIME_STEP / EVERY)
         self.time = np.arange(1, samples + 1) * EVERY * TIME_STEP

@@ -30,7 +30,7 @@ class Motion:
     `diverged` set, where the engine could not continue.
     """
 
-    def __init__(self, time_step: float, duration: float, step, look, gap):
+    def __init__(self, time_step: float, duration: float, step, look, gap) -> None:
         seen, gaps = [look()], [gap()]
         self.time_step, self.diverged = time_step, False
         for _ in range(round(duration / time_step)):

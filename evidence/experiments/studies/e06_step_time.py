@@ -14,6 +14,7 @@ from evidence.experiments.scenes.standing import GRIDS, humanoid, mujoco_standin
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.dynamics.response import constrained_responses
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.rows.constrain import remember_impulses, solve_motion
 from hrpsim.engine.step.rows.prepare_rows import prepare_rows
 from hrpsim.engine.step.scene.records import WHOLE
@@ -206,7 +207,7 @@ EXPERIMENT = Experiment(
 
 
 @kernel
-def _repeat(s, phase, n):
+def _repeat(s: Scene, phase: int, n: int) -> None:
     """Do one of the PHASES n times."""
     for _ in range(n):
         if phase == _KINEMATICS:

@@ -37,7 +37,7 @@ def ramped(engine, forces: np.ndarray) -> None:
 class OurPush:
     """Boxes of our world, far apart, each pushed in a heading of its own [rad]."""
 
-    def __init__(self, rate: int, model: str, headings=(0.0,), **options):
+    def __init__(self, rate: int, model: str, headings=(0.0,), **options) -> None:
         self.rate, self.world = rate, scene.table(1.0 / rate, **scene.MODELS[model], **options)
         self.directions = np.column_stack([np.cos(headings), np.sin(headings)])
         self.boxes = [
@@ -66,7 +66,7 @@ class OurPush:
 class MujocoPush:
     """The same with MuJoCo's box, one heading after the other."""
 
-    def __init__(self, mujoco, rate: int, headings=(0.0,), **options):
+    def __init__(self, mujoco, rate: int, headings=(0.0,), **options) -> None:
         self.mujoco, self.rate = mujoco, rate
         self.directions = np.column_stack([np.cos(headings), np.sin(headings)])
         self.model, self.data = scene.mujoco_box(mujoco, 1.0 / rate, **options)

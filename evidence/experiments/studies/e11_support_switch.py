@@ -148,7 +148,7 @@ def _add_timings(result: Result, analyser, motion, found, pinocchio, options) ->
 class _Oracle:
     """The same robot in Pinocchio, moved as the analysis has found."""
 
-    def __init__(self, pinocchio: ModuleType, model: Model, found: Trajectory):
+    def __init__(self, pinocchio: ModuleType, model: Model, found: Trajectory) -> None:
         self._pinocchio = pinocchio
         base = pinocchio.JointModelFreeFlyer()
         self._model = pinocchio.buildModelFromXML(model.urdf, base)

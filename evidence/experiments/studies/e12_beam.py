@@ -31,7 +31,7 @@ AGX = {"direct": (1.29e-14, 0.064), "many": (2.14e-5, 95.101)}  # error [m], tim
 class Ride:
     """A beam after `steps` steps: `error`, `bend` [m], processor time `seconds`, `shape` (n, 3)."""
 
-    def __init__(self, load: str, step, positions, steps: int = beam.STEPS):
+    def __init__(self, load: str, step, positions, steps: int = beam.STEPS) -> None:
         begin = time.process_time()
         step(steps)
         self.seconds = time.process_time() - begin
@@ -43,7 +43,7 @@ class Ride:
 class OurBeam:
     """Our beam under a load, warmed up; every run restarts it."""
 
-    def __init__(self, load: str, **options):
+    def __init__(self, load: str, **options) -> None:
         self.load, self.world = load, beam.our_beam(load, **options)
         self.start = self.world.snapshot()
         self.world.step()

@@ -124,7 +124,7 @@ class Motion:
     the centres [m]; `end` [s] is the end, or when it diverged.
     """
 
-    def __init__(self, case: Case, step, line, energy, gap=None):
+    def __init__(self, case: Case, step, line, energy, gap=None) -> None:
         every = max(1, round(COARSE / case.time_step))
         samples = round(case.duration / case.time_step / every)
         self.case, self.diverged = case, False

@@ -30,7 +30,7 @@ class Run:
     Slip counts from `held_from` [s] on, and is NaN before.
     """
 
-    def __init__(self, scene, steps: int, held_from: float = gripper.CLOSED):
+    def __init__(self, scene, steps: int, held_from: float = gripper.CLOSED) -> None:
         self.scene, self.done, self.held_from = scene, 0, held_from
         self.time = np.zeros(steps)
         self.cost, self.slip = np.zeros(steps), np.full(steps, np.nan)
@@ -78,7 +78,7 @@ class OurRun(Run):
     `standing` marks steps in which the gripped box is on the floor.
     """
 
-    def __init__(self, scene: gripper.Scene, steps: int, held_from: float = gripper.CLOSED):
+    def __init__(self, scene: gripper.Scene, steps: int, held_from: float = gripper.CLOSED) -> None:
         super().__init__(scene, steps, held_from)
         self.residual = np.zeros(steps)
         self.met, self.standing = np.zeros(steps, dtype=bool), np.zeros(steps, dtype=bool)

@@ -94,7 +94,7 @@ class Cube:
         compliance: float = 0.0,
         damping_time: float | None = None,
         substeps: int = SUBSTEPS["hrpsim"],
-    ):
+    ) -> None:
         self.substeps = substeps
         self.world = World(1.0 / (FRAME_RATE * substeps))
         self.world.set_friction("default", "default", static=friction, restitution=restitution)
@@ -137,7 +137,7 @@ class MujocoCube:
         damping_ratio: float = 1.0,
         impedance_ratio: float = 1.0,
         substeps: int = SUBSTEPS["mujoco"],
-    ):
+    ) -> None:
         self.substeps = substeps
         solref = f"{time_constant} {damping_ratio}"
         self.model = mujoco.MjModel.from_xml_string(f"""<mujoco>

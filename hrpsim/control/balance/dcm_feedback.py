@@ -7,6 +7,7 @@ docs/explanation/control.md, "Stabiliser", has the equations.
 """
 
 import math
+from typing import NewType
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.pattern.support_polygon import nearest_in
 from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.kernel_types import Arrays, Index, Record, Vec2, Vec3
 from hrpsim.engine.dynamics.functions import mass_matrix
 from hrpsim.model.model import Model
 
@@ -28,6 +30,7 @@ FEEDBACK = np.dtype(
         ("goal", "f8", (2,)),  # the desired ZMP on an unbounded floor [m]
     ]
 )
+Feedback = NewType("Feedback", Record)
 
 
 def dcm_natural_frequencies(model: Model, q, height: float) -> tuple[float, float]:
@@ -83,7 +86,16 @@ def new_feedback(rates, lag: float, period: float, gains) -> np.ndarray:
 
 
 @inlined_kernel
-def write_desired_zmp(feedback, trajectory, com, com_velocity, k, ahead, part, zmp_out):
+def write_desired_zmp(
+    feedback: Feedback,
+    trajectory: Arrays,
+    com: Vec3,
+    com_velocity: Vec3,
+    k: Index,
+    ahead: int,
+    part: float,
+    zmp_out: Vec2,
+) -> None:
     """Write the desired ZMP (2,) [m] in the reference's world.
 
     feedback: a FEEDBACK record. com, com_velocity: estimated at the trajectory's sample k, in the

@@ -12,6 +12,7 @@ the expected floor. The integral decays while the foot is in the air.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NewType
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from hrpsim.control.motion.leg_kinematics import JOINT_COUNT, LegKinematics
 from hrpsim.control.motion.numerical_leg import NumericalLeg, leg_of
 from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.kernel_types import Record
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.system import PRISMATIC, REVOLUTE
 
@@ -38,6 +40,7 @@ FOOT = np.dtype(
         ("highest", "f8", (2,)),
     ]
 )
+FootRecord = NewType("FootRecord", Record)
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,7 @@ ADMITTANCE = np.dtype(
         ("answer", "f8", (2,)),  # the integral [Nm]
     ]
 )
+Admittance = NewType("Admittance", Record)
 
 
 def new_admittance(
@@ -191,7 +195,9 @@ def new_admittance(
 
 
 @kernel
-def answer_torque(admittance, axis, wanted, measured, stands, part):
+def answer_torque(
+    admittance: Admittance, axis: int, wanted: float, measured: float, stands: bool, part: float
+) -> float:
     """Return the lean [rad] about `axis` of the sole for the torque `wanted` [Nm] about the pivot.
 
     admittance: an ADMITTANCE record. measured: the floor's torque [Nm]. stands: whether the foot

@@ -74,7 +74,7 @@ class Stabilizer:
 
     def __init__(
         self, model: Model, reference: WalkReference | RollingReference, gains: Gains, period: float
-    ):
+    ) -> None:
         joints, feet = controlled_joints(model), reference.feet
         estimation = _estimation_of(model, reference)
         columns = estimation.feet["joints"]

@@ -10,17 +10,28 @@ the springs of the soles (foot). docs/explanation/control.md, "Stabiliser", has 
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NewType
 
 import numpy as np
 
 from hrpsim.control.balance.dcm_feedback import write_desired_zmp
-from hrpsim.control.balance.foot import answer_torque
+from hrpsim.control.balance.foot import FootRecord, answer_torque
 from hrpsim.control.balance.state_estimation import Estimation, update_estimate
 from hrpsim.control.balance.walk_reference import ReferenceTrajectory
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT
 from hrpsim.control.motion.numerical_leg import Legs, place_foot
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Flags,
+    Index,
+    Mat3,
+    Matrix,
+    Record,
+    Records,
+    Vec2,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.kinematics.chain_inverse import LINK
 
 SIGNALS = np.dtype(
@@ -53,7 +64,7 @@ class Signals(Mapping):
 
     __slots__ = ("_numbers",)
 
-    def __init__(self, numbers: np.ndarray):
+    def __init__(self, numbers: np.ndarray) -> None:
         self._numbers = numbers
 
     def __getitem__(self, name: str) -> Any:
@@ -91,6 +102,7 @@ STABILIZER = np.dtype(
         ("angles", "f8", (JOINT_COUNT,)),
     ]
 )
+Stabilizer = NewType("Stabilizer", Record)
 
 
 class Balance(NamedTuple):
@@ -108,7 +120,7 @@ class Balance(NamedTuple):
 
 
 @kernel
-def stabilize(s, k, command_out):
+def stabilize(s: Balance, k: Index, command_out: Matrix) -> int:
     """Write positions and velocities of the joints (2, j) for the end of the control period.
 
     s: a Balance that holds the measurements. k: the trajectory's sample for the measurements.
@@ -154,7 +166,9 @@ def stabilize(s, k, command_out):
 
 
 @inlined_kernel
-def _follow_loads(own, loads, least, share, stands, part):
+def _follow_loads(
+    own: Stabilizer, loads: Vec2, least: float, share: float, stands: Flags, part: float
+) -> None:
     """Raise the foot that bears too much, lower the other one."""
     left, right = max(loads[0], 0.0), max(loads[1], 0.0)
     if left + right > least:
@@ -165,7 +179,7 @@ def _follow_loads(own, loads, least, share, stands, part):
 
 
 @inlined_kernel
-def _lean_waist(s, k, ahead, part):
+def _lean_waist(s: Balance, k: Index, ahead: int, part: float) -> None:
     """Write the lean of the waist relative to the reference, and the corrected orientation."""
     own, R, planned = s.own[0], s.estimation.estimate[0].waist_R, s.trajectory.waist_R[k]
     roll = pitch = 0.0
@@ -179,7 +193,7 @@ def _lean_waist(s, k, ahead, part):
 
 
 @inlined_kernel
-def _place_sole(s, side, k, ahead, share, part):
+def _place_sole(s: Balance, side: int, k: Index, ahead: int, share: float, part: float) -> None:
     """Write the target of a sole in the waist's frame, with the springs at rest."""
     own, trajectory, foot = s.own[0], s.trajectory, s.estimation.feet[side]
     estimate, pivots, lean = s.estimation.estimate[0], s.trajectory.pivots[ahead], own.lean
@@ -210,7 +224,7 @@ def _place_sole(s, side, k, ahead, share, part):
 
 
 @inlined_kernel
-def _effort_of_foot(s, side, body):
+def _effort_of_foot(s: Balance, side: int, body: Index) -> float:
     """Return the effort of the joint of `body` against the desired force on a foot [Nm]."""
     force, torque = s.own[0].forces[side], s.own[0].torques[side]
     at, S = s.estimation.estimate[0].pivots[side], s.estimation.kinematics[body].S
@@ -222,7 +236,7 @@ def _effort_of_foot(s, side, body):
 
 
 @inlined_kernel
-def _note(s, k, ahead, share):
+def _note(s: Balance, k: Index, ahead: int, share: float) -> None:
     noted, own, trajectory = s.signals[0], s.own[0], s.trajectory
     estimate = s.estimation.estimate[0]
     for a in range(2):
@@ -238,7 +252,7 @@ def _note(s, k, ahead, share):
 
 
 @inlined_kernel
-def write_small_turn(x, y, R_out):
+def write_small_turn(x: float, y: float, R_out: Mat3) -> None:
     """Write the rotation (3, 3) by the vector (x, y, 0) [rad], to the third order."""
     square = x * x + y * y
     a, b = 1.0 - square / 6.0, 0.5 - square / 24.0
@@ -248,7 +262,7 @@ def write_small_turn(x, y, R_out):
 
 
 @inlined_kernel
-def write_product(A, B, product_out):
+def write_product(A: Mat3, B: Matrix, product_out: Mat3) -> None:
     """Write A B (3, 3)."""
     for a in range(3):
         for b in range(3):
@@ -256,7 +270,7 @@ def write_product(A, B, product_out):
 
 
 @inlined_kernel
-def write_transposed_product(A, B, product_out):
+def write_transposed_product(A: Mat3, B: Mat3, product_out: Mat3) -> None:
     """Write A^T B (3, 3)."""
     for a in range(3):
         for b in range(3):
@@ -264,14 +278,14 @@ def write_transposed_product(A, B, product_out):
 
 
 @inlined_kernel
-def turned(x, y, angle):
+def turned(x: float, y: float, angle: float) -> tuple[float, float]:
     """Return the vector (x, y) turned by `angle` [rad]."""
     c, s = math.cos(angle), math.sin(angle)
     return c * x - s * y, s * x + c * y
 
 
 @kernel
-def left_share(zmp, soles, stands):
+def left_share(zmp: Vec2, soles: Matrix, stands: Flags) -> float:
     """Return the share of the load for the left foot, 0 to 1.
 
     The share is the position of the point nearest to the ZMP (2,) on the line from the right sole
@@ -288,7 +302,18 @@ def left_share(zmp, soles, stands):
 
 
 @kernel  # many parameters: a kernel takes arrays, not objects
-def divide_force(feet, margin, zmp, com, lift, share, soles, yaws, forces_out, torques_out):
+def divide_force(
+    feet: Records[FootRecord],
+    margin: float,
+    zmp: Vec2,
+    com: Vec3,
+    lift: float,
+    share: float,
+    soles: Matrix,
+    yaws: Vector,
+    forces_out: Matrix,
+    torques_out: Matrix,
+) -> int:
     """Write the force on each foot (2, 3) [N] and the torque about the foot's pivot (2, 2) [Nm].
 
     Forces and torques are along the world's axes. All forces point from the ZMP (2,) to the centre

@@ -9,15 +9,16 @@ yaw is not used, because the yaw drifts on a robot.
 """
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
 import numpy as np
 
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import ModelError
-from hrpsim.control.balance.foot import Foot, foot_records
+from hrpsim.control.balance.foot import Foot, FootRecord, foot_records
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.kernel_types import Matrix, Record, Records, Vector
 from hrpsim.engine.kinematics.forest import Forest, forest_of
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses, update_velocities
 from hrpsim.engine.spatial.rotation import quaternion_from_rotation
@@ -52,6 +53,7 @@ ESTIMATE = np.dtype(
         ("pressures", "f8", (2, 2)),  # centres of pressure in the soles' frames [m]
     ]
 )
+Estimate = NewType("Estimate", Record)
 
 ESTIMATOR = np.dtype(
     [
@@ -143,7 +145,7 @@ def forget(estimation: Estimation) -> None:
 
 
 @inlined_kernel
-def update_estimate(s, sole_yaws):
+def update_estimate(s: Estimation, sole_yaws: Vector) -> None:
     """Write the estimate from the measurements. sole_yaws: planned yaws of the soles (2,) [rad]."""
     own, found = s.estimator[0], s.estimate[0]
     _feel_feet(s.feet, s.measured[0].wrenches, own.weight, found)
@@ -166,7 +168,7 @@ def update_estimate(s, sole_yaws):
 
 
 @inlined_kernel
-def _feel_feet(feet, wrenches, weight, found):
+def _feel_feet(feet: Records[FootRecord], wrenches: Matrix, weight: float, found: Estimate) -> None:
     """Write loads, torques about the pivots and centres of pressure, from the force sensors."""
     for side in range(2):
         foot, wrench = feet[side], wrenches[side]
@@ -183,7 +185,7 @@ def _feel_feet(feet, wrenches, weight, found):
 
 
 @inlined_kernel
-def _place_bodies(s):
+def _place_bodies(s: Estimation) -> None:
     """Write the bodies' poses from the joints and the IMU, with a corrected yaw."""
     own, measured = s.estimator[0], s.measured[0].orientation
     bx, by, bz, bw = measured[0], measured[1], measured[2], measured[3]
@@ -199,7 +201,7 @@ def _place_bodies(s):
 
 
 @inlined_kernel
-def _move_bodies(s):
+def _move_bodies(s: Estimation) -> None:
     """Write the bodies' velocities, and the waist's orientation and angular velocity."""
     own, found, gyro = s.estimator[0], s.estimate[0], s.measured[0].angular_velocity
     R = s.kinematics[own.waist].R
@@ -213,7 +215,7 @@ def _move_bodies(s):
 
 
 @inlined_kernel
-def _find_center_of_mass(s):
+def _find_center_of_mass(s: Estimation) -> None:
     """Write position and velocity of the centre of mass relative to the waist's origin."""
     com, velocity = s.estimate[0].com, s.estimate[0].com_velocity
     for a in range(3):
@@ -231,7 +233,7 @@ def _find_center_of_mass(s):
 
 
 @inlined_kernel
-def _find_support(s):
+def _find_support(s: Estimation) -> None:
     """Write the pivots and the ZMP, and the centre of mass from the support instead of the waist.
 
     The support is assumed to move with the ankles' bodies at the pivots.
@@ -257,7 +259,7 @@ def _find_support(s):
 
 
 @inlined_kernel
-def _missing_turn(s, sole_yaws):
+def _missing_turn(s: Estimation, sole_yaws: Vector) -> float:
     """Return the yaw error of the soles, weighted by the load on each sole [rad]."""
     turn = 0.0
     for side in range(2):
@@ -268,7 +270,7 @@ def _missing_turn(s, sole_yaws):
 
 
 @inlined_kernel
-def _yaw_of_sole(s, side):
+def _yaw_of_sole(s: Estimation, side: int) -> float:
     foot = s.feet[side]
     R, sole = s.kinematics[foot.ankle_body].R, foot.sole_R
     x, y, _ = matrix_times(R, sole[0, 0], sole[1, 0], sole[2, 0])

@@ -71,7 +71,7 @@ class WalkReference:
 
     def __init__(
         self, model: Model, sequence: MotionSequence, feet: tuple[Foot, Foot], period: float
-    ):
+    ) -> None:
         self.feet = feet
         self._trajectories: dict[float, ReferenceTrajectory] = {}
         begin = float(sequence.pos.times[0])
@@ -266,7 +266,9 @@ class RollingReference:
         margin: distance of the ZMP from the support's edge [m].
     """
 
-    def __init__(self, body: WalkingBody, feet: tuple[Foot, Foot], longest: int, margin: float):
+    def __init__(
+        self, body: WalkingBody, feet: tuple[Foot, Foot], longest: int, margin: float
+    ) -> None:
         model = body.model
         self.feet, self.count, self._margin = feet, 0, margin
         self.natural_frequencies = dcm_natural_frequencies(model, body.rest, float(body.com[2]))

@@ -72,7 +72,7 @@ class BipedOptions:
     bush_set: str | None = None
     accept_nonphysical_inertia: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.sole is not None and not all(math.isfinite(v) and v > 0.0 for v in self.sole):
             raise ModelError(f"a sole's three lengths must be positive, got {self.sole}")
         if (self.left_foot is None) != (self.right_foot is None):

@@ -55,7 +55,7 @@ class BaseEstimator:
 
     def __init__(
         self, model: Model, joint_names: Sequence[str], period: float, feet: Sequence[str] = ()
-    ):
+    ) -> None:
         if model.base != "free":
             raise ModelError(f"{model.source}: a robot on a fixed base has no base to estimate")
         imus = [sensor for sensor in model.sensors if sensor.kind == "imu"]

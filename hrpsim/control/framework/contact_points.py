@@ -45,7 +45,7 @@ def pressing_points(robot: Robot) -> ContactPoints:
 class ContactSums:
     """Contact wrenches on `links` of a model, and the zero-moment point, from contact points."""
 
-    def __init__(self, model: Model, links: Iterable[str]):
+    def __init__(self, model: Model, links: Iterable[str]) -> None:
         self._links = {link: _Carried(model, link) for link in links}
         self._least_force = _LEAST_LOAD * model.mass * STANDARD_GRAVITY
 
@@ -74,7 +74,7 @@ class ContactSums:
 class _Carried:
     """A link, the links that are fixed to it, and the link's origin in the frame of each."""
 
-    def __init__(self, model: Model, link: str):
+    def __init__(self, model: Model, link: str) -> None:
         frame = model.frames[link]
         self._is_carried = np.zeros(len(model.frames), dtype=bool)
         self._origins = np.zeros((len(model.frames), 3))

@@ -31,7 +31,7 @@ from hrpsim.world.objects.robot_reader import RobotReader
 class StateReader:
     """Read joints, sensors and the quantities in `needs` of a robot."""
 
-    def __init__(self, robot: Robot, joint_names: Sequence[str], needs: Needs):
+    def __init__(self, robot: Robot, joint_names: Sequence[str], needs: Needs) -> None:
         self._robot = robot
         self._count = len(joint_names)
         self._needs = needs
@@ -111,7 +111,7 @@ class ControlLoop(Closed):
         parameters: Mapping[str, Any] | None = None,
         interpolate: bool = True,
         model: Model | None = None,
-    ):
+    ) -> None:
         if not isinstance(robot, Robot):
             raise ControllerError(
                 f"a control loop needs a robot, such as world.robots['NAME'], got {robot!r}"

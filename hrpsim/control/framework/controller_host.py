@@ -137,7 +137,7 @@ class Perception:
 
     def __init__(
         self, model: Model, joint_names: Sequence[str], needs: Needs, period: float, robot: str
-    ):
+    ) -> None:
         self._needs = needs
         self._period = period
         self._noises: dict[str, SensorNoise] = {}
@@ -224,7 +224,7 @@ class ControllerHost:
         model: Model,
         parameters: Mapping[str, Any] | None = None,
         robot: str = "",
-    ):
+    ) -> None:
         self.controller = controller
         self.name = type(controller).__name__
         self.joint_names = controlled_joints(model)

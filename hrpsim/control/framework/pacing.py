@@ -25,7 +25,7 @@ class Pacer:
         real_time_factor: float,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
-    ):
+    ) -> None:
         self.time_step = time_step  # [s]
         self._clock = clock
         self._sleep = sleep

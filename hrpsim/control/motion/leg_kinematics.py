@@ -7,11 +7,13 @@ docs/explanation/control.md has the derivation. The code uses its symbols.
 """
 
 import math
+from typing import NewType
 
 import numpy as np
 
 from hrpsim.common.errors import HrpsimError, ModelError
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel, prepared
+from hrpsim.engine.compile.kernel_types import ChainLink, Record, Vector
 from hrpsim.engine.kinematics.chain_inverse import LINK
 from hrpsim.engine.spatial.vector import placed_point, transposed_times
 from hrpsim.model.model import Frame, Joint, Model
@@ -41,6 +43,7 @@ LEG = np.dtype(
         ("length", "f8"),  # found: from the hip to the ankle in the leg's plane
     ]
 )
+Leg = NewType("Leg", Record)
 
 
 class UnreachableError(HrpsimError, ValueError):
@@ -68,7 +71,7 @@ class LegKinematics:
         ModelError: if the model does not have such a leg.
     """
 
-    def __init__(self, model: Model, foot_link: str, waist_link: str | None = None):
+    def __init__(self, model: Model, foot_link: str, waist_link: str | None = None) -> None:
         waist = model.frame(waist_link or model.base_link)
         foot = model.frame(foot_link)
         bodies, chain = chain_of_leg(model, waist, foot)
@@ -145,7 +148,7 @@ class LegKinematics:
 
 
 @kernel
-def solve_leg(leg, target, angles_out):
+def solve_leg(leg: Leg, target: ChainLink, angles_out: Vector) -> int:
     """Write the angles (6,) that put the foot at `target`. Return 0, or the reason of failure.
 
     leg: a LEG record, of which rho, length and R are written. target: a LINK record in the waist's
@@ -201,7 +204,7 @@ def solve_leg(leg, target, angles_out):
 
 
 @inlined_kernel
-def _clipped(x):
+def _clipped(x: float) -> float:
     return min(max(x, -1.0), 1.0)
 
 

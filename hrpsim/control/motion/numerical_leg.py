@@ -5,7 +5,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
 import numpy as np
 
@@ -19,6 +19,15 @@ from hrpsim.control.motion.leg_kinematics import (
     solve_leg,
 )
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel, prepared
+from hrpsim.engine.compile.kernel_types import (
+    ChainLink,
+    ChainWork,
+    Index,
+    Record,
+    Records,
+    Vec6,
+    Vector,
+)
 from hrpsim.engine.kinematics.chain_inverse import CHAIN_WORK, LINK, solve_chain
 from hrpsim.model.model import Model
 
@@ -47,6 +56,7 @@ SEARCH = np.dtype(
         ("tried", "f8", (JOINT_COUNT,)),  # work
     ]
 )
+LegSearch = NewType("LegSearch", Record)
 
 
 class NumericalLeg:
@@ -62,7 +72,7 @@ class NumericalLeg:
     (3,) [m]. Raises ModelError if the model does not have such a leg.
     """
 
-    def __init__(self, model: Model, foot_link: str):
+    def __init__(self, model: Model, foot_link: str) -> None:
         waist, foot = model.frame(model.base_link), model.frame(foot_link)
         bodies, chain = chain_of_leg(model, waist, foot)
         self.joint_names = tuple(joint.name for joint in chain)
@@ -120,7 +130,13 @@ def bend_of_knee(lower: float, upper: float) -> float:
 
 
 @kernel
-def search_leg(links, search, target, work, angles_out):
+def search_leg(
+    links: Records[ChainLink],
+    search: LegSearch,
+    target: ChainLink,
+    work: ChainWork,
+    angles_out: Vector,
+) -> float:
     """Write the angles (6,) that put the foot nearest to `target`. Return the error [m].
 
     links (7,): LINK records. search: a SEARCH record. target: a LINK record in the waist's frame.
@@ -140,7 +156,14 @@ def search_leg(links, search, target, work, angles_out):
 
 
 @inner_kernel
-def _search(links, search, target, work, bent, angles_out):
+def _search(
+    links: Records[ChainLink],
+    search: LegSearch,
+    target: ChainLink,
+    work: ChainWork,
+    bent: float,
+    angles_out: Vec6,
+) -> float:
     """Search from a knee angle `bent` [rad]. The resulting angles are in (-pi, pi]."""
     for k in range(JOINT_COUNT):
         angles_out[k] = 0.0
@@ -184,7 +207,7 @@ def legs_of(legs: Sequence[LegKinematics | NumericalLeg]) -> Legs:
 
 
 @inlined_kernel
-def place_foot(legs, k, target, angles_out):
+def place_foot(legs: Legs, k: Index, target: ChainLink, angles_out: Vec6) -> None:
     """Write the angles (6,) of leg `k` with its foot at `target`, or as near as possible.
 
     target: a LINK record in the waist's frame.

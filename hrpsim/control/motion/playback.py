@@ -61,7 +61,7 @@ class Playback(Controller):
         "feed_forward": flag,
     }
 
-    def __init__(self, sequence: MotionSequence | None = None, period: float = 0.005):
+    def __init__(self, sequence: MotionSequence | None = None, period: float = 0.005) -> None:
         self.sequence = sequence
         self.period = period
         self.transition: float | None = None  # [s]; None: by the distance

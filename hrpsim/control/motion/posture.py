@@ -54,7 +54,7 @@ class PostureSolver:
     gains that have a stiffness are springs. Joints that are in no leg stay at zero.
     """
 
-    def __init__(self, model: Model, soles: tuple[str, str]):
+    def __init__(self, model: Model, soles: tuple[str, str]) -> None:
         if model.base != "free":
             raise ModelError(f"{model.source}: a robot on a fixed base cannot stand")
         self.model = model

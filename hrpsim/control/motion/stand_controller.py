@@ -82,7 +82,7 @@ class StandMotion:
         squat_depth: float = 0.10,
         step_height: float = 0.04,
         steps_per_foot: int = 2,
-    ):
+    ) -> None:
         solver = PostureSolver(model, soles)
         self.joint_names = tuple(joint.name for joint in driven_joints(model))
         script = _script(squat_depth, step_height, steps_per_foot)

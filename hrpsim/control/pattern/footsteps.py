@@ -62,7 +62,7 @@ class Steps:
     turn: float = 0.0
     rise: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not (isinstance(self.count, int) and self.count >= 1):
             raise WalkError(f"{self}: count must be a whole number of steps, at least 1")
         if not np.isfinite([self.forward, self.sideways, self.turn, self.rise]).all():
@@ -76,7 +76,7 @@ class Footsteps:
     steps: tuple[Steps, ...]
     first: str = "left"  # the foot that makes the first step
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_name("foot", self.first, SIDES, WalkError)
 
     @property

@@ -48,7 +48,7 @@ class Gait:
     shift: float = 0.4  # part of `start` and `end` in which the zero-moment point moves
     step_height: float = 0.05
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not (np.isfinite(value) and value > 0.0):
                 raise WalkError(f"gait: {name} must be positive, got {value!r}")

@@ -46,7 +46,7 @@ class PreviewControl:
 
     def __init__(
         self, period: float, height: float, *, horizon: float = 3.2, jerk_weight: float = 1e-6
-    ):
+    ) -> None:
         h = period
         self.A = np.array([[1.0, h, h * h / 2.0], [0.0, 1.0, h], [0.0, 0.0, 1.0]])
         self.B = np.array([h**3 / 6.0, h * h / 2.0, h])

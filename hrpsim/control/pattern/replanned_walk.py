@@ -91,7 +91,7 @@ class ReplannedWalk:
         period: of the samples [s].
     """
 
-    def __init__(self, body: WalkingBody, gait: Gait, pace: Pace, period: float):
+    def __init__(self, body: WalkingBody, gait: Gait, pace: Pace, period: float) -> None:
         size = body.leg_length / REFERENCE_LEG
         self.body, self.period = body, period
         self.gait = _in_periods(gait.scaled(size).paced(pace), period)

@@ -9,6 +9,7 @@ import numpy as np
 
 from hrpsim.common.errors import ModelError
 from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.kernel_types import Matrix
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.geometry import Box, Capsule, Mesh, Sphere
 
@@ -147,7 +148,7 @@ def inset(polygon, margin: float) -> np.ndarray:
 
 
 @kernel
-def nearest_in(corners, count, x, y):
+def nearest_in(corners: Matrix, count: int, x: float, y: float) -> tuple[float, float]:
     """Return the point of a convex polygon, inside or on an edge, that is nearest to (x, y).
 
     corners: (k, 2), counter-clockwise; only the first `count` belong to the polygon.

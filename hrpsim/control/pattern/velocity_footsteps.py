@@ -77,7 +77,7 @@ def next_footstep(standing: Footstep, velocity: Velocity, time: float, width: fl
 class VelocityCommands:
     """Velocities with the times at which they take effect; zero `timeout` [s] after the last."""
 
-    def __init__(self, timeout: float):
+    def __init__(self, timeout: float) -> None:
         self.timeout = timeout
         self._waiting: deque[tuple[float, Velocity]] = deque()
         self._last, self._now = (-math.inf, Velocity()), -math.inf

@@ -35,7 +35,7 @@ class WalkingBody:
     the soles in their frames, two arrays (k, 2) [m].
     """
 
-    def __init__(self, model: Model, soles: tuple[str, str]):
+    def __init__(self, model: Model, soles: tuple[str, str]) -> None:
         if model.base != "free" or model.nq != model.nv + 1:
             raise ModelError(f"{model.source}: only a robot on one free base can walk")
         self.model = model

@@ -4,12 +4,29 @@
 """Commands in effect: sampled at the drive's period, slewed, then delayed."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Actuator,
+    ActuatorState,
+    Command,
+    Control,
+    Index,
+    Records,
+    Seconds,
+    Sensor,
+)
 
 _ROUNDING = 1e-9  # of a period, within which a sample is due
 
 
 @inlined_kernel
-def command_in_effect(actuator, state, stored, command, time_step, command_out):
+def command_in_effect(
+    actuator: Actuator,
+    state: ActuatorState,
+    stored: Records[Command],
+    command: Control,
+    time_step: Seconds,
+    command_out: Command,
+) -> None:
     """Write the mean command of this step from the present and the stored commands.
 
     A delay is n + f steps. The part f of a step has the command given n + 1 steps before. The rest
@@ -43,13 +60,13 @@ def command_in_effect(actuator, state, stored, command, time_step, command_out):
 
 
 @inlined_kernel
-def present_share(actuator):
+def present_share(actuator: Actuator) -> float:
     """Return the derivative of the command in effect by the present command."""
     return 0.0 if actuator.delay_steps > 0 else 1.0 - actuator.delay_part
 
 
 @inlined_kernel
-def command_rate(actuator, stored, slot, time_step):
+def command_rate(actuator, stored, slot, time_step: Seconds):
     """Return the derivative of the constant part of the command in effect by the delay [Nm/s].
 
     Args:
@@ -63,7 +80,7 @@ def command_rate(actuator, stored, slot, time_step):
 
 
 @inlined_kernel
-def delayed_slots(slot, actuator):
+def delayed_slots(slot: Index, actuator: Actuator | Sensor) -> tuple[int, int]:
     """Return the two slots of a buffer between which a delay lies, the newer one first.
 
     Args:
@@ -76,13 +93,13 @@ def delayed_slots(slot, actuator):
 
 
 @inlined_kernel
-def sample_due(actuator, state, time_step):
+def sample_due(actuator: Actuator, state: ActuatorState, time_step: Seconds) -> bool:
     """Return whether the drive samples the command at the start of this step."""
     return state.elapsed >= actuator.period - _ROUNDING * time_step
 
 
 @inlined_kernel
-def count_step(actuator, state, time_step):
+def count_step(actuator: Actuator, state: ActuatorState, time_step: Seconds) -> None:
     """Count a complete step."""
     due = sample_due(actuator, state, time_step)
     if due and actuator.slew_step > 0.0 and state.sample.kp > 0.0:
@@ -97,6 +114,6 @@ def count_step(actuator, state, time_step):
 
 
 @inlined_kernel
-def _copy(source, command_out):
+def _copy(source: Command, command_out: Command) -> None:
     command_out.constant, command_out.target = source.constant, source.target
     command_out.kp, command_out.kd = source.kp, source.kd

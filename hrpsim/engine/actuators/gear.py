@@ -31,6 +31,7 @@ import math
 from hrpsim.engine.actuators.lossy_gear import linearise_losses
 from hrpsim.engine.actuators.motor import motor_torque
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Actuator, ActuatorState, ActuatorStep, Seconds
 
 _FAST = 6.0  # multiple of Stribeck's velocity above which exp(-r^2) is rounding
 _ROUNDING, _NEAR = 1e-13, 1e-10  # of a velocity
@@ -40,7 +41,7 @@ _AT_REST = 2.0  # direction of a motor that may stick
 
 
 @inlined_kernel
-def dry_friction(actuator, speed):
+def dry_friction(actuator: Actuator, speed: float) -> float:
     """Return the level of dry friction at a speed [Nm]: Stribeck's curve."""
     if speed == 0.0:
         return actuator.static
@@ -51,7 +52,7 @@ def dry_friction(actuator, speed):
 
 
 @inner_kernel
-def linearise(actuator, step_state, joint_end):
+def linearise(actuator: Actuator, step_state: ActuatorStep, joint_end: float) -> None:
     """Write the torque on the joint, linear about a velocity of the joint at the end of the step.
 
     Args:
@@ -73,7 +74,13 @@ def linearise(actuator, step_state, joint_end):
 
 
 @inner_kernel
-def settle(actuator, step_state, inertia, momentum, time_step):
+def settle(
+    actuator: Actuator,
+    step_state: ActuatorStep,
+    inertia: float,
+    momentum: float,
+    time_step: Seconds,
+) -> None:
     """Take the torque linear about the joint's final velocity if all else stays.
 
     This velocity solves I joint_end - dt torque(joint_end) = momentum, by Newton's method with a
@@ -105,7 +112,7 @@ def settle(actuator, step_state, inertia, momentum, time_step):
 
 
 @inlined_kernel
-def _linearise_two_masses(actuator, step_state, joint_end):
+def _linearise_two_masses(actuator: Actuator, step_state: ActuatorStep, joint_end: float) -> None:
     """Write the torque on the joint, linear about a final velocity, with two masses.
 
     The method is Newton's method with a bracket. With dry friction the motor is first taken to move
@@ -167,7 +174,9 @@ def _linearise_two_masses(actuator, step_state, joint_end):
 
 
 @inlined_kernel
-def begin_gear(actuator, state, step_state, time_step):
+def begin_gear(
+    actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, time_step: Seconds
+) -> None:
     """Write the torque that the gear transmits in a step, as a function of the final velocities.
 
     The damper acts by the trapezoidal rule if motor and link do not swing about each other from
@@ -185,7 +194,9 @@ def begin_gear(actuator, state, step_state, time_step):
 
 
 @inlined_kernel
-def gear_torque(actuator, step_state, rate):
+def gear_torque(
+    actuator: Actuator, step_state: ActuatorStep, rate: float
+) -> tuple[float, float, float]:
     """Return the torque that the gear transmits, and its derivative by the motor's speed.
 
     The third number is the change of that speed within which the derivative holds.
@@ -199,7 +210,7 @@ def gear_torque(actuator, step_state, rate):
 
 
 @inlined_kernel
-def relax_twist(actuator, state):
+def relax_twist(actuator: Actuator, state: ActuatorState) -> float:
     """Return the twist of the gear's spring after a step that transmitted state.torque."""
     if state.torque > 0.0:
         return state.deflection - actuator.half_backlash

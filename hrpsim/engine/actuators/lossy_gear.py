@@ -28,6 +28,7 @@ import math
 
 from hrpsim.engine.actuators.motor import motor_torque
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Actuator, ActuatorStep, Seconds
 
 _STIFFEST = 1e9  # 1 / b of a self-locking gear in motion
 _WINDOW = 0.1  # change of velocity that a band withstands, besides the load [rad/s or m/s]
@@ -36,7 +37,7 @@ _ITERATIONS = 60
 
 
 @inner_kernel
-def begin_losses(actuator, step_state, time_step: float):
+def begin_losses(actuator: Actuator, step_state: ActuatorStep, time_step: float) -> None:
     """Write the resistance of the motor's side, and both ends of the torque range at rest."""
     step_state.resisting = actuator.inertia / time_step + step_state.gain_weight * actuator.viscous
     step_state.low, _, _, _, _ = _transmitted(actuator, step_state, 0.0, 1.0)
@@ -44,7 +45,7 @@ def begin_losses(actuator, step_state, time_step: float):
 
 
 @inner_kernel
-def linearise_losses(actuator, step_state, joint_end: float):
+def linearise_losses(actuator: Actuator, step_state: ActuatorStep, joint_end: float) -> None:
     """Write the torque on the joint, linear about a velocity at the end of the step.
 
     The torque excludes the friction up to `band`, which acts by the joint's row.
@@ -76,8 +77,13 @@ def linearise_losses(actuator, step_state, joint_end: float):
 
 @inner_kernel
 def settle_losses(
-    actuator, step_state, inertia: float, momentum: float, time_step: float, slides: bool
-):
+    actuator: Actuator,
+    step_state: ActuatorStep,
+    inertia: float,
+    momentum: float,
+    time_step: float,
+    slides: bool,
+) -> None:
     """Take the torque linear about the joint's final velocity if all else stays.
 
     This velocity v' solves inertia v' = momentum + dt (T(v') - the joint's own friction), by
@@ -115,7 +121,14 @@ def settle_losses(
 
 
 @inner_kernel
-def _moving_end(actuator, step_state, inertia, momentum, time_step, side):
+def _moving_end(
+    actuator: Actuator,
+    step_state: ActuatorStep,
+    inertia: float,
+    momentum: float,
+    time_step: Seconds,
+    side: float,
+) -> float:
     """Return the velocity with which the joint ends on a side."""
     end, near, far = side * max(side * step_state.joint_end, 0.0), 0.0, math.inf
     for _ in range(_ITERATIONS):
@@ -136,7 +149,9 @@ def _moving_end(actuator, step_state, inertia, momentum, time_step, side):
 
 
 @inlined_kernel
-def leaves_band(actuator, step_state, joint_end: float, tolerance: float):
+def leaves_band(
+    actuator: Actuator, step_state: ActuatorStep, joint_end: float, tolerance: float
+) -> bool:
     """Return whether the motion found is outside the range for which the gear's torque was taken.
 
     Args:
@@ -155,7 +170,7 @@ def leaves_band(actuator, step_state, joint_end: float, tolerance: float):
 
 
 @inlined_kernel
-def gear_friction(step_state, joint_end: float, tolerance: float):
+def gear_friction(step_state: ActuatorStep, joint_end: float, tolerance: float) -> float:
     """Return the part of the torque that a band's row has, at a velocity found [Nm]."""
     if step_state.side != 0.0 or abs(joint_end) <= tolerance:
         return 0.0
@@ -163,7 +178,9 @@ def gear_friction(step_state, joint_end: float, tolerance: float):
 
 
 @inlined_kernel
-def _hold(step_state, needed, resistance, low, high):
+def _hold(
+    step_state: ActuatorStep, needed: float, resistance: float, low: float, high: float
+) -> None:
     """Take the joint at rest, under a load near `needed`."""
     width, window = 0.5 * (high - low), 4.0 * abs(needed) + _WINDOW * resistance
     step_state.side, step_state.band = 0.0, min(width, window)
@@ -173,17 +190,19 @@ def _hold(step_state, needed, resistance, low, high):
 
 
 @inlined_kernel
-def _lowest(actuator, step_state):
+def _lowest(actuator: Actuator, step_state: ActuatorStep) -> float:
     return -math.inf if math.isinf(actuator.driven) and step_state.low <= 0.0 else step_state.low
 
 
 @inlined_kernel
-def _highest(actuator, step_state):
+def _highest(actuator: Actuator, step_state: ActuatorStep) -> float:
     return math.inf if math.isinf(actuator.driven) and step_state.high >= 0.0 else step_state.high
 
 
 @inner_kernel
-def _transmitted(actuator, step_state, joint_end, side):
+def _transmitted(
+    actuator: Actuator, step_state: ActuatorStep, joint_end: float, side: float
+) -> tuple[float, ...]:
     """Return (torque on the joint, its derivative, motor's torque, its derivative, reach).
 
     The reach is the change of the velocity within which the derivatives hold.

@@ -15,6 +15,7 @@ C_w dT_w/dt = R i^2 - (T_w - T_h) / r_wh,   C_h dT_h/dt = (T_w - T_h) / r_wh - (
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Actuator, ActuatorState, ActuatorStep, Seconds
 
 # The speed limiter lets a joint exceed its velocity limit by the speed that the torque gives the
 # joint's own inertia in this part of a step.
@@ -22,13 +23,13 @@ _LIMITER = 1e-6
 
 
 @inlined_kernel
-def warmed(value, rise, temperature, actuator):
+def warmed(value: float, rise: float, temperature: float, actuator: Actuator) -> float:
     """Return a constant of the motor at a temperature, linear in it."""
     return value * (1.0 + rise * (temperature - actuator.reference))
 
 
 @inlined_kernel
-def current_share(actuator, state):
+def current_share(actuator: Actuator, state: ActuatorState) -> float:
     """Return the share of the current limit that the winding's temperature allows."""
     if actuator.has_heat == 0 or state.winding_temperature <= actuator.derating_temperature:
         return 1.0
@@ -37,7 +38,7 @@ def current_share(actuator, state):
 
 
 @inlined_kernel
-def heat(actuator, state):
+def heat(actuator: Actuator, state: ActuatorState) -> None:
     """Advance the temperatures of winding and housing by a step, with the motor's torque in it.
 
     The implicit midpoint rule is of second order and has no bound on the step.
@@ -62,7 +63,13 @@ def heat(actuator, state):
 
 
 @inlined_kernel
-def find_limits(actuator, state, inertia, time_step, step_state_out):
+def find_limits(
+    actuator: Actuator,
+    state: ActuatorState,
+    inertia: float,
+    time_step: Seconds,
+    step_state_out: ActuatorStep,
+) -> None:
     """Write the limits of the motor's torque during a step.
 
     inertia: inertia that the motor moves [kg m^2 or kg].
@@ -95,7 +102,7 @@ def find_limits(actuator, state, inertia, time_step, step_state_out):
 
 
 @inlined_kernel
-def damper_weight(damping, inertia, time_step):
+def damper_weight(damping: float, inertia: float, time_step: Seconds) -> float:
     """Return the weight of the velocity at the end of a step in a damper's force.
 
     As in hrpsim.engine.dynamics.joint_forces.damping_inertia.
@@ -107,7 +114,9 @@ def damper_weight(damping, inertia, time_step):
 
 
 @inner_kernel
-def motor_torque(actuator, step_state, motor_end, joint_end):
+def motor_torque(
+    actuator: Actuator, step_state: ActuatorStep, motor_end: float, joint_end: float
+) -> tuple[float, float, float, float]:
     """Return the motor's torque and its derivatives.
 
     Args:
@@ -148,7 +157,9 @@ def motor_torque(actuator, step_state, motor_end, joint_end):
 
 
 @inlined_kernel
-def _upper_limit(actuator, step_state, speed, end):
+def _upper_limit(
+    actuator: Actuator, step_state: ActuatorStep, speed: float, end: float
+) -> tuple[float, float]:
     """Return the largest torque at a speed of the motor, and its derivative by `end`.
 
     `end` is the speed at the end of the step. The lower limit is the same at opposite speeds, with
@@ -173,7 +184,7 @@ def _upper_limit(actuator, step_state, speed, end):
 
 
 @inlined_kernel
-def _of_curve(actuator, speed):
+def _of_curve(actuator: Actuator, speed: float) -> tuple[float, float]:
     """Return the torque of the curve at a speed, and its derivative."""
     if speed < 0.0:
         return actuator.regeneration_torque, 0.0

@@ -14,12 +14,26 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    BodyBounds,
+    Indices,
+    Kinematics,
+    Mat3,
+    Metres,
+    Records,
+    Seconds,
+    Shape,
+    Vec3,
+    Vec6,
+    Vector,
+)
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import point_velocity
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, PLANE, SPHERE
 
 
 @kernel
-def bounding_radius(kind, size):
+def bounding_radius(kind: int, size: Vector) -> float:
     """Return the radius of the smallest ball about the frame's origin that holds the shape [m].
 
     A plane's is infinite.
@@ -36,7 +50,7 @@ def bounding_radius(kind, size):
 
 
 @kernel
-def shape_aabb(kind, size, R, p, lower_out, upper_out):
+def shape_aabb(kind: int, size: Vec3, R: Mat3, p: Vec3, lower_out: Vec3, upper_out: Vec3) -> None:
     """Write the corners (3,) of the smallest world-axis box that holds the shape [m].
 
     A plane fills all space.
@@ -69,7 +83,7 @@ def shape_aabb(kind, size, R, p, lower_out, upper_out):
 
 
 @kernel
-def thickness(kind, size):
+def thickness(kind: int, size: Vec3) -> float:
     """Return the least width of a shape [m], or infinite for a plane.
 
     The width is the gap between two planes that hold the shape between them.
@@ -114,7 +128,14 @@ def new_body_bounds(shapes: np.ndarray) -> np.ndarray:
 
 
 @inner_kernel
-def all_quiet(forest, kinematics, margin, time_step, fast, body_bounds):
+def all_quiet(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    margin: Metres,
+    time_step: Seconds,
+    fast: float,
+    body_bounds: Records[BodyBounds],
+) -> bool:
     """Return whether the candidate list is certainly complete and no shape is fast.
 
     Args:
@@ -148,7 +169,15 @@ def all_quiet(forest, kinematics, margin, time_step, fast, body_bounds):
 
 
 @inlined_kernel
-def _moves_little(link, carrying, gone, turned, margin, time_step, fast):
+def _moves_little(
+    link: Kinematics,
+    carrying: BodyBounds,
+    gone: float,
+    turned: float,
+    margin: Metres,
+    time_step: Seconds,
+    fast: float,
+) -> bool:
     """Return whether squares alone, without a root, show that a body nearly rests.
 
     (a + b)^2 is at most 2 (a^2 + b^2), and at most 1.02 a^2 + 51 b^2: a body may have come far
@@ -164,13 +193,13 @@ def _moves_little(link, carrying, gone, turned, margin, time_step, fast):
 
 
 @inlined_kernel
-def farthest_speed(link, carrying):
+def farthest_speed(link: Kinematics, carrying: BodyBounds) -> float:
     """Return a bound on the speed of a body's shapes [m/s]."""
     return fastest_within(link.v, link.p[0], link.p[1], link.p[2], carrying.extent)
 
 
 @inlined_kernel
-def fastest_within(v, x, y, z, radius):
+def fastest_within(v: Vec6, x: float, y: float, z: float, radius: float) -> float:
     """Return a bound on the speed of a body's points within `radius` [m] of a point [m/s].
 
     v: twist of the body (6,).
@@ -182,14 +211,20 @@ def fastest_within(v, x, y, z, radius):
 
 
 @inner_kernel
-def forget_listing(body_bounds):
+def forget_listing(body_bounds: Records[BodyBounds]) -> None:
     """Mark the stored poses of the candidate list as unknown."""
     for k in range(body_bounds.shape[0]):
         body_bounds[k].slack = -1.0
 
 
 @inner_kernel
-def note_listing(forest, kinematics, shapes, moving, body_bounds):
+def note_listing(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    shapes: Records[Shape],
+    moving: Indices,
+    body_bounds: Records[BodyBounds],
+) -> None:
     """Store the poses of the bodies for which a candidate list was made."""
     for k in range(body_bounds.shape[0]):
         carrying = body_bounds[k]

@@ -12,14 +12,33 @@ from hrpsim.engine.collision.body_bounds import (
     note_listing,
 )
 from hrpsim.engine.collision.contacts import far_apart
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import FAST
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    IndexTable,
+    Indices,
+    Kinematics,
+    Matrix,
+    Metres,
+    Records,
+    Seconds,
+    Settings,
+    Shape,
+)
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import placed_point
 from hrpsim.model.shapes.geometry import PLANE
 
 
 @inner_kernel
-def refresh_candidates(settings, forest, kinematics, count, collision):
+def refresh_candidates(
+    settings: Settings,
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    count: int,
+    collision: Collision,
+) -> int:
     """Update the shapes' centres and reach, and list the candidate pairs again if required.
 
     The list holds every pair that can come within `contact_margin` [m] plus the reach of both
@@ -45,7 +64,9 @@ def refresh_candidates(settings, forest, kinematics, count, collision):
 
 
 @inlined_kernel
-def keep_candidates(settings, forest, kinematics, collision):
+def keep_candidates(
+    settings: Settings, forest: Forest, kinematics: Records[Kinematics], collision: Collision
+) -> bool:
     """Update the shapes of the candidate list if the list is complete and nothing is fast.
 
     Other shapes stay unchanged.
@@ -64,7 +85,9 @@ def keep_candidates(settings, forest, kinematics, collision):
 
 
 @inner_kernel
-def place_centers(settings, forest, kinematics, collision):
+def place_centers(
+    settings: Settings, forest: Forest, kinematics: Records[Kinematics], collision: Collision
+) -> bool:
     """Update all shapes' centres and reach; return whether the candidate list may be incomplete."""
     margin, dt, continuous = settings.contact_margin, settings.time_step, settings.continuous
     stale = False
@@ -80,7 +103,13 @@ def place_centers(settings, forest, kinematics, collision):
 
 
 @inlined_kernel
-def _place_center(forest, kinematics, time_step, continuous, shape):
+def _place_center(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    time_step: Seconds,
+    continuous: int,
+    shape: Shape,
+) -> None:
     """Update a shape's centre and reach.
 
     Impacts may drive a shape further than its velocity does.
@@ -99,7 +128,7 @@ def _place_center(forest, kinematics, time_step, continuous, shape):
 
 
 @inner_kernel
-def list_candidates(margin, skin, collision):
+def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
     """List the candidate pairs from the shapes' centres and travel, and return their number.
 
     If the number exceeds the capacity, the list is not made.
@@ -138,7 +167,7 @@ def list_candidates(margin, skin, collision):
 
 
 @inlined_kernel
-def _keep_near(shapes, count, collision):
+def _keep_near(shapes: Records[Shape], count: int, collision: Collision) -> int:
     """Keep pairs whose balls, or ball and fixed plane, may meet, and return their number."""
     pairs, kept = collision.pairs, 0
     for c in range(count):
@@ -152,7 +181,7 @@ def _keep_near(shapes, count, collision):
 
 
 @inner_kernel
-def _axis_of_largest_spread(lower, upper):
+def _axis_of_largest_spread(lower: Matrix, upper: Matrix) -> int:
     """Return the axis (0..2) along which the centres of the finite boxes vary most."""
     best_axis = 0
     best_spread = -1.0
@@ -174,7 +203,7 @@ def _axis_of_largest_spread(lower, upper):
 
 
 @inner_kernel
-def _sort_along(axis, lower, order):
+def _sort_along(axis: int, lower: Matrix, order: Indices) -> None:
     """Sort the permutation `order` by lower bound, which is fast if it is nearly sorted."""
     for k in range(1, order.shape[0]):
         shape = order[k]
@@ -187,7 +216,7 @@ def _sort_along(axis, lower, order):
 
 
 @inner_kernel
-def _sort_pairs(count, pairs):
+def _sort_pairs(count: int, pairs: IndexTable) -> None:
     """Sort pairs[:count] by first, then second entry (Shell's method: in place, no recursion)."""
     step = 1
     while step < count // 3:
@@ -209,7 +238,14 @@ def _sort_pairs(count, pairs):
 
 
 @kernel
-def candidate_pairs(lower, upper, group, order, moving, pairs_out):
+def candidate_pairs(
+    lower: Matrix,
+    upper: Matrix,
+    group: Indices,
+    order: Indices,
+    moving: Indices,
+    pairs_out: IndexTable,
+) -> int:
     """Write the pairs of shapes whose boxes overlap and whose groups differ; return their number.
 
     The rows are incomplete if more pairs are found than fit. The returned number still counts all
@@ -268,7 +304,7 @@ def candidate_pairs(lower, upper, group, order, moving, pairs_out):
 
 
 @kernel
-def drop_pairs(excluded, count, pairs):
+def drop_pairs(excluded: IndexTable, count: int, pairs: IndexTable) -> int:
     """Remove the pairs in `excluded` (k, 2) from pairs[:count], both ascending; return the rest."""
     kept = k = 0
     for c in range(count):

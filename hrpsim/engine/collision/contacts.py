@@ -20,10 +20,31 @@ from hrpsim.engine.collision.mesh.solid_pair import SOLID_CODES, move_solid_pair
 from hrpsim.engine.collision.pair_order import is_turned, turn_contacts, turn_pair, turned_feature
 from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.engine.collision.primitives.hidden_sides import drop_hidden, may_hide_sides
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import look_ahead
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Counts,
+    Drift,
+    Index,
+    Kinematics,
+    LazyKernels,
+    Manifold,
+    Mat3,
+    Metres,
+    Penalty,
+    Records,
+    Seconds,
+    Settings,
+    Shape,
+    SolidPair,
+    SolverMemory,
+    Vec3,
+)
 from hrpsim.engine.compile.lazy_kernels import NEEDS_KERNEL, lazy_kernel_of_parts
 from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import matrix_times, point_velocity
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 
@@ -33,7 +54,14 @@ _ROUNDING = 1e-9
 
 
 @inlined_kernel
-def place_shape(forest, kinematics, shape, reference, R_out, p_out):
+def place_shape(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    shape: Shape,
+    reference: Vec3,
+    R_out: Mat3,
+    p_out: Vec3,
+) -> None:
     """Write the pose of a shape: rotation, and position relative to the point `reference`."""
     L, t = shape.placement_R, shape.placement_p
     if shape.body < 0:
@@ -53,7 +81,7 @@ def place_shape(forest, kinematics, shape, reference, R_out, p_out):
 
 
 @inlined_kernel
-def far_apart(a, b, margin):
+def far_apart(a: Shape, b: Shape, margin: Metres) -> bool:
     """Return whether two shapes are certainly further apart than `margin`."""
     dx = b.center[0] - a.center[0]
     dy = b.center[1] - a.center[1]
@@ -69,7 +97,7 @@ def far_apart(a, b, margin):
 
 
 @inlined_kernel
-def clears_plane(kinematics, a, b, margin):
+def clears_plane(kinematics: Records[Kinematics], a: Shape, b: Shape, margin: Metres) -> bool:
     """Return whether a shape is a fixed plane and the other is certainly farther than `margin` [m].
 
     Capsules and cylinders are checked, because their bounding balls are poor if they lie along the
@@ -83,7 +111,7 @@ def clears_plane(kinematics, a, b, margin):
 
 
 @inlined_kernel
-def _is_above(kinematics, plane, shape, margin):
+def _is_above(kinematics: Records[Kinematics], plane: Shape, shape: Shape, margin: Metres) -> bool:
     """Return whether a capsule or cylinder is certainly more than `margin` above a fixed plane."""
     if shape.body < 0 or (shape.kind != CAPSULE and shape.kind != CYLINDER):
         return False
@@ -100,7 +128,15 @@ def _is_above(kinematics, plane, shape, margin):
 
 
 @inner_kernel
-def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernels, collision):
+def detect(
+    settings: Settings,
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    pair_count: int,
+    previous_count: int,
+    lazy_kernels: Records[LazyKernels],
+    collision: Collision,
+) -> int:
     """Write the contact points of every candidate pair, and return their number.
 
     Points are kept within `contact_margin` [m], plus the distance that the pair can close in a
@@ -161,7 +197,15 @@ def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernel
 
 
 @inlined_kernel
-def _find_points(settings, forest, kinematics, near, previous_count, lazy_kernels, collision):
+def _find_points(
+    settings: Settings,
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    near: float,
+    previous_count: int,
+    lazy_kernels: Records[LazyKernels],
+    collision: Collision,
+) -> int:
     """Write the contacts of the two shapes that are placed in the manifold, and return how many."""
     margin, dt, work = settings.contact_margin, settings.time_step, collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
@@ -183,7 +227,7 @@ def _find_points(settings, forest, kinematics, near, previous_count, lazy_kernel
 
 
 @inlined_kernel
-def _write_contact(manifold, k, reference, contact_out):
+def _write_contact(manifold: Manifold, k: Index, reference: Vec3, contact_out: Contact) -> None:
     """Write the k-th point of a manifold, relative to `reference`, as a contact without impulse."""
     contact_out.feature, contact_out.gap = manifold.feature[k], manifold.gap[k]
     contact_out.gap_offset = contact_out.push_out = 0.0
@@ -195,7 +239,7 @@ def _write_contact(manifold, k, reference, contact_out):
 
 
 @lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
-def meet_convex(manifold, shapes, near):
+def meet_convex(manifold: Records[Manifold], shapes: Records[Shape], near: float) -> int:
     """Write the contacts of the boxes, capsules or cylinders in the manifold; return how many."""
     work = manifold[0]
     a, b = shapes[work.shape_a], shapes[work.shape_b]
@@ -205,7 +249,7 @@ def meet_convex(manifold, shapes, near):
 
 
 @lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
-def meet_simple(manifold, shapes, near):
+def meet_simple(manifold: Records[Manifold], shapes: Records[Shape], near: float) -> int:
     """Write the contacts of two shapes in the manifold, one a plane or a sphere.
 
     The contacts of a box and a plane, which every robot on level feet has, are found without this
@@ -224,7 +268,15 @@ def meet_simple(manifold, shapes, near):
 @lazy_kernel_of_parts(
     lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0.0, 0.0, 0.0, 0)
 )
-def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous_count):
+def meet_meshes(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    collision: Collision,
+    near: float,
+    margin: Metres,
+    time_step: Seconds,
+    previous_count: int,
+) -> int:
     """Write the contacts of the shapes in the manifold, one a mesh, and return how many."""
     m, work = collision.solid_pair[0], collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
@@ -247,7 +299,13 @@ def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous
 
 
 @lazy_kernel_of_parts(lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0))
-def drop_impossible(forest, kinematics, collision, count, time_step):
+def drop_impossible(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    collision: Collision,
+    count: int,
+    time_step: Seconds,
+) -> int:
     """Drop contacts of the shapes in the manifold that cannot happen, and return how many stay."""
     work = collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
@@ -257,7 +315,7 @@ def drop_impossible(forest, kinematics, collision, count, time_step):
 
 
 @inner_kernel
-def _sink(previous, count: int, body_a: int, body_b: int):
+def _sink(previous: Records[Contact], count: int, body_a: int, body_b: int) -> float:
     """Return how deep two bodies were in springs, one and the other, in the last step [m].
 
     The springs are the springs of penalty contacts. A body with springs that it does not press
@@ -275,7 +333,9 @@ def _sink(previous, count: int, body_a: int, body_b: int):
 
 
 @inlined_kernel
-def _first_of_pair(previous, previous_count, number_a, number_b):
+def _first_of_pair(
+    previous: Records[Contact], previous_count: int, number_a: Index, number_b: Index
+) -> int:
     """Return the first contact of a pair of shapes, or of the next pair that has any."""
     first, end = 0, previous_count
     while first < end:
@@ -289,7 +349,9 @@ def _first_of_pair(previous, previous_count, number_a, number_b):
 
 
 @inner_kernel
-def _recall_points(previous, previous_count, work, m_out):
+def _recall_points(
+    previous: Records[Contact], previous_count: int, work: Manifold, m_out: SolidPair
+) -> None:
     """Write the contacts of two shapes in the last step; `previous` is sorted by pair."""
     number_a, number_b, turned = work.shape_a, work.shape_b, work.turned != 0
     if turned:
@@ -308,7 +370,9 @@ def _recall_points(previous, previous_count, work, m_out):
 
 
 @inner_kernel
-def _find_motion(forest, kinematics, body_a, body_b, work):
+def _find_motion(
+    forest: Forest, kinematics: Records[Kinematics], body_a: Index, body_b: Index, work: Manifold
+) -> None:
     """Write the motion of body a relative to body b, at the point work.reference."""
     reference = work.reference
     for r in range(3):
@@ -329,7 +393,9 @@ def _find_motion(forest, kinematics, body_a, body_b, work):
 
 
 @inlined_kernel
-def _move_point(forest, kinematics, reference, body, point):
+def _move_point(
+    forest: Forest, kinematics: Records[Kinematics], reference: Vec3, body: Index, point: Vec3
+) -> None:
     """Make a point relative to `reference` relative to the origin of the body's tree."""
     if body < 0:
         for r in range(3):
@@ -341,7 +407,7 @@ def _move_point(forest, kinematics, reference, body, point):
 
 
 @inner_kernel
-def recall_impulses(counts, collision):
+def recall_impulses(counts: Counts, collision: Collision) -> int:
     """Start every contact from its impulse in the last step; new contacts start from zero.
 
     Both lists of contacts are sorted by pair, so one pass finds all partners. New contacts draw the
@@ -390,14 +456,14 @@ def recall_impulses(counts, collision):
 
 
 @inlined_kernel
-def copy_memory(memory, memory_out):
+def copy_memory(memory: SolverMemory, memory_out: SolverMemory) -> None:
     """Write which solver comes first."""
     memory_out.state, memory_out.interval = memory.state, memory.interval
     memory_out.remaining = memory.remaining
 
 
 @inlined_kernel
-def copy_penalty(kept, penalty_out):
+def copy_penalty(kept: Penalty, penalty_out: Penalty) -> None:
     """Write whether and where a penalty contact sticks."""
     penalty_out.phase, penalty_out.softening = kept.phase, kept.softening
     for r in range(3):
@@ -406,7 +472,7 @@ def copy_penalty(kept, penalty_out):
 
 
 @inlined_kernel
-def find_changes(before, contact_out):
+def find_changes(before: Contact, contact_out: Contact) -> None:
     """Write by how much the point and the normal of a contact changed in a step."""
     for r in range(3):
         contact_out.moved_a[r] = contact_out.point_a[r] - before.point_a[r]
@@ -416,7 +482,7 @@ def find_changes(before, contact_out):
 
 
 @inlined_kernel
-def copy_drift(kept, gap, drift_out):
+def copy_drift(kept: Drift, gap: float, drift_out: Drift) -> None:
     """Write the gap error of a contact in an rk4 step, and its slip while it stuck."""
     drift_out.missed_gap = kept.held_gap - gap
     drift_out.has_slipped = kept.has_slipped
@@ -430,7 +496,7 @@ def copy_drift(kept, gap, drift_out):
 
 
 @inner_kernel
-def _uniform(number):
+def _uniform(number: Index) -> float:
     """Return a number of [0, 1) that looks drawn at random: splitmix64 of `number`."""
     bits = (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

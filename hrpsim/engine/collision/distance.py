@@ -10,6 +10,7 @@ or their ends. Only features are therefore compared (hrpsim.engine.collision.mes
 import math
 
 from hrpsim.engine.collision.manifold import collide
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     SIDE_A,
     SIDE_B,
@@ -20,6 +21,18 @@ from hrpsim.engine.collision.mesh.solid_pair import (
 )
 from hrpsim.engine.collision.mesh.tree_queries import skins_apart, split_first, squared_to_triangle
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Edge,
+    Index,
+    Indices,
+    Manifold,
+    Mat3,
+    Records,
+    SolidPair,
+    Triangle,
+    Vec3,
+    Vertex,
+)
 from hrpsim.model.shapes.geometry import MESH
 
 # A point that misses a triangle by less does so by rounding [m].
@@ -30,7 +43,19 @@ _RAY = (0.5381966011250105, 0.6427876096865393, 0.5450848021312847)
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _segments_apart(wx, wy, wz, ux, uy, uz, length_a, vx, vy, vz, length_b):
+def _segments_apart(
+    wx: float,
+    wy: float,
+    wz: float,
+    ux: float,
+    uy: float,
+    uz: float,
+    length_a: float,
+    vx: float,
+    vy: float,
+    vz: float,
+    length_b: float,
+) -> float:
     """Return the squared distance of the segments w + s u and t v, 0 <= s, t <= length [m^2]."""
     cosine = ux * vx + uy * vy + uz * vz
     wu, wv = wx * ux + wy * uy + wz * uz, wx * vx + wy * vy + wz * vz
@@ -47,7 +72,9 @@ def _segments_apart(wx, wy, wz, ux, uy, uz, length_a, vx, vy, vz, length_b):
 
 
 @inner_kernel
-def _height_inside(vertices, face, x, y, z):
+def _height_inside(
+    vertices: Records[Vertex], face: Triangle, x: float, y: float, z: float
+) -> float:
     """Return the distance of a point from a triangle that it lies over, otherwise infinity [m]."""
     for k in range(3):
         corner, out = vertices[face.vertices[k]].position, face.outward[k]
@@ -59,7 +86,9 @@ def _height_inside(vertices, face, x, y, z):
 
 
 @inner_kernel
-def _corners_from_face(vertices, m, side, own, face):
+def _corners_from_face(
+    vertices: Records[Vertex], m: SolidPair, side: int, own: Triangle, face: Triangle
+) -> float:
     """Return the least distance of a triangle's corners from another face [m]; 0 if pierced."""
     corner, n = vertices[face.vertices[0]].position, face.normal
     least = math.inf
@@ -79,7 +108,7 @@ def _corners_from_face(vertices, m, side, own, face):
 
 
 @inner_kernel
-def _edges_apart(m, edge_a, edge_b):
+def _edges_apart(m: SolidPair, edge_a: Edge, edge_b: Edge) -> float:
     """Return the squared distance of an edge of a and one of b [m^2]."""
     s, v = edge_b.start, edge_b.direction
     x, y, z, ux, uy, uz = edge_in_other(m, SIDE_A, edge_a)
@@ -90,13 +119,15 @@ def _edges_apart(m, edge_a, edge_b):
 
 
 @inlined_kernel
-def _has_edge(triangle, k):
+def _has_edge(triangle: Triangle, k: Index) -> bool:
     """Return whether a triangle owns its edge k. The segment of a capsule is the first edge."""
     return triangle.owned & (8 << k) != 0 if triangle.is_face else k == 0
 
 
 @inner_kernel
-def _triangles_apart(polyhedra, m, number_a, number_b, best):
+def _triangles_apart(
+    polyhedra: Polyhedra, m: SolidPair, number_a: Index, number_b: Index, best: float
+) -> float:
     """Return the distance of the features of two triangles [m], at most `best`."""
     a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
     if b.is_face:
@@ -116,14 +147,16 @@ def _triangles_apart(polyhedra, m, number_a, number_b, best):
 
 
 @inner_kernel
-def _first_corner_apart(polyhedra, m, side, own, triangle):
+def _first_corner_apart(
+    polyhedra: Polyhedra, m: SolidPair, side: int, own: Triangle, triangle: Index
+) -> float:
     """Return the distance of a triangle's first corner from another triangle, a face [m]."""
     x, y, z = point_in_other(m, side, polyhedra.vertices[own.vertices[0]].position)
     return math.sqrt(squared_to_triangle(polyhedra, triangle, x, y, z))
 
 
 @inner_kernel
-def _bound_apart(polyhedra, m, number_a, number_b):
+def _bound_apart(polyhedra: Polyhedra, m: SolidPair, number_a: Index, number_b: Index) -> float:
     """Return the distance of some points of two triangles, infinity if neither is a face [m]."""
     a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
     bound = math.inf
@@ -135,7 +168,7 @@ def _bound_apart(polyhedra, m, number_a, number_b):
 
 
 @inner_kernel
-def _surfaces_apart(polyhedra, m, best):
+def _surfaces_apart(polyhedra: Polyhedra, m: SolidPair, best: float) -> float:
     """Return the distance of the surfaces of two solids, if it is less than `best` [m]."""
     stack = m.pairs
     stack[0, 0] = polyhedra.solids[m.solid[0]].root
@@ -170,7 +203,7 @@ def _surfaces_apart(polyhedra, m, best):
 
 
 @inner_kernel
-def _has_inside(polyhedra, m, side):
+def _has_inside(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
     """Return whether the first vertex of the own solid is inside the other one."""
     other = polyhedra.solids[m.solid[1 - side]]
     first = polyhedra.solids[m.solid[side]].first_vertex
@@ -184,7 +217,16 @@ def _has_inside(polyhedra, m, side):
 
 
 @inner_kernel
-def lowest_along(polyhedra, number, x, y, z, start, best, stack):
+def lowest_along(
+    polyhedra: Polyhedra,
+    number: Index,
+    x: float,
+    y: float,
+    z: float,
+    start: float,
+    best: float,
+    stack: Indices,
+) -> float:
     """Return the least of `start` + (x, y, z) p over the vertices p of a solid, at most `best`."""
     stack[0] = polyhedra.solids[number].root
     waiting = 1
@@ -209,7 +251,7 @@ def lowest_along(polyhedra, number, x, y, z, start, best, stack):
 
 
 @inner_kernel
-def _height_over_plane(polyhedra, m, side, best):
+def _height_over_plane(polyhedra: Polyhedra, m: SolidPair, side: int, best: float) -> float:
     """Return the height of the lowest vertex over z = 0 of the other frame, at most `best` [m]."""
     R = m.R[side]
     x, y, z = R[2, 0], R[2, 1], R[2, 2]
@@ -218,9 +260,10 @@ def _height_over_plane(polyhedra, m, side, best):
 
 @inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def shape_distance(
-    polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
-    work, m,
-):  # fmt: skip
+    polyhedra: Polyhedra, kind_a: int, size_a: Vec3, solid_a: Index, R_a: Mat3, p_a: Vec3,
+    kind_b: int, size_b: Vec3, solid_b: Index, R_b: Mat3, p_b: Vec3, at_most: float, work: Manifold,
+    m: SolidPair,
+) -> float:  # fmt: skip
     """Return the distance of two shapes [m].
 
     The distance is 0 if the shapes overlap, and `at_most` if it is larger than `at_most`. If no
@@ -269,9 +312,10 @@ def shape_distance(
 
 @kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def distance(
-    polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
-    manifold, solid_pair,
-):  # fmt: skip
+    polyhedra: Polyhedra, kind_a: int, size_a: Vec3, solid_a: Index, R_a: Mat3, p_a: Vec3,
+    kind_b: int, size_b: Vec3, solid_b: Index, R_b: Mat3, p_b: Vec3, at_most: float,
+    manifold: Records[Manifold], solid_pair: Records[SolidPair],
+) -> float:  # fmt: skip
     """Return `shape_distance` with records (1,) for work: for calls from Python."""
     return shape_distance(
         polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,

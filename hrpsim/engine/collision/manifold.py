@@ -16,6 +16,7 @@ from hrpsim.engine.collision.primitives.simple_contacts import (
     sphere_on_sphere,
 )
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Manifold, Mat3, Metres, Vec3
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 __all__ = ["MAX_POINTS", "collide", "collide_box_and_plane", "collide_convex", "collide_simple"]
@@ -23,8 +24,9 @@ __all__ = ["MAX_POINTS", "collide", "collide_box_and_plane", "collide_convex", "
 
 @kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def collide(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
-):  # fmt: skip
+    kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
+    p_b: Vec3, margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Write the contacts of two shapes, and return the number of contacts (0..8).
 
     The contacts are rows of `out`, a MANIFOLD record. Rows past the number of contacts are work
@@ -59,15 +61,16 @@ def collide(
 
 
 @inlined_kernel
-def is_box_and_plane(kind_a: int, kind_b: int):
+def is_box_and_plane(kind_a: int, kind_b: int) -> bool:
     """Return whether one of two shapes is a box and the other is a plane."""
     return (kind_a == BOX and kind_b == PLANE) or (kind_a == PLANE and kind_b == BOX)
 
 
 @inlined_kernel
 def collide_box_and_plane(
-    kind_a, size_a, R_a, p_a, size_b, R_b, p_b, margin, out,
-):  # fmt: skip
+    kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, size_b: Vec3, R_b: Mat3, p_b: Vec3,
+    margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Write the contacts of a box and a plane, in either order, and return the number of contacts.
 
     Arguments are the same as of `collide`.
@@ -82,8 +85,9 @@ def collide_box_and_plane(
 
 @inlined_kernel
 def collide_simple(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
-):  # fmt: skip
+    kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
+    p_b: Vec3, margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Write the contacts of two shapes, one a plane or a sphere, and return the number of contacts.
 
     Arguments are the same as of `collide`.
@@ -106,7 +110,16 @@ def collide_simple(
 
 
 @inlined_kernel
-def _on_plane(kind, size, R, p, R_plane, p_plane, margin, out):
+def _on_plane(
+    kind: int,
+    size: Vec3,
+    R: Mat3,
+    p: Vec3,
+    R_plane: Mat3,
+    p_plane: Vec3,
+    margin: Metres,
+    out: Manifold,
+) -> int:
     """Write the contacts of a shape with a plane, and return their number."""
     count = NO_POINTS
     if kind == BOX:
@@ -121,7 +134,16 @@ def _on_plane(kind, size, R, p, R_plane, p_plane, margin, out):
 
 
 @inlined_kernel
-def _on_sphere(kind, size, R, p, size_sphere, p_sphere, margin, out):
+def _on_sphere(
+    kind: int,
+    size: Vec3,
+    R: Mat3,
+    p: Vec3,
+    size_sphere: Vec3,
+    p_sphere: Vec3,
+    margin: Metres,
+    out: Manifold,
+) -> int:
     """Write the contacts of a shape with a sphere, and return their number."""
     count = NO_POINTS
     if kind == SPHERE:
@@ -137,8 +159,9 @@ def _on_sphere(kind, size, R, p, size_sphere, p_sphere, margin, out):
 
 @inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def collide_convex(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
-):  # fmt: skip
+    kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
+    p_b: Vec3, margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Write the contacts of two boxes, capsules or cylinders, and return the number of contacts.
 
     Arguments are the same as of `collide`.
@@ -155,7 +178,7 @@ def collide_convex(
 
 
 @inner_kernel
-def _turn_round(count, out):
+def _turn_round(count: int, out: Manifold) -> None:
     for k in range(count):
         out.normal[k, 0] = -out.normal[k, 0]
         out.normal[k, 1] = -out.normal[k, 1]

@@ -13,6 +13,7 @@ back afterwards.
 from hrpsim.engine.collision.mesh.solid_pair import SOLID_CODES
 from hrpsim.engine.collision.primitives.contact_row import FEATURES
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Manifold, Shape
 from hrpsim.engine.spatial.vector import transposed_times
 from hrpsim.model.shapes.geometry import MESH, SPHERE
 
@@ -21,7 +22,7 @@ _ALIKE = 1e-9
 
 
 @inlined_kernel
-def is_turned(a, b, work):
+def is_turned(a: Shape, b: Shape, work: Manifold) -> bool:
     """Return whether shape b comes before shape a, both placed in the MANIFOLD record `work`.
 
     Different primitives, planes and spheres have an order of their own.
@@ -41,7 +42,7 @@ def is_turned(a, b, work):
 
 
 @inner_kernel
-def _sees_less(work, alike):
+def _sees_less(work: Manifold, alike: float) -> bool:
     """Return whether the second of two equal shapes comes first by their poses."""
     p, q = work.p_a, work.p_b
     x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
@@ -56,7 +57,7 @@ def _sees_less(work, alike):
 
 
 @inner_kernel
-def turn_pair(work):
+def turn_pair(work: Manifold) -> None:
     """Exchange the two shapes in a MANIFOLD record."""
     work.shape_a, work.shape_b = work.shape_b, work.shape_a
     for i in range(3):
@@ -66,7 +67,7 @@ def turn_pair(work):
 
 
 @inner_kernel
-def turn_contacts(with_mesh, count, work):
+def turn_contacts(with_mesh: bool, count: int, work: Manifold) -> None:
     """Turn `count` contacts that were found with b first, in a MANIFOLD record."""
     codes = SOLID_CODES if with_mesh else FEATURES
     for k in range(count):
@@ -76,6 +77,6 @@ def turn_contacts(with_mesh, count, work):
 
 
 @inlined_kernel
-def turned_feature(feature, codes):
+def turned_feature(feature: int, codes: int) -> int:
     """Return the feature code of a contact for the other order of its two shapes."""
     return (feature % codes) * codes + feature // codes

@@ -12,6 +12,16 @@ that both bodies share does not count.
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Kinematics,
+    Records,
+    Seconds,
+    Settings,
+    Shape,
+    Vec3,
+    Vec6,
+)
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import point_velocity
 from hrpsim.model.shapes.geometry import PLANE
 
@@ -22,7 +32,9 @@ FAST = 0.25
 
 
 @inlined_kernel
-def relative_speed(v_a, origin_a, v_b, origin_b, a, b):
+def relative_speed(
+    v_a: Vec6, origin_a: Vec3, v_b: Vec6, origin_b: Vec3, a: Shape, b: Shape
+) -> float:
     """Return a bound on the relative speed of two shapes of moving bodies where they meet [m/s].
 
     v_a, v_b (6,) are the bodies' twists about origin_a, origin_b (3,) [m].
@@ -38,7 +50,7 @@ def relative_speed(v_a, origin_a, v_b, origin_b, a, b):
 
 
 @inlined_kernel
-def _speed_at(place, v_a, origin_a, v_b, origin_b):
+def _speed_at(place: Vec3, v_a: Vec6, origin_a: Vec3, v_b: Vec6, origin_b: Vec3) -> float:
     """Return the relative speed of two bodies at a place (3,) [m/s]."""
     x, y, z = place[0] - origin_a[0], place[1] - origin_a[1], place[2] - origin_a[2]
     x, y, z = point_velocity(v_a, x, y, z)
@@ -49,7 +61,9 @@ def _speed_at(place, v_a, origin_a, v_b, origin_b):
 
 
 @inlined_kernel
-def relative_way(forest, kinematics, a, b, time_step):
+def relative_way(
+    forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape, time_step: Seconds
+) -> float:
     """Return a bound on the relative motion of two shapes of moving bodies in a step [m]."""
     origin_a = kinematics[forest.bodies[a.body].root].origin
     origin_b = kinematics[forest.bodies[b.body].root].origin
@@ -58,7 +72,9 @@ def relative_way(forest, kinematics, a, b, time_step):
 
 
 @inlined_kernel
-def mark_swift(settings, forest, kinematics, a, b):
+def mark_swift(
+    settings: Settings, forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape
+) -> float:
     """Mark shapes of two moving bodies that are fast against each other; return their motion [m].
 
     Impacts of the step add to this motion.
@@ -70,7 +86,9 @@ def mark_swift(settings, forest, kinematics, a, b):
 
 
 @inlined_kernel
-def usual_reach(settings, forest, kinematics, a, b):
+def usual_reach(
+    settings: Settings, forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape
+) -> float:
     """Return the reach of contacts beyond the margin, for two shapes that may be fast [m]."""
     if a.body < 0 or b.body < 0:
         return a.reach + b.reach
@@ -81,7 +99,9 @@ def usual_reach(settings, forest, kinematics, a, b):
 
 
 @inlined_kernel
-def look_ahead(settings, forest, kinematics, a, b):
+def look_ahead(
+    settings: Settings, forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape
+) -> float:
     """Return the largest gap up to which the contacts of two shapes count [m].
 
     Nothing passes through a plane, and impacts of ballistic shapes have exact times. In these cases

@@ -13,15 +13,19 @@ whole speed would allow only tiny strides.
 import math
 
 from hrpsim.engine.collision.mesh.mesh_contacts import mesh_contacts
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.tree_queries import farthest_point
 from hrpsim.engine.collision.primitives.support import surface_reach
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Collision, Index, Indices, Mat3, Shape, ShapeMotion
 from hrpsim.engine.spatial.vector import transposed_times
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, SPHERE
 
 
 @inner_kernel
-def separated_until(pair, fraction, gap, touch, least, collision):
+def separated_until(
+    pair: Indices, fraction: float, gap: float, touch: float, least: float, collision: Collision
+) -> float:
     """Return a fraction of the motion until which two shapes stay apart, or 0 if there is none.
 
     The poses of the shapes are the poses after `fraction`, at which `gap` was found. The work
@@ -60,7 +64,7 @@ def separated_until(pair, fraction, gap, touch, least, collision):
 
 
 @inner_kernel
-def _nearest_contact(with_mesh, gap, touch, collision):
+def _nearest_contact(with_mesh: bool, gap: float, touch: float, collision: Collision) -> int:
     """Return which row of the manifold has the least gap, -1 for none.
 
     A search that found solids apart leaves them placed, and no contacts.
@@ -84,7 +88,9 @@ def _nearest_contact(with_mesh, gap, touch, collision):
 
 
 @inner_kernel
-def _lowest_of_solid(polyhedra, number, R, nx, ny, nz, stack):
+def _lowest_of_solid(
+    polyhedra: Polyhedra, number: Index, R: Mat3, nx: float, ny: float, nz: float, stack: Indices
+) -> float:
     """Return the least of n x over the points x of a solid, from its origin [m]."""
     x, y, z = transposed_times(R, nx, ny, nz)
     px, py, pz = farthest_point(polyhedra, number, -x, -y, -z, stack)
@@ -92,7 +98,7 @@ def _lowest_of_solid(polyhedra, number, R, nx, ny, nz, stack):
 
 
 @inner_kernel
-def _closing_way(pair, nx, ny, nz, collision):
+def _closing_way(pair: Indices, nx: float, ny: float, nz: float, collision: Collision) -> float:
     """Return a bound on the approach of two shapes along n in a step [m]."""
     motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]
     way = 0.0
@@ -106,7 +112,7 @@ def _closing_way(pair, nx, ny, nz, collision):
 
 
 @inlined_kernel
-def turning_way(shape, motion):
+def turning_way(shape: Shape, motion: ShapeMotion) -> float:
     """Return a bound on the displacement of a shape's surface by the rotation of a step [m].
 
     Rotation about its own axis does not move a cylinder or capsule. No rotation moves a ball.
@@ -121,7 +127,7 @@ def turning_way(shape, motion):
 
 
 @inlined_kernel
-def _turning_along(shape, motion, nx, ny, nz):
+def _turning_along(shape: Shape, motion: ShapeMotion, nx: float, ny: float, nz: float) -> float:
     """Return a bound on the displacement along n of a shape's surface by a step's rotation [m]."""
     if not motion.angle > 0.0:
         return 0.0
@@ -131,6 +137,6 @@ def _turning_along(shape, motion, nx, ny, nz):
 
 
 @inlined_kernel
-def _cross_square(x, y, z, a, b, c):
+def _cross_square(x: float, y: float, z: float, a: float, b: float, c: float) -> float:
     """Return the square of the cross product of (x, y, z) and (a, b, c)."""
     return (y * c - z * b) ** 2 + (z * a - x * c) ** 2 + (x * b - y * a) ** 2

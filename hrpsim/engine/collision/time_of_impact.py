@@ -35,6 +35,16 @@ from hrpsim.engine.collision.pair_order import is_turned, turn_contacts, turn_pa
 from hrpsim.engine.collision.primitives.hidden_sides import FLUSH
 from hrpsim.engine.collision.separation_certificate import separated_until, turning_way
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Collision,
+    Indices,
+    Mat3,
+    Metres,
+    Shape,
+    ShapeMotion,
+    Vec3,
+    Vector,
+)
 from hrpsim.model.shapes.geometry import CYLINDER, MESH, SPHERE
 
 # Motion of a shape in a step: its pose goes from start to end, with a constant axis and rate.
@@ -75,7 +85,7 @@ _QUERIES = 256  # at one pair in a search
 
 
 @kernel
-def find_turn(R_start, R_end, axis_out):
+def find_turn(R_start: Mat3, R_end: Mat3, axis_out: Vec3) -> float:
     """Write the axis of the shortest turn between two rotations, and return its angle [rad].
 
     Args:
@@ -104,7 +114,7 @@ def find_turn(R_start, R_end, axis_out):
 
 
 @inlined_kernel
-def _find_half_turn(R_start, R_end, axis_out):
+def _find_half_turn(R_start: Mat3, R_end: Mat3, axis_out: Vec3) -> None:
     """Write the axis of half a turn between two rotations.
 
     The turn is T = 2 axis axis' - 1, so its longest column points along the axis.
@@ -126,7 +136,7 @@ def _find_half_turn(R_start, R_end, axis_out):
 
 
 @kernel
-def pose_at(motion, fraction, R_out, p_out):
+def pose_at(motion: ShapeMotion, fraction: float, R_out: Mat3, p_out: Vec3) -> None:
     """Write the pose of a shape after a fraction 0..1 of its motion."""
     s, c = math.sin(fraction * motion.angle), math.cos(fraction * motion.angle)
     x, y, z = motion.axis[0], motion.axis[1], motion.axis[2]
@@ -141,7 +151,7 @@ def pose_at(motion, fraction, R_out, p_out):
 
 
 @inner_kernel
-def separation(pair, fraction, at_most, collision):
+def separation(pair: Indices, fraction: float, at_most: float, collision: Collision) -> float:
     """Return the signed distance of two shapes after a fraction of the step [m], `at_most` at most.
 
     The result is minus infinity if a mesh is so deep that its depth is unknown. The function leaves
@@ -180,13 +190,13 @@ def separation(pair, fraction, at_most, collision):
 
 
 @inlined_kernel
-def _error_of_prism(shape):
+def _error_of_prism(shape: Shape) -> float:
     """Return by how much the distance of a shape from a mesh may be off [m]."""
     return PRISM_ERROR * shape.size[0] if shape.kind == CYLINDER else 0.0
 
 
 @inner_kernel
-def _meet(a, b, near, collision):
+def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
     """Write the contacts up to the gap `near` [m] of two shapes, one a mesh; return their number.
 
     The shapes are at the poses in collision.manifold, and do not move. Solids that are so deep in
@@ -210,7 +220,7 @@ def _meet(a, b, near, collision):
 
 
 @inner_kernel
-def meeting_points(pair, fraction, collision):
+def meeting_points(pair: Indices, fraction: float, collision: Collision) -> int:
     """Write the points at which two shapes meet after a fraction of the step; return their number.
 
     The points are written to collision.manifold, up to a stride further apart than the nearest
@@ -250,7 +260,7 @@ def meeting_points(pair, fraction, collision):
 
 
 @inner_kernel
-def _least(count, gap):
+def _least(count: int, gap: Vector) -> float:
     """Return the least of the first `count` gaps, infinity if there are none."""
     least = math.inf
     for k in range(count):
@@ -259,7 +269,7 @@ def _least(count, gap):
 
 
 @inner_kernel
-def way_bound(a, b, motion_a, motion_b):
+def way_bound(a: Shape, b: Shape, motion_a: ShapeMotion, motion_b: ShapeMotion) -> float:
     """Return a bound on the relative motion of two shapes in the step [m]."""
     square = 0.0
     for r in range(3):
@@ -270,7 +280,9 @@ def way_bound(a, b, motion_a, motion_b):
 
 
 @inner_kernel
-def first_closing(pair, depth, held_depth, allowed, collision):
+def first_closing(
+    pair: Indices, depth: Metres, held_depth: Metres, allowed: int, collision: Collision
+) -> tuple[float, int, bool]:
     """Find the fraction of the motion after which two shapes meet.
 
     Shapes meet when their surfaces do, if one shape later penetrates the other by more than
@@ -300,7 +312,15 @@ def first_closing(pair, depth, held_depth, allowed, collision):
 
 
 @inlined_kernel
-def _surfaces_meet(pair, speed, thickness, depth, held_depth, allowed, collision):
+def _surfaces_meet(
+    pair: Indices,
+    speed: float,
+    thickness: float,
+    depth: Metres,
+    held_depth: Metres,
+    allowed: int,
+    collision: Collision,
+) -> tuple[float, int, bool]:
     """Find the fraction of the motion after which two shapes meet, by queries of their separation.
 
     Results and other arguments are the same as of `first_closing`.
@@ -344,7 +364,16 @@ def _surfaces_meet(pair, speed, thickness, depth, held_depth, allowed, collision
 
 
 @inlined_kernel
-def _halve(pair, fraction, following, speed, level, touch, exact, collision):
+def _halve(
+    pair: Indices,
+    fraction: float,
+    following: float,
+    speed: float,
+    level: float,
+    touch: float,
+    exact: float,
+    collision: Collision,
+) -> tuple[float, int]:
     """Narrow the time at which two shapes meet and return it and the queries made.
 
     Args:
@@ -371,7 +400,14 @@ def _halve(pair, fraction, following, speed, level, touch, exact, collision):
 
 
 @inner_kernel
-def _balls_meet(a, b, motion_a, motion_b, depth, held_depth):
+def _balls_meet(
+    a: Shape,
+    b: Shape,
+    motion_a: ShapeMotion,
+    motion_b: ShapeMotion,
+    depth: Metres,
+    held_depth: Metres,
+) -> float:
     """Return the fraction of the motion after which two balls meet, as `first_closing` does."""
     xx = xw = ww = 0.0
     for r in range(3):

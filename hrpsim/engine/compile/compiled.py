@@ -35,7 +35,7 @@ _one_at_a_time = threading.RLock()
 class Kernel(KernelFunction):
     """A function that is compiled for the kinds of arguments that it is called with."""
 
-    def __init__(self, function, **asked: bool):
+    def __init__(self, function, **asked: bool) -> None:
         super().__init__(function, **asked)
         self.codes: dict[tuple, Any] = {}  # by kinds of arguments
         self.compiled = 0  # how often it was in this process

@@ -31,7 +31,7 @@ _number = itertools.count()
 class _InnerCode(JITCodeLibrary):
     """The code of an inner kernel as numba lowered it: not optimised, no machine code."""
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Leave the code as it is."""
         self._finalized = True
 
@@ -57,7 +57,7 @@ class KernelCode(_InnerCode):
         """LLVM's module."""
         return self._final_module
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Link what the kernel calls, each once, and optimise the whole."""
         super().finalize()
         own = [function.name for function in self.get_defined_functions()]
@@ -92,7 +92,7 @@ class KernelCompiler(Compiler):
 
     _library = KernelCode
 
-    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals) -> None:
         name = f"hrpsim_{next(_number)}"
         library = library or self._library(targetctx.codegen(), name)
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)

@@ -34,7 +34,7 @@ class CompilerBeside:
         say: Callable[[str], None] = lambda text: None,
         prepare: Callable[[], None] | None = None,
         command: Iterable[str] = _COMMAND,
-    ):
+    ) -> None:
         self._say, self._prepare, self._command = say, prepare, tuple(command)
         self._process: subprocess.Popen | None = None
         self._failed: set[str] = set()

@@ -103,6 +103,7 @@ Drift = NewType("Drift", Record)  # _DRIFT
 Manifold = NewType("Manifold", Record)  # MANIFOLD
 Penalty = NewType("Penalty", Record)  # _PENALTY
 Shape = NewType("Shape", Record)  # SHAPE
+SolverMemory = NewType("SolverMemory", Record)  # SOLVER_MEMORY
 # hrpsim.engine.collision.time_of_impact
 ShapeMotion = NewType("ShapeMotion", Record)  # MOTION
 Speculative = NewType("Speculative", Record)  # SPECULATIVE
@@ -144,6 +145,7 @@ Kinematics = NewType("Kinematics", Record)  # KINEMATICS
 # hrpsim.engine.rays.box_tree
 Bin = NewType("Bin", Record)  # BIN
 BoxNode = NewType("BoxNode", Record)  # NODE
+Pending = NewType("Pending", Record)  # PENDING
 # hrpsim.engine.rays.height_field
 HeightField = NewType("HeightField", Record)  # FIELD
 # hrpsim.engine.rays.records
@@ -164,6 +166,8 @@ Column = NewType("Column", Record)  # COLUMN
 Entry = NewType("Entry", Record)  # ENTRY
 # hrpsim.engine.solvers.newton.coulomb_law
 Constraint = NewType("Constraint", Record)  # CONSTRAINT
+# hrpsim.engine.solvers.newton.newton_problem
+Capacity = NewType("Capacity", Record)  # CAPACITY
 # hrpsim.engine.solvers.newton.second_order_cone
 ConePair = NewType("ConePair", Record)  # PAIR
 # hrpsim.engine.solvers.newton.tree_coordinates
@@ -207,3 +211,5 @@ Scene = NewType("Scene", Arrays)  # Scene
 Work = NewType("Work", Arrays)  # Work
 # hrpsim.engine.step.motion.records
 Rk4 = NewType("Rk4", Arrays)  # Rk4
+# hrpsim.engine.step.rows.solver_memory
+SolverMemory = NewType("SolverMemory", Arrays)  # SolverMemory

@@ -27,6 +27,7 @@ from hrpsim.engine.compile.compiled import (
     is_cached,
     uncalled_kernel,
 )
+from hrpsim.engine.compile.kernel_types import Scene
 from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.compile.reference import Reference
 
@@ -47,7 +48,7 @@ class OnDemand(NamedTuple):
 class KernelsAbsent(Exception):
     """A step waits for kernels that are being compiled elsewhere; nothing of it was done."""
 
-    def __init__(self, names: tuple[str, ...]):
+    def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__(f"being compiled: {', '.join(names)}")
         self.names = names
 
@@ -69,7 +70,7 @@ def lazy_kernel(*more, feature: str = "", brings: tuple[str, ...] = ()):
         _declare(function, lambda s: (Reference(s), *(kind() for kind in more)), feature, brings)
 
         @inlined_kernel
-        def call(s, *others):
+        def call(s: Scene, *others: Any) -> int:
             if s.lazy_kernels[0][name] == 0:
                 s.lazy_kernels[1][name] = 1
                 return NEEDS_KERNEL
@@ -91,7 +92,7 @@ def lazy_kernel_of_parts(parts: Callable[[Any], tuple]):
         _declare(function, parts, "", ())
 
         @inlined_kernel
-        def call(lazy_kernels, *arguments):
+        def call(lazy_kernels, *arguments: Any) -> int:
             if lazy_kernels[0][name] == 0:
                 lazy_kernels[1][name] = 1
                 return NEEDS_KERNEL

@@ -10,7 +10,7 @@ from typing import Any
 class NumbaCode:
     """Placeholder in the modules of kernels for an intrinsic of a module that imports numba."""
 
-    def __init__(self, module: str, name: str):
+    def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name
 
     def load(self) -> Any:
@@ -25,7 +25,9 @@ class KernelFunction:
     called: Python calls it, and not only other kernels by its address.
     """
 
-    def __init__(self, function, *, inner: bool = False, inline: bool = False, called: bool = True):
+    def __init__(
+        self, function, *, inner: bool = False, inline: bool = False, called: bool = True
+    ) -> None:
         self.py_func, self.inner, self.inline, self.called = function, inner, inline, called
         self.__name__, self.__qualname__ = function.__name__, function.__qualname__
         self.__module__, self.__doc__ = function.__module__, function.__doc__

@@ -22,7 +22,7 @@ from hrpsim.engine.compile.kinds import kind_of, text_of
 class ReferenceKind:
     """The kind of a referred tuple, which selects machine code; equal tuples share one."""
 
-    def __init__(self, kind: tuple):
+    def __init__(self, kind: tuple) -> None:
         self._kind = kind
 
     @cached_property
@@ -42,7 +42,7 @@ class Reference(Generic[_Whole]):
     It keeps its arrays alive; a tuple with other arrays needs another reference.
     """
 
-    def __init__(self, whole: _Whole, previous: Reference | None = None):
+    def __init__(self, whole: _Whole, previous: Reference | None = None) -> None:
         """Refer to a tuple; `previous` saves work where most arrays are those of another one."""
         self.whole = whole
         self._arrays = _arrays_of(whole)

@@ -42,7 +42,7 @@ def type_for(reference: Reference) -> ReferenceType:
 class ReferenceType(types.Type):
     """numba's type of a `Reference`."""
 
-    def __init__(self, whole: types.BaseNamedTuple):
+    def __init__(self, whole: types.BaseNamedTuple) -> None:
         self.whole = whole
         self._hash = hash(whole)  # once: that of a scene reads every field of every record
         digest = hashlib.sha256(str(whole).encode()).hexdigest()[:16]
@@ -78,7 +78,7 @@ def _type_of_reference(reference, context):
 
 @register_model(ReferenceType)
 class _ReferenceModel(models.PrimitiveModel):
-    def __init__(self, manager, reference_type):
+    def __init__(self, manager, reference_type) -> None:
         # Not to a struct: the text of a scene's is 10 000 letters, and each use repeats it.
         super().__init__(manager, reference_type, _WORD.as_pointer())
 

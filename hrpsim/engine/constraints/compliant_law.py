@@ -8,6 +8,7 @@ or complex numbers. A complex step through the same functions gives the derivati
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import JointParameters, MaterialPair, Matrix, Seconds
 from hrpsim.engine.constraints.impact_rows import CLOSED
 
 # Share of a step that a compliant stop acts for at least, once it is met: bounds its compliance.
@@ -16,7 +17,7 @@ _STEP = 1e-30  # of the complex step
 
 
 @inlined_kernel
-def damper_weight(inverse_mass, compliance, damping):
+def damper_weight(inverse_mass, compliance: float, damping):
     """Return the fraction of a row's damper that acts at the velocity at the end of the step.
 
     A damper that is slow compared with the step has the weight 1/2, which is of second order. A
@@ -34,7 +35,9 @@ def damper_weight(inverse_mass, compliance, damping):
 
 
 @inlined_kernel
-def held_law(error, rate, inverse_mass, compliance, damping_time, time_step):
+def held_law(
+    error, rate, inverse_mass, compliance: float, damping_time: Seconds, time_step: Seconds
+):
     """Return target and compliance of a row that holds an error at zero.
 
     Args:
@@ -56,7 +59,15 @@ def held_law(error, rate, inverse_mass, compliance, damping_time, time_step):
 
 
 @inlined_kernel
-def stop_law(gap, rate, acceleration, inverse_mass, compliance, damping_time, time_step):
+def stop_law(
+    gap,
+    rate,
+    acceleration: float,
+    inverse_mass,
+    compliance: float,
+    damping_time: Seconds,
+    time_step: Seconds,
+):
     """Return target and compliance of a one-sided row, and the time for which the row acts [s].
 
     A gap that closes within the step meets spring and damper for the rest of the step. A gap that
@@ -89,7 +100,14 @@ def stop_law(gap, rate, acceleration, inverse_mass, compliance, damping_time, ti
 
 
 @inner_kernel
-def held_slopes(error, rate, inverse_mass, own, time_step, slopes_out):
+def held_slopes(
+    error: float,
+    rate: float,
+    inverse_mass: float,
+    own: JointParameters,
+    time_step: Seconds,
+    slopes_out: Matrix,
+) -> None:
     """Write the derivatives (3, 2) of target and compliance by error, rate and inverse mass.
 
     The arguments are the same as for `held_law`. `own` has the compliance and the damping time.
@@ -107,7 +125,15 @@ def held_slopes(error, rate, inverse_mass, own, time_step, slopes_out):
 
 
 @inner_kernel
-def stop_slopes(gap, rate, acceleration, inverse_mass, own, time_step, slopes_out):
+def stop_slopes(
+    gap: float,
+    rate: float,
+    acceleration: float,
+    inverse_mass: float,
+    own: JointParameters | MaterialPair,
+    time_step: Seconds,
+    slopes_out: Matrix,
+) -> tuple[float, float]:
     """Write the derivatives (3, 2) of target and compliance by gap, rate and inverse mass.
 
     The arguments are the same as for `stop_law`. `own` has the compliance and the damping time.
@@ -130,7 +156,9 @@ def stop_slopes(gap, rate, acceleration, inverse_mass, own, time_step, slopes_ou
 
 
 @kernel
-def held_factors(inverse_mass, compliance, damping_time, time_step, factors_out):
+def held_factors(
+    inverse_mass, compliance: float, damping_time: Seconds, time_step: Seconds, factors_out
+) -> None:
     """Write c and d of rows that hold an error, and their derivatives by the inverse mass.
 
     `held_law` is linear in rate and error: the target is c (d rate - 4 error / time_step).

@@ -14,10 +14,23 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Connection,
+    Index,
+    Kinematics,
+    PlacedConnection,
+    Records,
+    Row,
+    Scene,
+    Seconds,
+    Settings,
+    Vec3,
+)
 from hrpsim.engine.constraints.placed_connection import place_moving_frames
 from hrpsim.engine.constraints.rows import (
     CONNECTION,
     DRIVE,
+    Rows,
     attach_pair,
     coupling,
     least_inverse_mass,
@@ -27,6 +40,8 @@ from hrpsim.engine.constraints.rows import (
     wanted_correction,
 )
 from hrpsim.engine.constraints.solver_table import DIRECT, ITERATIVE, choose_solver
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import dot, triple_product
 
 # How much faster than penetration the error of a rigid connection may be corrected.
@@ -65,7 +80,9 @@ CONNECTION_RECORD = np.dtype(
 
 
 @inner_kernel
-def number_connection_rows(connections, first, constrained_out):
+def number_connection_rows(
+    connections: Records[Connection], first: Index, constrained_out: ConstraintBodies
+) -> int:
     """Number the connections' rows from `first` on, and return the next number.
 
     The bodies that connections push are marked.
@@ -86,7 +103,9 @@ def number_connection_rows(connections, first, constrained_out):
 
 
 @inner_kernel
-def connection_response_space(forest, connections, constrained):
+def connection_response_space(
+    forest: Forest, connections: Records[Connection], constrained: ConstraintBodies
+) -> int:
     """Return the room that the responses of the connections' rows need."""
     needed = 0
     for c in range(connections.shape[0]):
@@ -104,7 +123,7 @@ def connection_response_space(forest, connections, constrained):
 
 
 @inner_kernel
-def write_connection_rows(s, used):
+def write_connection_rows(s: Scene, used: int) -> int:
     """Write the connections' rows, and return the response space used.
 
     constrained.velocity must be the velocity at the start of the step.
@@ -147,7 +166,14 @@ def write_connection_rows(s, used):
 
 
 @inlined_kernel
-def _ask_locked(connection, axis, placed, constrained, settings, row):
+def _ask_locked(
+    connection: Connection,
+    axis: int,
+    placed: PlacedConnection,
+    constrained: ConstraintBodies,
+    settings: Settings,
+    row: Row,
+) -> None:
     """Write the target of a locked axis's row, whose error is connection.error.
 
     The error of iteratively solved rigid connections is corrected like penetration, by `settings`.
@@ -180,7 +206,15 @@ def _ask_locked(connection, axis, placed, constrained, settings, row):
 
 
 @inner_kernel
-def write_stage_rows(forest, kinematics, decay, connections, placed, constrained, rows_out):
+def write_stage_rows(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    decay: float,
+    connections: Records[Connection],
+    placed: PlacedConnection,
+    constrained: ConstraintBodies,
+    rows_out: Rows,
+) -> None:
     """Set the targets of rigid direct rows to accelerations at a stage of rk4; row indices stay.
 
     constrained.velocity must be the velocity of the stage.
@@ -214,14 +248,14 @@ def write_stage_rows(forest, kinematics, decay, connections, placed, constrained
 
 
 @inlined_kernel
-def is_rigid(row):
+def is_rigid(row: Row) -> bool:
     """Return whether a row of a connection has neither compliance nor a force limit."""
     unlimited = math.isinf(row.upper) and row.inverse_mass > 0.0
     return row.kind == CONNECTION and row.compliance == 0.0 and unlimited
 
 
 @inner_kernel
-def find_direction(connection, axis, placed):
+def find_direction(connection: Connection, axis: int, placed: PlacedConnection) -> float:
     """Write placed.direction of the row's force or moment on a; return the row's error g [m, rad].
 
     Angular rows set placed.u and placed.w as well.
@@ -256,7 +290,7 @@ def find_direction(connection, axis, placed):
 
 
 @inlined_kernel
-def _square_axes(connection, about):
+def _square_axes(connection: Connection, about: int) -> tuple[int, int]:
     """Return (axis of a, axis of b) that a row about `about` holds square to each other.
 
     Where one axis alone is free, both rows hold it square to axes of a, at any rotation.
@@ -272,7 +306,7 @@ def _square_axes(connection, about):
 
 
 @inlined_kernel
-def _turns_far(axis, placed, time):
+def _turns_far(axis: int, placed: PlacedConnection, time: Seconds) -> bool:
     """Return whether the arm or the axis of a row turns far within a time [s], with either body.
 
     A linear row has the arms of its points, an angular one the axes that it holds square. Spin
@@ -286,7 +320,7 @@ def _turns_far(axis, placed, time):
 
 
 @inlined_kernel
-def _turns_axis_far(omega, axis, time):
+def _turns_axis_far(omega: Vec3, axis: Vec3, time: Seconds) -> bool:
     """Return whether a vector turns far within a time [s]."""
     along, size = dot(omega, axis), dot(axis, axis)
     across = dot(omega, omega) * size - along * along
@@ -294,7 +328,7 @@ def _turns_axis_far(omega, axis, time):
 
 
 @inlined_kernel
-def _within_a_radian(error, bending, direction):
+def _within_a_radian(error: float, bending: float, direction: Vec3) -> tuple[float, float]:
     """Return the error g of an angular row, or as much of it as a rotation by 1 rad corrects.
 
     Where u and w become parallel, |dg/d(angle)| = |u x w| goes to 0 and no rotation does. The
@@ -307,14 +341,16 @@ def _within_a_radian(error, bending, direction):
 
 
 @inlined_kernel
-def _within_reach(error, damping_time, time_step, settings):
+def _within_reach(
+    error: float, damping_time: Seconds, time_step: Seconds, settings: Settings
+) -> float:
     """Return as much of a rigid row's error as the bounded correction removes in a step."""
     most = HASTE * settings.correction_speed * (0.25 * time_step + damping_time)
     return min(max(error, -most), most)
 
 
 @inlined_kernel
-def bending_of(connection, axis, placed):
+def bending_of(connection: Connection, axis: int, placed: PlacedConnection) -> float:
     """Return d2g/dt2 of a row for constant velocities [m/s^2 or rad/s^2]."""
     omega_a, alpha_a = placed.omega_a, placed.alpha_a
     if axis < 3:
@@ -333,14 +369,14 @@ def bending_of(connection, axis, placed):
 
 
 @inlined_kernel
-def _turned_twice(omega, alpha, e, x):
+def _turned_twice(omega: Vec3, alpha: Vec3, e: Vec3, x: Vec3) -> float:
     """Return x . d2e/dt2 of an axis e that turns with `omega`, and `alpha` more a second."""
     turned = dot(omega, x) * dot(omega, e) - dot(omega, omega) * dot(e, x)
     return turned + triple_product(alpha, e, x)
 
 
 @inner_kernel
-def remember_connection_impulses(rows, connections_out):
+def remember_connection_impulses(rows: Records[Row], connections_out: Records[Connection]) -> None:
     """Store the impulses of the connections' rows, for the next step's warm start and for users."""
     for c in range(connections_out.shape[0]):
         connection = connections_out[c]
@@ -355,7 +391,7 @@ def remember_connection_impulses(rows, connections_out):
 
 
 @inlined_kernel
-def axis_of_row(connection, number):
+def axis_of_row(connection: Connection, number: Index) -> int:
     """Return the axis of a connection that a row of this step is about."""
     for axis in range(6):
         if connection.row[axis] == number:

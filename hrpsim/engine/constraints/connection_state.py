@@ -8,8 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.kernel_types import (
+    Connection,
+    Index,
+    Kinematics,
+    PlacedConnection,
+    Records,
+    Vec6,
+    Vector,
+)
 from hrpsim.engine.constraints.connection_rows import LOCKED, find_direction
 from hrpsim.engine.constraints.placed_connection import place_frames
+from hrpsim.engine.kinematics.forest import Forest
 
 
 class ConnectionSources(NamedTuple):
@@ -20,7 +30,14 @@ class ConnectionSources(NamedTuple):
 
 
 @kernel
-def measure_errors(forest, kinematics, connections, c, placed, errors_out):
+def measure_errors(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    connections: Records[Connection],
+    c: Index,
+    placed: Records[PlacedConnection],
+    errors_out: Vec6,
+) -> None:
     """Write g (6,) of connection `c`'s held axes [m or rad], zero elsewhere, at these poses.
 
     `joined` (1,) is work.
@@ -34,7 +51,7 @@ def measure_errors(forest, kinematics, connections, c, placed, errors_out):
 
 
 @kernel
-def read_wrench(s, c, wrench_out):
+def read_wrench(s: ConnectionSources, c: int, wrench_out: Vector) -> int:
     """Write force [N] and torque [Nm] (6,) of connection `c` on b, impacts included."""
     connection = s.connections[c]
     scale = -1.0 / s.settings[0].time_step

@@ -31,6 +31,7 @@ joint coordinates, which turn with the bodies.
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Contact, Row, Scene, Seconds, Vec3, Vector
 from hrpsim.engine.constraints.impact_rows import CLOSED
 from hrpsim.engine.constraints.rows import row_velocity
 from hrpsim.engine.constraints.solver_table import PENALTY
@@ -54,7 +55,7 @@ CLOSES = 0.2
 
 
 @inner_kernel
-def bend_contact_rows(s):
+def bend_contact_rows(s: Scene) -> None:
     """Lower the targets of contact rows by the change of their velocity to the end of the step.
 
     The rows are linear where the forces of the step act.
@@ -73,7 +74,7 @@ def bend_contact_rows(s):
 
 
 @inlined_kernel
-def _bend(s, c, bend_time, change):
+def _bend(s: Scene, c: int, bend_time: Seconds, change: Vec3) -> None:
     """Lower the targets of the rows of contact c. `change` (3,) holds zeros."""
     rows, time_step = s.rows.rows, s.settings[0].time_step
     contact, normal = s.collision.contacts[c], rows[3 * c]
@@ -101,7 +102,7 @@ def _bend(s, c, bend_time, change):
 
 
 @inlined_kernel
-def begins(contact):
+def begins(contact: Contact) -> bool:
     """Return whether a contact is new, or its bodies did not turn in the last step."""
     before = contact.bend_before
     size = before[0] * before[0] + before[1] * before[1] + before[2] * before[2]
@@ -109,7 +110,7 @@ def begins(contact):
 
 
 @inlined_kernel
-def _is_smooth(s, contact, normal):
+def _is_smooth(s: Scene, contact: Contact, normal: Row) -> bool:
     """Return whether the change is more than rounding, and was alike in the last step.
 
     At a contact that begins it continues if no impact changes the motion.
@@ -128,7 +129,7 @@ def _is_smooth(s, contact, normal):
 
 
 @inlined_kernel
-def _sticks(s, contact, x, y, share: float):
+def _sticks(s: Scene, contact: Contact, x: Row, y: Row, share: float) -> bool:
     """Return whether a contact did not slip at the start of the step, but for such changes.
 
     share: of the change, that lies between the start and the place where the rows are linear.
@@ -145,14 +146,14 @@ def _sticks(s, contact, x, y, share: float):
 
 
 @inlined_kernel
-def bend_along(contact, row):
+def bend_along(contact: Contact, row: Row) -> float:
     """Return the change of a contact's velocity along one of its rows until the step ends [m/s]."""
     J, sign = row.J_a, 1.0 if contact.body_a >= 0 else -1.0
     return sign * (J[3] * contact.bend[0] + J[4] * contact.bend[1] + J[5] * contact.bend[2])
 
 
 @inlined_kernel
-def unbent_target(contact, normal, time_step: float):
+def unbent_target(contact: Contact, normal: Row, time_step: float) -> float:
     """Return the target of a contact's normal row without the part by turning bodies [m/s]."""
     target = normal.target
     if contact.bends != NONE:
@@ -163,7 +164,7 @@ def unbent_target(contact, normal, time_step: float):
 
 
 @inlined_kernel
-def _turns(s, body: int, bend_time: float):
+def _turns(s: Scene, body: int, bend_time: float) -> bool:
     """Return whether a body is alone in its tree and turns, but not far within `bend_time` [s]."""
     if body < 0:
         return False
@@ -176,7 +177,7 @@ def _turns(s, body: int, bend_time: float):
 
 
 @inlined_kernel
-def _expect_move(s, body: int, shape: int, arm, moved_out):
+def _expect_move(s: Scene, body: int, shape: int, arm: Vec3, moved_out: Vec3) -> None:
     """Write by how much the arm (3,) of a new contact will change in a step [m]."""
     for r in range(3):
         moved_out[r] = 0.0
@@ -202,7 +203,7 @@ def _expect_move(s, body: int, shape: int, arm, moved_out):
 
 
 @inlined_kernel
-def _add_side(s, body: int, arm, moved, sign: float, change_out):
+def _add_side(s: Scene, body: int, arm: Vec3, moved: Vec3, sign: float, change_out: Vector) -> None:
     """Add the change over a step of the velocity of one body at the contact, times `sign` [m/s].
 
     arm (3,): of the contact point [m]. moved (3,): by how much `arm` changed in a step [m].
@@ -231,7 +232,7 @@ def _add_side(s, body: int, arm, moved, sign: float, change_out):
 
 
 @inlined_kernel
-def _origin_velocity(s, body: int):
+def _origin_velocity(s: Scene, body: int) -> tuple[float, float, float]:
     """Return the velocity of the origin of a body's tree [m/s]."""
     root = s.forest.bodies[body].root
     if s.forest.bodies[root].joint_type != FREE:
@@ -241,7 +242,7 @@ def _origin_velocity(s, body: int):
 
 
 @inlined_kernel
-def _add_turn_of_normal(s, contact, change_out):
+def _add_turn_of_normal(s: Scene, contact: Contact, change_out: Vector) -> None:
     """Add the share along the normal that its own turn has, as a slides over a curved b."""
     total = 0.0
     for side in range(2):

@@ -13,6 +13,18 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Mat3,
+    MaterialPair,
+    Records,
+    Row,
+    Scene,
+    Seconds,
+    Settings,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.constraints.friction_laws import (
     friction_axes,
     is_isotropic,
@@ -33,6 +45,8 @@ from hrpsim.engine.constraints.rows import (
     soften_stop,
 )
 from hrpsim.engine.constraints.solver_table import ITERATIVE, PENALTY, choose_solver
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 
 # parameters of a pair of materials; tables are (k, k) and symmetric
 MATERIAL_PAIR = np.dtype(
@@ -62,7 +76,7 @@ CONTACT_PARAMETERS = [
 
 
 @kernel
-def tangents(n, first_out, second_out):
+def tangents(n: Vec3, first_out: Vec3, second_out: Vec3) -> None:
     """Write two unit vectors (3,) orthogonal to the unit vector `n` (3,) and to each other.
 
     The two vectors depend on the normal alone. Friction impulses stored along them therefore keep
@@ -81,7 +95,7 @@ def tangents(n, first_out, second_out):
 
 
 @inlined_kernel
-def contact_directions(contact, directions_out):
+def contact_directions(contact: Contact, directions_out: Mat3) -> None:
     """Write the normal and the two tangents of a contact, row by row (3, 3)."""
     for r in range(3):
         directions_out[0, r] = contact.normal[r]
@@ -89,7 +103,9 @@ def contact_directions(contact, directions_out):
 
 
 @inner_kernel
-def mark_contact_bodies(contacts, contact_count, constrained_out):
+def mark_contact_bodies(
+    contacts: Records[Contact], contact_count: int, constrained_out: ConstraintBodies
+) -> None:
     """Mark the bodies that contacts push, and unmark every other body."""
     for i in range(constrained_out.marked.shape[0]):
         constrained_out.marked[i] = 0
@@ -102,7 +118,9 @@ def mark_contact_bodies(contacts, contact_count, constrained_out):
 
 
 @inner_kernel
-def contact_response_space(forest, contacts, contact_count, constrained):
+def contact_response_space(
+    forest: Forest, contacts: Records[Contact], contact_count: int, constrained: ConstraintBodies
+) -> int:
     """Return the room that the responses of contact rows need."""
     needed = 0
     for c in range(contact_count):
@@ -115,7 +133,7 @@ def contact_response_space(forest, contacts, contact_count, constrained):
 
 
 @inner_kernel
-def write_contact_rows(s):
+def write_contact_rows(s: Scene) -> int:
     """Write three rows for each contact: normal, first and second tangent (Nakaoka eqs. 6-10).
 
     constrained.velocity must be the velocity at the start of the step. If a contact is compliant,
@@ -165,7 +183,17 @@ def write_contact_rows(s):
 
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
-def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response):
+def _bound_friction(
+    contact: Contact,
+    pair: MaterialPair,
+    settings: Settings,
+    slip_x: float,
+    slip_y: float,
+    normal: Row,
+    x: Row,
+    y: Row,
+    response: Vector,
+) -> None:
     """Write the bounds of friction, and turn the tangents to the axes of these bounds.
 
     The normal force bounds friction.
@@ -185,7 +213,16 @@ def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, respo
 
 
 @inner_kernel
-def move_contact_rows(forest, contact, directions, constrained, normal, x, y, response):
+def move_contact_rows(
+    forest: Forest,
+    contact: Contact,
+    directions: Mat3,
+    constrained: ConstraintBodies,
+    normal: Row,
+    x: Row,
+    y: Row,
+    response: Vector,
+) -> None:
     """Write the rows of a contact again after its point or normal moved within the step.
 
     The rows reuse their response space, and have no target.
@@ -216,7 +253,7 @@ def move_contact_rows(forest, contact, directions, constrained, normal, x, y, re
 
 
 @inlined_kernel
-def _share_largest_mass(x, y):
+def _share_largest_mass(x: Row, y: Row) -> None:
     """Give two rows the largest eigenvalue of their common 2x2 inverse mass."""
     half = 0.5 * (x.inverse_mass - y.inverse_mass)
     largest = 0.5 * (x.inverse_mass + y.inverse_mass) + math.sqrt(half * half + x.cross * x.cross)
@@ -224,7 +261,9 @@ def _share_largest_mass(x, y):
 
 
 @inner_kernel
-def _turn_axes(contact, normal, x, y, cosine, sine, response):
+def _turn_axes(
+    contact: Contact, normal: Row, x: Row, y: Row, cosine: float, sine: float, response: Vector
+) -> None:
     """Turn the rows of both tangents, and their impulses, about the normal."""
     contact.turn[0], contact.turn[1] = cosine, sine
     for k in range(6):
@@ -242,7 +281,7 @@ def _turn_axes(contact, normal, x, y, cosine, sine, response):
 
 
 @inlined_kernel
-def friction_impulses(contact, normal, x, y):
+def friction_impulses(contact: Contact, normal: Row, x: Row, y: Row) -> tuple[float, float]:
     """Return the friction impulses of a contact's rows along its two `tangents` [Ns]."""
     if is_isotropic(normal.friction_model):
         return x.impulse, y.impulse
@@ -251,7 +290,14 @@ def friction_impulses(contact, normal, x, y):
 
 
 @inlined_kernel
-def _ask(contact, approach, pair, settings, constrained, normal):
+def _ask(
+    contact: Contact,
+    approach: float,
+    pair: MaterialPair,
+    settings: Settings,
+    constrained: ConstraintBodies,
+    normal: Row,
+) -> None:
     """Write the normal row's target: no penetration, push-out, or the target of the spring.
 
     Restitution was applied before. If contacts are found at the start of a step, as in rk4, the
@@ -278,7 +324,7 @@ def _ask(contact, approach, pair, settings, constrained, normal):
 
 
 @inlined_kernel
-def closed_gap(solver, slop):
+def closed_gap(solver: int, slop: float) -> float:
     """Return the gap up to which a rigid contact counts as closed [m].
 
     For the direct solver the slop counts both ways. Otherwise the lowest of a face's redundant
@@ -288,7 +334,7 @@ def closed_gap(solver, slop):
 
 
 @inlined_kernel
-def rigid_law(gap, closed, origin, settings):
+def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> tuple[float, float]:
     """Return the target and the wanted correction of the normal of a rigid contact [m/s].
 
     The permitted closing speed grows from zero at the gap `origin` to the speed that closes the
@@ -311,7 +357,9 @@ def rigid_law(gap, closed, origin, settings):
 
 
 @inlined_kernel
-def rigid_slopes(gap, closed, origin, settings):
+def rigid_slopes(
+    gap: float, closed: float, origin: float, settings: Settings
+) -> tuple[float, float]:
     """Return the derivatives of both results of `rigid_law` by the gap [1/s]."""
     if gap > closed:
         slope = -(1.0 if gap > 2.0 * origin else 2.0) / settings.time_step
@@ -324,7 +372,7 @@ def rigid_slopes(gap, closed, origin, settings):
 
 
 @inlined_kernel
-def _late_gap(contact, gap, approach, time_step):
+def _late_gap(contact: Contact, gap: float, approach: float, time_step: Seconds) -> float:
     """Return the depth of a contact when its spring began, in a step of euler [m].
 
     `gap` is the gap in the middle of the step as compliant rows count it, which is the end of the

@@ -11,6 +11,7 @@ their force limit take no part. Motors hold their joints.
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Indices, Island, Records, Row, Vector
 from hrpsim.engine.constraints.rows import CONTACT_ROW, row_velocity, takes_time
 
 # Bound on the speed of contact points, as a multiple of the largest target of a row of the island.
@@ -19,7 +20,7 @@ _LEVERAGE = 10.0
 
 
 @inner_kernel
-def asks_for_displacement(rows, contact_count, row_count):
+def asks_for_displacement(rows: Records[Row], contact_count: int, row_count: int) -> bool:
     """Return whether any row needs a position correction."""
     for c in range(contact_count):
         if rows[3 * c].correction_velocity > 0.0 or rows[3 * c].bilateral:
@@ -32,7 +33,7 @@ def asks_for_displacement(rows, contact_count, row_count):
 
 
 @inner_kernel
-def turn_to_displacement(rows, row_count):
+def turn_to_displacement(rows: Records[Row], row_count: int) -> None:
     """Set the target of every row to the displacement rate, and clear the impulses."""
     for number in range(row_count):
         row = rows[number]
@@ -51,7 +52,9 @@ def turn_to_displacement(rows, row_count):
 
 
 @inner_kernel
-def bound_displacement(rows, island_rows, island, velocity):
+def bound_displacement(
+    rows: Records[Row], island_rows: Indices, island: Island, velocity: Vector
+) -> None:
     """Shorten an island's displacement until no contact point exceeds its bound on speed.
 
     The impulses of the rows are shortened as well.
@@ -86,7 +89,7 @@ def bound_displacement(rows, island_rows, island, velocity):
 
 
 @inner_kernel
-def turn_to_motion(rows, row_count):
+def turn_to_motion(rows: Records[Row], row_count: int) -> None:
     """Restore every row to its state before `turn_to_displacement`."""
     for number in range(row_count):
         row = rows[number]
@@ -95,7 +98,7 @@ def turn_to_motion(rows, row_count):
 
 
 @inlined_kernel
-def _takes_no_part(row):
+def _takes_no_part(row: Row) -> bool:
     if takes_time(row) or row.compliance > 0.0:
         return True
     return abs(row.saved_impulse) >= row.upper

@@ -11,6 +11,7 @@ of laws.
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.kernel_types import Row
 from hrpsim.engine.compile.numba_code import NumbaCode
 
 keep_branch = NumbaCode("hrpsim.engine.compile.intrinsics", "keep_branch")
@@ -25,7 +26,7 @@ DIFFERENTIABLE = (CONE,)
 
 
 @inlined_kernel
-def law_in_step(model, slides):
+def law_in_step(model: int, slides: bool) -> int:
     """Return the law of a contact in this step; a sticking contact has no direction of slip.
 
     Args:
@@ -36,13 +37,13 @@ def law_in_step(model, slides):
 
 
 @inlined_kernel
-def is_isotropic(law):
+def is_isotropic(law: int) -> bool:
     """Return whether any two axes may be tangents; the rows of both then have a common mass."""
     return law == CONE
 
 
 @inlined_kernel
-def friction_axes(law, angle, slip_x, slip_y):
+def friction_axes(law: int, angle: float, slip_x: float, slip_y: float) -> tuple[float, float]:
     """Return cosine and sine of the angle from the tangents to the axes of a law.
 
     Args:
@@ -58,25 +59,25 @@ def friction_axes(law, angle, slip_x, slip_y):
 
 
 @inlined_kernel
-def tangent_count(law):
+def tangent_count(law: int) -> int:
     """Return the number of tangents with friction; a point slips freely along the others."""
     return 1 if law == SLIP_DIRECTION else 2
 
 
 @inlined_kernel
-def bounds_each_axis(law):
+def bounds_each_axis(law: int) -> bool:
     """Return whether each tangent has its own bound; the rows are then solved one by one."""
     return law == PYRAMID
 
 
 @inlined_kernel
-def friction_bound(normal):
+def friction_bound(normal: Row) -> float:
     """Return the friction impulse that the normal row of a contact permits [Ns]."""
     return normal.friction * normal.impulse
 
 
 @inlined_kernel
-def project_friction(law, bound, x, y):
+def project_friction(law: int, bound: float, x: float, y: float) -> tuple[float, float]:
     """Return the friction impulses projected onto the set that the law permits [Ns].
 
     - CONE: scaled to the bound (Nakaoka eqs. 19-21).
@@ -97,7 +98,7 @@ def project_friction(law, bound, x, y):
 
 
 @inlined_kernel
-def project_onto_disk(bound, x, y):
+def project_onto_disk(bound: float, x: float, y: float) -> tuple[float, float]:
     """Return the point (x, y) scaled to the disk of radius `bound`, if it lies outside."""
     square = x * x + y * y
     if square > bound * bound:
@@ -108,14 +109,16 @@ def project_onto_disk(bound, x, y):
 
 
 @inlined_kernel
-def disk_scale(bound, x, y):
+def disk_scale(bound: float, x: float, y: float) -> float:
     """Return the factor that scales (x, y) onto the disk of radius `bound`; 1 inside the disk."""
     size = math.sqrt(x * x + y * y)
     return bound / size if size > bound else 1.0
 
 
 @inlined_kernel
-def project_onto_cone(mu, upper, normal, x, y):
+def project_onto_cone(
+    mu: float, upper: float, normal: float, x: float, y: float
+) -> tuple[float, float, float]:
     """Return the point of the cone |(x, y)| <= mu normal that is nearest to an impulse [Ns].
 
     The normal impulse of this point is then limited to `upper`, and friction to the disk that the
@@ -139,13 +142,15 @@ def project_onto_cone(mu, upper, normal, x, y):
 
 
 @inlined_kernel
-def has_derivative(law):
+def has_derivative(law: int) -> bool:
     """Return whether `disk_derivative` is the derivative of the law's projection."""
     return law in DIFFERENTIABLE
 
 
 @inlined_kernel
-def disk_derivative(bound, x, y, rate):
+def disk_derivative(
+    bound: float, x: float, y: float, rate: float
+) -> tuple[bool, float, float, float, float, float]:
     """Return the derivative of `project_onto_disk`.
 
     If (x, y) is outside, the projected impulse is the bound times the derivatives by the bound.
@@ -168,7 +173,7 @@ def disk_derivative(bound, x, y, rate):
 
 
 @inlined_kernel
-def sliding_derivative(bound, slip_x, slip_y):
+def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[float, float, float]:
     """Return the derivative of the friction of a sliding contact on the cone by its slip.
 
     The friction is `project_onto_disk` of an impulse far against the slip. A change of the slip
@@ -187,7 +192,7 @@ def sliding_derivative(bound, slip_x, slip_y):
 
 
 @inlined_kernel
-def friction_holds(normal, x, y, share):
+def friction_holds(normal: Row, x: Row, y: Row, share: float) -> bool:
     """Return whether friction, squared, is below `share` of its squared bound: the point sticks."""
     bound = friction_bound(normal)
     xx, yy = x.impulse * x.impulse, y.impulse * y.impulse

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Impact, Seconds
 
 # order of the impacts of a pair of materials with several closed contacts
 SIMULTANEOUS, SEQUENTIAL = range(2)
@@ -52,13 +53,13 @@ IMPACT = np.dtype(
 
 
 @inlined_kernel
-def gap_at(impact, time):
+def gap_at(impact: Impact, time: Seconds) -> float:
     """Return the gap at a time of the step [m]."""
     return impact.gap + time * (impact.rate + 0.5 * impact.acceleration * time)
 
 
 @inlined_kernel
-def impact_rate(impact, time, timed):
+def impact_rate(impact: Impact, time: Seconds, timed: bool) -> float:
     """Return the rate at which a gap meets an impact at `time` [m/s].
 
     Impacts that are not `timed` happen at the start of the step, before anything accelerates.
@@ -69,7 +70,7 @@ def impact_rate(impact, time, timed):
 
 
 @inner_kernel
-def closing_time(impact, now):
+def closing_time(impact: Impact, now: float) -> float:
     """Return the time from `now` until an open gap closes [s]; infinity if the gap never closes."""
     a = impact.acceleration
     rate, gap = impact.rate + a * now, gap_at(impact, now)
@@ -84,19 +85,19 @@ def closing_time(impact, now):
 
 
 @inlined_kernel
-def is_impact(impact, time, timed, threshold):
+def is_impact(impact: Impact, time: Seconds, timed: bool, threshold: float) -> bool:
     """Return whether a gap that is closed at `time` closes on, faster than the threshold."""
     return impact_rate(impact, time, timed) - impact.floor < -threshold
 
 
 @inlined_kernel
-def is_opening(impact, time, threshold):
+def is_opening(impact: Impact, time: Seconds, threshold: float) -> bool:
     """Return whether a gap between free bodies opens at `time`, and is not at rest."""
     return impact.rate + impact.acceleration * time > _AT_REST * threshold
 
 
 @inlined_kernel
-def separates(impact, time, threshold):
+def separates(impact: Impact, time: Seconds, threshold: float) -> bool:
     """Return whether a resting gap is not at rest any more because its normal has turned.
 
     Sliding shapes separate if they curve away from each other. A push through an opening gap would
@@ -111,19 +112,19 @@ def separates(impact, time, threshold):
 
 
 @inlined_kernel
-def is_at_rest(rate, threshold):
+def is_at_rest(rate: float, threshold: float) -> bool:
     """Return whether the rate [m/s] of a gap between free bodies counts as zero."""
     return abs(rate) <= _AT_REST * threshold
 
 
 @inlined_kernel
-def is_closed(impact, now):
+def is_closed(impact: Impact, now: float) -> bool:
     """Return whether a row can push at `now`."""
     return impact.state == RESTING or (impact.state == OPEN and gap_at(impact, now) <= CLOSED)
 
 
 @inlined_kernel
-def takes_part(impact, now, timed, threshold, fastest):
+def takes_part(impact: Impact, now: float, timed: bool, threshold: float, fastest: float) -> bool:
     """Return whether a row is solved for in a round of impacts.
 
     Simultaneous rows always take part unless they separate. Sequential rows wait for their turn.
@@ -144,7 +145,7 @@ def takes_part(impact, now, timed, threshold, fastest):
 
 
 @inlined_kernel
-def wanted_rate(impact, now, timed, threshold):
+def wanted_rate(impact: Impact, now: float, timed: bool, threshold: float) -> float:
     """Return the target rate of a row after an impact at `now`, without acceleration [m/s].
 
     The rate of a closed gap that opens below the threshold may be reversed, which costs no energy.

@@ -6,6 +6,20 @@
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Control,
+    Dof,
+    Friction,
+    Index,
+    JointHold,
+    JointParameters,
+    Matrix,
+    Records,
+    Row,
+    Scene,
+    Settings,
+    Vector,
+)
 from hrpsim.engine.constraints.rows import (
     JOINT_FRICTION,
     LOCK,
@@ -24,7 +38,9 @@ from hrpsim.engine.constraints.rows import (
     wanted_correction,
 )
 from hrpsim.engine.constraints.solver_table import choose_solver
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.dynamics.joint_forces import BY_ROW, STICKS, law_effort, limited
+from hrpsim.engine.kinematics.forest import Forest
 
 # Of each row of a joint, from LOWER_LIMIT on: its name, and the kind of constraint that it is of.
 _ROWS = (
@@ -74,7 +90,7 @@ JOINT_ROWS = np.dtype(
 
 
 @inner_kernel
-def find_joint_rows(s):
+def find_joint_rows(s: Scene) -> int:
     """Find which rows each joint has in this step, and return their number.
 
     The degrees of freedom that these rows push are marked.
@@ -108,7 +124,9 @@ def find_joint_rows(s):
 
 
 @inlined_kernel
-def _near_limits(dof, friction, position, ahead, impulse):
+def _near_limits(
+    dof: Dof, friction: Friction, position: float, ahead: float, impulse: Vector
+) -> tuple[int, int]:
     """Return whether a joint may touch its lower and its upper limit in this step, 0 or 1 each.
 
     A joint that dry friction holds touches none.
@@ -127,7 +145,7 @@ def _near_limits(dof, friction, position, ahead, impulse):
 
 
 @inlined_kernel
-def _limits_velocity(actuator, hold):
+def _limits_velocity(actuator: Control, hold: JointHold) -> bool:
     """Return whether a row holds the joint at its velocity limit.
 
     An actuator that brakes with its effort limit needs no row. A motor has a velocity of its own.
@@ -137,7 +155,7 @@ def _limits_velocity(actuator, hold):
 
 
 @inner_kernel
-def write_joint_rows(s, first, used):
+def write_joint_rows(s: Scene, first: Index, used: int) -> tuple[int, int]:
     """Write the joints' rows from row `first` on, and return (next row, response space used).
 
     Args:
@@ -175,7 +193,7 @@ def write_joint_rows(s, first, used):
 
 
 @inner_kernel
-def _write_limit(s, k, kind, row, used):
+def _write_limit(s: Scene, k: Index, kind: int, row: Row, used: int) -> int:
     """Write the row of the lower or the upper limit, and return the response space used."""
     dof, own = s.forest.dofs[k], s.joint_parameters[k, LIMIT_PARAMETERS]
     position, rate, acceleration = s.q[dof.q_index], s.velocity[k], s.work.dv[k]
@@ -190,7 +208,7 @@ def _write_limit(s, k, kind, row, used):
 
 
 @inlined_kernel
-def _write_friction(s, k, row, used):
+def _write_friction(s: Scene, k: Index, row: Row, used: int) -> int:
     """Write the row of a joint's dry friction, and return the response space used."""
     own, time_step = s.joint_parameters[k, FRICTION_PARAMETERS], s.settings[0].time_step
     used = _attach(s, k, 1.0, own, row, used)
@@ -203,7 +221,7 @@ def _write_friction(s, k, row, used):
 
 
 @inlined_kernel
-def _write_mimic(s, k, row, used):
+def _write_mimic(s: Scene, k: Index, row: Row, used: int) -> int:
     """Write the row of a joint that mimics another one, and return the response space used."""
     dof, own = s.forest.dofs[k], s.joint_parameters[k, MIMIC_PARAMETERS]
     used = _attach(s, k, 1.0, own, row, used)
@@ -217,7 +235,7 @@ def _write_mimic(s, k, row, used):
 
 
 @inlined_kernel
-def _write_lock(s, k, row, used):
+def _write_lock(s: Scene, k: Index, row: Row, used: int) -> int:
     """Write the row of a locked joint, and return the response space used."""
     own, position = s.joint_parameters[k, LOCK_PARAMETERS], s.q[s.forest.dofs[k].q_index]
     used = _attach(s, k, 1.0, own, row, used)
@@ -227,7 +245,7 @@ def _write_lock(s, k, row, used):
 
 
 @inlined_kernel
-def _write_motor(s, k, row, used):
+def _write_motor(s: Scene, k: Index, row: Row, used: int) -> int:
     """Write the row of a joint that a motor drives, and return the response space used."""
     own = s.joint_parameters[k, MOTOR_PARAMETERS]
     used = _attach(s, k, 1.0, own, row, used)
@@ -238,7 +256,7 @@ def _write_motor(s, k, row, used):
 
 
 @inner_kernel
-def write_velocity_limit_rows(s, first, used):
+def write_velocity_limit_rows(s: Scene, first: Index, used: int) -> int:
     """Write the rows of velocity limits from row `first` on, and return the response space used.
 
     With the velocity v at the end of the step and the effort u by the actuator's law: 0 <= l, l <=
@@ -274,7 +292,9 @@ def write_velocity_limit_rows(s, first, used):
 
 
 @inner_kernel
-def mark_full_brakes(rows, first, row_count, control):
+def mark_full_brakes(
+    rows: Records[Row], first: Index, row_count: int, control: Records[Control]
+) -> bool:
     """Mark actuators that brake with their whole effort limit, and return whether any mark is new.
 
     A marked actuator then delivers its effort limit, whatever effort its law requires at the speed
@@ -297,13 +317,13 @@ def mark_full_brakes(rows, first, row_count, control):
 
 
 @inlined_kernel
-def _start_from(impulse, kind, row):
+def _start_from(impulse: Vector, kind: int, row: Row) -> None:
     """Make a row one of a kind, warm-started from its impulse of the last step."""
     row.kind, row.impulse = kind, impulse[kind - LOWER_LIMIT]
 
 
 @inner_kernel
-def _attach(s, k, sign, own, row, used):
+def _attach(s: Scene, k: Index, sign: float, own: JointParameters, row: Row, used: int) -> int:
     """Make the row act along degree of freedom `k`, with up to the force its law allows."""
     constrained, response = s.constrained, s.rows.response
     start_row(row, used)
@@ -320,7 +340,14 @@ def _attach(s, k, sign, own, row, used):
 
 
 @inlined_kernel
-def _limit(room, rate, acceleration, settings, own, row):
+def _limit(
+    room: float,
+    rate: float,
+    acceleration: float,
+    settings: Settings,
+    own: JointParameters,
+    row: Row,
+) -> None:
     """Write the target of a limit at the distance `room` [rad or m], which changes at `rate`.
 
     `acceleration` is the acceleration of the distance without constraints.
@@ -336,7 +363,7 @@ def _limit(room, rate, acceleration, settings, own, row):
 
 
 @inlined_kernel
-def rigid_limit_law(room, settings):
+def rigid_limit_law(room: float, settings: Settings) -> tuple[float, float]:
     """Return the target and the wanted correction of a rigid limit [rad/s or m/s].
 
     Args:
@@ -350,7 +377,7 @@ def rigid_limit_law(room, settings):
 
 
 @inlined_kernel
-def rigid_limit_slopes(room, settings):
+def rigid_limit_slopes(room: float, settings: Settings) -> tuple[float, float]:
     """Return the derivatives of both results of `rigid_limit_law` by the room [1/s]."""
     slope = -1.0 / settings.time_step
     if room > 0.0:
@@ -360,7 +387,7 @@ def rigid_limit_slopes(room, settings):
 
 
 @inlined_kernel
-def mimic_error(dof, position, leader):
+def mimic_error(dof: Dof, position: float, leader: float) -> float:
     """Return the error of a joint that follows another [rad or m].
 
     Args:
@@ -372,7 +399,9 @@ def mimic_error(dof, position, leader):
 
 
 @inlined_kernel
-def _follow(forest, constrained, dof, row, response, used):
+def _follow(
+    forest: Forest, constrained: ConstraintBodies, dof: Dof, row: Row, response: Vector, used: int
+) -> int:
     """Make the row act against the joint that is mimicked, by its ratio."""
     for s in range(6):
         row.J_b[s] = 0.0
@@ -385,7 +414,7 @@ def _follow(forest, constrained, dof, row, response, used):
 
 
 @inlined_kernel
-def _hold(error, rate, settings, own, row):
+def _hold(error: float, rate: float, settings: Settings, own: JointParameters, row: Row) -> None:
     """Write the target of a row that holds `error` [rad or m] at zero."""
     time_step = settings.time_step
     if own.damping_time < 0.0:
@@ -396,7 +425,14 @@ def _hold(error, rate, settings, own, row):
 
 
 @inner_kernel
-def remember_joint_impulses(forest, rows, first, row_count, frictions, impulses_out):
+def remember_joint_impulses(
+    forest: Forest,
+    rows: Records[Row],
+    first: Index,
+    row_count: int,
+    frictions: Records[Friction],
+    impulses_out: Matrix,
+) -> None:
     """Store the impulses of joint constraints, from which the next step starts."""
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]

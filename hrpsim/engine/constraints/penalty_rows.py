@@ -17,10 +17,25 @@ import numpy as np
 
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Index,
+    Kinematics,
+    Mat3,
+    MaterialPair,
+    Records,
+    Row,
+    Scene,
+    Seconds,
+    Settings,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.constraints.contact_rows import contact_directions
 from hrpsim.engine.constraints.point_rows import point_velocity
 from hrpsim.engine.constraints.rows import coupling
 from hrpsim.engine.constraints.solver_table import ITERATIVE, PENALTY
+from hrpsim.engine.kinematics.forest import Forest
 
 OPEN, SLIDING, STUCK, CREEPING = range(4)  # phases of a penalty contact
 
@@ -45,7 +60,7 @@ _LEAST_SPEED = 1e-100  # [m/s]
 
 
 @inlined_kernel
-def _press_pair(s, pair, first, end):
+def _press_pair(s: Scene, pair: MaterialPair, first: Index, end: Index) -> tuple[bool, float]:
     """Write the impulses of the penalty contacts of two shapes.
 
     Returns:
@@ -66,7 +81,7 @@ def _press_pair(s, pair, first, end):
 
 
 @inner_kernel
-def write_penalty_rows(s):
+def write_penalty_rows(s: Scene) -> tuple[float, int]:
     """Write the impulses of penalty contacts' rows, and advance the state of their friction.
 
     The rows are the rows by `write_contact_rows`. constrained.velocity must be the velocity at the
@@ -103,7 +118,7 @@ def write_penalty_rows(s):
 
 
 @inlined_kernel
-def _end_of_pair(contacts, contact_count, first):
+def _end_of_pair(contacts: Records[Contact], contact_count: int, first: Index) -> int:
     """Return the index after the last contact of the pair of shapes that begins at `first`."""
     c = first
     while (
@@ -116,7 +131,9 @@ def _end_of_pair(contacts, contact_count, first):
 
 
 @inlined_kernel
-def _choose_spring(contact, pair, share, normal, x, time_step):
+def _choose_spring(
+    contact: Contact, pair: MaterialPair, share: float, normal: Row, x: Row, time_step: Seconds
+) -> float:
     """Write stiffness and damping of a point, and return the spring's maximum extension [m]."""
     mass = 1.0 / max(normal.inverse_mass, x.inverse_mass)
     k = pair.stiffness
@@ -130,7 +147,15 @@ def _choose_spring(contact, pair, share, normal, x, time_step):
 
 
 @inlined_kernel
-def _change_phase(kinematics, contact, settings, directions, force, speed, before):
+def _change_phase(
+    kinematics: Records[Kinematics],
+    contact: Contact,
+    settings: Settings,
+    directions: Mat3,
+    force: float,
+    speed: float,
+    before: float,
+) -> None:
     """Make a point open, begin to slide, or stick at its place.
 
     `before` < 0 means that the slip of the point has reversed.
@@ -147,7 +172,18 @@ def _change_phase(kinematics, contact, settings, directions, force, speed, befor
 
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
-def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y, speed, time_step):
+def _stick(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    contact: Contact,
+    pair: MaterialPair,
+    directions: Mat3,
+    force: float,
+    slip_x: float,
+    slip_y: float,
+    speed: float,
+    time_step: Seconds,
+) -> tuple[float, float]:
     """Return a point's friction at its anchor [N]; beyond a bound the point creeps or slides."""
     k, c = contact.stiffness, contact.damping
     stretch_x, stretch_y = _stretch(forest, kinematics, contact, directions)
@@ -165,7 +201,9 @@ def _stick(forest, kinematics, contact, pair, directions, force, slip_x, slip_y,
 
 
 @inner_kernel
-def _press(s, contact, pair, share, normal, x, y):
+def _press(
+    s: Scene, contact: Contact, pair: MaterialPair, share: float, normal: Row, x: Row, y: Row
+) -> None:
     """Write the rows of one penalty contact."""
     kinematics, settings, directions = s.kinematics, s.settings[0], s.work.directions
     time_step = settings.time_step
@@ -216,7 +254,7 @@ def _press(s, contact, pair, share, normal, x, y):
 
 
 @inlined_kernel
-def _to_body(kinematics, body, point, held_out):
+def _to_body(kinematics: Records[Kinematics], body: Index, point: Vec3, held_out: Vec3) -> None:
     """Write a point given from the tree's origin in the frame of its body."""
     for r in range(3):
         held_out[r] = point[r]
@@ -228,7 +266,9 @@ def _to_body(kinematics, body, point, held_out):
 
 
 @inlined_kernel
-def _stretch(forest, kinematics, contact, directions):
+def _stretch(
+    forest: Forest, kinematics: Records[Kinematics], contact: Contact, directions: Mat3
+) -> tuple[float, float]:
     """Return the distance of anchor a from anchor b along both tangents [m]."""
     along_x = along_y = 0.0
     for end in range(2):
@@ -248,7 +288,13 @@ def _stretch(forest, kinematics, contact, directions):
 
 
 @inlined_kernel
-def _anchor(kinematics, contact, directions, stretch_x, stretch_y):
+def _anchor(
+    kinematics: Records[Kinematics],
+    contact: Contact,
+    directions: Mat3,
+    stretch_x: float,
+    stretch_y: float,
+) -> None:
     """Anchor the spring at the present contact point, with given stretches along the tangents [m].
 
     The anchors follow a rolling point, and the point's slip stays.
@@ -262,7 +308,14 @@ def _anchor(kinematics, contact, directions, stretch_x, stretch_y):
 
 
 @inner_kernel
-def _stiffness_of_modes(contacts, first, end, time_step, rows, response):
+def _stiffness_of_modes(
+    contacts: Records[Contact],
+    first: Index,
+    end: Index,
+    time_step: Seconds,
+    rows: Records[Row],
+    response: Vector,
+) -> float:
     """Return the largest (k dt^2 + 2 c dt) / m of the modes of contacts first to end - 1.
 
     The largest eigenvalue of J M^-1 J^T K by the power method: never more than it is.

@@ -6,6 +6,16 @@
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Connection,
+    Index,
+    Kinematics,
+    Mat3,
+    PlacedConnection,
+    Records,
+    Vec3,
+)
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import point_velocity
 from hrpsim.model.system import FREE
 
@@ -32,7 +42,12 @@ PLACED_CONNECTION = np.dtype(
 
 
 @inner_kernel
-def place_frames(forest, kinematics, connection, joined_out):
+def place_frames(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    connection: Connection,
+    joined_out: PlacedConnection,
+) -> None:
     """Write the axes of both frames and the positions of their points."""
     out = joined_out
     a, b = connection.body_a, connection.body_b
@@ -46,7 +61,9 @@ def place_frames(forest, kinematics, connection, joined_out):
 
 
 @inlined_kernel
-def _place(kinematics, body, L, t, axes_out, point_out):
+def _place(
+    kinematics: Records[Kinematics], body: Index, L: Mat3, t: Vec3, axes_out: Mat3, point_out: Vec3
+) -> None:
     """Write the axes of a frame, and its point relative to the origin of the body's tree [m]."""
     if body < 0:
         for r in range(3):
@@ -63,7 +80,12 @@ def _place(kinematics, body, L, t, axes_out, point_out):
 
 
 @inner_kernel
-def place_moving_frames(forest, kinematics, connection, joined_out):
+def place_moving_frames(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    connection: Connection,
+    joined_out: PlacedConnection,
+) -> None:
     """Write the frames' poses, velocities and velocity-product accelerations."""
     out = joined_out
     place_frames(forest, kinematics, connection, out)
@@ -74,7 +96,16 @@ def place_moving_frames(forest, kinematics, connection, joined_out):
 
 
 @inlined_kernel
-def _move(forest, kinematics, body, arm, sign, omega_out, alpha_out, out):
+def _move(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    body: Index,
+    arm: Vec3,
+    sign: float,
+    omega_out: Vec3,
+    alpha_out: Vec3,
+    out: PlacedConnection,
+) -> None:
     """Write a body's angular velocity; add `sign` times the motion of the frame's point.
 
     The integrator holds the velocity of a free body's origin constant.

@@ -4,12 +4,33 @@
 """The three rows of a contact point together: forces, responses and common inverse mass."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Index,
+    Mat3,
+    Row,
+    Support,
+    Vec3,
+    Vec6,
+    Vector,
+)
 from hrpsim.engine.constraints.rows import start_row
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.simd import LANES, load, minus_times, plus, plus_times, store, times
 
 
 @inlined_kernel
-def attach_point(forest, constrained, contact, directions, normal, x, y, used):
+def attach_point(
+    forest: Forest,
+    constrained: ConstraintBodies,
+    contact: Contact,
+    directions: Mat3,
+    normal: Row,
+    x: Row,
+    y: Row,
+    used: int,
+) -> int:
     """Make three rows push body a along `directions` at the contact and body b in reverse.
 
     `find_point_responses` fills the response space afterwards.
@@ -60,7 +81,15 @@ def attach_point(forest, constrained, contact, directions, normal, x, y, used):
 
 
 @inlined_kernel
-def find_point_responses(forest, constrained, contact, normal, x, y, response):
+def find_point_responses(
+    forest: Forest,
+    constrained: ConstraintBodies,
+    contact: Contact,
+    normal: Row,
+    x: Row,
+    y: Row,
+    response: Vector,
+) -> None:
     """Write the responses of three rows that are attached to a contact point."""
     at = (normal.response_at, x.response_at, y.response_at)
     point = contact.point_a if contact.body_a >= 0 else contact.point_b
@@ -74,12 +103,14 @@ def find_point_responses(forest, constrained, contact, normal, x, y, response):
 
 
 @inlined_kernel
-def _tree_of(forest, constrained, body):
+def _tree_of(forest: Forest, constrained: ConstraintBodies, body: Index) -> Support:
     return constrained.supports[forest.bodies[body].root]
 
 
 @inlined_kernel
-def _force_through(point, directions, sign, J_n_out, J_x_out, J_y_out):
+def _force_through(
+    point: Vec3, directions: Mat3, sign: float, J_n_out: Vec6, J_x_out: Vec6, J_y_out: Vec6
+) -> None:
     """Write the spatial forces of `sign` times unit vectors through `point`."""
     p0, p1, p2 = sign * point[0], sign * point[1], sign * point[2]
     axis = 0
@@ -93,7 +124,18 @@ def _force_through(point, directions, sign, J_n_out, J_x_out, J_y_out):
 
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
-def _respond(forest, constrained, number, point, J_n, J_x, J_y, response, at, adds):
+def _respond(
+    forest: Forest,
+    constrained: ConstraintBodies,
+    number: Index,
+    point: Vec3,
+    J_n: Vec6,
+    J_x: Vec6,
+    J_y: Vec6,
+    response: Vector,
+    at: tuple[int, int, int],
+    adds: bool,
+) -> None:
     """Write, or add, the motion of the tree under the three forces on constraint body `number`.
 
     The block is symmetric, so its rows are used as columns. For each column, the velocity of the
@@ -129,7 +171,7 @@ def _respond(forest, constrained, number, point, J_n, J_x, J_y, response, at, ad
 
 
 @inner_kernel
-def find_masses(normal, x, y, response):
+def find_masses(normal: Row, x: Row, y: Row, response: Vector) -> None:
     """Write inverse_mass and cross of a contact's three rows; their responses must be known."""
     first = normal.at_a - normal.start_a
     nn, xx, yy, nx, xy, yn = _products(normal.J_a, x.J_a, y.J_a, normal, x, y, first, response)
@@ -145,7 +187,9 @@ def find_masses(normal, x, y, response):
 
 
 @inlined_kernel
-def _products(J_n, J_x, J_y, normal, x, y, first, response):
+def _products(
+    J_n: Vec6, J_x: Vec6, J_y: Vec6, normal: Row, x: Row, y: Row, first: Index, response: Vector
+) -> tuple[float, ...]:
     """Return one constraint body's share of J times the responses: n n, x x, y y, n x, x y, y n."""
     n, along_x, along_y = normal.response_at + first, x.response_at + first, y.response_at + first
     nn = xx = yy = nx = xy = yn = 0.0
@@ -161,7 +205,7 @@ def _products(J_n, J_x, J_y, normal, x, y, first, response):
 
 
 @inlined_kernel
-def point_velocity(normal, x, y, velocity):
+def point_velocity(normal: Row, x: Row, y: Row, velocity: Vector) -> tuple[float, float, float]:
     """Return J times the constraint bodies' velocity for the three rows of a contact [m/s]."""
     n, first, second = _three_products(normal.J_a, x.J_a, y.J_a, normal.at_a, velocity)
     if normal.at_b >= 0:
@@ -171,7 +215,9 @@ def point_velocity(normal, x, y, velocity):
 
 
 @inlined_kernel
-def _three_products(a, b, c, at, velocity):
+def _three_products(
+    a: Vec6, b: Vec6, c: Vec6, at: Index, velocity: Vector
+) -> tuple[float, float, float]:
     """Return a, b and c (6,) times the velocity of one constraint body."""
     v0, v1, v2 = velocity[at], velocity[at + 1], velocity[at + 2]
     v3, v4, v5 = velocity[at + 3], velocity[at + 4], velocity[at + 5]

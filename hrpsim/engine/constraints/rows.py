@@ -10,9 +10,24 @@ import numpy as np
 from hrpsim.common.errors import WorldError
 from hrpsim.engine.compile.compiled import inlined_kernel
 from hrpsim.engine.compile.fields import Axis, array
+from hrpsim.engine.compile.kernel_types import (
+    Connection,
+    ConstraintBody,
+    Index,
+    PlacedConnection,
+    Row,
+    Seconds,
+    Settings,
+    Support,
+    Vec3,
+    Vec6,
+    Vector,
+)
 from hrpsim.engine.constraints.compliant_law import held_law, stop_law
 from hrpsim.engine.constraints.impact_rows import IMPACT
 from hrpsim.engine.constraints.solver_table import AUTO, choose_solver
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.simd import LANES, broadcast, load, plus, plus_times, store, times
 
 DAMPING_STEPS = 2.0  # default damping time, in time steps
@@ -103,19 +118,19 @@ class Rows(NamedTuple):
 
 
 @inlined_kernel
-def is_one_sided(row):
+def is_one_sided(row: Row) -> bool:
     """Return whether a row (at a contact: the normal row) keeps a gap from closing."""
     return row.kind == CONTACT_ROW or row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
 
 
 @inlined_kernel
-def takes_time(row):
+def takes_time(row: Row) -> bool:
     """Return whether a row of joints is a bounded force, without effect in an impact."""
     return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT or row.kind == TENDON
 
 
 @inlined_kernel
-def row_velocity(row, velocity):
+def row_velocity(row: Row, velocity: Vector) -> float:
     """Return J times the constraint bodies' velocity, in three independent sums."""
     J, at = row.J_a, row.at_a
     x = J[0] * velocity[at] + J[1] * velocity[at + 1]
@@ -131,7 +146,7 @@ def row_velocity(row, velocity):
 
 
 @inlined_kernel
-def start_row(row, used):
+def start_row(row: Row, used: int) -> None:
     """Clear a row whose response will start at `used`."""
     row.constrained_b = row.at_b = -1
     row.width_a = row.width_b = 0
@@ -142,7 +157,14 @@ def start_row(row, used):
 
 
 @inlined_kernel
-def attach_constraint_body(forest, constrained, constraint_body, row, response, used):
+def attach_constraint_body(
+    forest: Forest,
+    constrained: ConstraintBodies,
+    constraint_body: Index,
+    row: Row,
+    response: Vector,
+    used: int,
+) -> int:
     """Attach J_a to `constraint_body`, and return the response space used so far.
 
     Args:
@@ -161,7 +183,14 @@ def attach_constraint_body(forest, constrained, constraint_body, row, response, 
 
 
 @inlined_kernel
-def attach_second_constraint_body(forest, constrained, constraint_body, row, response, used):
+def attach_second_constraint_body(
+    forest: Forest,
+    constrained: ConstraintBodies,
+    constraint_body: Index,
+    row: Row,
+    response: Vector,
+    used: int,
+) -> int:
     """Attach J_b to `constraint_body` as well, and return the response space used so far.
 
     Args:
@@ -183,7 +212,16 @@ def attach_second_constraint_body(forest, constrained, constraint_body, row, res
 
 
 @inlined_kernel
-def attach_pair(forest, constrained, pair, placed, turns, row, response, used):
+def attach_pair(
+    forest: Forest,
+    constrained: ConstraintBodies,
+    pair: Connection,
+    placed: PlacedConnection,
+    turns: bool,
+    row: Row,
+    response: Vector,
+    used: int,
+) -> int:
     """Make a row push body a of a pair along placed.direction and body b in reverse.
 
     The points are placed.point_a and placed.point_b.
@@ -221,7 +259,7 @@ def attach_pair(forest, constrained, pair, placed, turns, row, response, used):
 
 
 @inlined_kernel
-def write_force(point, d, sign, turns, J_out):
+def write_force(point: Vec3, d: Vec3, sign: float, turns: bool, J_out: Vec6) -> None:
     """Write the spatial force of `sign` times a unit force through `point`, or unit moment."""
     if turns:
         for r in range(3):
@@ -236,7 +274,14 @@ def write_force(point, d, sign, turns, J_out):
 
 
 @inlined_kernel
-def _write_response(constraint_body, tree, J, block, response, used):
+def _write_response(
+    constraint_body: ConstraintBody,
+    tree: Support,
+    J: Vec6,
+    block: Vector,
+    response: Vector,
+    used: int,
+) -> int:
     """Write the motion of the tree's columns under the force J on `constraint_body`.
 
     Return where it ends.
@@ -248,7 +293,14 @@ def _write_response(constraint_body, tree, J, block, response, used):
 
 
 @inlined_kernel
-def _add_response(constraint_body, tree, J, block, response, at):
+def _add_response(
+    constraint_body: ConstraintBody,
+    tree: Support,
+    J: Vec6,
+    block: Vector,
+    response: Vector,
+    at: Index,
+) -> None:
     """Add the motion of the tree's columns under the force J on `constraint_body`.
 
     The block is symmetric, so its rows, which are contiguous, serve as its columns.
@@ -270,7 +322,7 @@ def _add_response(constraint_body, tree, J, block, response, at):
 
 
 @inlined_kernel
-def coupling(row, other, response):
+def coupling(row: Row, other: Row, response: Vector) -> float:
     """Return J of the row `other` times the response of `row` [1/kg or 1/(kg m^2)].
 
     Both rows act on the same constraint bodies.
@@ -294,7 +346,7 @@ def coupling(row, other, response):
 
 
 @inlined_kernel
-def least_inverse_mass(row, constrained):
+def least_inverse_mass(row: Row, constrained: ConstraintBodies) -> float:
     """Return the inverse mass below which motion along a row is rounding only."""
     J = row.J_a
     square = 0.0
@@ -311,7 +363,7 @@ def least_inverse_mass(row, constrained):
 
 
 @inlined_kernel
-def wanted_correction(error, time_step, settings):
+def wanted_correction(error: float, time_step: Seconds, settings: Settings) -> float:
     """Return the displacement rate that corrects a part of an error, within the rate's bound.
 
     Args:
@@ -324,14 +376,22 @@ def wanted_correction(error, time_step, settings):
 
 
 @inlined_kernel
-def correction_slope(error, time_step, settings):
+def correction_slope(error, time_step: Seconds, settings: Settings):
     """Return the derivative of `wanted_correction` by the error [1/s]."""
     slope = -settings.correction_rate / time_step
     return slope if abs(slope * error) < settings.correction_speed else 0.0
 
 
 @inlined_kernel
-def soften(row, error, rate, bend, compliance, damping_time, time_step):
+def soften(
+    row: Row,
+    error: float,
+    rate: float,
+    bend: float,
+    compliance: float,
+    damping_time: Seconds,
+    time_step: Seconds,
+) -> None:
     """Make a row hold `error` at zero as a spring and damper (`held_law`).
 
     Args:
@@ -352,7 +412,7 @@ def soften(row, error, rate, bend, compliance, damping_time, time_step):
 
 
 @inlined_kernel
-def slip_by(row, compliance, damping_time, time_step):
+def slip_by(row: Row, compliance: float, damping_time: Seconds, time_step: Seconds) -> None:
     """Make a row yield by its spring and damper, without correction of an error.
 
     Args:
@@ -368,7 +428,15 @@ def slip_by(row, compliance, damping_time, time_step):
 
 
 @inlined_kernel
-def soften_stop(row, gap, rate, acceleration, compliance, damping_time, time_step):
+def soften_stop(
+    row: Row,
+    gap: float,
+    rate: float,
+    acceleration: float,
+    compliance: float,
+    damping_time: Seconds,
+    time_step: Seconds,
+) -> None:
     """Make a one-sided row resist as a spring and damper after its gap has closed (`stop_law`).
 
     Args:

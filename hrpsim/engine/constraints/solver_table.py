@@ -11,6 +11,7 @@ them.
 from typing import NamedTuple
 
 from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.kernel_types import Row
 from hrpsim.engine.constraints.friction_laws import CONE, DIFFERENTIABLE, LAWS
 
 # Codes of solvers, as choices. Rows are ITERATIVE, DIRECT or SPLIT; those of a contact may be
@@ -67,12 +68,12 @@ def solvers_of(kind: str) -> tuple[str, ...]:
 
 
 @inlined_kernel
-def choose_solver(row, choice):
+def choose_solver(row: Row, choice: int) -> None:
     """Write the solver that was chosen for a row."""
     row.solver, row.choice = _ROWS[choice], choice
 
 
 @inlined_kernel
-def takes_help(row):
+def takes_help(row: Row) -> int:
     """Return whether a solver other than the chosen one may take over the island of a row."""
     return _TAKES_HELP[row.choice]

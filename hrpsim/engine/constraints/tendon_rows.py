@@ -13,6 +13,7 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.fields import Axis, constant, state
+from hrpsim.engine.compile.kernel_types import Index, Indices, Records, Row, Scene
 from hrpsim.engine.constraints.rows import (
     TENDON,
     attach_constraint_body,
@@ -58,7 +59,7 @@ class Tendons(NamedTuple):
 
 
 @inner_kernel
-def number_tendon_rows(tendons, first, of_dof):
+def number_tendon_rows(tendons: Tendons, first: Index, of_dof: Indices) -> int:
     """Number the rows of driven tendons from `first` on, and return the next number.
 
     The degrees of freedom that driven tendons pull are marked.
@@ -75,7 +76,7 @@ def number_tendon_rows(tendons, first, of_dof):
 
 
 @inner_kernel
-def write_driven_tendons(s, used):
+def write_driven_tendons(s: Scene, used: int) -> int:
     """Write the row of each driven tendon, and return the response space used.
 
     `q` is the configuration in the middle of the step. Over the step the actuator gives the impulse
@@ -124,7 +125,7 @@ def write_driven_tendons(s, used):
 
 
 @inner_kernel
-def remember_tendon_impulses(rows, tendons):
+def remember_tendon_impulses(rows: Records[Row], tendons: Tendons) -> None:
     """Store the delivered impulses of tendons' actuators, from which the next step starts."""
     for k in range(tendons.drives.shape[0]):
         drive = tendons.drives[k]

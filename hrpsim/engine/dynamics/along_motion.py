@@ -10,7 +10,18 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelError, StateError
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel, prepared
-from hrpsim.engine.dynamics.articulated import place_inertias, workspace_of
+from hrpsim.engine.compile.kernel_types import (
+    Index,
+    LoadedLink,
+    Mat3,
+    Matrix,
+    Records,
+    Tensor,
+    Vec3,
+    Vec6,
+    Vector,
+)
+from hrpsim.engine.dynamics.articulated import Workspace, place_inertias, workspace_of
 from hrpsim.engine.dynamics.functions import DOWNWARD_GRAVITY, checked_configuration, finite
 from hrpsim.engine.dynamics.recursive import newton_euler
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
@@ -103,7 +114,16 @@ def _checked_motion(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 @kernel
-def efforts_along(w, gravity, q, v, dv, loaded, wrenches, tau_out):
+def efforts_along(
+    w: Workspace,
+    gravity: Vec3,
+    q: Matrix,
+    v: Matrix,
+    dv: Matrix,
+    loaded: Records[LoadedLink],
+    wrenches: Tensor,
+    tau_out: Matrix,
+) -> None:
     """Write the public generalised forces (n, nv) of samples q, v, dv (n, .)."""
     for t in range(q.shape[0]):
         update_poses(w.forest, q[t], w.kinematics)
@@ -128,7 +148,7 @@ def efforts_along(w, gravity, q, v, dv, loaded, wrenches, tau_out):
 
 
 @inlined_kernel
-def _load(w, loaded, wrench):
+def _load(w: Workspace, loaded: LoadedLink, wrench: Vec6) -> None:
     """Add a wrench in a link's frame to the `external` force of its body."""
     link, external = w.kinematics[loaded.body], w.articulated[loaded.body].external
     R, p, L = link.R, loaded.p, loaded.R
@@ -153,7 +173,7 @@ def _load(w, loaded, wrench):
 
 
 @inlined_kernel
-def _write_base_wrench(R, k, effort, tau_out):
+def _write_base_wrench(R: Mat3, k: Index, effort: Vector, tau_out: Vector) -> None:
     """Write force, then moment of a free base, both along its own axes."""
     for c in range(3):
         tau_out[k + c] = tau_out[k + 3 + c] = 0.0
@@ -163,7 +183,7 @@ def _write_base_wrench(R, k, effort, tau_out):
 
 
 @kernel
-def centers_along(w, q, com_out):
+def centers_along(w: Workspace, q: Matrix, com_out: Matrix) -> None:
     """Write the centre of mass (n, 3) of configurations (n, nq)."""
     for t in range(q.shape[0]):
         update_poses(w.forest, q[t], w.kinematics)

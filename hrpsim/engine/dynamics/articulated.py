@@ -18,6 +18,18 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.fields import allocate, new_array, work
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Inertia,
+    Kinematics,
+    Lanes,
+    Mat6,
+    Matrix,
+    Records,
+    Vec3,
+    Vec6,
+    Vector,
+)
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.kinematics.forest import Forest, forest_of
 from hrpsim.engine.kinematics.forward import KINEMATICS
@@ -64,7 +76,9 @@ def new_articulated(body_count: int) -> np.ndarray:
 
 
 @kernel
-def place_inertias(forest, kinematics, articulated_out):
+def place_inertias(
+    forest: Forest, kinematics: Records[Kinematics], articulated_out: Records[Articulated]
+) -> None:
     """Write the rigid-body inertia of every body about the origin of the body's tree.
 
     Args:
@@ -80,7 +94,9 @@ def place_inertias(forest, kinematics, articulated_out):
 
 
 @kernel
-def apply_base_wrench(forest, kinematics, tau, articulated):
+def apply_base_wrench(
+    forest: Forest, kinematics: Records[Kinematics], tau: Vector, articulated: Records[Articulated]
+) -> None:
     """Add the public generalised force `tau` (nv,) [N, Nm] of FREE bodies to their `external`."""
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
@@ -92,7 +108,9 @@ def apply_base_wrench(forest, kinematics, tau, articulated):
 
 
 @kernel
-def start_bodies(forest, kinematics, articulated_out):
+def start_bodies(
+    forest: Forest, kinematics: Records[Kinematics], articulated_out: Records[Articulated]
+) -> None:
     """Write the contribution of each body alone: inertia, I_A, a_vp and p_A.
 
     p_A = I a_vp + v x* I v - external. The acceleration a_vp by velocity products is separate (RBDA
@@ -114,7 +132,13 @@ def start_bodies(forest, kinematics, articulated_out):
 
 
 @kernel
-def factorise(forest, kinematics, joint_inertia, effort, articulated):
+def factorise(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    joint_inertia: Vector,
+    effort: Vector,
+    articulated: Records[Articulated],
+) -> int:
     """Propagate I_A and p_A from the leaves to the roots (pass 2).
 
     Call `start_bodies` before. The kernel writes U, D_inverse, u and root_inverse.
@@ -166,7 +190,7 @@ def factorise(forest, kinematics, joint_inertia, effort, articulated):
 
 
 @inlined_kernel
-def _times_vector(A, x):
+def _times_vector(A: Mat6, x: Vec6) -> Lanes:
     """Return the lanes of A x, A being symmetric (6, 8), in three independent sums."""
     first = plus_times(times(load(A, 0), x[0]), load(A, LANES), x[1])
     second = plus_times(times(load(A, 2 * LANES), x[2]), load(A, 3 * LANES), x[3])
@@ -175,7 +199,7 @@ def _times_vector(A, x):
 
 
 @inlined_kernel
-def _add_to_parent(I_A, U, D_inverse, above_out):
+def _add_to_parent(I_A: Mat6, U: Vec6, D_inverse: float, above_out: Mat6) -> None:
     """Add I_A - U U^T / D to the parent's."""
     scaled = times(load(U, 0), D_inverse)
     r = 0
@@ -186,7 +210,7 @@ def _add_to_parent(I_A, U, D_inverse, above_out):
 
 
 @inner_kernel
-def spread_inertia(placed, I_out):
+def spread_inertia(placed: Inertia, I_out: Mat6) -> None:
     """Write the 6x6 matrix of a placed inertia."""
     m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     I_out[0, 0], I_out[0, 1], I_out[0, 2] = placed[4], placed[7], placed[8]
@@ -204,7 +228,7 @@ def spread_inertia(placed, I_out):
 
 
 @inner_kernel
-def invert_symmetric(A, inverse_out):
+def invert_symmetric(A: Matrix, inverse_out: Matrix) -> bool:
     """Invert a symmetric positive definite 6x6 matrix; return False if the matrix is not definite.
 
     The Cholesky factor is written into the output first, then L^-T L^-1.
@@ -242,7 +266,13 @@ def invert_symmetric(A, inverse_out):
 
 
 @kernel
-def accelerations(forest, kinematics, gravity, articulated, dv_out):
+def accelerations(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    gravity: Vec3,
+    articulated: Records[Articulated],
+    dv_out: Vector,
+) -> None:
     """Propagate accelerations from the roots to the leaves (pass 3).
 
     Call `factorise` before. The kernel writes the proper acceleration a of every body.
@@ -285,7 +315,13 @@ def accelerations(forest, kinematics, gravity, articulated, dv_out):
 
 
 @inner_kernel
-def wrench_response(forest, kinematics, articulated, effort, dv_out):
+def wrench_response(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    effort: Vector,
+    dv_out: Vector,
+) -> None:
     """Find the motion that `constraint_wrench` on bodies and `effort` on joints cause alone.
 
     Forces give accelerations, and impulses give velocities. Gravity and bias forces take no part.

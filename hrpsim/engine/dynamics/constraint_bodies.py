@@ -13,6 +13,8 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.fields import Axis, array
+from hrpsim.engine.compile.kernel_types import Index, Indices, Records, Support
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.simd import LANES
 from hrpsim.model.system import FIXED, FREE
 
@@ -119,7 +121,7 @@ def forget_numbers(constrained: ConstraintBodies) -> None:
 
 
 @inner_kernel
-def number_constraint_bodies(forest, constrained_out):
+def number_constraint_bodies(forest: Forest, constrained_out: ConstraintBodies) -> tuple[int, int]:
     """Number the bodies `marked` 1 and the degrees of freedom with a mark in of_dof (>= 0).
 
     The kernel also marks and lists the bodies on the paths from constraint bodies to the roots. The
@@ -139,7 +141,7 @@ def number_constraint_bodies(forest, constrained_out):
 
 
 @inlined_kernel
-def _any_dof(of_dof):
+def _any_dof(of_dof: Indices) -> bool:
     """Return whether any degree of freedom is marked."""
     marks = 0
     for k in range(of_dof.shape[0]):
@@ -148,7 +150,7 @@ def _any_dof(of_dof):
 
 
 @inlined_kernel
-def _same_bodies(constrained):
+def _same_bodies(constrained: ConstraintBodies) -> bool:
     """Return whether the marked bodies are the same as at the last numbering."""
     different = 0
     for i in range(constrained.marked.shape[0]):
@@ -157,7 +159,7 @@ def _same_bodies(constrained):
 
 
 @inner_kernel
-def _number(forest, constrained_out):
+def _number(forest: Forest, constrained_out: ConstraintBodies) -> tuple[int, int]:
     """Number the marked constraint bodies, and return (count, block space needed)."""
     supports, of_dof, constrained = (
         constrained_out.supports,
@@ -203,7 +205,7 @@ def _number(forest, constrained_out):
 
 
 @inlined_kernel
-def _close_tree(column, needed, tree):
+def _close_tree(column: Index, needed: int, tree: Support) -> tuple[int, int]:
     """Write the width of a tree that ends before `column`; return the next one's column and block.
 
     Rows are some whole lanes long, so that they are read and written without a remainder.
@@ -214,7 +216,7 @@ def _close_tree(column, needed, tree):
 
 
 @inlined_kernel
-def _list_paths(forest, supports):
+def _list_paths(forest: Forest, supports: Records[Support]) -> None:
     """List the bodies on paths, tree by tree."""
     listed = 0
     for number in range(forest.order.shape[0]):
@@ -233,7 +235,7 @@ def _list_paths(forest, supports):
 
 
 @inlined_kernel
-def _find_lonely(forest, constrained_count, constrained_out):
+def _find_lonely(forest: Forest, constrained_count: int, constrained_out: ConstraintBodies) -> None:
     """Find the constraint bodies that are alone on their limb of a FREE base."""
     supports, constrained = constrained_out.supports, constrained_out.bodies
     for number in range(constrained_count):

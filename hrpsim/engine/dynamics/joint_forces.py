@@ -8,6 +8,16 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Control,
+    Dof,
+    Friction,
+    Records,
+    Seconds,
+    Vector,
+    Work,
+)
+from hrpsim.engine.kinematics.forest import Forest
 
 POSITIONS, VELOCITIES, EFFORTS = 1, 2, 4  # what a command gives, as bits of `given`
 OWN_GAINS = 8  # of the command, in place of the robot's
@@ -52,7 +62,14 @@ _ROUNDING = 1e-9
 
 
 @inner_kernel
-def advance_targets(forest, velocity, limit_impulses, time_step, applied, control):
+def advance_targets(
+    forest: Forest,
+    velocity: Vector,
+    limit_impulses: Vector,
+    time_step: Seconds,
+    applied: Vector,
+    control: Records[Control],
+) -> None:
     """Store the efforts that actuators delivered; advance every target by one step of its ramp.
 
     Limits stay marked if they acted, or if `velocity` is beyond them.
@@ -84,7 +101,14 @@ def advance_targets(forest, velocity, limit_impulses, time_step, applied, contro
 
 
 @inner_kernel
-def joint_forces(forest, control, q, velocity, horizon, work):
+def joint_forces(
+    forest: Forest,
+    control: Records[Control],
+    q: Vector,
+    velocity: Vector,
+    horizon: Seconds,
+    work: Work,
+) -> None:
     """Write the effort along every joint, and the inertia that the joint sees besides the links'.
 
     The kernel writes `effort`, `joint_inertia` and `actuator_inertia` (nv,) of `work`.
@@ -132,7 +156,7 @@ def joint_forces(forest, control, q, velocity, horizon, work):
 
 
 @inner_kernel
-def apply_frictions(frictions, effort, joint_inertia):
+def apply_frictions(frictions: Records[Friction], effort: Vector, joint_inertia: Vector) -> None:
     """Add sliding friction to the efforts (nv,) [Nm or N]; locked joints get infinite inertia."""
     for k in range(frictions.shape[0]):
         mark = frictions[k].mark
@@ -143,7 +167,7 @@ def apply_frictions(frictions, effort, joint_inertia):
 
 
 @inlined_kernel
-def spring_inertia(stiffness, time_step):
+def spring_inertia(stiffness: float, time_step: Seconds) -> float:
     """Return the inertia that a spring of force -k (q + dt (v' - v) / 4) adds to a joint.
 
     The rule is symmetric in time: second order, no loss of energy, stable at any stiffness, like
@@ -158,7 +182,7 @@ def spring_inertia(stiffness, time_step):
 
 
 @inlined_kernel
-def damping_inertia(damping, inertia, time_step):
+def damping_inertia(damping: float, inertia: float, time_step: Seconds) -> float:
     """Return the inertia that a damper of force -c (v + s (v' - v)) adds to a joint: s dt c.
 
     With z = c dt / `inertia`, s = (1 + z) / (2 + z). A damped inertia then slows by 1 / (1 + z +
@@ -194,7 +218,16 @@ def damping_slopes(
 
 
 @inner_kernel
-def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_release):
+def revise_limited(
+    forest: Forest,
+    control: Records[Control],
+    q: Vector,
+    velocity: Vector,
+    work: Work,
+    time_step: Seconds,
+    implicit: bool,
+    may_release: bool,
+) -> bool:
     """Mark actuators at their velocity or effort limits, and return whether a mark has changed.
 
     The acceleration work.dv + work.change (nv,) follows from the present marks. It includes
@@ -233,7 +266,7 @@ def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_
 
 
 @inlined_kernel
-def overspeed(rate, velocity_limit):
+def overspeed(rate: float, velocity_limit: float) -> int:
     """Return 1 or -1 where a joint velocity is beyond its upper or lower limit, else 0."""
     if abs(rate) <= (1.0 + _ROUNDING) * velocity_limit:
         return 0
@@ -241,7 +274,7 @@ def overspeed(rate, velocity_limit):
 
 
 @inlined_kernel
-def _actuator_inertia(dof, actuator, damped, time_step):
+def _actuator_inertia(dof: Dof, actuator: Control, damped: float, time_step: Seconds) -> float:
     """Return the actuator's share of the inertia that its joint sees in an implicit step.
 
     `damped` is the inertia that its damper and the joint's add together.
@@ -253,14 +286,22 @@ def _actuator_inertia(dof, actuator, damped, time_step):
 
 
 @inner_kernel
-def restore_marks(control):
+def restore_marks(control: Records[Control]) -> None:
     """Restore the marks that the last step left on actuators at their limits."""
     for k in range(control.shape[0]):
         control[k].saturated, control[k].limiting = control[k].mark, control[k].limiting_mark
 
 
 @inner_kernel
-def add_delivered_effort(forest, control, q, velocity, horizon, weight, work):
+def add_delivered_effort(
+    forest: Forest,
+    control: Records[Control],
+    q: Vector,
+    velocity: Vector,
+    horizon: Seconds,
+    weight: float,
+    work: Work,
+) -> None:
     """Add `weight` times the efforts by the actuators' laws to work.applied (nv,) [Nm or N].
 
     The efforts are taken at the state passed to `joint_forces`, with the acceleration work.dv +
@@ -278,7 +319,15 @@ def add_delivered_effort(forest, control, q, velocity, horizon, weight, work):
 
 
 @inlined_kernel
-def law_effort(dof, actuator, position, rate, acceleration, inertia, horizon):
+def law_effort(
+    dof: Dof,
+    actuator: Control,
+    position: float,
+    rate: float,
+    acceleration: float,
+    inertia: float,
+    horizon: Seconds,
+) -> float:
     """Return the effort of an actuator by its law over one step [Nm or N].
 
     Args:
@@ -298,7 +347,7 @@ def law_effort(dof, actuator, position, rate, acceleration, inertia, horizon):
 
 
 @inner_kernel
-def demand(actuator, position, rate):
+def demand(actuator: Control, position: float, rate: float) -> float:
     """Return the effort that the actuator's law requires, before the effort limit [Nm or N].
 
     Args:
@@ -314,7 +363,7 @@ def demand(actuator, position, rate):
 
 
 @inlined_kernel
-def demand_slope(actuator, kind):
+def demand_slope(actuator: Control, kind: int) -> float:
     """Return the derivative of `demand` by the effort (0), target position (1) or velocity (2)."""
     if kind == 0:
         return 1.0
@@ -322,6 +371,6 @@ def demand_slope(actuator, kind):
 
 
 @inlined_kernel
-def limited(wanted, effort_limit):
+def limited(wanted: float, effort_limit: float) -> float:
     """Return the effort `wanted` within the effort limit [Nm or N]."""
     return min(max(wanted, -effort_limit), effort_limit)

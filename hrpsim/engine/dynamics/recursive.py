@@ -4,6 +4,19 @@
 """Inverse dynamics, the joint-space inertia matrix, kinetic energy, in world-parallel frames."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Body,
+    Index,
+    Inertia,
+    Kinematics,
+    Matrix,
+    Records,
+    Vec3,
+    Vec6,
+    Vector,
+)
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.inertia import bias_force
 from hrpsim.engine.spatial.simd import load, plus, plus_times, store
 from hrpsim.engine.spatial.vector import dot_spatial
@@ -11,7 +24,14 @@ from hrpsim.model.system import FIXED, FREE
 
 
 @kernel
-def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
+def newton_euler(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    dv: Vector,
+    gravity: Vec3,
+    articulated: Records[Articulated],
+    effort_out: Vector,
+) -> None:
     """Find joint efforts by the recursive Newton-Euler algorithm (RBDA Table 5.1).
 
     The kernel reads `inertia` and `external` of the bodies' records. It writes their proper
@@ -50,7 +70,14 @@ def newton_euler(forest, kinematics, dv, gravity, articulated, effort_out):
 
 
 @inlined_kernel
-def _write_proper_acceleration(body, link, dv, gravity, articulated, a):
+def _write_proper_acceleration(
+    body: Body,
+    link: Kinematics,
+    dv: Vector,
+    gravity: Vec3,
+    articulated: Records[Articulated],
+    a: Vec6,
+) -> None:
     """Write the proper acceleration a (6,) of a body; the one of its parent must be known.
 
     link: KINEMATICS record of the body.
@@ -73,7 +100,13 @@ def _write_proper_acceleration(body, link, dv, gravity, articulated, a):
 
 
 @kernel
-def composite_inertia(forest, kinematics, articulated, composite_out, M_out):
+def composite_inertia(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    composite_out: Matrix,
+    M_out: Matrix,
+) -> None:
     """Write the mass matrix by the composite-rigid-body algorithm (RBDA Table 6.2).
 
     The rotor inertia is added on the diagonal.
@@ -110,7 +143,9 @@ def composite_inertia(forest, kinematics, articulated, composite_out, M_out):
 
 
 @inlined_kernel
-def _write_joint_column(forest, kinematics, i, placed, M_out):
+def _write_joint_column(
+    forest: Forest, kinematics: Records[Kinematics], i: Index, placed: Inertia, M_out: Matrix
+) -> None:
     """Write the row and column of a body's joint, up to the root of the tree.
 
     placed: inertia of the body's subtree (10,).
@@ -147,7 +182,7 @@ def _write_joint_column(forest, kinematics, i, placed, M_out):
 
 
 @inlined_kernel
-def _write_free_block(placed, k, M_out):
+def _write_free_block(placed: Inertia, k: Index, M_out: Matrix) -> None:
     """Write the block of a FREE body whose subtree has the inertia `placed` (10,)."""
     m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     M_out[k, k], M_out[k + 1, k + 1], M_out[k + 2, k + 2] = placed[4], placed[5], placed[6]
@@ -165,7 +200,12 @@ def _write_free_block(placed, k, M_out):
 
 
 @kernel
-def kinetic_energy(forest, kinematics, articulated, velocity):
+def kinetic_energy(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    velocity: Vector,
+) -> float:
     """Return the kinetic energy of the forest, rotors included [J]."""
     total = 0.0
     for i in range(forest.bodies.shape[0]):

@@ -15,6 +15,20 @@ unit forces.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Body,
+    ConstraintBody,
+    Index,
+    Kinematics,
+    Lanes,
+    Mat6,
+    Records,
+    Support,
+    Vector,
+)
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.simd import (
     LANES,
     broadcast,
@@ -35,7 +49,13 @@ _EFFORT = 6
 
 
 @inner_kernel
-def constrained_responses(forest, kinematics, articulated, constrained_count, constrained_out):
+def constrained_responses(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    constrained_count: int,
+    constrained_out: ConstraintBodies,
+) -> None:
     """Write the response block of every tree: column j of a block is the motion by a unit force j.
 
     Blocks are symmetric. For each constraint body the kernel computes three kinds of responses: its
@@ -78,7 +98,7 @@ def constrained_responses(forest, kinematics, articulated, constrained_count, co
 
 
 @inlined_kernel
-def _largest_response(constraint_body, tree, block):
+def _largest_response(constraint_body: ConstraintBody, tree: Support, block: Vector) -> float:
     """Return the largest diagonal entry of a constraint body's block with itself."""
     at = constraint_body.offset - tree.tree_start
     largest = 0.0
@@ -88,7 +108,14 @@ def _largest_response(constraint_body, tree, block):
 
 
 @inlined_kernel
-def _carry_up(forest, kinematics, articulated, number, constraint_body, supports):
+def _carry_up(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    number: Index,
+    constraint_body: ConstraintBody,
+    supports: Records[Support],
+) -> None:
     """Carry unit forces on constraint body `number`, one a column, to the root's `sweep`.
 
     Stores the effort of each joint on the path.
@@ -122,7 +149,7 @@ def _carry_up(forest, kinematics, articulated, number, constraint_body, supports
 
 
 @inlined_kernel
-def _answer_of_base(inverse, number, root):
+def _answer_of_base(inverse: Mat6, number: Index, root: Support) -> None:
     """Write the motions of a FREE body under unit forces on itself."""
     root.source = number
     for r in range(6):
@@ -130,7 +157,9 @@ def _answer_of_base(inverse, number, root):
 
 
 @inlined_kernel
-def _store_lanes(a0, a1, a2, a3, a4, a5, A_out):
+def _store_lanes(
+    a0: Lanes, a1: Lanes, a2: Lanes, a3: Lanes, a4: Lanes, a5: Lanes, A_out: Mat6
+) -> None:
     """Write six rows (6, 8)."""
     store(A_out, 0, a0)
     store(A_out, LANES, a1)
@@ -141,7 +170,7 @@ def _store_lanes(a0, a1, a2, a3, a4, a5, A_out):
 
 
 @inlined_kernel
-def _note_at_base(F, constraint_body, own):
+def _note_at_base(F: Mat6, constraint_body: ConstraintBody, own: Support) -> None:
     """Store the unit forces on a constraint body propagated to the base: F (6, 8)."""
     if constraint_body.dof < 0:
         for r in range(6):
@@ -152,7 +181,7 @@ def _note_at_base(F, constraint_body, own):
 
 
 @inlined_kernel
-def _product(x, a0, a1, a2, a3, a4, a5):
+def _product(x: Vector, a0: Lanes, a1: Lanes, a2: Lanes, a3: Lanes, a4: Lanes, a5: Lanes) -> Lanes:
     """Return the sum of lanes times the numbers `x` (6,), in three independent sums."""
     first = plus_times(times(a0, x[0]), a1, x[1])
     second = plus_times(times(a2, x[2]), a3, x[3])
@@ -161,7 +190,14 @@ def _product(x, a0, a1, a2, a3, a4, a5):
 
 
 @inlined_kernel
-def _carry_down(body, kinematics_i, articulated_i, supports, i, number):
+def _carry_down(
+    body: Body,
+    kinematics_i: Kinematics,
+    articulated_i: Articulated,
+    supports: Records[Support],
+    i: Index,
+    number: Index,
+) -> None:
     """Turn the forces at body `i` into motions of the body, given the motion of its parent.
 
     Only the parent moves a body through which the forces of constraint body `number` did not pass.
@@ -192,7 +228,7 @@ def _carry_down(body, kinematics_i, articulated_i, supports, i, number):
 
 
 @inlined_kernel
-def _apply_inverse(inverse, A):
+def _apply_inverse(inverse: Mat6, A: Mat6) -> None:
     """Replace A (6, 8) by inverse A."""
     a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
     a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
@@ -201,7 +237,13 @@ def _apply_inverse(inverse, A):
 
 
 @inlined_kernel
-def _couple_limbs(other, base, constraint_body, tree, constrained_out):
+def _couple_limbs(
+    other: int,
+    base: Index,
+    constraint_body: ConstraintBody,
+    tree: Support,
+    constrained_out: ConstraintBodies,
+) -> None:
     """Write the response of an earlier constraint body, on another limb or the base.
 
     The motions of the base under these are in its `sweep`.
@@ -236,7 +278,13 @@ def _couple_limbs(other, base, constraint_body, tree, constrained_out):
 
 
 @inlined_kernel
-def _couple_with_itself(forest, articulated, constraint_body, tree, constrained_out):
+def _couple_with_itself(
+    forest: Forest,
+    articulated: Records[Articulated],
+    constraint_body: ConstraintBody,
+    tree: Support,
+    constrained_out: ConstraintBodies,
+) -> None:
     """Write the response of a body alone on its limb to its own unit forces."""
     supports = constrained_out.supports
     A, P = tree.sweep, supports[constraint_body.body].at_base
@@ -263,7 +311,9 @@ def _couple_with_itself(forest, articulated, constraint_body, tree, constrained_
 
 
 @inlined_kernel
-def _along(P, k, a0, a1, a2, a3, a4, a5):
+def _along(
+    P: Mat6, k: Index, a0: Lanes, a1: Lanes, a2: Lanes, a3: Lanes, a4: Lanes, a5: Lanes
+) -> Lanes:
     """Return the sum of lanes times column `k` of P (6, 8), in three independent sums."""
     first = plus_times(times(a0, P[0, k]), a1, P[1, k])
     second = plus_times(times(a2, P[2, k]), a3, P[3, k])
@@ -272,7 +322,9 @@ def _along(P, k, a0, a1, a2, a3, a4, a5):
 
 
 @inlined_kernel
-def _write_answer(body, here, number, tree, constrained_out):
+def _write_answer(
+    body: Body, here: Support, number: Index, tree: Support, constrained_out: ConstraintBodies
+) -> None:
     """Copy the motion of a body and its joint into the block, for constraint body `number`.
 
     The motion fills rows of the constraint body's columns and, mirrored, columns of its rows.
@@ -308,7 +360,18 @@ def _write_answer(body, here, number, tree, constrained_out):
 
 
 @inlined_kernel
-def _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width):
+def _write_square(
+    a0: Lanes,
+    a1: Lanes,
+    a2: Lanes,
+    a3: Lanes,
+    a4: Lanes,
+    a5: Lanes,
+    block: Vector,
+    at: Index,
+    mirrored: int,
+    width: int,
+) -> None:
     """Write six by six numbers from entry `at` of the block on, and mirrored elsewhere."""
     # many parameters: six rows of numbers stay in registers
     store_six(block, at, a0)
@@ -326,7 +389,13 @@ def _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width):
 
 
 @inner_kernel
-def constrained_velocities(forest, kinematics, velocity, constrained_count, constrained_out):
+def constrained_velocities(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    velocity: Vector,
+    constrained_count: int,
+    constrained_out: ConstraintBodies,
+) -> None:
     """Write the velocity of every constraint body under the kernels' `velocity` (nv,)."""
     supports = constrained_out.supports
     last = forest.bodies[forest.order[forest.order.shape[0] - 1]].root

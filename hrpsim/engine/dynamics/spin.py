@@ -18,6 +18,7 @@ Without moments the Taylor series of the motion is exact up to rounding, and tak
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Mat3, Matrix, Seconds, Vec3, Vector
 from hrpsim.engine.spatial.rotation import rotate_quaternion, rotated
 from hrpsim.engine.spatial.vector import matrix_times
 
@@ -36,7 +37,14 @@ ORIENTATION = _MOST_TERMS + 1  # row of the same that it leaves to its callers
 
 
 @inner_kernel
-def solve_rows_of_three(a, b, c, x, y, z):
+def solve_rows_of_three(
+    a: Vec3 | tuple[float, float, float],
+    b: Vector | tuple[float, float, float],
+    c: Vector | tuple[float, float, float],
+    x: float,
+    y: float,
+    z: float,
+) -> tuple[float, float, float]:
     """Return u (three numbers) with A u = (x, y, z); not finite if A is singular.
 
     a: first row of A (3,).
@@ -55,7 +63,7 @@ def solve_rows_of_three(a, b, c, x, y, z):
 
 
 @inlined_kernel
-def free_acceleration(I, wx, wy, wz):
+def free_acceleration(I: Mat3, wx: float, wy: float, wz: float) -> tuple[float, float, float]:
     """Return the angular acceleration without a moment (body axes) [rad/s^2], I^-1 (I w x w)."""
     lx, ly, lz = matrix_times(I, wx, wy, wz)
     return solve_rows_of_three(
@@ -64,7 +72,9 @@ def free_acceleration(I, wx, wy, wz):
 
 
 @inner_kernel
-def spin_acceleration(I, wx, wy, wz, ax, ay, az, time_step):
+def spin_acceleration(
+    I: Mat3, wx: float, wy: float, wz: float, ax: float, ay: float, az: float, time_step: Seconds
+) -> tuple[float, float, float]:
     """Return the part of a step's angular acceleration by the gyroscopic torque [rad/s^2].
 
     The part is zero if the body turns so far in a step that the implicit rule has no solution
@@ -113,7 +123,9 @@ def spin_acceleration(I, wx, wy, wz, ax, ay, az, time_step):
 
 
 @inner_kernel
-def turn_freely_for(I, q, wx, wy, wz, duration, turning):
+def turn_freely_for(
+    I: Mat3, q: Vector, wx: float, wy: float, wz: float, duration: Seconds, turning: Matrix
+) -> tuple[float, float, float]:
     """Rotate a body's quaternion (4,) without moments; return the final angular velocity [rad/s].
 
     Both angular velocities are in the body's axes. The Taylor series of
@@ -145,7 +157,9 @@ def turn_freely_for(I, q, wx, wy, wz, duration, turning):
 
 
 @inner_kernel
-def _turn_far(I, q, wx, wy, wz, duration):
+def _turn_far(
+    I: Mat3, q: Vector, wx: float, wy: float, wz: float, duration: Seconds
+) -> tuple[float, float, float]:
     """Rotate a body without moments like `turn_freely_for`, for a turn of any size."""
     h = duration / _MOST_PARTS
     for _ in range(_MOST_PARTS):
@@ -158,7 +172,9 @@ def _turn_far(I, q, wx, wy, wz, duration):
 
 
 @inner_kernel
-def _add_series(I, q, wx, wy, wz, terms):
+def _add_series(
+    I: Mat3, q: Vector, wx: float, wy: float, wz: float, terms: Matrix
+) -> tuple[float, float, float]:
     """Turn q in unit time by the rate w [rad], and return the rate then."""
     first = terms[0]
     first[0], first[1], first[2] = wx, wy, wz

@@ -16,6 +16,17 @@ world, and limbs are independent of each other.
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Index,
+    Kinematics,
+    Records,
+    Subtree,
+    Vec3,
+    Vec6,
+    Vector,
+)
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotated
 from hrpsim.engine.spatial.sine_cosine import sine_cosine
 from hrpsim.engine.spatial.vector import placed_point, point_velocity
@@ -32,7 +43,14 @@ SUBTREE = np.dtype(
 
 
 @kernel
-def tree_momentum(forest, q, velocity, root, subtrees, momentum_out):
+def tree_momentum(
+    forest: Forest,
+    q: Vector,
+    velocity: Vector,
+    root: Index,
+    subtrees: Records[Subtree],
+    momentum_out: Vec3,
+) -> None:
     """Write the linear momentum of the tree on the free body `root`, along world axes.
 
     Args:
@@ -68,7 +86,9 @@ def tree_momentum(forest, q, velocity, root, subtrees, momentum_out):
 
 
 @inlined_kernel
-def _add_to_parent(body, q, velocity, here, above_out):
+def _add_to_parent(
+    body: Body, q: Vector, velocity: Vector, here: Subtree, above_out: Subtree
+) -> None:
     """Add the subtree of a body, its own mass included, to its parent's."""
     revolute = body.joint_type == REVOLUTE
     sine, cosine = 0.0, 1.0
@@ -93,7 +113,7 @@ def _add_to_parent(body, q, velocity, here, above_out):
 
 
 @inlined_kernel
-def add_momentum(body, link, v, momentum):
+def add_momentum(body: Body, link: Kinematics, v: Vec6, momentum: Vec3) -> None:
     """Add the momentum of one body to `momentum` (3,) [Ns].
 
     link: KINEMATICS record that places the body.

@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import ChainLink, ChainWork, Matrix, Records, Vec6
 
 CHAIN_JOINTS = 6
 LINK = np.dtype([("R", "f8", (3, 3)), ("p", "f8", (3,))])  # a frame in the one before it, at zero
@@ -40,7 +41,14 @@ _OPPOSITE = 1e-9
 
 
 @kernel
-def solve_chain(links, target, radius, tolerance, work, angles):
+def solve_chain(
+    links: Records[ChainLink],
+    target: ChainLink,
+    radius: float,
+    tolerance: float,
+    work: ChainWork,
+    angles: Vec6,
+) -> float:
     """Turn the joints of a chain until the tip is at `target`, and return the error |e| [m].
 
     The iteration ends at |e| <= tolerance, or if no step reduces |e|. The start angles decide which
@@ -81,7 +89,9 @@ def solve_chain(links, target, radius, tolerance, work, angles):
 
 
 @inlined_kernel
-def _look(links, angles, target, radius, work):
+def _look(
+    links: Records[ChainLink], angles: Vec6, target: ChainLink, radius: float, work: ChainWork
+) -> float:
     """Write axes, points and the error e for `angles`, and return |e| [m]."""
     R, p, turned = work.R, work.p, work.turned
     for a in range(3):
@@ -110,7 +120,7 @@ def _look(links, angles, target, radius, work):
 
 
 @inlined_kernel
-def _find_error(target, radius, work):
+def _find_error(target: ChainLink, radius: float, work: ChainWork) -> float:
     """Write the error e between the pose in `work` and the target, and return |e| [m]."""
     R, p, turned, e = work.R, work.p, work.turned, work.e
     for a in range(3):
@@ -138,7 +148,7 @@ def _find_error(target, radius, work):
 
 
 @inlined_kernel
-def _write_jacobian(radius, work):
+def _write_jacobian(radius: float, work: ChainWork) -> None:
     """Write J: how the tip moves, and turns times radius, for a unit rate of each joint."""
     p, J = work.p, work.J
     for k in range(CHAIN_JOINTS):
@@ -151,7 +161,7 @@ def _write_jacobian(radius, work):
 
 
 @inlined_kernel
-def _factorise(J, damping, A):
+def _factorise(J: Matrix, damping: float, A: Matrix) -> None:
     """Write the Cholesky factor (6, 6) of J J' + damping."""
     for a in range(6):
         for b in range(a + 1):
@@ -164,7 +174,7 @@ def _factorise(J, damping, A):
 
 
 @inlined_kernel
-def _step(damping, angles, work):
+def _step(damping: float, angles: Vec6, work: ChainWork) -> None:
     """Write the angles of the damped step from `angles`, for the e and J in `work`."""
     J, A, y = work.J, work.A, work.y
     _factorise(J, damping, A)

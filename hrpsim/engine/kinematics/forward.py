@@ -13,6 +13,8 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
 from hrpsim.engine.compile.fields import new_array
+from hrpsim.engine.compile.kernel_types import Index, Kinematics, Records, Vector
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotation_from_quaternion
 from hrpsim.engine.spatial.sine_cosine import sine_cosine
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE
@@ -40,14 +42,16 @@ def new_kinematics(body_count: int) -> np.ndarray:
 
 
 @kernel
-def update_poses(forest, q, kinematics_out):
+def update_poses(forest: Forest, q: Vector, kinematics_out: Records[Kinematics]) -> None:
     """Write origin, R, p and S of every body for the configuration q."""
     for i in range(forest.bodies.shape[0]):
         place_body(forest, q, i, kinematics_out)
 
 
 @kernel
-def update_velocities(forest, velocity, kinematics_out):
+def update_velocities(
+    forest: Forest, velocity: Vector, kinematics_out: Records[Kinematics]
+) -> None:
     """Write v and c of every body. Poses must be current.
 
     Args:
@@ -60,7 +64,7 @@ def update_velocities(forest, velocity, kinematics_out):
 
 
 @inlined_kernel
-def place_body(forest, q, i, kinematics_out):
+def place_body(forest: Forest, q: Vector, i: Index, kinematics_out: Records[Kinematics]) -> None:
     """Write origin, R, p and S of body `i`. The parent's pose must be current.
 
     Args:
@@ -119,7 +123,9 @@ def place_body(forest, q, i, kinematics_out):
 
 
 @inlined_kernel
-def move_body(forest, velocity, i, kinematics_out):
+def move_body(
+    forest: Forest, velocity: Vector, i: Index, kinematics_out: Records[Kinematics]
+) -> None:
     """Write v and c of body `i`; its pose, and v of its parent, must be current."""
     body = forest.bodies[i]
     link = kinematics_out[i]

@@ -14,12 +14,14 @@ Joint rates and q are the same in both layouts.
 import math
 
 from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Index, Vector
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotated
 from hrpsim.model.system import FREE
 
 
 @kernel
-def velocity_to_kernel(forest, q, v, velocity_out):
+def velocity_to_kernel(forest: Forest, q: Vector, v: Vector, velocity_out: Vector) -> None:
     """Write the kernels' velocity for the public `v` (both (nv,))."""
     for k in range(v.shape[0]):
         velocity_out[k] = v[k]
@@ -35,7 +37,7 @@ def velocity_to_kernel(forest, q, v, velocity_out):
 
 
 @kernel
-def velocity_from_kernel(forest, q, velocity, v_out):
+def velocity_from_kernel(forest: Forest, q: Vector, velocity: Vector, v_out: Vector) -> None:
     """Write the public v for the kernels' `velocity` (both (nv,))."""
     for k in range(velocity.shape[0]):
         v_out[k] = velocity[k]
@@ -43,7 +45,7 @@ def velocity_from_kernel(forest, q, velocity, v_out):
 
 
 @inner_kernel
-def make_public(forest, q, velocity):
+def make_public(forest: Forest, q: Vector, velocity: Vector) -> None:
     """Change a velocity (nv,) in place from the kernels' layout to the public layout."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
@@ -57,21 +59,25 @@ def make_public(forest, q, velocity):
 
 
 @inner_kernel
-def _unit_quaternion(q, at):
+def _unit_quaternion(q: Vector, at: Index) -> tuple[float, float, float, float]:
     x, y, z, w = q[at], q[at + 1], q[at + 2], q[at + 3]
     scale = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
     return x * scale, y * scale, z * scale, w * scale
 
 
 @kernel
-def acceleration_to_kernel(forest, q, velocity, dv, acceleration_out):
+def acceleration_to_kernel(
+    forest: Forest, q: Vector, velocity: Vector, dv: Vector, acceleration_out: Vector
+) -> None:
     """Write (d omega/dt, d^2 p/dt^2) in the world for the public dv, the rate of the public v."""
     velocity_to_kernel(forest, q, dv, acceleration_out)
     _add_turning(forest, velocity, 1.0, acceleration_out)
 
 
 @kernel
-def acceleration_from_kernel(forest, q, velocity, acceleration, dv_out):
+def acceleration_from_kernel(
+    forest: Forest, q: Vector, velocity: Vector, acceleration: Vector, dv_out: Vector
+) -> None:
     """Write the public acceleration dv_out (nv,), and overwrite `acceleration`.
 
     Args:
@@ -86,7 +92,7 @@ def acceleration_from_kernel(forest, q, velocity, acceleration, dv_out):
 
 
 @inner_kernel
-def _add_turning(forest, velocity, sign, acceleration):
+def _add_turning(forest: Forest, velocity: Vector, sign: float, acceleration: Vector) -> None:
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         if body.joint_type == FREE:

@@ -8,6 +8,16 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Bin,
+    BoxNode,
+    Index,
+    IndexTable,
+    Indices,
+    Matrix,
+    Pending,
+    Records,
+)
 
 # A node has the boxes of both its children. A child is a node, or a range of items in `order`.
 NODE = np.dtype(
@@ -34,7 +44,15 @@ def new_bins() -> np.ndarray:
 
 
 @kernel
-def build_tree(lower, upper, leaf_size, order, ranges, bins, nodes):
+def build_tree(
+    lower: Matrix,
+    upper: Matrix,
+    leaf_size: int,
+    order: Indices,
+    ranges: IndexTable,
+    bins: Records[Bin],
+    nodes: Records[BoxNode],
+) -> int:
     """Build a tree over n boxes, and return the number of nodes.
 
     Ranges are split at the least surface area heuristic, among bins along the longest axis (Wald,
@@ -76,7 +94,9 @@ def build_tree(lower, upper, leaf_size, order, ranges, bins, nodes):
 
 
 @inner_kernel
-def _bound(lower, upper, order, first, end, node, side):
+def _bound(
+    lower: Matrix, upper: Matrix, order: Indices, first: Index, end: Index, node: BoxNode, side: int
+) -> None:
     """Write the box of a range of items as a child's box; an empty range is at infinity."""
     for r in range(3):
         low, high = math.inf, -math.inf
@@ -86,7 +106,9 @@ def _bound(lower, upper, order, first, end, node, side):
 
 
 @inlined_kernel
-def _widest_axis(lower, upper, order, first, end):
+def _widest_axis(
+    lower: Matrix, upper: Matrix, order: Indices, first: Index, end: Index
+) -> tuple[int, float, float]:
     """Return the axis of largest spread of a range's doubled centres, where they begin, how far."""
     axis, least, width = 0, 0.0, -1.0
     for r in range(3):
@@ -100,7 +122,15 @@ def _widest_axis(lower, upper, order, first, end):
 
 
 @inner_kernel
-def _split(lower, upper, order, first, end, level, bins):
+def _split(
+    lower: Matrix,
+    upper: Matrix,
+    order: Indices,
+    first: Index,
+    end: Index,
+    level: int,
+    bins: Records[Bin],
+) -> int:
     """Arrange a range of items in two parts, and return the start of the second part."""
     axis, least, width = _widest_axis(lower, upper, order, first, end)
     if not width > 0.0 or level >= _DEEPEST_SPLIT:
@@ -126,7 +156,7 @@ def _split(lower, upper, order, first, end, level, bins):
 
 
 @inner_kernel
-def _cheapest_border(bins):
+def _cheapest_border(bins: Records[Bin]) -> int:
     """Return the bin before which items are split at the least cost; both parts have some."""
     best, border = math.inf, 1
     for b in range(1, _BINS):
@@ -150,7 +180,7 @@ def _cheapest_border(bins):
 
 
 @inlined_kernel
-def _empty(part):
+def _empty(part: Bin) -> None:
     """Make a BIN record hold nothing."""
     part.count = 0
     for r in range(3):
@@ -158,13 +188,15 @@ def _empty(part):
 
 
 @inlined_kernel
-def _area(x, y, z):
+def _area(x: float, y: float, z: float) -> float:
     """Return half the surface of a box [m^2]."""
     return x * y + y * z + z * x
 
 
 @inner_kernel
-def refit_tree(lower, upper, order, count, nodes):
+def refit_tree(
+    lower: Matrix, upper: Matrix, order: Indices, count: int, nodes: Records[BoxNode]
+) -> float:
     """Write the boxes of `count` nodes after items have moved, and return the sum of their areas.
 
     lower: lower corners of the items' boxes (n, 3).
@@ -191,7 +223,7 @@ def refit_tree(lower, upper, order, count, nodes):
 
 
 @inlined_kernel
-def inverse_of(rate):
+def inverse_of(rate: float) -> float:
     """Return 1 / rate for `enter_box`; near a zero rate, a number that no product overflows.
 
     Boxes are a little larger than their items, so a ray along a face is within the box.
@@ -200,7 +232,17 @@ def inverse_of(rate):
 
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
-def enter_box(node, side, x, y, z, ix, iy, iz, limit):
+def enter_box(
+    node: BoxNode,
+    side: int,
+    x: float,
+    y: float,
+    z: float,
+    ix: float,
+    iy: float,
+    iz: float,
+    limit: float,
+) -> float:
     """Return the distance at which a ray enters a child's box, or infinity if not before `limit`.
 
     Rounding errs on the safe side.
@@ -218,7 +260,9 @@ def enter_box(node, side, x, y, z, ix, iy, iz, limit):
 
 
 @inlined_kernel
-def enter_children(node, x, y, z, ix, iy, iz, limit):
+def enter_children(
+    node: BoxNode, x: float, y: float, z: float, ix: float, iy: float, iz: float, limit: float
+) -> tuple[float, float, int]:
     """Return where a ray enters the nearer and the farther child's box, and which is the nearer.
 
     Arguments and distances are the same as of `enter_box`.
@@ -229,7 +273,7 @@ def enter_children(node, x, y, z, ix, iy, iz, limit):
 
 
 @inlined_kernel
-def next_pending(stack, waiting, limit):
+def next_pending(stack: Records[Pending], waiting: int, limit: float) -> tuple[int, int]:
     """Return the next node that a ray enters before `limit`, or -1, and how many still wait.
 
     stack: PENDING records, of which the first `waiting` wait.

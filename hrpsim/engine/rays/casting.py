@@ -13,6 +13,15 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Flags,
+    Index,
+    Indices,
+    Matrix,
+    Scanner,
+    Target,
+    Vector,
+)
 from hrpsim.engine.kinematics.forward import update_poses
 from hrpsim.engine.rays.box_tree import (
     FARTHEST,
@@ -23,7 +32,7 @@ from hrpsim.engine.rays.box_tree import (
     refit_tree,
 )
 from hrpsim.engine.rays.height_field import field_normal, meet_field
-from hrpsim.engine.rays.records import HEIGHT_FIELD
+from hrpsim.engine.rays.records import HEIGHT_FIELD, RayScene
 from hrpsim.engine.rays.shapes import (
     meet_mesh,
     meet_plane,
@@ -39,7 +48,7 @@ _GROWTH = 1.5
 
 
 @inlined_kernel
-def place_frame(s, frame):
+def place_frame(s: RayScene, frame: Scanner | Target) -> None:
     """Write R (3, 3) and p (3,) [m] of a frame in the world.
 
     The frame has local_R and local_p in its body. Body -1 is the world.
@@ -60,7 +69,7 @@ def place_frame(s, frame):
 
 
 @inner_kernel
-def place_targets(s):
+def place_targets(s: RayScene) -> None:
     """Find the poses of all targets, and refit the tree to them if anything has moved."""
     moved = s.tree[0].count == 0
     for k in range(s.q.shape[0]):
@@ -90,7 +99,18 @@ def place_targets(s):
 
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
-def _meet(s, skipped, number, x, y, z, dx, dy, dz, limit):
+def _meet(
+    s: RayScene,
+    skipped: Flags,
+    number: Index,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    limit: float,
+) -> tuple[float, int]:
     """Return (distance, triangle or -1) at which a ray in the world meets a bounded target.
 
     The distance is infinite if the ray passes through the target.
@@ -110,7 +130,17 @@ def _meet(s, skipped, number, x, y, z, dx, dy, dz, limit):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def first_hit(s, skipped, x, y, z, dx, dy, dz, limit):
+def first_hit(
+    s: RayScene,
+    skipped: Flags,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    limit: float,
+) -> tuple[float, int, int]:
     """Return (distance, target, triangle) of the first hit, or (infinity, -1, -1) if there is none.
 
     If a ray meets several targets at the same distance, the first target counts.
@@ -152,13 +182,23 @@ def first_hit(s, skipped, x, y, z, dx, dy, dz, limit):
 
 
 @inlined_kernel
-def _comes_first(along, number, best, found):
+def _comes_first(along: float, number: Index, best: float, found: int) -> bool:
     """Return whether a hit is nearer than the nearest so far, or as near with a lower number."""
     return along < best or (along == best and (found < 0 or number < found))
 
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
-def _first_endless(s, skipped, x, y, z, dx, dy, dz, limit):
+def _first_endless(
+    s: RayScene,
+    skipped: Flags,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    limit: float,
+) -> tuple[float, int]:
     """Return (distance, target) of the first hit of a plane, or (limit, -1) if there is none."""
     best, found = limit, np.int64(-1)
     for k in range(s.endless.shape[0]):
@@ -173,7 +213,9 @@ def _first_endless(s, skipped, x, y, z, dx, dy, dz, limit):
 
 
 @inner_kernel
-def surface_normal(s, number, triangle, x, y, z):
+def surface_normal(
+    s: RayScene, number: Index, triangle: Index, x: float, y: float, z: float
+) -> tuple[float, float, float]:
     """Return the outward normal of a target at a point on its surface, both in the world.
 
     number: number of the target.
@@ -193,7 +235,16 @@ def surface_normal(s, number, triangle, x, y, z):
 
 
 @kernel
-def cast(s, skipped, origins, directions, limit, distances, normals, links):
+def cast(
+    s: RayScene,
+    skipped: Flags,
+    origins: Matrix,
+    directions: Matrix,
+    limit: float,
+    distances: Vector,
+    normals: Matrix,
+    links: Indices,
+) -> int:
     """Cast k rays and write the distance, normal and link of each first hit.
 
     Args:
@@ -221,7 +272,7 @@ def cast(s, skipped, origins, directions, limit, distances, normals, links):
 
 
 @inlined_kernel
-def _unit(d):
+def _unit(d: Vector) -> tuple[float, float, float]:
     """Return the unit vector along d (3,), even if the squares of d overflow."""
     x, y, z = d[0], d[1], d[2]
     squared = x * x + y * y + z * z

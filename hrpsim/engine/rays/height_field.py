@@ -13,6 +13,8 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import HeightField as HeightFieldType
+from hrpsim.engine.compile.kernel_types import Index, RayScene, Vector
 from hrpsim.engine.rays.shapes import AT_THE_START
 from hrpsim.model.shapes.terrain import HeightField
 
@@ -59,19 +61,21 @@ def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
 
 
 @inlined_kernel
-def _inverse(rate):
+def _inverse(rate: float) -> float:
     """Return 1 / rate, 0 for a ray that crosses no line of the grid."""
     return 1.0 / rate if rate != 0.0 else 0.0
 
 
 @inlined_kernel
-def _crossing(start, inverse, edge, after):
+def _crossing(start: float, inverse: float, edge: Index, after: float) -> float:
     """Return where a ray crosses a line of the grid, `after` or later."""
     return max((edge - start) * inverse, after) if inverse != 0.0 else math.inf
 
 
 @inlined_kernel
-def _within_slab(at, inverse, low, high, enter, leave):
+def _within_slab(
+    at: float, inverse: float, low: float, high: float, enter: float, leave: float
+) -> tuple[float, float]:
     """Return the part of a ray, from `enter` to `leave`, that is between two planes."""
     if inverse == 0.0:
         return (enter, leave) if at >= low and at <= high else (math.inf, -math.inf)
@@ -80,7 +84,7 @@ def _within_slab(at, inverse, low, high, enter, leave):
 
 
 @inlined_kernel
-def _cell_of(position, rate, count):
+def _cell_of(position: float, rate: float, count: int) -> int:
     """Return the cell of a position in grid units; on a grid line, the cell that a ray enters."""
     cell = math.floor(position)
     if rate < 0.0 and cell == position:
@@ -89,7 +93,9 @@ def _cell_of(position, rate, count):
 
 
 @inlined_kernel
-def _above(s, field, i, j, u, v, z):
+def _above(
+    s: RayScene, field: HeightFieldType, i: Index, j: Index, u: float, v: float, z: float
+) -> float:
     """Return the height of a point over the surface of cell (i, j), at u and v in the cell."""
     at = field.first_height + i * (field.cells[1] + 1) + j
     a, c = s.heights[at], s.heights[at + field.cells[1] + 2]
@@ -101,7 +107,17 @@ def _above(s, field, i, j, u, v, z):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def meet_field(s, field, x, y, z, dx, dy, dz, limit):
+def meet_field(
+    s: RayScene,
+    field: HeightFieldType,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    limit: float,
+) -> float:
     """Return the distance [m] at which a ray meets a height field; infinity if not before `limit`.
 
     x, y, z: start of the ray in the frame of the shape [m].
@@ -120,7 +136,18 @@ def meet_field(s, field, x, y, z, dx, dy, dz, limit):
 
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
-def _walk(s, field, u, v, z, du, dv, dz, enter, leave):
+def _walk(
+    s: RayScene,
+    field: HeightFieldType,
+    u: float,
+    v: float,
+    z: float,
+    du: float,
+    dv: float,
+    dz: float,
+    enter: float,
+    leave: float,
+) -> float:
     """Walk over the blocks between two distances, and return where the ray meets the surface."""
     nx, ny = field.cells[0], field.cells[1]
     iu, iv = _inverse(du), _inverse(dv)
@@ -158,7 +185,7 @@ def _walk(s, field, u, v, z, du, dv, dz, enter, leave):
 
 
 @inlined_kernel
-def _clear_side(first, last, bounds):
+def _clear_side(first: float, last: float, bounds: Vector) -> float:
     """Return 1 if a part of a ray passes above a block's bounds (2,), -1 if beneath, else 0."""
     if min(first, last) > bounds[1]:
         return 1.0
@@ -166,14 +193,28 @@ def _clear_side(first, last, bounds):
 
 
 @inlined_kernel
-def _within(position, block, count):
+def _within(position: float, block: Index, count: int) -> int:
     """Return the cell of a position, among the cells of one block."""
     low, high = block * BLOCK, min(block * BLOCK + BLOCK, count) - 1
     return int(min(max(math.floor(position), float(low)), float(high)))
 
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
-def _walk_cells(s, field, u, v, z, du, dv, dz, at, leave, i, j, side):
+def _walk_cells(
+    s: RayScene,
+    field: HeightFieldType,
+    u: float,
+    v: float,
+    z: float,
+    du: float,
+    dv: float,
+    dz: float,
+    at: float,
+    leave: float,
+    i: Index,
+    j: Index,
+    side: float,
+) -> tuple[float, float]:
     """Walk over cells from (i, j) on; return where the ray meets the surface, and its last side."""
     iu, iv, turning = _inverse(du), _inverse(dv), _inverse(du - dv)
     while True:
@@ -208,7 +249,9 @@ def _walk_cells(s, field, u, v, z, du, dv, dz, at, leave, i, j, side):
 
 
 @inner_kernel
-def field_normal(s, field, x, y):
+def field_normal(
+    s: RayScene, field: HeightFieldType, x: float, y: float
+) -> tuple[float, float, float]:
     """Return the upward normal of a height field above the place x, y [m] of the shape's frame."""
     u, v = (x - field.start[0]) * field.per_step[0], (y - field.start[1]) * field.per_step[1]
     i, j = _cell_of(u, 0.0, field.cells[0]), _cell_of(v, 0.0, field.cells[1])

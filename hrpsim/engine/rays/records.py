@@ -109,7 +109,7 @@ def new_ray_scene(forest: Forest, q: np.ndarray, targets: Sequence[Target]) -> R
 class _Pools:
     """The geometry of targets, each one once."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._numbers: dict[int, int] = {}  # by the identity of the mesh
         self._surfaces, self._nodes, self._triangles = [], [], []
         self._fields, self._heights, self._blocks = [], [], []

@@ -8,8 +8,19 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Flags,
+    Index,
+    Indices,
+    Matrix,
+    Records,
+    Scanner,
+    Tensor,
+    Vector,
+)
 from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.rays.casting import first_hit, place_frame, place_targets, surface_normal
+from hrpsim.engine.rays.records import RayScene
 
 BASE, YAW, WORLD = range(3)  # alignments
 
@@ -34,7 +45,7 @@ _PASSED = 2  # of a target that a ray passes through for a while
 
 
 @inner_kernel
-def _place(s, scanner):
+def _place(s: RayScene, scanner: Scanner) -> None:
     """Find the frame of the rays."""
     place_frame(s, scanner)
     here = scanner.R
@@ -54,7 +65,17 @@ def _place(s, scanner):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _lead(s, skipped, x, y, z, dx, dy, dz, height):
+def _lead(
+    s: RayScene,
+    skipped: Flags,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    height: float,
+) -> float:
     """Return how far before its origin a ray begins: `height`, or less beneath a roof.
 
     A solid that holds the origin is passed on the way, however high it is.
@@ -75,7 +96,9 @@ def _lead(s, skipped, x, y, z, dx, dy, dz, height):
 
 
 @inner_kernel
-def _surface_behind(s, skipped, x, y, z, dx, dy, dz):
+def _surface_behind(
+    s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float
+) -> tuple[float, int, bool]:
     """Return the next surface against a direction: distance, target, whether a solid ends there."""
     t, number, triangle = first_hit(s, skipped, x, y, z, -dx, -dy, -dz, math.inf)
     if number < 0:
@@ -85,7 +108,17 @@ def _surface_behind(s, skipped, x, y, z, dx, dy, dz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _is_within(s, skipped, roof, x, y, z, dx, dy, dz):
+def _is_within(
+    s: RayScene,
+    skipped: Flags,
+    roof: int,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+) -> bool:
     """Return whether a point beneath a roof lies in a solid that reaches up to that or beyond."""
     number, outwards = roof, False
     for _ in range(_MOST_SURFACES):
@@ -100,7 +133,16 @@ def _is_within(s, skipped, roof, x, y, z, dx, dy, dz):
 
 
 @kernel
-def scan(s, scanners, skipped, origins, directions, first, end, ranges):
+def scan(
+    s: RayScene,
+    scanners: Records[Scanner],
+    skipped: Flags,
+    origins: Matrix,
+    directions: Matrix,
+    first: Index,
+    end: Index,
+    ranges: Vector,
+) -> int:
     """Cast a part of a sensor's rays at the present poses, and write their ranges.
 
     Args:
@@ -139,8 +181,17 @@ def scan(s, scanners, skipped, origins, directions, first, end, ranges):
 
 @kernel  # many parameters: a kernel takes arrays, not objects
 def scan_side_by_side(
-    example, scenes, scanners, skipped, pattern_of, origins, directions, first, end, ranges
-):
+    example: RayScene,
+    scenes: Indices,
+    scanners: Records[Scanner],
+    skipped: Flags,
+    pattern_of: Indices,
+    origins: Tensor,
+    directions: Tensor,
+    first: Index,
+    end: Index,
+    ranges: Matrix,
+) -> int:
     """Do the scans from `first` to before `end` of many worlds, all rays of each.
 
     example: a reference to any of the worlds' scenes of rays.

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, MeshTriangle, RayScene, Surface, Vec3
 from hrpsim.engine.rays.box_tree import (
     FARTHEST,
     NODE,
@@ -29,7 +30,7 @@ _AROUND = 1e-9
 
 
 @inlined_kernel
-def first_of(enter, leave):
+def first_of(enter: float, leave: float) -> float:
     """Return where a ray meets a convex solid first: the entry, or the exit if it starts inside.
 
     The result is infinity if the line misses the solid, or has left the solid before the start.
@@ -40,7 +41,7 @@ def first_of(enter, leave):
 
 
 @inlined_kernel
-def _slab(start, rate, half):
+def _slab(start: float, rate: float, half: float) -> tuple[float, float]:
     """Return between which distances a line is within -half and half of an axis."""
     if rate == 0.0:
         return (-math.inf, math.inf) if abs(start) <= half else (math.inf, -math.inf)
@@ -49,7 +50,9 @@ def _slab(start, rate, half):
 
 
 @inner_kernel
-def _ball(x, y, z, dx, dy, dz, radius):
+def _ball(
+    x: float, y: float, z: float, dx: float, dy: float, dz: float, radius: float
+) -> tuple[float, float]:
     """Return where a line enters and leaves the ball about the origin [m].
 
     Distances are measured from the line's point nearest to the centre. The difference of large
@@ -65,7 +68,7 @@ def _ball(x, y, z, dx, dy, dz, radius):
 
 
 @inner_kernel
-def _tube(x, y, dx, dy, radius):
+def _tube(x: float, y: float, dx: float, dy: float, radius: float) -> tuple[float, float]:
     """Return where a line enters and leaves the endless cylinder about the z axis."""
     across = dx * dx + dy * dy
     if across < 1e-30:
@@ -81,7 +84,9 @@ def _tube(x, y, dx, dy, radius):
 
 
 @inner_kernel
-def meet_primitive(kind, size, x, y, z, dx, dy, dz):
+def meet_primitive(
+    kind: int, size: Vec3, x: float, y: float, z: float, dx: float, dy: float, dz: float
+) -> float:
     """Return the distance [m] at which a ray meets a bounded primitive, or infinity for never.
 
     kind: kind of the shape.
@@ -109,7 +114,7 @@ def meet_primitive(kind, size, x, y, z, dx, dy, dz):
 
 
 @inlined_kernel
-def meet_plane(z, dz):
+def meet_plane(z: float, dz: float) -> float:
     """Return the distance [m] at which a unit ray meets the plane z = 0, or infinity for never."""
     if dz == 0.0:
         return 0.0 if z == 0.0 else math.inf
@@ -118,7 +123,9 @@ def meet_plane(z, dz):
 
 
 @inner_kernel
-def primitive_normal(kind, size, x, y, z):
+def primitive_normal(
+    kind: int, size: Vec3, x: float, y: float, z: float
+) -> tuple[float, float, float]:
     """Return the outward normal of a primitive at a point x, y, z [m] of its surface."""
     if kind == PLANE:
         return 0.0, 0.0, 1.0
@@ -172,7 +179,9 @@ def mesh_tree(mesh: Mesh) -> MeshTree:
 
 
 @inlined_kernel
-def _meet_triangle(triangle, x, y, z, dx, dy, dz):
+def _meet_triangle(
+    triangle: MeshTriangle, x: float, y: float, z: float, dx: float, dy: float, dz: float
+) -> float:
     """Return the distance at which a unit ray meets a triangle, or infinity (Moeller-Trumbore)."""
     a, u, v = triangle.corner, triangle.first, triangle.second
     px, py, pz = dy * v[2] - dz * v[1], dz * v[0] - dx * v[2], dx * v[1] - dy * v[0]
@@ -193,7 +202,19 @@ def _meet_triangle(triangle, x, y, z, dx, dy, dz):
 
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
-def _meet_triangles(s, first, count, x, y, z, dx, dy, dz, best, found):
+def _meet_triangles(
+    s: RayScene,
+    first: Index,
+    count: int,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    best: float,
+    found: int,
+) -> tuple[float, int]:
     """Return the nearest hit so far, or the hit on one of `count` triangles if that is nearer."""
     for triangle in range(first, first + count):
         along = _meet_triangle(s.mesh_triangles[triangle], x, y, z, dx, dy, dz)
@@ -203,7 +224,17 @@ def _meet_triangles(s, first, count, x, y, z, dx, dy, dz, best, found):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def meet_mesh(s, surface, x, y, z, dx, dy, dz, limit):
+def meet_mesh(
+    s: RayScene,
+    surface: Surface,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    limit: float,
+) -> tuple[float, int]:
     """Return (distance [m], triangle) of a ray's first hit on a mesh, or (infinity, -1) for never.
 
     x, y, z: start of the ray in the mesh's frame [m].
@@ -239,7 +270,7 @@ def meet_mesh(s, surface, x, y, z, dx, dy, dz, limit):
 
 
 @inner_kernel
-def triangle_normal(triangle):
+def triangle_normal(triangle: MeshTriangle) -> tuple[float, float, float]:
     """Return the outward unit normal of a triangle."""
     u, v = triangle.first, triangle.second
     x, y, z = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]

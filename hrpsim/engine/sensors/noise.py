@@ -82,7 +82,7 @@ class SensorNoise:
         *,
         robot: str = "",
         world: int = 0,
-    ):
+    ) -> None:
         self._world, self._robot, self._name = world, robot, name
         self._kind = kind
         self._levels = levels

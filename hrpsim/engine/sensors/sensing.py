@@ -7,6 +7,17 @@ import numpy as np
 
 from hrpsim.engine.actuators.commands import delayed_slots
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Kinematics,
+    Mat3,
+    Matrix,
+    Records,
+    Sensor,
+    Tensor,
+    Vec3,
+    Vec6,
+)
 from hrpsim.engine.spatial.vector import placed_point, point_velocity
 from hrpsim.model.sensors.quantities import MOTION
 
@@ -30,7 +41,7 @@ SENSOR = np.dtype(
 
 
 @inner_kernel
-def keep_readings(sensors, past_readings):
+def keep_readings(sensors: Records[Sensor], past_readings: Tensor) -> None:
     """Store the measurements of a finished step as readings, after each sensor's latency."""
     for k in range(sensors.shape[0]):
         sensor = sensors[k]
@@ -42,7 +53,7 @@ def keep_readings(sensors, past_readings):
 
 
 @inlined_kernel
-def _delay(sensor, stored):
+def _delay(sensor: Sensor, stored: Matrix) -> None:
     """Store a measurement, and read the measurement of one latency before, 0 before the first."""
     newer, older = delayed_slots(sensor.slot, sensor)
     for r in range(6):
@@ -53,7 +64,12 @@ def _delay(sensor, stored):
 
 
 @inner_kernel
-def sense(kinematics, articulated, gravity, sensors_out):
+def sense(
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    gravity: Vec3,
+    sensors_out: Records[Sensor],
+) -> None:
     """Measure with every sensor: means over the step, in the frames of the sensors.
 
     A force sensor reads -(I_A a + p_A), the wrench [N, Nm] of the child side on the parent side
@@ -89,7 +105,7 @@ def sense(kinematics, articulated, gravity, sensors_out):
 
 
 @inner_kernel
-def _measure_wrench(here, wrench_out):
+def _measure_wrench(here: Articulated, wrench_out: Vec6) -> None:
     """Write the wrench of the child side on the parent side, about the tree's origin."""
     for r in range(6):
         total = here.constraint_wrench[r] - here.p_A[r]
@@ -99,7 +115,7 @@ def _measure_wrench(here, wrench_out):
 
 
 @inner_kernel
-def _take_out_weight(articulated, gravity, sensor):
+def _take_out_weight(articulated: Records[Articulated], gravity: Vec3, sensor: Sensor) -> None:
     """Remove the weight of the child side from sensor.wrench."""
     w = sensor.wrench
     for j in range(sensor.body, sensor.body + sensor.subtree_size):
@@ -113,7 +129,9 @@ def _take_out_weight(articulated, gravity, sensor):
 
 
 @inner_kernel
-def _measure_motion(v, here, x, y, z, motion_out):
+def _measure_motion(
+    v: Vec6, here: Articulated, x: float, y: float, z: float, motion_out: Vec6
+) -> None:
     """Write specific force, then angular velocity, at (x, y, z) from the tree's origin."""
     a, b, c = here.a, here.a_vp, here.delta_acceleration
     a0, a1, a2 = a[0] + b[0] + c[0], a[1] + b[1] + c[1], a[2] + b[2] + c[2]
@@ -127,7 +145,7 @@ def _measure_motion(v, here, x, y, z, motion_out):
 
 
 @inner_kernel
-def _turn_into_sensor(R, sensor):
+def _turn_into_sensor(R: Mat3, sensor: Sensor) -> None:
     """Write the reading: second half of the work vector first, along the sensor's axes."""
     L, w = sensor.R, sensor.wrench
     for c in range(3):
@@ -139,7 +157,7 @@ def _turn_into_sensor(R, sensor):
 
 
 @inner_kernel
-def _read_at_rest(gravity, sensor):
+def _read_at_rest(gravity: Vec3, sensor: Sensor) -> None:
     """Write the reading of a sensor that is fixed to the world."""
     L = sensor.R
     for c in range(3):

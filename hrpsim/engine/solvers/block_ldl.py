@@ -17,6 +17,8 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.fields import work
+from hrpsim.engine.compile.kernel_types import Column, Entry, Index, Indices, Vector
+from hrpsim.engine.solvers.elimination import Elimination
 
 _LARGEST = 1 << 40  # no pool has as many floats
 
@@ -30,7 +32,7 @@ class Factor(NamedTuple):
 
 
 @inner_kernel
-def factorise(elimination, active, matrix, factor_out):
+def factorise(elimination: Elimination, active: Indices, matrix: Vector, factor_out: Factor) -> int:
     """Factorise the active rows and columns of A.
 
     Args:
@@ -59,7 +61,7 @@ def factorise(elimination, active, matrix, factor_out):
 
 
 @inner_kernel
-def factor_work(elimination, active, factor_out):
+def factor_work(elimination: Elimination, active: Indices, factor_out: Factor) -> int:
     """Return an estimate of the multiplications that `factorise` takes for these active rows.
 
     A column of n rows over m later rows takes n (n + m)^2 / 2. Only active rows count.
@@ -84,7 +86,7 @@ def factor_work(elimination, active, factor_out):
 
 
 @inlined_kernel
-def _count_active(elimination, active, factor):
+def _count_active(elimination: Elimination, active: Indices, factor: Factor) -> None:
     """Write the number of active rows of each column."""
     for k in range(elimination.counts[0].node_count):
         column, count = elimination.columns[k], 0
@@ -94,7 +96,9 @@ def _count_active(elimination, active, factor):
 
 
 @inlined_kernel
-def _copy_column(elimination, k, active, matrix, factor):
+def _copy_column(
+    elimination: Elimination, k: Index, active: Indices, matrix: Vector, factor: Factor
+) -> None:
     """Copy a block column of A, transposed; inactive rows and columns become the identity's."""
     column, blocks = elimination.columns[k], factor.blocks
     first, size = column.first_row, column.size
@@ -116,7 +120,7 @@ def _copy_column(elimination, k, active, matrix, factor):
 
 
 @inlined_kernel
-def _copy_block(matrix, blocks, at, height, width):
+def _copy_block(matrix: Vector, blocks: Vector, at: Index, height: int, width: int) -> None:
     """Write the transpose of the block (height, width) of A."""
     if height == 6 and width == 6:
         _transpose(matrix, blocks, at, 6, 6)
@@ -125,7 +129,7 @@ def _copy_block(matrix, blocks, at, height, width):
 
 
 @inlined_kernel
-def _transpose(matrix, blocks, at, height, width):
+def _transpose(matrix: Vector, blocks: Vector, at: Index, height: int, width: int) -> None:
     if at < 0 or at > _LARGEST:
         return
     for s in range(width):
@@ -134,7 +138,15 @@ def _transpose(matrix, blocks, at, height, width):
 
 
 @inner_kernel
-def _drop_rows(blocks, at, active, first, height, other_first, width):
+def _drop_rows(
+    blocks: Vector,
+    at: Index,
+    active: Indices,
+    first: Index,
+    height: int,
+    other_first: Index,
+    width: int,
+) -> None:
     """Zero the rows and columns of a block that are not active."""
     for s in range(height):
         for r in range(width):
@@ -143,7 +155,7 @@ def _drop_rows(blocks, at, active, first, height, other_first, width):
 
 
 @inlined_kernel
-def _eliminate_column(elimination, k, factor):
+def _eliminate_column(elimination: Elimination, k: Index, factor: Factor) -> int:
     """Write D^-1 of column k, and turn the column's blocks into U.
 
     Returns:
@@ -168,7 +180,17 @@ def _eliminate_column(elimination, k, factor):
 
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
-def _reduce_row(blocks, row, shares, stride, source, width, inverse, first, terms):
+def _reduce_row(
+    blocks: Vector,
+    row: Index,
+    shares: Index,
+    stride: int,
+    source: Index,
+    width: int,
+    inverse: Vector,
+    first: Index,
+    terms: int,
+) -> None:
     """Subtract multiples of the first rows of the block at `source` from `row` (width,).
 
     The multiplier of row m is D^-1 times the entry at `shares` + m `stride`.
@@ -215,7 +237,7 @@ def _reduce_row(blocks, row, shares, stride, source, width, inverse, first, term
 
 
 @inlined_kernel
-def _update_later(elimination, k, factor):
+def _update_later(elimination: Elimination, k: Index, factor: Factor) -> None:
     """Subtract column k's part from every later block that it couples."""
     column, entries = elimination.columns[k], elimination.entries
     for e in range(column.start, column.end):
@@ -236,7 +258,14 @@ def _update_later(elimination, k, factor):
 
 
 @inlined_kernel
-def _update_block(elimination, column, at_j, at_i, target, factor):
+def _update_block(
+    elimination: Elimination,
+    column: Column,
+    at_j: Entry,
+    at_i: Entry,
+    target: Index,
+    factor: Factor,
+) -> None:
     """Subtract U_kj^T D^-1 U_ki from the block of j and i at `target`."""
     blocks, inverse, first = factor.blocks, factor.inverse_pivots, column.first_row
     n_j = elimination.columns[at_j.column].size
@@ -252,7 +281,7 @@ def _update_block(elimination, column, at_j, at_i, target, factor):
 
 
 @inner_kernel
-def solve(elimination, active, factor, x):
+def solve(elimination: Elimination, active: Indices, factor: Factor, x: Vector) -> None:
     """Replace the right side `x`, by row number, by the solution; inactive rows get zero.
 
     Args:
@@ -277,7 +306,7 @@ def solve(elimination, active, factor, x):
 
 
 @inlined_kernel
-def _solve_forward(elimination, k, factor, x):
+def _solve_forward(elimination: Elimination, k: Index, factor: Factor, x: Vector) -> None:
     """Solve L y = x and D z = y for column k, and subtract its part from the later rows."""
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     first, size, own = column.first_row, column.size, column.block
@@ -299,7 +328,9 @@ def _solve_forward(elimination, k, factor, x):
 
 
 @inlined_kernel
-def _forward_block(blocks, at, first, size, later, width, x):
+def _forward_block(
+    blocks: Vector, at: Index, first: Index, size: int, later: Index, width: int, x: Vector
+) -> None:
     """Subtract U^T z from the later rows."""
     if min(at, first, later) < 0 or max(at, first, later) > _LARGEST:
         return
@@ -311,7 +342,7 @@ def _forward_block(blocks, at, first, size, later, width, x):
 
 
 @inlined_kernel
-def _solve_backward(elimination, k, factor, x):
+def _solve_backward(elimination: Elimination, k: Index, factor: Factor, x: Vector) -> None:
     """Solve L^T x = z for column k, all later rows being done."""
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     first, size, own = column.first_row, column.size, column.block
@@ -334,7 +365,16 @@ def _solve_backward(elimination, k, factor, x):
 
 
 @inlined_kernel
-def _backward_block(blocks, at, first, size, later, width, inverse, x):
+def _backward_block(
+    blocks: Vector,
+    at: Index,
+    first: Index,
+    size: int,
+    later: Index,
+    width: int,
+    inverse: Vector,
+    x: Vector,
+) -> None:
     """Subtract D^-1 U x of the later rows from a column's."""
     if min(at, first, later) < 0 or max(at, first, later) > _LARGEST:
         return

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Matrix, Vector
 
 # Sweeps before momentum begins, and pairs of sweeps between two looks at the residual.
 _PLAIN_SWEEPS = 20
@@ -35,7 +36,7 @@ class BlockProblem(NamedTuple):
 
 
 @inlined_kernel
-def _velocity_of(c: int, problem, r):
+def _velocity_of(c: int, problem: BlockProblem, r: Vector) -> tuple[float, float, float]:
     """Return the velocity of a contact (normal, x, y) with the impulses r [m/s]."""
     b = problem.b
     n, x, y = b[3 * c], b[3 * c + 1], b[3 * c + 2]
@@ -48,7 +49,7 @@ def _velocity_of(c: int, problem, r):
 
 
 @kernel
-def natural_residual(problem, r):
+def natural_residual(problem: BlockProblem, r: Vector) -> float:
     """Return the Euclidean norm of the natural map of a BlockProblem at impulses r (3 m,) [Ns]."""
     total = 0.0
     for c in range(problem.friction.shape[0]):
@@ -68,7 +69,7 @@ def natural_residual(problem, r):
 
 
 @inner_kernel
-def _solve_contact(c: int, problem, r):
+def _solve_contact(c: int, problem: BlockProblem, r: Vector) -> float:
     """Solve one contact, all others held."""
     masses, crosses = problem.masses, problem.crosses
     n, x, y = _velocity_of(c, problem, r)
@@ -83,7 +84,9 @@ def _solve_contact(c: int, problem, r):
 
 
 @kernel
-def sweep_blocks(problem, accuracy, limit, momentum, work, r):
+def sweep_blocks(
+    problem: BlockProblem, accuracy: float, limit: int, momentum: int, work: Matrix, r: Vector
+) -> int:
     """Sweep forth and back until the residual is small, and return the number of sweeps.
 
     Args:
@@ -118,7 +121,7 @@ def sweep_blocks(problem, accuracy, limit, momentum, work, r):
 
 
 @inner_kernel
-def _add_momentum(masses, age: float, last, guess, r):
+def _add_momentum(masses: Matrix, age: float, last: Vector, guess: Vector, r: Vector) -> float:
     """Extrapolate the impulses after a pair of sweeps, and return the age of the momentum.
 
     last: impulses after the previous pair.

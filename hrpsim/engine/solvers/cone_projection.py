@@ -19,6 +19,15 @@ afterwards.
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Indices,
+    Island,
+    Matrix,
+    Records,
+    Row,
+    Vector,
+)
 from hrpsim.engine.constraints.friction_laws import is_isotropic, project_onto_cone
 from hrpsim.engine.constraints.point_rows import point_velocity
 from hrpsim.engine.constraints.solver_table import ITERATIVE
@@ -41,7 +50,7 @@ _NEARER = 0.8
 
 
 @inlined_kernel
-def has_free_cone(normal):
+def has_free_cone(normal: Row) -> bool:
     """Return whether a contact's impulses may take any value in a cone, as the sweeps require.
 
     Springs give the impulses of penalty contacts, and the direct solver gives the impulses of
@@ -53,8 +62,17 @@ def has_free_cone(normal):
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve_cones(
-    contacts, rows, island_rows, island, response, tolerance, sweep_limit, period, velocity, work
-):
+    contacts: Records[Contact],
+    rows: Records[Row],
+    island_rows: Indices,
+    island: Island,
+    response: Vector,
+    tolerance: float,
+    sweep_limit: int,
+    period: int,
+    velocity: Vector,
+    work: Matrix,
+) -> tuple[int, bool]:
     """Sweep forth and back until a pair of sweeps changes little.
 
     Arguments are the same as of `projected_gauss_seidel.solve`. Contacts without a free cone are
@@ -85,7 +103,7 @@ def solve_cones(
 
 
 @inner_kernel
-def least_load(rows, island_rows, island):
+def least_load(rows: Records[Row], island_rows: Indices, island: Island) -> float:
     """Return the least normal impulse of a loaded contact in an island [Ns]."""
     largest = 0.0
     for k in range(island.first, island.contact_end):
@@ -94,7 +112,13 @@ def least_load(rows, island_rows, island):
 
 
 @inner_kernel
-def _largest_slip(contacts, rows, island_rows, island, velocity):
+def _largest_slip(
+    contacts: Records[Contact],
+    rows: Records[Row],
+    island_rows: Indices,
+    island: Island,
+    velocity: Vector,
+) -> float:
     """Return the largest slip of a loaded contact that did not slide from the start on [m/s]."""
     largest, load = 0.0, least_load(rows, island_rows, island)
     for k in range(island.first, island.contact_end):
@@ -107,7 +131,14 @@ def _largest_slip(contacts, rows, island_rows, island, velocity):
 
 
 @inner_kernel
-def _sweep(rows, island_rows, island, response, velocity, back):
+def _sweep(
+    rows: Records[Row],
+    island_rows: Indices,
+    island: Island,
+    response: Vector,
+    velocity: Vector,
+    back: bool,
+) -> float:
     """Solve the rows of a span in turn, and return the largest change of a velocity [m/s]."""
     change = 0.0
     for step in range(island.first, island.end):
@@ -126,7 +157,7 @@ def _sweep(rows, island_rows, island, response, velocity, back):
 
 
 @inner_kernel
-def _project_contact(normal, x, y, response, velocity):
+def _project_contact(normal: Row, x: Row, y: Row, response: Vector, velocity: Vector) -> float:
     """Move a contact's impulses against the contact's velocity and onto its cone.
 
     Returns:
@@ -149,6 +180,6 @@ def _project_contact(normal, x, y, response, velocity):
 
 
 @inlined_kernel
-def _short(row, along):
+def _short(row: Row, along: float) -> float:
     """Return a row's target less its velocity and compliance term [m/s]."""
     return row.target - along - row.compliance * row.impulse

@@ -20,6 +20,7 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.fields import work
+from hrpsim.engine.compile.kernel_types import Bundle, Element, GraphNode, Index, Indices, Records
 
 NODE = np.dtype(
     [
@@ -62,7 +63,9 @@ class Contraction(NamedTuple):
 
 
 @inner_kernel
-def order_nodes(nodes, node_count, graph, order_out):
+def order_nodes(
+    nodes: Records[GraphNode], node_count: int, graph: Contraction, order_out: Indices
+) -> None:
     """Write the nodes into `order_out` (node_count,) in their order of elimination.
 
     Ties go to the bundle next to the latest contraction, then to the lower bundle. Grids fill a
@@ -93,7 +96,7 @@ def order_nodes(nodes, node_count, graph, order_out):
 
 
 @inlined_kernel
-def _start(nodes, node_count, graph):
+def _start(nodes: Records[GraphNode], node_count: int, graph: Contraction) -> None:
     """Make each node an edge of the graph; bundle the parallel ones."""
     for n in range(node_count):
         node = nodes[n]
@@ -113,7 +116,7 @@ def _start(nodes, node_count, graph):
 
 
 @inlined_kernel
-def _start_bundle(node, n, graph):
+def _start_bundle(node: GraphNode, n: int, graph: Contraction) -> None:
     """Make node `n` a bundle, and attach its ends."""
     bundle = graph.bundles[n]
     bundle.size = node.size
@@ -129,20 +132,20 @@ def _start_bundle(node, n, graph):
 
 
 @inlined_kernel
-def _empty(element):
+def _empty(element: Element) -> None:
     element.head = element.bundle = -1
     element.weight = element.is_joined = 0
 
 
 @inlined_kernel
-def _attach(end, size, element, next_end):
+def _attach(end: Index, size: int, element: Element, next_end: Indices) -> None:
     next_end[end] = element.head
     element.head = end
     element.weight += size
 
 
 @inlined_kernel
-def _cost_of(bundle, elements):
+def _cost_of(bundle: Bundle, elements: Records[Element]) -> int:
     if bundle.end_a == bundle.end_b:
         return 0
     beyond_a = elements[bundle.end_a].weight - bundle.size
@@ -150,7 +153,7 @@ def _cost_of(bundle, elements):
 
 
 @inner_kernel
-def _contract(b, done, heap_size, graph):
+def _contract(b: int, done: int, heap_size: int, graph: Contraction) -> int:
     """Make the two elements of an eliminated bundle one, and return the heap's size."""
     bundle = graph.bundles[b]
     if bundle.end_a < 0:
@@ -183,7 +186,7 @@ def _contract(b, done, heap_size, graph):
 
 
 @inner_kernel
-def _join_parallel(e, heap_size, graph):
+def _join_parallel(e: int, heap_size: int, graph: Contraction) -> int:
     """Join the bundles that end at element `e` and at a common other element.
 
     Eliminated bundles are forgotten.
@@ -222,14 +225,14 @@ def _join_parallel(e, heap_size, graph):
 
 
 @inlined_kernel
-def _parallel(x, y):
+def _parallel(x: Bundle, y: Bundle) -> bool:
     if x.end_a == y.end_a:
         return x.end_b == y.end_b
     return x.end_a == y.end_b and x.end_b == y.end_a
 
 
 @inlined_kernel
-def _before(b, c, bundles):
+def _before(b: int, c: int, bundles: Records[Bundle]) -> bool:
     x, y = bundles[b], bundles[c]
     if x.cost != y.cost:
         return x.cost < y.cost
@@ -239,13 +242,13 @@ def _before(b, c, bundles):
 
 
 @inlined_kernel
-def _put(b, index, graph):
+def _put(b: int, index: Index, graph: Contraction) -> None:
     graph.heap[index] = b
     graph.bundles[b].index = index
 
 
 @inner_kernel
-def _sift_up(index, graph):
+def _sift_up(index: Index, graph: Contraction) -> int:
     """Move a bundle towards the heap's top to its place, and return its index."""
     b = graph.heap[index]
     while index > 0:
@@ -259,7 +262,7 @@ def _sift_up(index, graph):
 
 
 @inner_kernel
-def _sift_down(index, heap_size, graph):
+def _sift_down(index: Index, heap_size: int, graph: Contraction) -> None:
     """Move a bundle away from the heap's top to its place."""
     b = graph.heap[index]
     below = 2 * index + 1
@@ -277,7 +280,7 @@ def _sift_down(index, heap_size, graph):
 
 
 @inner_kernel
-def _remove(b, heap_size, graph):
+def _remove(b: int, heap_size: int, graph: Contraction) -> int:
     """Take a bundle out of the heap, and return the new size of the heap."""
     index = graph.bundles[b].index
     graph.bundles[b].index = -1

@@ -13,9 +13,11 @@ friction. The iteration of split contacts starts from that result.
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Indices, Island, Records, Row, Vector
 from hrpsim.engine.constraints.friction_laws import friction_bound, friction_holds
 from hrpsim.engine.constraints.rows import row_velocity
 from hrpsim.engine.constraints.solver_table import DIRECT, ITERATIVE, SPLIT
+from hrpsim.engine.solvers.direct_system import DirectSystem
 from hrpsim.engine.solvers.pivoting import (
     allowed_work,
     choose_active,
@@ -42,18 +44,18 @@ _ROUNDS = 20
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve_coupled(
-    rows,
-    row_count,
-    island_rows,
-    island,
-    has_cones,
-    response,
-    tolerance,
-    round_limit,
-    work,
-    velocity,
-    system,
-):
+    rows: Records[Row],
+    row_count: int,
+    island_rows: Indices,
+    island: Island,
+    has_cones: bool,
+    response: Vector,
+    tolerance: float,
+    round_limit: int,
+    work: int,
+    velocity: Vector,
+    system: DirectSystem,
+) -> tuple[int, int, int, bool]:
     """Solve a span that has all direct rows; write impulses and the resulting velocity.
 
     If the direct solver does not finish, or exceeds its work limit, its rows are solved iteratively
@@ -112,7 +114,17 @@ def solve_coupled(
 
 
 @inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
-def _sweep(rows, island_rows, island, has_cones, rounds, finished, response, velocity, system):
+def _sweep(
+    rows: Records[Row],
+    island_rows: Indices,
+    island: Island,
+    has_cones: bool,
+    rounds: int,
+    finished: bool,
+    response: Vector,
+    velocity: Vector,
+    system: DirectSystem,
+) -> float:
     """Sweep once over the rows that are not solved directly; return the largest change [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):
@@ -133,7 +145,9 @@ def _sweep(rows, island_rows, island, has_cones, rounds, finished, response, vel
 
 
 @inner_kernel
-def return_to_start(rows, row_count, response, velocity, system):
+def return_to_start(
+    rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
+) -> None:
     """Restore the impulses from which the solution started."""
     for number in range(row_count):
         rows[number].impulse = system.start[number]
@@ -141,7 +155,7 @@ def return_to_start(rows, row_count, response, velocity, system):
 
 
 @inner_kernel
-def _release_split(rows, row_count, system):
+def _release_split(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
     """Leave split contacts to the iteration from here on."""
     for number in range(row_count):
         if rows[number].solver == SPLIT:
@@ -150,7 +164,9 @@ def _release_split(rows, row_count, system):
 
 
 @inlined_kernel
-def _solve_contact(normal, x, y, has_cones, response, velocity):
+def _solve_contact(
+    normal: Row, x: Row, y: Row, has_cones: bool, response: Vector, velocity: Vector
+) -> float:
     """Solve one contact iteratively, and return the largest change of velocity [m/s]."""
     if has_cones:
         return solve_contact(normal, x, y, response, velocity)
@@ -162,7 +178,14 @@ def _solve_contact(normal, x, y, has_cones, response, velocity):
 
 
 @inner_kernel
-def _hold_cone(rows, number, rounds, response, velocity, system):
+def _hold_cone(
+    rows: Records[Row],
+    number: Index,
+    rounds: int,
+    response: Vector,
+    velocity: Vector,
+    system: DirectSystem,
+) -> float:
     """Keep the friction of a direct contact in its cone, and return the change of velocity [m/s].
 
     Sticking friction is part of the direct block. Friction beyond the cone is brought back and
@@ -197,7 +220,7 @@ def _hold_cone(rows, number, rounds, response, velocity, system):
 
 
 @inner_kernel
-def _bring_into_cone(normal, x, y, response, velocity):
+def _bring_into_cone(normal: Row, x: Row, y: Row, response: Vector, velocity: Vector) -> None:
     """Bring friction back within its bounds after the solution stopped early."""
     new_x, new_y = bounded_friction(normal, x.impulse, y.impulse)
     set_impulse(x, new_x, response, velocity)
@@ -205,7 +228,9 @@ def _bring_into_cone(normal, x, y, response, velocity):
 
 
 @inner_kernel
-def largest_error(rows, island_rows, island, velocity):
+def largest_error(
+    rows: Records[Row], island_rows: Indices, island: Island, velocity: Vector
+) -> tuple[float, int]:
     """Return the largest error of a span's rows [m/s], and the number of that row.
 
     The error of a row is the change of its velocity if the row alone were solved again. Without
@@ -229,6 +254,6 @@ def largest_error(rows, island_rows, island, velocity):
 
 
 @inlined_kernel
-def _error_of(row, velocity):
+def _error_of(row: Row, velocity: Vector) -> float:
     new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
     return abs(new - row.impulse) * row.inverse_mass

@@ -13,8 +13,11 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.fields import allocate, part, work
-from hrpsim.engine.constraints.rows import CONTACT_ROW
+from hrpsim.engine.compile.kernel_types import Column, GraphNode, Index, Records, Row, Vector
+from hrpsim.engine.constraints.rows import CONTACT_ROW, Rows
 from hrpsim.engine.constraints.solver_table import DIRECT, SPLIT
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.solvers.block_ldl import Factor
 from hrpsim.engine.solvers.contraction import NODE
 from hrpsim.engine.solvers.elimination import Elimination, eliminate, new_elimination, same_graph
@@ -62,7 +65,13 @@ def new_direct_system(
 
 
 @inner_kernel
-def assemble_direct_system(forest, constrained, rows_of_step, row_count, system):
+def assemble_direct_system(
+    forest: Forest,
+    constrained: ConstraintBodies,
+    rows_of_step: Rows,
+    row_count: int,
+    system: DirectSystem,
+) -> bool:
     """Write nodes, order and matrix for the present rows; return whether the system had room."""
     count = _find_nodes(forest, constrained, rows_of_step.rows, row_count, system.nodes)
     elimination = system.elimination
@@ -80,7 +89,9 @@ def assemble_direct_system(forest, constrained, rows_of_step, row_count, system)
 
 
 @inner_kernel
-def write_direct_matrix(constrained, rows_of_step, system):
+def write_direct_matrix(
+    constrained: ConstraintBodies, rows_of_step: Rows, system: DirectSystem
+) -> None:
     """Write the matrix for the present rows, in the order of the last assembly.
 
     Rows that were left to the iteration since the assembly keep their places and are not active.
@@ -97,7 +108,13 @@ def write_direct_matrix(constrained, rows_of_step, system):
 
 
 @inner_kernel
-def _find_nodes(forest, constrained, rows, row_count, nodes_out):
+def _find_nodes(
+    forest: Forest,
+    constrained: ConstraintBodies,
+    rows: Records[Row],
+    row_count: int,
+    nodes_out: Records[GraphNode],
+) -> int:
     """Gather the direct solver's rows to nodes, and return the number of nodes."""
     count = 0
     constrained_a = constrained_b = -1
@@ -123,7 +140,7 @@ def _find_nodes(forest, constrained, rows, row_count, nodes_out):
 
 
 @inlined_kernel
-def _place_in_response(row, start, at):
+def _place_in_response(row: Row, start: Index, at: Index) -> int:
     """Return where column `at` of the tree that starts at `start` is in a row's response, or -1."""
     if row.start_a == start:
         return at - start
@@ -133,12 +150,18 @@ def _place_in_response(row, start, at):
 
 
 @inlined_kernel
-def _port_columns(constrained, constraint_body):
+def _port_columns(constrained: ConstraintBodies, constraint_body: Index) -> int:
     return 1 if constrained.bodies[constraint_body].dof >= 0 else 6
 
 
 @inner_kernel
-def _write_diagonal(constrained, rows, column, response, matrix_out):
+def _write_diagonal(
+    constrained: ConstraintBodies,
+    rows: Records[Row],
+    column: Column,
+    response: Vector,
+    matrix_out: Vector,
+) -> None:
     """Write the block of one node with itself."""
     size, first = column.size, column.first_row
     any_row = rows[first]
@@ -166,7 +189,15 @@ def _write_diagonal(constrained, rows, column, response, matrix_out):
 
 
 @inner_kernel
-def _write_coupling(constrained, rows, later, column, response, block, matrix_out):
+def _write_coupling(
+    constrained: ConstraintBodies,
+    rows: Records[Row],
+    later: Column,
+    column: Column,
+    response: Vector,
+    block: Index,
+    matrix_out: Vector,
+) -> None:
     """Write the block of rows `later` and columns `column`; zero if they share no tree."""
     row, other = rows[later.first_row], rows[column.first_row]
     place_a = _place_in_response(other, row.start_a, row.at_a)

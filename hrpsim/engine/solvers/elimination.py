@@ -15,6 +15,7 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.fields import allocate, part, work
+from hrpsim.engine.compile.kernel_types import Column, GraphNode, Index, Indices, Records
 from hrpsim.engine.solvers.contraction import NODE, Contraction, order_nodes
 
 COLUMN = np.dtype(
@@ -66,7 +67,7 @@ def new_elimination(nodes: int, trees: int, entries: int) -> Elimination:
 
 
 @inner_kernel
-def same_graph(nodes, node_count, elimination):
+def same_graph(nodes: Records[GraphNode], node_count: int, elimination: Elimination) -> bool:
     """Return whether the present order was made for exactly these nodes."""
     counts = elimination.counts[0]
     if counts.node_count != node_count or not has_room(elimination):
@@ -81,14 +82,14 @@ def same_graph(nodes, node_count, elimination):
 
 
 @inlined_kernel
-def has_room(elimination):
+def has_room(elimination: Elimination) -> bool:
     """Return whether the last structure fitted. `counts` have the required capacity."""
     entry_count = elimination.counts[0].entry_count
     return 0 <= entry_count <= len(elimination.entries)
 
 
 @inner_kernel
-def eliminate(nodes, node_count, elimination):
+def eliminate(nodes: Records[GraphNode], node_count: int, elimination: Elimination) -> bool:
     """Order the nodes and write the structure of the factor, and return whether there was room.
 
     If there was no room, `counts` hold the required capacity: `node_count` nodes and `tree_count`
@@ -123,7 +124,7 @@ def eliminate(nodes, node_count, elimination):
 
 
 @inlined_kernel
-def _start_cliques(nodes, node_count, elimination):
+def _start_cliques(nodes: Records[GraphNode], node_count: int, elimination: Elimination) -> None:
     """List each tree's nodes by ascending column, and keep a copy of the nodes."""
     head = elimination.head
     for n in range(node_count):
@@ -145,7 +146,7 @@ def _start_cliques(nodes, node_count, elimination):
 
 
 @inlined_kernel
-def _root(tree, root):
+def _root(tree: int, root: Indices) -> int:
     """Return the clique of a tree, and shorten the path for the next search."""
     while root[tree] != tree:
         root[tree] = root[root[tree]]
@@ -154,7 +155,7 @@ def _root(tree, root):
 
 
 @inlined_kernel
-def _merge_cliques(node, elimination):
+def _merge_cliques(node: GraphNode, elimination: Elimination) -> tuple[int, int, int]:
     """Merge the cliques of a node into one.
 
     The node is the first in both cliques, because all nodes before are gone.
@@ -180,7 +181,15 @@ def _merge_cliques(node, elimination):
 
 
 @inner_kernel
-def _write_entries(clique, x, y, space, nodes, column, elimination):
+def _write_entries(
+    clique: int,
+    x: int,
+    y: int,
+    space: Index,
+    nodes: Records[GraphNode],
+    column: Column,
+    elimination: Elimination,
+) -> tuple[int, int]:
     """Write the merged list as the entries of the column and of the clique, and return the counts.
 
     Without room the entries are counted only.

@@ -4,11 +4,12 @@
 """Impulses on rows, and the motion of the constraint bodies' velocities that they cause."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Records, Row, Vector
 from hrpsim.engine.spatial.simd import LANES, load, plus_times, store
 
 
 @inlined_kernel
-def apply_impulse(row, impulse, response, velocity):
+def apply_impulse(row: Row, impulse: float, response: Vector, velocity: Vector) -> None:
     """Add the velocities that an impulse on `row` causes to the constraint bodies' velocities.
 
     Args:
@@ -23,7 +24,9 @@ def apply_impulse(row, impulse, response, velocity):
 
 
 @inlined_kernel
-def _add_multiple(response, at, impulse, velocity, start, width):
+def _add_multiple(
+    response: Vector, at: Index, impulse: float, velocity: Vector, start: Index, width: int
+) -> None:
     """Add a response, from `at` on, times an impulse to the velocities of one tree's columns."""
     for k in range(0, width, LANES):
         total = plus_times(load(velocity, start + k), load(response, at + k), impulse)
@@ -31,7 +34,9 @@ def _add_multiple(response, at, impulse, velocity, start, width):
 
 
 @inner_kernel
-def warm_start(rows, contact_count, row_count, response, velocity):
+def warm_start(
+    rows: Records[Row], contact_count: int, row_count: int, response: Vector, velocity: Vector
+) -> None:
     """Apply the impulses from which the rows start, and store them as `saved_impulse`."""
     for c in range(contact_count):
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
@@ -47,7 +52,16 @@ def warm_start(rows, contact_count, row_count, response, velocity):
 
 
 @inlined_kernel
-def apply_three(normal, x, y, n_by, x_by, y_by, response, velocity):
+def apply_three(
+    normal: Row,
+    x: Row,
+    y: Row,
+    n_by: float,
+    x_by: float,
+    y_by: float,
+    response: Vector,
+    velocity: Vector,
+) -> None:
     """Add the velocities that changes of a contact's three impulses cause.
 
     Args:
@@ -69,7 +83,18 @@ def apply_three(normal, x, y, n_by, x_by, y_by, response, velocity):
 
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
-def _apply_to_tree(n, x, y, n_by, x_by, y_by, response, start, width, velocity):
+def _apply_to_tree(
+    n: int,
+    x: int,
+    y: int,
+    n_by: float,
+    x_by: float,
+    y_by: float,
+    response: Vector,
+    start: Index,
+    width: int,
+    velocity: Vector,
+) -> None:
     """Add three responses, which begin at n, x and y, to the velocities of one tree's columns."""
     for k in range(0, width, LANES):
         total = plus_times(load(velocity, start + k), load(response, n + k), n_by)

@@ -12,10 +12,12 @@ later.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Records, Row, Vector
 from hrpsim.engine.constraints.friction_laws import friction_bound, friction_holds, tangent_count
 from hrpsim.engine.constraints.rows import CONNECTION, CONTACT_ROW, LOCK, MIMIC, row_velocity
 from hrpsim.engine.constraints.solver_table import DIRECT, ITERATIVE
 from hrpsim.engine.solvers.block_ldl import factor_work, factorise, solve
+from hrpsim.engine.solvers.direct_system import DirectSystem
 from hrpsim.engine.solvers.impulses import apply_impulse
 from hrpsim.engine.solvers.projected_gauss_seidel import set_impulse
 
@@ -33,7 +35,7 @@ _WORK, _MOST_WORK, _FEWEST, _OF_ROW = 400_000_000, 2_000_000_000, 8, 1000
 
 
 @inner_kernel
-def allowed_work(done, row_count, system):
+def allowed_work(done: int, row_count: int, system: DirectSystem) -> int:
     """Return the limit of multiplications for a solution.
 
     Args:
@@ -46,7 +48,14 @@ def allowed_work(done, row_count, system):
 
 
 @inner_kernel
-def choose_active(rows, row_count, has_cones, tolerance, velocity, system):
+def choose_active(
+    rows: Records[Row],
+    row_count: int,
+    has_cones: bool,
+    tolerance: float,
+    velocity: Vector,
+    system: DirectSystem,
+) -> None:
     """Guess the active rows from the impulses of the last step and the present velocity."""
     slides = system.slides
     for number in range(row_count):
@@ -67,13 +76,13 @@ def choose_active(rows, row_count, has_cones, tolerance, velocity, system):
 
 
 @inlined_kernel
-def _may_change(row):
+def _may_change(row: Row) -> bool:
     """Return whether the direct solver can change a row."""
     return row.solver > ITERATIVE and row.lower < row.upper and row.inverse_mass > 0.0
 
 
 @inlined_kernel
-def set_side(number, side, system):
+def set_side(number: Index, side: int, system: DirectSystem) -> None:
     """Make a row active (1) or not (0)."""
     if system.active[number] != side:
         system.active[number] = side
@@ -81,20 +90,20 @@ def set_side(number, side, system):
 
 
 @inlined_kernel
-def _may_stick(normal):
+def _may_stick(normal: Row) -> bool:
     """Return whether friction at a normal row can be part of the direct block."""
     has_friction = normal.friction > 0.0 and tangent_count(normal.friction_model) == 2
     return normal.solver == DIRECT and has_friction
 
 
 @inlined_kernel
-def _slid_before(normal, x, y):
+def _slid_before(normal: Row, x: Row, y: Row) -> int:
     """Return whether the friction of the last step was at its bound."""
     return 1 if friction_bound(normal) > 0.0 and not friction_holds(normal, x, y, 0.999999) else 0
 
 
 @inlined_kernel
-def wants_off_bound(row, tolerance, velocity):
+def wants_off_bound(row: Row, tolerance: float, velocity: Vector) -> bool:
     """Return whether a row at a bound of its impulse would leave the bound."""
     lean = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
     if row.impulse <= row.lower:
@@ -104,8 +113,16 @@ def wants_off_bound(row, tolerance, velocity):
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def settle_active_rows(
-    rows, row_count, has_cones, response, tolerance, work, limit, velocity, system
-):
+    rows: Records[Row],
+    row_count: int,
+    has_cones: bool,
+    response: Vector,
+    tolerance: float,
+    work: int,
+    limit: int,
+    velocity: Vector,
+    system: DirectSystem,
+) -> tuple[bool, int, int]:
     """Solve the active rows, and change the active set until no row contradicts its state.
 
     If the search converges, impulses end within their bounds. A row whose pivot is not positive is
@@ -163,7 +180,7 @@ def settle_active_rows(
 
 
 @inlined_kernel
-def leave_to_iteration(rows, number, system):
+def leave_to_iteration(rows: Records[Row], number: Index, system: DirectSystem) -> None:
     """Make a direct row and all rows of its contact iterative for the rest of the step.
 
     Args:
@@ -181,7 +198,7 @@ def leave_to_iteration(rows, number, system):
 
 
 @inner_kernel
-def save_start(rows, row_count, velocity, system):
+def save_start(rows: Records[Row], row_count: int, velocity: Vector, system: DirectSystem) -> None:
     """Save the impulses and the velocity that a solution starts from."""
     for number in range(row_count):
         system.start[number] = rows[number].impulse
@@ -190,7 +207,9 @@ def save_start(rows, row_count, velocity, system):
 
 
 @inner_kernel
-def find_velocity(rows, row_count, response, velocity, system):
+def find_velocity(
+    rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
+) -> None:
     """Write the velocity with the present impulses, computed from the velocity at the start."""
     for k in range(velocity.shape[0]):
         velocity[k] = system.start_velocity[k]
@@ -201,7 +220,14 @@ def find_velocity(rows, row_count, response, velocity, system):
 
 
 @inner_kernel
-def solve_active_rows(rows, row_count, response, tolerance, velocity, system):
+def solve_active_rows(
+    rows: Records[Row],
+    row_count: int,
+    response: Vector,
+    tolerance: float,
+    velocity: Vector,
+    system: DirectSystem,
+) -> bool:
     """Give the active rows the impulses for their targets, by the present factor.
 
     Returns:
@@ -228,7 +254,7 @@ def solve_active_rows(rows, row_count, response, tolerance, velocity, system):
 
 
 @inlined_kernel
-def _rounding(rows, row_count, system):
+def _rounding(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
     """Return the error that is rounding [m/s]: the last digit of the largest push."""
     largest = 0.0
     for number in range(row_count):
@@ -238,7 +264,7 @@ def _rounding(rows, row_count, system):
 
 
 @inlined_kernel
-def _may_disagree(rows, row_count, system):
+def _may_disagree(rows: Records[Row], row_count: int, system: DirectSystem) -> bool:
     """Return whether the errors of redundant rows, `system.change`, are within their leeway.
 
     The leeway is the velocity at which nothing moves farther than the slop in a step. If contacts
@@ -255,13 +281,20 @@ def _may_disagree(rows, row_count, system):
 
 
 @inlined_kernel
-def _holds_position(kind):
+def _holds_position(kind: int) -> bool:
     """Return whether the targets of rows of a kind correct a position."""
     return kind == CONNECTION or kind == LOCK or kind == MIMIC or kind == CONTACT_ROW
 
 
 @inner_kernel
-def leave_disagreements(rows, row_count, response, tolerance, velocity, system):
+def leave_disagreements(
+    rows: Records[Row],
+    row_count: int,
+    response: Vector,
+    tolerance: float,
+    velocity: Vector,
+    system: DirectSystem,
+) -> None:
     """Ask redundant rows for the nearest velocities on which they agree, and solve them again.
 
     `system.change` has the errors that no impulses change. Each solution for these errors adds to
@@ -279,7 +312,9 @@ def leave_disagreements(rows, row_count, response, tolerance, velocity, system):
 
 
 @inner_kernel
-def find_errors(rows, row_count, velocity, system):
+def find_errors(
+    rows: Records[Row], row_count: int, velocity: Vector, system: DirectSystem
+) -> float:
     """Write each active row's error of velocity into system.change, and return the largest."""
     largest = 0.0
     for number in range(row_count):
@@ -292,13 +327,20 @@ def find_errors(rows, row_count, velocity, system):
 
 
 @inlined_kernel
-def _is_held_tangent(row, number, has_cones):
+def _is_held_tangent(row: Row, number: Index, has_cones: bool) -> bool:
     """Return whether the row is friction, which follows its normal and its cone."""
     return has_cones and row.kind == CONTACT_ROW and number % 3 != 0
 
 
 @inner_kernel
-def _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system):
+def _find_contradictions(
+    rows: Records[Row],
+    row_count: int,
+    has_cones: bool,
+    tolerance: float,
+    velocity: Vector,
+    system: DirectSystem,
+) -> tuple[int, int]:
     """Mark rows with the wrong state in system.flips; return (their number, the last of them)."""
     wrong, last = 0, -1
     for number in range(row_count):
@@ -320,7 +362,14 @@ def _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system
 
 
 @inner_kernel
-def _change_sides(rows, row_count, has_cones, one_only, last, system):
+def _change_sides(
+    rows: Records[Row],
+    row_count: int,
+    has_cones: bool,
+    one_only: bool,
+    last: int,
+    system: DirectSystem,
+) -> None:
     """Change the state of wrong rows; restore the impulses of the others to the start."""
     for number in range(row_count):
         row = rows[number]

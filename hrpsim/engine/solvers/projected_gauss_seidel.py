@@ -28,6 +28,7 @@ import numpy as np
 
 from hrpsim.engine.collision.records import SOLVER_MEMORY
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Indices, Island, Matrix, Records, Row, Vector
 from hrpsim.engine.constraints.friction_laws import (
     bounds_each_axis,
     friction_bound,
@@ -47,7 +48,7 @@ _ENOUGH = 1e-3
 
 
 @inner_kernel
-def begin_momentum(rows, island_rows, island, work):
+def begin_momentum(rows: Records[Row], island_rows: Indices, island: Island, work: Matrix) -> None:
     """Save the impulses after a sweep, work[1], and before the next pair, work[0]."""
     for k in range(island.first, island.end):
         for number in range(island_rows[k], island_rows[k] + (3 if k < island.contact_end else 1)):
@@ -55,7 +56,15 @@ def begin_momentum(rows, island_rows, island, work):
 
 
 @inner_kernel
-def add_momentum(rows, island_rows, island, response, age, velocity, work):
+def add_momentum(
+    rows: Records[Row],
+    island_rows: Indices,
+    island: Island,
+    response: Vector,
+    age: float,
+    velocity: Vector,
+    work: Matrix,
+) -> float:
     """Extrapolate the impulses and `velocity` after a pair of sweeps; save them in `work`.
 
     Args:
@@ -96,7 +105,7 @@ def add_momentum(rows, island_rows, island, response, age, velocity, work):
 
 
 @inlined_kernel
-def _carry_on(row, number, share, work):
+def _carry_on(row: Row, number: Index, share: float, work: Matrix) -> float:
     """Add a fraction of the change since the previous pair to a row, and return the addition."""
     by = share * (row.impulse - work[1, number])
     work[1, number] = row.impulse
@@ -128,18 +137,18 @@ ISLAND = np.dtype(
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve(
-    rows,
-    row_count,
-    island_rows,
-    island,
-    response,
-    tolerance,
-    relative_tolerance,
-    begin,
-    sweep_limit,
-    velocity,
-    work,
-):
+    rows: Records[Row],
+    row_count: int,
+    island_rows: Indices,
+    island: Island,
+    response: Vector,
+    tolerance: float,
+    relative_tolerance: float,
+    begin: Index,
+    sweep_limit: int,
+    velocity: Vector,
+    work: Matrix,
+) -> tuple[int, float, bool]:
     """Sweep over a span of rows until a sweep changes little; write the impulses.
 
     With relative_tolerance 0, sweeps end when no row's velocity moves by more than `tolerance`.
@@ -192,13 +201,20 @@ def solve(
 
 
 @inlined_kernel
-def _goes_back(sweeps):
+def _goes_back(sweeps: int) -> bool:
     """Return whether the next sweep is the second one of a pair."""
     return sweeps > FEW_SWEEPS and (sweeps - FEW_SWEEPS) % 2 == 1
 
 
 @inlined_kernel
-def _sweep_forth(rows, row_count, island_rows, island, response, velocity):
+def _sweep_forth(
+    rows: Records[Row],
+    row_count: int,
+    island_rows: Indices,
+    island: Island,
+    response: Vector,
+    velocity: Vector,
+) -> float:
     """Solve the rows of an island in turn, and return the largest change of a velocity [m/s]."""
     if island.whole:
         return _sweep_all(rows, island.contact_end, row_count, response, velocity)
@@ -206,7 +222,9 @@ def _sweep_forth(rows, row_count, island_rows, island, response, velocity):
 
 
 @inlined_kernel
-def _sweep_all(rows, contact_count, row_count, response, velocity):
+def _sweep_all(
+    rows: Records[Row], contact_count: int, row_count: int, response: Vector, velocity: Vector
+) -> float:
     """Solve all rows in turn, without a look at the list, and return the largest change [m/s]."""
     change = 0.0
     for c in range(contact_count):
@@ -219,7 +237,9 @@ def _sweep_all(rows, contact_count, row_count, response, velocity):
 
 
 @inlined_kernel
-def _sweep(rows, island_rows, island, response, velocity):
+def _sweep(
+    rows: Records[Row], island_rows: Indices, island: Island, response: Vector, velocity: Vector
+) -> float:
     """Solve the rows of a span in turn, and return the largest change of a velocity [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):
@@ -232,7 +252,9 @@ def _sweep(rows, island_rows, island, response, velocity):
 
 
 @inner_kernel
-def _sweep_back(rows, island_rows, island, response, velocity):
+def _sweep_back(
+    rows: Records[Row], island_rows: Indices, island: Island, response: Vector, velocity: Vector
+) -> float:
     """Solve the rows of a span in turn, the last first, and return the largest change [m/s]."""
     change = 0.0
     for k in range(island.end - 1, island.contact_end - 1, -1):
@@ -245,7 +267,7 @@ def _sweep_back(rows, island_rows, island, response, velocity):
 
 
 @inner_kernel
-def relative_change(rows, row_count):
+def relative_change(rows: Records[Row], row_count: int) -> float:
     """Return |l - l_before| / |l|, the impulses' change since the last call, and save them.
 
     The norms are Euclidean over all rows, Ns and Nms alike (Nakaoka 3.1; OpenHRP stops at 1e-3).
@@ -263,7 +285,7 @@ def relative_change(rows, row_count):
 
 
 @inlined_kernel
-def wanted_impulse(row, velocity):
+def wanted_impulse(row: Row, velocity: Vector) -> float:
     """Return the impulse [Ns or Nms] that gives the row its target, all others held (eq. 17)."""
     if row.inverse_mass <= 0.0:
         return row.impulse
@@ -272,7 +294,7 @@ def wanted_impulse(row, velocity):
 
 
 @inlined_kernel
-def set_impulse(row, new, response, velocity):
+def set_impulse(row: Row, new: float, response: Vector, velocity: Vector) -> float:
     """Give the row a new impulse, and return the change of the row's velocity [m/s].
 
     Args:
@@ -290,14 +312,14 @@ def set_impulse(row, new, response, velocity):
 
 
 @inlined_kernel
-def solve_bounded_row(row, response, velocity):
+def solve_bounded_row(row: Row, response: Vector, velocity: Vector) -> float:
     """Solve one row within its bounds, and return the change of the row's velocity [m/s]."""
     new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
     return set_impulse(row, new, response, velocity)
 
 
 @inner_kernel
-def solve_contact(normal, x, y, response, velocity):
+def solve_contact(normal: Row, x: Row, y: Row, response: Vector, velocity: Vector) -> float:
     """Solve the three rows of a contact in turn and return the largest change of velocity [m/s]."""
     along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
     new = min(max(_wanted(normal, along_n), normal.lower), normal.upper)
@@ -315,7 +337,7 @@ def solve_contact(normal, x, y, response, velocity):
 
 
 @inlined_kernel
-def solve_friction(normal, x, y, response, velocity):
+def solve_friction(normal: Row, x: Row, y: Row, response: Vector, velocity: Vector) -> float:
     """Solve the friction of one contact under its normal impulse, and return the change [m/s]."""
     along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
     new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
@@ -324,7 +346,9 @@ def solve_friction(normal, x, y, response, velocity):
 
 
 @inlined_kernel
-def wanted_friction(normal, x, y, along_x, along_y):
+def wanted_friction(
+    normal: Row, x: Row, y: Row, along_x: float, along_y: float
+) -> tuple[float, float]:
     """Return the friction impulses [Ns] that stop a contact's slip, limited by its normal impulse.
 
     All other impulses are held.
@@ -345,20 +369,28 @@ def wanted_friction(normal, x, y, along_x, along_y):
 
 
 @inlined_kernel
-def bounded_friction(normal, x, y):
+def bounded_friction(normal: Row, x: float, y: float) -> tuple[float, float]:
     """Return the friction impulses x, y [Ns] that normal impulse and friction law permit."""
     return project_friction(normal.friction_model, friction_bound(normal), x, y)
 
 
 @inlined_kernel
-def _wanted(row, along):
+def _wanted(row: Row, along: float) -> float:
     """Return `wanted_impulse` of a contact's row whose velocity is `along`."""
     held = row.impulse + row.mass * (row.target - row.compliance * row.impulse)
     return held - row.mass * along
 
 
 @inner_kernel
-def solve_bounded(rows, island_rows, island, response, tolerance, sweep_limit, velocity):
+def solve_bounded(
+    rows: Records[Row],
+    island_rows: Indices,
+    island: Island,
+    response: Vector,
+    tolerance: float,
+    sweep_limit: int,
+    velocity: Vector,
+) -> None:
     """Sweep over rows that have bounds only, no cones, as in position corrections.
 
     A few sweeps suffice: the next steps correct the remaining errors of dense islands.

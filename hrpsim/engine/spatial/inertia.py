@@ -4,11 +4,14 @@
 """Spatial inertia in kernels: placing a body's inertia in the world-parallel frame of its tree."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Inertia, Mat3, Vec3, Vec6
 from hrpsim.engine.spatial.vector import placed_point
 
 
 @inlined_kernel
-def place_inertia(mass, com, inertia, R, p, placed_out):
+def place_inertia(
+    mass: float, com: Vec3, inertia: Mat3, R: Mat3, p: Vec3, placed_out: Inertia
+) -> None:
     """Write mass, first moment h (3) and rotational inertia about the tree's origin (6).
 
     `com` and `inertia` (about com) are given in the body frame, placed by R, p. The order of
@@ -44,7 +47,7 @@ def place_inertia(mass, com, inertia, R, p, placed_out):
 
 
 @inner_kernel
-def apply_inertia(placed, m, force_out):
+def apply_inertia(placed: Inertia, m: Vec6, force_out: Vec6) -> None:
     """Write the spatial force (moment, force) = inertia times the motion vector `m` (6,)."""
     mass, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     wx, wy, wz, lx, ly, lz = m[0], m[1], m[2], m[3], m[4], m[5]
@@ -57,7 +60,7 @@ def apply_inertia(placed, m, force_out):
 
 
 @inlined_kernel
-def bias_force(placed, v, a, external, force_out):
+def bias_force(placed: Inertia, v: Vec6, a: Vec6, external: Vec6, force_out: Vec6) -> None:
     """Write I a + v x* I v - external: the force on a body that moves with `v` and `a` (6,)."""
     mass, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     xx, yy, zz, xy, xz, yz = placed[4], placed[5], placed[6], placed[7], placed[8], placed[9]

@@ -6,11 +6,12 @@
 import math
 
 from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Index, Mat3, Vector
 from hrpsim.engine.spatial.sine_cosine import sine_cosine
 
 
 @inner_kernel
-def rotation_from_quaternion(x, y, z, w, R_out):
+def rotation_from_quaternion(x: float, y: float, z: float, w: float, R_out: Mat3) -> None:
     """Write the rotation matrix of a quaternion that need not be exactly of unit length."""
     s = 2.0 / (x * x + y * y + z * z + w * w)
     R_out[0, 0] = 1.0 - s * (y * y + z * z)
@@ -25,7 +26,9 @@ def rotation_from_quaternion(x, y, z, w, R_out):
 
 
 @inner_kernel
-def rotated(x, y, z, w, vx, vy, vz):
+def rotated(
+    x: float, y: float, z: float, w: float, vx: float, vy: float, vz: float
+) -> tuple[float, float, float]:
     """Return the vector (vx, vy, vz) turned by the unit quaternion (x, y, z, w)."""
     tx = 2.0 * (y * vz - z * vy)
     ty = 2.0 * (z * vx - x * vz)
@@ -38,7 +41,7 @@ def rotated(x, y, z, w, vx, vy, vz):
 
 
 @inner_kernel
-def rotate_quaternion(q, at, wx, wy, wz, scale):
+def rotate_quaternion(q: Vector, at: Index, wx: float, wy: float, wz: float, scale: float) -> None:
     """Turn the quaternion q[at:at+4] by the rotation vector `scale` (wx, wy, wz) in world axes.
 
     The exponential map: exact for a constant angular velocity. [rad]
@@ -63,7 +66,7 @@ def rotate_quaternion(q, at, wx, wy, wz, scale):
 
 
 @kernel
-def quaternion_from_rotation(R, q_out):
+def quaternion_from_rotation(R: Mat3, q_out: Vector) -> None:
     """Write the unit quaternion (x, y, z, w), w >= 0, of a rotation matrix."""
     trace = R[0, 0] + R[1, 1] + R[2, 2]
     w2 = 1.0 + trace

@@ -24,7 +24,7 @@ _lanes = _Lanes(name="lanes")
 
 @register_model(_Lanes)
 class _LanesModel(models.PrimitiveModel):
-    def __init__(self, dmm, fe_type):
+    def __init__(self, dmm, fe_type) -> None:
         super().__init__(dmm, fe_type, _VECTOR)
 
 
@@ -246,7 +246,7 @@ def _shuffled(builder, a, b, mask):
     return builder.shuffle_vector(a, b, ir.Constant(kind, mask))
 
 
-def _store_six(context, builder, array_type, array, at, a):
+def _store_six(context, builder, array_type, array, at, a) -> None:
     """Write four numbers and two, for eight would reach into the next entries."""
     data = context.make_array(array_type)(context, builder, array).data
     for first, count in ((0, 4), (4, 2)):

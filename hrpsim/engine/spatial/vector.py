@@ -4,29 +4,30 @@
 """Small operations on vectors."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Mat3, Vec3, Vec6, Vector
 
 
 @inner_kernel
-def copy_vector(source, target_out):
+def copy_vector(source: Vector, target_out: Vector) -> None:
     """Copy `source` (n,) over `target_out` (n,), which must not overlap."""
     for k in range(source.shape[0]):
         target_out[k] = source[k]
 
 
 @inlined_kernel
-def dot(a, b):
+def dot(a: Vec3, b: Vector) -> float:
     """Return a . b of vectors (3,)."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @inlined_kernel
-def dot_spatial(a, b):
+def dot_spatial(a: Vec6, b: Vec6) -> float:
     """Return a . b of vectors (6,), in three sums that need not wait for each other."""
     return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5])
 
 
 @inlined_kernel
-def matrix_times(M, x, y, z):
+def matrix_times(M: Mat3, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return M (x, y, z) of a matrix (3, 3)."""
     return (
         M[0, 0] * x + M[0, 1] * y + M[0, 2] * z,
@@ -36,7 +37,7 @@ def matrix_times(M, x, y, z):
 
 
 @inlined_kernel
-def transposed_times(M, x, y, z):
+def transposed_times(M: Mat3, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return M' (x, y, z) of a matrix (3, 3): a direction of the world in a frame with axes M."""
     return (
         M[0, 0] * x + M[1, 0] * y + M[2, 0] * z,
@@ -46,7 +47,7 @@ def transposed_times(M, x, y, z):
 
 
 @inlined_kernel
-def placed_point(R, p, t):
+def placed_point(R: Mat3, p: Vec3, t: Vec3) -> tuple[float, float, float]:
     """Return p + R t: the point `t` (3,) of a frame at `p` (3,) with axes R (3, 3)."""
     return (
         p[0] + R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2],
@@ -56,7 +57,7 @@ def placed_point(R, p, t):
 
 
 @inlined_kernel
-def point_velocity(v, x, y, z):
+def point_velocity(v: Vec6, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return the linear velocity of a body's point [m/s].
 
     v: twist of the body about the origin (6,), angular part first.
@@ -66,7 +67,7 @@ def point_velocity(v, x, y, z):
 
 
 @inner_kernel
-def speed_along(v, point, direction):
+def speed_along(v: Vec6, point: Vec3, direction: Vec3) -> float:
     """Return the velocity of a body's point along a direction [m/s].
 
     Args:
@@ -79,7 +80,7 @@ def speed_along(v, point, direction):
 
 
 @inlined_kernel
-def triple_product(a, b, c):
+def triple_product(a: Vec3, b: Vec3, c: Vec3) -> float:
     """Return a . (b x c) of vectors (3,)."""
     x = b[1] * c[2] - b[2] * c[1]
     y = b[2] * c[0] - b[0] * c[2]

@@ -5,16 +5,20 @@
 
 from hrpsim.engine.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.engine.collision.contacts import detect, recall_impulses
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Failure, Kinematics, Records, Search, Settings
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.continuous.fast_motion import any_fast, check_drift
 from hrpsim.engine.step.continuous.speculative_contacts import add_speculative_contacts, find_flying
 from hrpsim.engine.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 
 
 @lazy_kernel(brings=("prepare_rows", "solve_rows"))
-def find_contacts(s):
+def find_contacts(s: Scene) -> int:
     """Find the contact points and their impulses of the last step.
 
     Every world needs this kernel. The kernel is compiled apart from the step, at the same time
@@ -50,7 +54,14 @@ def find_contacts(s):
 
 
 @inner_kernel
-def list_pairs(settings, search, failure, forest, kinematics, collision):
+def list_pairs(
+    settings: Settings,
+    search: Search,
+    failure: Failure,
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    collision: Collision,
+) -> int:
     """List the pairs of shapes that may meet, if the last list may be short."""
     search.calm = 0
     # Impacts, and stages that move the poses on, need the travel of all shapes.
@@ -67,7 +78,7 @@ def list_pairs(settings, search, failure, forest, kinematics, collision):
 
 
 @inlined_kernel
-def _check_drift(s):
+def _check_drift(s: Scene) -> int:
     """Stop fast shapes that would pass through others before contacts are found."""
     fast = not s.search[0].calm and any_fast(s.collision)
     if s.settings[0].restitution and (fast or s.continuous.state[0].ballistic):
@@ -80,7 +91,7 @@ def _check_drift(s):
 
 
 @lazy_kernel(brings=("move_on",))
-def hold_back_fast(s):
+def hold_back_fast(s: Scene) -> int:
     """Return fast trees that would pass through others to the start of the step; list their pairs.
 
     Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
@@ -97,7 +108,7 @@ def hold_back_fast(s):
 
 
 @lazy_kernel()
-def match_contacts_again(s):
+def match_contacts_again(s: Scene) -> int:
     """Match contacts with the last step's again if a step is solved once more.
 
     Reads: collision, counts.

@@ -8,10 +8,13 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Vector
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.dynamics.joint_forces import add_delivered_effort, joint_forces
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.continuous.drift import move_on
 from hrpsim.engine.step.motion.carry import move
 from hrpsim.engine.step.motion.free_rotation import (
@@ -48,7 +51,7 @@ _WEIGHTS = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)  # of the stages of rk4
 
 
 @inlined_kernel
-def integrate_semi_implicit(s):
+def integrate_semi_implicit(s: Scene) -> None:
     """Apply the step's acceleration, then drift from the middle of the step to its end."""
     accelerate_velocity(s)
     if s.continuous.state[0].start_force:
@@ -60,7 +63,7 @@ def integrate_semi_implicit(s):
 
 
 @inlined_kernel
-def integrate_euler(s):
+def integrate_euler(s: Scene) -> None:
     """Apply the step's acceleration; drift by the velocity at the start of the step."""
     copy_vector(s.velocity, s.work.velocity_after_impacts)
     accelerate_velocity(s)
@@ -68,7 +71,7 @@ def integrate_euler(s):
 
 
 @inlined_kernel
-def accelerate_velocity(s):
+def accelerate_velocity(s: Scene) -> None:
     """Apply the step's acceleration to the velocity, and write the efforts of actuators."""
     work, dt, horizon = s.work, s.settings[0].time_step, s.settings[0].horizon
     work.applied[:] = 0.0
@@ -78,7 +81,7 @@ def accelerate_velocity(s):
 
 
 @lazy_kernel(feature="staged")
-def integrate_rk4(s):
+def integrate_rk4(s: Scene) -> int:
     """Integrate by the classical fourth-order method; forces of contacts and limits are held.
 
     Everything else is evaluated at every stage: gravity, springs, dampers, gains, applied wrenches,
@@ -117,7 +120,7 @@ def integrate_rk4(s):
 
 
 @inlined_kernel
-def _go_to_stage(s, stage, h):
+def _go_to_stage(s: Scene, stage: int, h: float) -> None:
     """Write the state of a stage, `h` [s] after the start of the step."""
     start, rate, acceleration = s.rk4.q_start, s.rk4.rate, s.rk4.acceleration
     for k in range(s.q.shape[0]):
@@ -128,7 +131,7 @@ def _go_to_stage(s, stage, h):
 
 
 @inlined_kernel
-def _solve_stage(s, stage, staged, part):
+def _solve_stage(s: Scene, stage: int, staged: bool, part: float) -> int:
     """Write the acceleration of a stage to work.dv; return a status.
 
     Args:
@@ -157,7 +160,7 @@ def _solve_stage(s, stage, staged, part):
 
 
 @inlined_kernel
-def _add_stages(s):
+def _add_stages(s: Scene) -> None:
     """Write the state at the end of the step from the rates at its stages."""
     dt, rate, acceleration = s.settings[0].time_step, s.rk4.rate, s.rk4.acceleration
     for k in range(s.q.shape[0]):
@@ -169,7 +172,7 @@ def _add_stages(s):
 
 
 @inner_kernel
-def stage_acceleration(s, part: float):
+def stage_acceleration(s: Scene, part: float) -> int:
     """Write work.dv at the state of a stage, with the step's constraint forces.
 
     Forces keep their directions and travel with the bodies that they push. A force left at its
@@ -205,7 +208,7 @@ def stage_acceleration(s, part: float):
 
 
 @inner_kernel
-def configuration_rate(forest, q, velocity, rate_out):
+def configuration_rate(forest: Forest, q: Vector, velocity: Vector, rate_out: Vector) -> None:
     """Write dq/dt (nq,), which is omega q / 2 for a quaternion."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
@@ -224,7 +227,7 @@ def configuration_rate(forest, q, velocity, rate_out):
 
 
 @inner_kernel
-def normalise_quaternions(forest, q):
+def normalise_quaternions(forest: Forest, q: Vector) -> None:
     """Give every free body's quaternion unit length."""
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
@@ -238,7 +241,7 @@ def normalise_quaternions(forest, q):
 
 
 @inner_kernel
-def within_limits(q, velocity):
+def within_limits(q: Vector, velocity: Vector) -> bool:
     """Return whether the state holds finite numbers below the limits only."""
     total = 0.0
     for k in range(q.shape[0]):

@@ -16,6 +16,7 @@ from hrpsim.engine.constraints.placed_connection import place_frames
 from hrpsim.engine.constraints.rows import LOCK, MIMIC
 from hrpsim.engine.kinematics.forward import update_poses
 from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.motion.carry import move
 from hrpsim.engine.step.rows.constrain import solve_displacement
 from hrpsim.engine.step.scene.status import DONE
@@ -25,7 +26,7 @@ _EXACT = 1e-13  # [m or rad]
 
 
 @lazy_kernel(feature="projection")
-def project_connections(s):
+def project_connections(s: Scene) -> int:
     """Correct the positions until the errors of rigid connections vanish or stop falling.
 
     Returns:
@@ -50,7 +51,7 @@ def project_connections(s):
 
 
 @inner_kernel
-def _ask_for_corrections(s):
+def _ask_for_corrections(s: Scene) -> float:
     """Set every row's target to its remaining error, and return the largest [m or rad]."""
     rows, rate = s.rows.rows, 1.0 / s.settings[0].time_step
     update_poses(s.forest, s.q, s.kinematics)

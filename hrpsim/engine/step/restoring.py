@@ -9,15 +9,27 @@ abandoned step, users read the contacts, sensors and counts of the last complete
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.constraints.rows import CONTACT_ROW
+from hrpsim.engine.compile.kernel_types import (
+    Connection,
+    Contact,
+    Counts,
+    Failure,
+    Matrix,
+    Records,
+    StepStats,
+)
+from hrpsim.engine.constraints.rows import CONTACT_ROW, Rows
 from hrpsim.engine.dynamics.joint_forces import restore_marks
 from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.impacts.records import Impacts
 from hrpsim.engine.step.rows.constraint_wrenches import forget_impact_impulses
+from hrpsim.engine.step.scene.records import Start
 from hrpsim.engine.step.scene.status import DIVERGED, SINGULAR, TOO_STIFF, WAKES, WIDER_SEARCH
 
 
 @inlined_kernel
-def save_start(s):
+def save_start(s: Scene) -> None:
     """Save the start of a step."""
     copy_vector(s.q, s.start.q)
     copy_vector(s.velocity, s.start.velocity)
@@ -30,7 +42,9 @@ def save_start(s):
 
 
 @inner_kernel
-def _keep_impact_impulses(start, joint_impact_impulses, connections):
+def _keep_impact_impulses(
+    start: Start, joint_impact_impulses: Matrix, connections: Records[Connection]
+) -> None:
     """Save the impact impulses of the last step."""
     _copy_table(joint_impact_impulses, start.joint_impact_impulses)
     for c in range(connections.shape[0]):
@@ -39,7 +53,7 @@ def _keep_impact_impulses(start, joint_impact_impulses, connections):
 
 
 @inner_kernel
-def restore_start(s, status):
+def restore_start(s: Scene, status: int) -> None:
     """Undo a step that ended with `status`.
 
     Reads: collision, connections, control, counts, failure, impacts, rows, search, start,
@@ -67,7 +81,9 @@ def restore_start(s, status):
 
 
 @inlined_kernel
-def _restore_impact_impulses(start, joint_impact_impulses, connections, impacts):
+def _restore_impact_impulses(
+    start: Start, joint_impact_impulses: Matrix, connections: Records[Connection], impacts: Impacts
+) -> None:
     """Restore the impact impulses of joints and connections of the last step, if it had any."""
     forget_impact_impulses(joint_impact_impulses, connections)
     impacts.state[0].had_impacts = impacts.state[0].had_before
@@ -80,7 +96,14 @@ def _restore_impact_impulses(start, joint_impact_impulses, connections, impacts)
 
 
 @inlined_kernel
-def _name_fault(counts, stats, failure, contacts, rows, status):
+def _name_fault(
+    counts: Counts,
+    stats: StepStats,
+    failure: Failure,
+    contacts: Records[Contact],
+    rows: Rows,
+    status: int,
+) -> None:
     """Record which row a step failed at, for its error."""
     number = 3 * failure.needed if status == TOO_STIFF else stats.worst_row
     failure.kind = -1
@@ -95,7 +118,7 @@ def _name_fault(counts, stats, failure, contacts, rows, status):
 
 
 @inlined_kernel
-def _copy_table(table, table_out):
+def _copy_table(table: Matrix, table_out: Matrix) -> None:
     for k in range(table.shape[0]):
         for j in range(table.shape[1]):
             table_out[k, j] = table[k, j]

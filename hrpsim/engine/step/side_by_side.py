@@ -6,7 +6,9 @@
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Records, Span, Turn
 from hrpsim.engine.compile.numba_code import NumbaCode
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.step import LONGEST_CALL, monotonic_seconds
 
 call_advance = NumbaCode("hrpsim.engine.compile.intrinsics", "call_advance")
@@ -33,7 +35,9 @@ SPAN = np.dtype([("begin", "i8"), ("end", "i8")])
 
 
 @kernel
-def advance_side_by_side(example, address, turns, memory):
+def advance_side_by_side(
+    example: Scene, address: int, turns: Records[Turn], memory: Records[Span]
+) -> None:
     """Advance scenes, each by its remaining steps, or fewer: the time of a call is bounded.
 
     Scenes may share working memory, so each scene begins with the numbering of its own constraint
@@ -59,7 +63,7 @@ def advance_side_by_side(example, address, turns, memory):
 
 
 @inlined_kernel
-def _advance(example, address, turn):
+def _advance(example: Scene, address: int, turn: Turn) -> None:
     """Advance the scene of a turn, and write what `advance` returned."""
     scene = reference_at(example, turn.scene)
     if scene.constrained.supports.shape[0] > 0:
@@ -74,7 +78,7 @@ def _advance(example, address, turn):
 
 
 @inlined_kernel
-def _request(spans):
+def _request(spans: Records[Span]) -> None:
     """Request memory from beyond the cache."""
     for k in range(len(spans)):
         for at in range(spans[k].begin, spans[k].end, _LINE):

@@ -7,8 +7,22 @@ import math
 
 import numpy as np
 
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Connection,
+    Contact,
+    Counts,
+    Failure,
+    IslandTree,
+    Records,
+    Rest,
+    Scene,
+    Settings,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.step.scene.islands import join, representative_of
 from hrpsim.engine.step.scene.status import DONE, FALLS_ASLEEP, WAKES
 
@@ -34,7 +48,7 @@ REST = np.dtype(
 
 
 @inlined_kernel
-def wake_touched(s):
+def wake_touched(s: Scene) -> int:
     """Return WAKES, and the shape in failure.needed, if something awake presses on a sleeper.
 
     Reads: collision, counts, rows, step_stats.
@@ -48,7 +62,7 @@ def wake_touched(s):
 
 
 @inner_kernel
-def _find_pressed(counts, failure, collision, rows):
+def _find_pressed(counts: Counts, failure: Failure, collision: Collision, rows: Rows) -> int:
     """Return WAKES, and the shape in failure.needed, if a contact presses on a sleeper."""
     for c in range(counts.contact_count):
         contact = collision.contacts[c]
@@ -63,7 +77,7 @@ def _find_pressed(counts, failure, collision, rows):
 
 
 @inlined_kernel
-def detect_rest(s):
+def detect_rest(s: Scene) -> int:
     """Count how long free bodies are at rest, and return FALLS_ASLEEP if any is to sleep.
 
     Reads: collision, connections, counts, forest, islands, q, rests, settings, start,
@@ -76,7 +90,7 @@ def detect_rest(s):
 
 
 @lazy_kernel(feature="sleep")
-def find_sleepers(s):
+def find_sleepers(s: Scene) -> int:
     """Return FALLS_ASLEEP if an island is to sleep, and write its bodies."""
     _join_what_presses(
         s.counts[0], s.forest.bodies, s.collision.contacts, s.connections, s.islands.trees, s.rests
@@ -85,7 +99,7 @@ def find_sleepers(s):
 
 
 @lazy_kernel(feature="sleep")
-def count_rest(s):
+def count_rest(s: Scene) -> int:
     """Count the steps that free bodies have been at rest; return whether any is due to sleep."""
     settings, rests, bodies = s.settings[0], s.rests, s.forest.bodies
     q, velocity, before = s.q, s.velocity, s.start.q
@@ -116,7 +130,14 @@ def count_rest(s):
 
 
 @inlined_kernel
-def _join_what_presses(counts, bodies, contacts, connections, trees, rests):
+def _join_what_presses(
+    counts: Counts,
+    bodies: Records[Body],
+    contacts: Records[Contact],
+    connections: Records[Connection],
+    trees: Records[IslandTree],
+    rests: Records[Rest],
+) -> None:
     """Join trees that press on each other or are connected.
 
     Trees that lean on the world are marked.
@@ -136,7 +157,9 @@ def _join_what_presses(counts, bodies, contacts, connections, trees, rests):
 
 
 @inlined_kernel
-def _hold_together(bodies, trees, rests, a, b):
+def _hold_together(
+    bodies: Records[Body], trees: Records[IslandTree], rests: Records[Rest], a: int, b: int
+) -> None:
     """Join the trees of two bodies, of which one may be the world."""
     if a >= 0 and b >= 0:
         join(trees, bodies[a].root, bodies[b].root)
@@ -145,7 +168,7 @@ def _hold_together(bodies, trees, rests, a, b):
 
 
 @inlined_kernel
-def _choose_sleepers(settings, trees, rests):
+def _choose_sleepers(settings: Settings, trees: Records[IslandTree], rests: Records[Rest]) -> bool:
     """Write the island with which every free body is to sleep, -1 for none.
 
     All bodies of such an island have been at rest for long enough, and the island leans on the

@@ -18,6 +18,7 @@ from hrpsim.engine.dynamics.joint_forces import advance_targets, revise_limited
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.sensors.sensing import keep_readings, sense
 from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.audit.audit_energy import audit_energy
 from hrpsim.engine.step.contact_search import find_contacts, match_contacts_again
 from hrpsim.engine.step.continuous.fast_motion import check_motion
@@ -81,7 +82,7 @@ LONGEST_CALL = 0.05
 
 
 @kernel
-def advance(scene, steps):
+def advance(scene: Scene, steps: int) -> tuple[int, int, int, int]:
     """Do up to `steps` steps, fewer if they take long; a failing step restores its start.
 
     The steps done are counted in scene.clock as well: state and time agree even if the result is
@@ -115,7 +116,7 @@ def advance(scene, steps):
 
 
 @inlined_kernel
-def forget_wider_search(s):
+def forget_wider_search(s: Scene) -> None:
     """Forget the contacts beyond the usual reach that a step has asked for."""
     if s.impacts.state[0].wider_searches > 0:
         forget_driven(s.collision, s.impacts)
@@ -124,7 +125,7 @@ def forget_wider_search(s):
 
 
 @inner_kernel
-def step(s):
+def step(s: Scene) -> int:
     """Do one step; any status but DONE and FALLS_ASLEEP leaves the state unchanged.
 
     WIDER_SEARCH repeats the step with a wider contact search.
@@ -149,7 +150,7 @@ def step(s):
 
 
 @inlined_kernel
-def begin_step(s):
+def begin_step(s: Scene) -> None:
     """Save the start of the step, which is restored if the step fails.
 
     Reads: connections, counts, impacts, joint_impact_impulses, q, step_stats, velocity.
@@ -161,7 +162,7 @@ def begin_step(s):
 
 
 @inlined_kernel
-def forward_kinematics(s):
+def forward_kinematics(s: Scene) -> None:
     """Find the pose and velocity of every body at the place where the step's forces act.
 
     Reads: connections, forest, kinematics, past_accelerations, q, settings, spins, velocity, work.
@@ -179,7 +180,7 @@ def forward_kinematics(s):
 
 
 @inlined_kernel
-def solve_constraints(s):
+def solve_constraints(s: Scene) -> int:
     """Find the motion of the step with its constraints.
 
     The solution is repeated from the same start in two cases: actuators reach or leave their
@@ -206,7 +207,7 @@ def solve_constraints(s):
 
 
 @inlined_kernel
-def predict_joints(s):
+def predict_joints(s: Scene) -> int:
     """Predict the actuators and the dry friction of the step.
 
     Returns:
@@ -219,7 +220,7 @@ def predict_joints(s):
 
 
 @inlined_kernel
-def solve_as_predicted(s, predicted):
+def solve_as_predicted(s: Scene, predicted: int) -> tuple[int, bool]:
     """Find the motion with dry friction of joints as it is predicted.
 
     Returns:
@@ -232,7 +233,7 @@ def solve_as_predicted(s, predicted):
 
 
 @inlined_kernel
-def start_again(s, predicted):
+def start_again(s: Scene, predicted: int) -> int:
     """Start contacts, and friction if any is predicted, to solve the step once more."""
     status = match_contacts_again(s)
     if predicted > 0 and status == DONE:
@@ -242,7 +243,7 @@ def start_again(s, predicted):
 
 
 @inlined_kernel
-def constrain_as_predicted(s):
+def constrain_as_predicted(s: Scene) -> tuple[int, bool]:
     """Find the constraint forces, and whether any dry friction does not act as predicted.
 
     That is checked after a first attempt: a wrong prediction may make a problem hard to solve.
@@ -258,7 +259,7 @@ def constrain_as_predicted(s):
 
 
 @inlined_kernel
-def revise_actuators(s, may_release):
+def revise_actuators(s: Scene, may_release: bool) -> bool:
     """Mark the actuators that the motion takes to their limits, and return whether any is new.
 
     Reads: actuators, articulated, control, counts, forest, q, rows, settings, velocity, work.
@@ -279,7 +280,7 @@ def revise_actuators(s, may_release):
 
 
 @inlined_kernel
-def prepare_constraints(s):
+def prepare_constraints(s: Scene) -> int:
     """Find the motion without constraints, and the rows, after the impacts of the step.
 
     Impacts with restitution come first. In an rk4 step, all other impacts come next.
@@ -309,7 +310,7 @@ def prepare_constraints(s):
 
 
 @inlined_kernel
-def begin_impacts(s):
+def begin_impacts(s: Scene) -> None:
     """Begin the step without impacts."""
     stats = s.step_stats[0]
     if s.impacts.state[0].had_impacts:
@@ -319,7 +320,7 @@ def begin_impacts(s):
 
 
 @inlined_kernel
-def read_sensors(s):
+def read_sensors(s: Scene) -> None:
     """Read every sensor, impacts at the start of the step included.
 
     Reads: articulated, impacts, kinematics, sensors, settings.
@@ -330,7 +331,7 @@ def read_sensors(s):
 
 
 @inlined_kernel
-def integrate(s):
+def integrate(s: Scene) -> int:
     """Carry the state to the end of the step, then correct some of the penetration.
 
     Reads: articulated, collision, connections, constrained, continuous, control, counts, direct,
@@ -358,7 +359,7 @@ def integrate(s):
 
 
 @inlined_kernel
-def move_by_integrator(s):
+def move_by_integrator(s: Scene) -> int:
     """Carry the state to the end of the step, and return a status."""
     integrator = s.settings[0].integrator
     if integrator == SEMI_IMPLICIT:
@@ -371,7 +372,7 @@ def move_by_integrator(s):
 
 
 @inlined_kernel
-def correct_positions(s):
+def correct_positions(s: Scene) -> int:
     """Correct some of the errors of rows by a displacement, without change of the velocity.
 
     Returns:
@@ -389,7 +390,7 @@ def correct_positions(s):
 
 
 @inlined_kernel
-def store_for_next_step(s):
+def store_for_next_step(s: Scene) -> None:
     """Store the results of a complete step for the next one and for readers.
 
     Reads: actuators, articulated, collision, connections, control, counts, forest, joint_impulses,

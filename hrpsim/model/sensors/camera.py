@@ -77,7 +77,7 @@ class Camera(SampledSensorKind):
     images: str = "color"  # some of IMAGES, with spaces between
     depth_encoding: str = "32FC1"  # of depth in ROS: one of DEPTH_ENCODINGS
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require(min(self.shape) > 0, "width and height must be positive")
         require(
             self.width * self.height <= limits.CAMERA_PIXELS,

@@ -28,7 +28,7 @@ class ContactPad(SampledSensorKind):
     cell: float = 0.0  # [m]
     threshold: float = 1.0  # force from which on the link is in contact [N]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require(len(self.size) == 2 and min(self.size) >= 0.0, "size needs two numbers >= 0")
         require(self.cell >= 0.0, "cell must not be negative")
         require(

@@ -31,7 +31,7 @@ class HeightScan(RayPattern):
     height: float = 1.0  # above the frame where rays begin, lower beneath roofs [m]
     max_range: float = 10.0  # below the frame [m]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require(len(self.size) == 2 and min(self.size) >= 0.0, "size needs two numbers >= 0")
         require(self.spacing > 0.0, "spacing must be positive")
         require(all(r >= 0.0 for r in self.radii), "radii must not be negative")

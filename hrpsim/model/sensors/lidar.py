@@ -61,7 +61,7 @@ class Lidar(RayPattern):
     pattern: str = "grid"
     alignment = "base"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         low, high = self.azimuth if len(self.azimuth) == 2 else (1.0, 0.0)
         require(low <= high, "azimuth needs two numbers, the least first")
         require(

@@ -25,7 +25,7 @@ class Compound:
 
     parts: Sequence
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         found: list[tuple[Geometry, Placement]] = []
         for number, part in enumerate(self.parts):
             geometry, placement = _part(number, part)

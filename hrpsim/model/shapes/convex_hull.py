@@ -26,7 +26,7 @@ class ConvexHull(Mesh):
     or an edge are left out. ModelError if the points span no volume.
     """
 
-    def __init__(self, points: ArrayLike, source: str = ""):
+    def __init__(self, points: ArrayLike, source: str = "") -> None:
         vertices, triangles = _hull(np.array(points, dtype=np.float64), source)
         super().__init__(vertices, triangles, source)
 

@@ -44,7 +44,7 @@ class Sphere:
     radius: float
     kind = SPHERE
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _positive("Sphere", radius=self.radius)
 
     @property
@@ -60,7 +60,7 @@ class Box:
     lengths: tuple[float, float, float]
     kind = BOX
 
-    def __init__(self, lengths: tuple[float, float, float], *others: float):
+    def __init__(self, lengths: tuple[float, float, float], *others: float) -> None:
         given = [float(v) for v in (*np.atleast_1d(lengths), *others)]
         if others or len(given) != 3:
             shown = ", ".join(f"{v:g}" for v in given)
@@ -86,7 +86,7 @@ class _RoundBar:
     radius: float
     length: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _positive(type(self).__name__, radius=self.radius, length=self.length)
 
     @property
@@ -122,7 +122,7 @@ class Mesh:
     source: str = ""
     kind = MESH
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, kind in {"vertices": np.float64, "triangles": np.int64}.items():
             array = np.array(getattr(self, name), dtype=kind, order="C")
             if array.ndim != 2 or array.shape[1] != 3:

@@ -44,7 +44,7 @@ class HeightField(Mesh):
         spacing: ArrayLike | None = None,
         size: ArrayLike | None = None,
         origin: ArrayLike | None = None,
-    ):
+    ) -> None:
         heights = np.array(heights, dtype=np.float64)
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise ModelError(

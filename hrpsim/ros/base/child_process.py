@@ -30,7 +30,7 @@ class ChildProcess:
 
     def __init__(
         self, name: str, command: Sequence[str], log: Path, environment: Mapping[str, str]
-    ):
+    ) -> None:
         self.name = name
         self.log = log
         self._lines: list[str] = []
@@ -128,7 +128,7 @@ class ChildProcess:
 class Processes:
     """Starts programs with logs in a folder, and ends all programs."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str]):
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self.all: list[ChildProcess] = []
         self._folder, self._environment = folder, environment
 

@@ -36,7 +36,7 @@ class PrivateDomain:
     participant already listens are skipped.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         for offset in range(len(_DOMAINS)):
             self.domain_id = _DOMAINS[(os.getpid() + offset) % len(_DOMAINS)]
             if holder := _reserve(self.domain_id):

@@ -39,7 +39,7 @@ _WORLD_FRAMES = ("", "world")
 class Refusal(WorldError):
     """A refused request. `code` names the cause, such as NAME_NOT_UNIQUE."""
 
-    def __init__(self, code: str, text: str):
+    def __init__(self, code: str, text: str) -> None:
         super().__init__(text)
         self.code = code
 
@@ -70,7 +70,7 @@ class Entities:
     link.
     """
 
-    def __init__(self, world, odom_frame: str = "odom", limits: SpawnLimits | None = None):
+    def __init__(self, world, odom_frame: str = "odom", limits: SpawnLimits | None = None) -> None:
         self.limits = limits or SpawnLimits()
         self._world_frames = (*_WORLD_FRAMES, odom_frame)
         self.hold(world)

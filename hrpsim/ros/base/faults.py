@@ -89,7 +89,7 @@ def service_name(kind: str) -> str:
 class RepeatFilter:
     """Passes a text once every `period` [s, wall], and at most `capacity` different texts."""
 
-    def __init__(self, period: float, capacity: int = 16, clock=time.monotonic):
+    def __init__(self, period: float, capacity: int = 16, clock=time.monotonic) -> None:
         self._period = period
         self._capacity = capacity
         self._clock = clock
@@ -119,7 +119,7 @@ class Faults:
         logger: Callable[[], Any],
         ending: tuple[type[Exception], ...] = (),
         clock=time.monotonic,
-    ):
+    ) -> None:
         self._logger = logger
         self._ending = ending
         self._filter = RepeatFilter(_REPEATED_AFTER, clock=clock)
@@ -175,7 +175,7 @@ class Faults:
     def hearing(self, name: str, callback: Callable) -> Callable:
         """Return a subscription or timer callback that raises nothing."""
 
-        def hear(*arguments):
+        def hear(*arguments) -> None:
             with self.held(name):
                 callback(*arguments)
 
@@ -196,7 +196,7 @@ class Faults:
 class Rejections:
     """Counts rejected messages. Warns of each cause once a second, at most 16 for each topic."""
 
-    def __init__(self, logger, faults: Faults):
+    def __init__(self, logger, faults: Faults) -> None:
         self._logger = logger
         self._faults = faults
         self._filters = defaultdict(lambda: RepeatFilter(period=1.0))  # by topic

@@ -31,7 +31,7 @@ _watching_warnings = threading.Lock()
 class CountingPublisher(Publisher):
     """A publisher that counts messages in `sent`, a list of one number that templates share."""
 
-    def __init__(self, *arguments, **options):
+    def __init__(self, *arguments, **options) -> None:
         self.sent = [0]
         super().__init__(*arguments, **options)
 
@@ -82,7 +82,7 @@ def _is_sent(service: Service, response, header) -> bool:
 class DeferringActionServer(ActionServer):
     """An action server without execute callbacks. `answer` ends the execution of a goal."""
 
-    def __init__(self, node, action_type, action_name, **options):
+    def __init__(self, node, action_type, action_name, **options) -> None:
         super().__init__(node, action_type, action_name, lambda goal: None, **options)
 
     def notify_execute(self, goal_handle, execute_callback) -> None:
@@ -115,7 +115,7 @@ class GuardedNode(AnsweringNode):
     errors and logs them with their tracebacks.
     """
 
-    def __init__(self, name: str, **options):
+    def __init__(self, name: str, **options) -> None:
         self.faults = Faults(self.get_logger, ending=(ExternalShutdownException,))
         self._withdrawn: dict[str, DeferringActionServer] = {}  # by name
         super().__init__(name, **options)
@@ -174,7 +174,7 @@ class NodePart:
     executor, while no callback of another member runs.
     """
 
-    def __init__(self, node: GuardedNode):
+    def __init__(self, node: GuardedNode) -> None:
         self._node = node
         self._undo: list[Callable[[], object]] = []
 

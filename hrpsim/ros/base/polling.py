@@ -52,7 +52,7 @@ class PolledSubscription:
         qos: QoSProfile | int,
         *,
         raw: bool = False,
-    ):
+    ) -> None:
         self._node = node
         self.subscription = node.create_subscription(
             message_type, topic, _unused, qos, callback_group=PolledGroup(), raw=raw

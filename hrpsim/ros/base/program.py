@@ -39,7 +39,7 @@ class StopSignal:
     user code if `requested` is not polled within 1 s. A further signal then ends the process.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.requested = False
         self._looping = False
         self._polled = False

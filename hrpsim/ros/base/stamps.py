@@ -48,7 +48,7 @@ class Stamp(NamedTuple):
 class SimulationClock:
     """Counts the steps since the node started. A reset of the world does not reset the clock."""
 
-    def __init__(self, time_step: float):
+    def __init__(self, time_step: float) -> None:
         self.time_step = time_step  # [s]
         self.steps = 0
 
@@ -80,7 +80,7 @@ class SimulationClock:
 class MessageQueue:
     """The messages of one topic. Each message is due on arrival."""
 
-    def __init__(self, source):
+    def __init__(self, source) -> None:
         self._source = source
         self.topic, self.publisher_count = source.topic, source.publisher_count
         self.lost_count = 0  # messages that were lost in transport, if these are counted
@@ -108,7 +108,7 @@ class StampedQueue(MessageQueue):
     A message with a stamp in the past, or more than 1 s of simulated time ahead, is due at once.
     """
 
-    def __init__(self, source, clock: SimulationClock):
+    def __init__(self, source, clock: SimulationClock) -> None:
         super().__init__(source)
         self._clock = clock
         self._held: list[tuple[int, int, Any]] = []  # heap of (step, order, message)

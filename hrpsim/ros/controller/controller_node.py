@@ -88,7 +88,7 @@ class ControllerNode:
     Raises HrpsimError for invalid parameters.
     """
 
-    def __init__(self, **node_options):
+    def __init__(self, **node_options) -> None:
         self.node = AnsweringNode("hrpsim_controller", **node_options)
         given = declare(self.node, PARAMETERS)
         warn_of_unknown(self.node, PARAMETERS)

@@ -57,7 +57,7 @@ def _described(text: str, base: str) -> Model:
 class DescriptionListener:
     """Waits for the model in robot_description; the root link is fixed if base is "fixed"."""
 
-    def __init__(self, node: Node, base: str):
+    def __init__(self, node: Node, base: str) -> None:
         self._base = base
         self._subscription = PolledSubscription(node, String, "robot_description", qos.LATCHED)
 
@@ -80,7 +80,7 @@ class StateListener:
     point are those of contact_points.
     """
 
-    def __init__(self, node: Node, model: Model, needs: Needs):
+    def __init__(self, node: Node, model: Model, needs: Needs) -> None:
         self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
         self._joint_names = controlled_joints(model)
         self._sensors = {sensor_topic(sensor): sensor for sensor in model.sensors}
@@ -221,7 +221,7 @@ class StateListener:
 class CommandPublisher:
     """Publishes commands of a controller as joint_commands."""
 
-    def __init__(self, node: Node, joint_names: tuple[str, ...]):
+    def __init__(self, node: Node, joint_names: tuple[str, ...]) -> None:
         self._joint_names = list(joint_names)
         self._publisher = node.create_publisher(JointState, "joint_commands", qos.STATE)
         self._templates: dict[tuple[bool, ...], SerializedTemplate] = {}
@@ -264,7 +264,7 @@ class WantedPeriod:
     Nodes without the parameter, or without an answer in time, expect none.
     """
 
-    def __init__(self, node: Node, topic: str):
+    def __init__(self, node: Node, topic: str) -> None:
         self._node, self._topic = node, topic
         self._clients: dict[str, Client] = {}
         self._answers: dict[str, Future] = {}
@@ -316,7 +316,7 @@ class VelocityListener:
         stamped: whether the topic has TwistStamped in place of Twist.
     """
 
-    def __init__(self, node: Node, controller: Any, stamped: bool):
+    def __init__(self, node: Node, controller: Any, stamped: bool) -> None:
         kind = TwistStamped if stamped else Twist
         self._subscription = PolledSubscription(node, kind, "cmd_vel", qos.COMMAND)
         self._controller, self._stamped, self._node = controller, stamped, node

@@ -33,7 +33,7 @@ class GroupServices:
     A switch is made at the next control tick; the service answers before.
     """
 
-    def __init__(self, node: Node, group: ControllerGroup):
+    def __init__(self, node: Node, group: ControllerGroup) -> None:
         self._group = group
         self._last = ""
         self._publisher = node.create_publisher(String, "~/members", qos.LATCHED)
@@ -75,7 +75,7 @@ class ManagerServices:
     answers before. `release` is the module of the service types; their fields differ by release.
     """
 
-    def __init__(self, node, group: ControllerGroup, release):
+    def __init__(self, node, group: ControllerGroup, release) -> None:
         self._group = group
         self._logger = node.get_logger()
         handlers = {

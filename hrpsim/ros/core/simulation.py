@@ -64,7 +64,7 @@ class Simulation:
         real_time_factor: float = 1.0,
         paused: bool = False,
         loaded: LoadedWorld | None = None,
-    ):
+    ) -> None:
         self.entities = entities
         self.clock = clock
         self.robots = robots

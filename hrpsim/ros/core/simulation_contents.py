@@ -172,7 +172,7 @@ def _notes_of(path: Path) -> load_world.WorldNotes | None:
 class SavedStates:
     """Snapshots of the present world by name; at most `limit` at once."""
 
-    def __init__(self, limit: int = 20):
+    def __init__(self, limit: int = 20) -> None:
         self.limit = limit
         self._states: dict[str, dict[str, Any]] = {}
 
@@ -208,7 +208,7 @@ class Contents:
     loaded: the present world; None: there is none, and nothing can be spawned.
     """
 
-    def __init__(self, entities: Entities, robots, loaded: LoadedWorld | None):
+    def __init__(self, entities: Entities, robots, loaded: LoadedWorld | None) -> None:
         self._entities, self._robots = entities, robots
         self.loaded: LoadedWorld | None = loaded or LoadedWorld()
         self.changed: list[Callable[[], None]] = []  # called after a change

@@ -17,7 +17,7 @@ from hrpsim.world.settings import ACCURACIES
 class SolverSettings:
     """Sets sweep limit and tolerance of a world; 0 means the world's own value."""
 
-    def __init__(self, world):
+    def __init__(self, world) -> None:
         self._world = world
         settings = world.scene.settings[0]
         self._original = {
@@ -61,7 +61,7 @@ class SolverSettings:
 class StepAccount:
     """Counts steps, their wall time, and those in which the solver did not converge."""
 
-    def __init__(self, clock: SimulationClock):
+    def __init__(self, clock: SimulationClock) -> None:
         self._clock = clock
         self.unconverged_count = 0  # steps since the start, as the next
         self.newton_count = 0  # in which Newton's method solved an island

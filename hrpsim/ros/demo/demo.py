@@ -54,7 +54,7 @@ _STATE_TOPICS = "/clock", "/joint_states", "/robot_description", "/odom"
 class DemoMonitor:
     """Follows `odom` in a domain of this machine and measures simulated and wall time."""
 
-    def __init__(self, domain_id: int):
+    def __init__(self, domain_id: int) -> None:
         os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
         self._context = Context()
         rclpy.init(
@@ -162,7 +162,7 @@ class DemoRun:
         domain: PrivateDomain,
         stop: Callable[[], bool],
         say: Callable[[str], None],
-    ):
+    ) -> None:
         self._settings = settings
         self._output = settings.output
         self._stop = stop

@@ -50,7 +50,7 @@ class DynamicsObserver:
     always differentiated, with a low-pass of `cutoff`. Joints that it does not name stay at zero.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.node = GuardedNode("dynamics_observer")
         given = declare(self.node, _PARAMETERS)
         self._cutoff, self._contact_height = given["cutoff"], given["contact_height"]

@@ -35,7 +35,7 @@ _KEEP_PERIOD = 0.5  # the longest loss of a killed recorder [s, wall]
 class SpooledRecords:
     """Replaces a list of BytesIO by a file in `folder` that disappears with the process."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder)
         self._count = 0
 
@@ -95,7 +95,7 @@ class BagWriter:
     `path` exists, and BagFull, which names the file, if the disk is full.
     """
 
-    def __init__(self, path: Path, storage: str = "mcap"):
+    def __init__(self, path: Path, storage: str = "mcap") -> None:
         self.path = path
         plugin = StoragePlugin[storage.upper()]
         self._writer = Writer(path, version=9, storage_plugin=plugin)

@@ -62,7 +62,7 @@ class TopicRecorder:
 
     def __init__(
         self, node: Node, bag: BagWriter, excluded: Sequence[str] = (), images: Sequence[str] = ()
-    ):
+    ) -> None:
         self._node = node
         self._bag = bag
         self._excluded, self._images = excluded, images

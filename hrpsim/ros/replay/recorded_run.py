@@ -74,7 +74,7 @@ class Recording:
     Raises BagError if there are no joint states, or those of several simulations.
     """
 
-    def __init__(self, bag: Path):
+    def __init__(self, bag: Path) -> None:
         self.bag = bag
         self._types = topic_types(bag)
         self.description = self._read_description()

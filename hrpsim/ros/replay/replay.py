@@ -46,7 +46,7 @@ class Departure(NamedTuple):
 class Comparison:
     """Compares states with recorded ones, to `tolerance`; 0: bit for bit."""
 
-    def __init__(self, tolerance: float):
+    def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
         self.count = 0  # states
         self.departure: Departure | None = None
@@ -79,7 +79,7 @@ class RecordedTopic:
 
     def __init__(
         self, topic: str, arrivals: list[Arrival], clock: SimulationClock, *, by_stamp: bool = False
-    ):
+    ) -> None:
         self.topic = topic
         self._clock = clock
         if by_stamp:
@@ -118,7 +118,7 @@ class Replay:
     Raises BagError or HrpsimError for a recording that cannot be replayed.
     """
 
-    def __init__(self, recording: Recording, world: Path | None = None, **overrides: Any):
+    def __init__(self, recording: Recording, world: Path | None = None, **overrides: Any) -> None:
         self.recording = recording
         description = recording.description
         self.settings = _DEFAULTS | description.get("settings", {})

@@ -43,7 +43,7 @@ class AppliedWrenches(RobotInput):
         robot,
         frames: RobotFrames,
         clock: SimulationClock,
-    ):
+    ) -> None:
         super().__init__(queue, rejections)
         self.duration = 0.0
         self.ramp = 0.0

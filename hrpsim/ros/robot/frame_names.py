@@ -29,7 +29,7 @@ class Edge(NamedTuple):
 class RobotFrames:
     """Frame names of one robot: `prefix` + link name, and `odom`, the world's, above the base."""
 
-    def __init__(self, model: Model, odom_frame: str, prefix: str = ""):
+    def __init__(self, model: Model, odom_frame: str, prefix: str = "") -> None:
         self._model = model
         self._sensors = [*model.sensors, *model.sampled_sensors]
         self._prefix = prefix

@@ -43,7 +43,7 @@ _ARGUMENTS = {
 class Interpolation:
     """The same time for every command [s], 0 for none: in lockstep the control period."""
 
-    def __init__(self, time: float = 0.0):
+    def __init__(self, time: float = 0.0) -> None:
         self._time = time
 
     def time_for(self, names: Sequence[str]) -> float:
@@ -66,7 +66,7 @@ class IntervalInterpolation(Interpolation):
     have come further apart from the first one on.
     """
 
-    def __init__(self, robot, clock: SimulationClock):
+    def __init__(self, robot, clock: SimulationClock) -> None:
         super().__init__()
         self._joints, self._clock = robot.joint_index, clock
         self._last = np.full(len(self._joints), -np.inf)  # step of the last command
@@ -100,7 +100,7 @@ class IntervalInterpolation(Interpolation):
 class LimitWatch:
     """Compares commands with the joint limits of a robot, which the simulation enforces."""
 
-    def __init__(self, limits: JointLimits, logger, clock=time.monotonic):
+    def __init__(self, limits: JointLimits, logger, clock=time.monotonic) -> None:
         self._limits, self._logger = limits, logger
         self._filter = RepeatFilter(period=1.0, capacity=1, clock=clock)
         self.count = 0  # messages with any value beyond a limit
@@ -144,7 +144,7 @@ class JointCommands(RobotInput):
         nan_holds: bool = False,
         interpolation: Interpolation | None = None,
         consequence: str = "",
-    ):
+    ) -> None:
         super().__init__(queue, rejections)
         self.consequence = consequence
         self._robot = robot

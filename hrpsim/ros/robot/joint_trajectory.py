@@ -43,7 +43,7 @@ class JointMotion:
         given: positions, and what is given of velocities and accelerations (1 to 3, n, joints).
     """
 
-    def __init__(self, names: Sequence[str], times: np.ndarray, given: np.ndarray):
+    def __init__(self, names: Sequence[str], times: np.ndarray, given: np.ndarray) -> None:
         self.names = tuple(names)
         self._times, self._given = times, given
         if len(times) > 1:
@@ -133,7 +133,9 @@ class JointTrajectories(RobotInput):
 
     consequence = "the running trajectory continues"
 
-    def __init__(self, queue: MessageQueue, rejections: Rejections, robot, clock: SimulationClock):
+    def __init__(
+        self, queue: MessageQueue, rejections: Rejections, robot, clock: SimulationClock
+    ) -> None:
         super().__init__(queue, rejections)
         self._robot = robot
         self._clock = clock

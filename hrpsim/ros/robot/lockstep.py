@@ -45,7 +45,7 @@ class Lockstep:
 
     def __init__(
         self, clock: SimulationClock, rejections: Rejections, logger, settings: LockstepSettings
-    ):
+    ) -> None:
         self._sources: list[Any] = []
         self.timeout = settings.timeout
         self.policy = settings.policy
@@ -214,7 +214,7 @@ class Lockstep:
 class _AnswerQueue(MessageQueue):
     """The messages of one topic that answer the ticks of a lockstep."""
 
-    def __init__(self, source, lockstep: Lockstep):
+    def __init__(self, source, lockstep: Lockstep) -> None:
         super().__init__(source)
         self._lockstep = lockstep
 

@@ -24,7 +24,7 @@ MODES = (COMMANDED, OFF, LOCKED)
 class PartParameters(ABC):
     """Parameters named `prefix` + joint or sensor; `first` maps these to first values."""
 
-    def __init__(self, node: Node, prefix: str, first: Mapping[str, Any], descriptor):
+    def __init__(self, node: Node, prefix: str, first: Mapping[str, Any], descriptor) -> None:
         self._parts = {prefix + part: part for part in first}
         for name, part in self._parts.items():
             value = node.declare_parameter(name, first[part], descriptor).value
@@ -54,7 +54,7 @@ class SensorRates(PartParameters):
     periods, so that every reading comes with the state of its stamp.
     """
 
-    def __init__(self, node: Node, robot, clock: SimulationClock, prefix: str):
+    def __init__(self, node: Node, robot, clock: SimulationClock, prefix: str) -> None:
         from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
 
         self._clock = clock
@@ -92,7 +92,7 @@ def joints_with_gains(robot) -> dict[str, tuple[float, float]]:
 class JointGains(PartParameters):
     """The parameters of one robot's gains, named `prefix` + joint."""
 
-    def __init__(self, node: Node, robot, prefix: str):
+    def __init__(self, node: Node, robot, prefix: str) -> None:
         from rcl_interfaces.msg import ParameterDescriptor
 
         self._robot = robot
@@ -126,7 +126,9 @@ class JointModes(PartParameters):
     joints that commands no longer reach.
     """
 
-    def __init__(self, node: Node, robot, released: Callable[[Sequence[str]], None], prefix: str):
+    def __init__(
+        self, node: Node, robot, released: Callable[[Sequence[str]], None], prefix: str
+    ) -> None:
         from rcl_interfaces.msg import ParameterDescriptor
 
         self._robot = robot

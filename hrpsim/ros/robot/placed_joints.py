@@ -32,7 +32,9 @@ class BasePose(RobotInput):
 
     consequence = "the base stays"
 
-    def __init__(self, queue: MessageQueue, rejections: Rejections, robot, frames: RobotFrames):
+    def __init__(
+        self, queue: MessageQueue, rejections: Rejections, robot, frames: RobotFrames
+    ) -> None:
         super().__init__(queue, rejections)
         self._robot = robot
         self._frame = frames.odom
@@ -83,7 +85,7 @@ class PlacedJoints(RobotInput):
 
     consequence = "the joints stay"
 
-    def __init__(self, queue: MessageQueue, rejections: Rejections, robot):
+    def __init__(self, queue: MessageQueue, rejections: Rejections, robot) -> None:
         super().__init__(queue, rejections)
         self._robot = robot
         self._joints = {joint.name: joint for joint in robot.model.joints}

@@ -25,7 +25,7 @@ class RobotInput(ABC):
 
     consequence = ""  # what holds after a rejection, such as "the base stays"
 
-    def __init__(self, queue: MessageQueue, rejections: Rejections):
+    def __init__(self, queue: MessageQueue, rejections: Rejections) -> None:
         self._queue = queue
         self._rejections = rejections
         self.accepted_count = 0

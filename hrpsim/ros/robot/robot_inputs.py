@@ -49,7 +49,7 @@ class RobotInputs:
         *,
         in_lockstep: Callable[[Any], MessageQueue] | None,
         over: float | None,
-    ):
+    ) -> None:
         rejections, logger = report
         self._rejections, self._robot, self._clock = rejections, robot, clock
         interpolation = IntervalInterpolation(robot, clock) if over is None else Interpolation(over)

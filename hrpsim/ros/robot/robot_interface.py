@@ -72,7 +72,7 @@ class RobotInterface:
         levels: NoiseLevels,
         *,
         lockstep: bool,
-    ):
+    ) -> None:
         def value(name):
             return parameters.value_of(part, name)
 

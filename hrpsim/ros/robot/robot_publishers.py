@@ -68,7 +68,7 @@ class RobotPublishers:
         *,
         odometry: bool,
         prefix: str = "",
-    ):
+    ) -> None:
         # With the sensor whose rate it has, or "" for the state's.
         self._publications: list[tuple[SerializedTemplate, Callable, str]] = []
         self._node = node
@@ -192,7 +192,7 @@ class ZmpPublisher:
         readings: SensorReadings,
         feet: Sequence[str],
         topic: str,
-    ):
+    ) -> None:
         self._robot, self._readings = robot, readings
         sensors = [robot.sensors[name].description for name in feet]
         self._feet = [(sensor, sole_depth(robot.model, sensor)) for sensor in sensors]
@@ -237,7 +237,7 @@ def _layout() -> list[PointField]:
 class ContactPointPublisher:
     """Publishes the contact points of one robot, in the odom frame, if there is a subscription."""
 
-    def __init__(self, node: Node, robot, frame: str, topic: str):
+    def __init__(self, node: Node, robot, frame: str, topic: str) -> None:
         self._robot = robot
         self._message = PointCloud2(height=1, point_step=POINT.itemsize, is_dense=True)
         self._message.header.frame_id = frame

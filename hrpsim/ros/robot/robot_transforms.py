@@ -19,7 +19,7 @@ from hrpsim.ros.robot.frame_names import Edge, RobotFrames
 class RobotTransforms:
     """Names and poses of transforms: that of the base if `odometry`, others if `links`."""
 
-    def __init__(self, robot, frames: RobotFrames, *, odometry: bool, links: bool):
+    def __init__(self, robot, frames: RobotFrames, *, odometry: bool, links: bool) -> None:
         self._robot = robot
         self._frames = frames
         model = robot.model
@@ -72,7 +72,7 @@ class _EdgeTables:
     forward kinematics at theta = 0 and 1.
     """
 
-    def __init__(self, robot, edges: list[Edge]):
+    def __init__(self, robot, edges: list[Edge]) -> None:
         model = robot.model
         order = {name: index for index, name in enumerate(robot.joint_names)}
         self.indices = np.array([order[edge.joint] for edge in edges], dtype=int)

@@ -57,7 +57,7 @@ class PointCloud:
     points: (rows * columns,) of a type with the float32 fields x, y, z [m], row by row.
     """
 
-    def __init__(self, kind: np.dtype, rows: int, columns: int, frame: str):
+    def __init__(self, kind: np.dtype, rows: int, columns: int, frame: str) -> None:
         self.points = np.zeros(rows * columns, dtype=kind)
         self.message = PointCloud2(height=rows, width=columns, point_step=kind.itemsize)
         self.message.row_step = columns * kind.itemsize
@@ -96,7 +96,7 @@ class SamplePublisher:
     A subclass adds the topics of its kind of sensor.
     """
 
-    def __init__(self, site: Site, view):
+    def __init__(self, site: Site, view) -> None:
         self._node, self._view, self._clock = site.node, view, site.clock
         # Each topic with the function that returns the message of a sample, None for no message.
         self._topics: list[tuple[Publisher, Callable[[Sample], Any]]] = []
@@ -135,7 +135,7 @@ class CameraPublisher(SamplePublisher):
     the topic of its image + "/compressed" (JPEG), where image_transport subscribes.
     """
 
-    def __init__(self, site: Site, view: CameraView):
+    def __init__(self, site: Site, view: CameraView) -> None:
         super().__init__(site, view)
         frames, lens, at = site.frames, view.pattern, view.description
         frame = frames.of_optics(at.name)
@@ -212,7 +212,7 @@ def stamp_of(view, sample: Sample, clock: SimulationClock):
 class LaserScanPublisher(SamplePublisher):
     """A lidar with one ring: sensor_msgs/LaserScan."""
 
-    def __init__(self, site: Site, view: ScanView):
+    def __init__(self, site: Site, view: ScanView) -> None:
         super().__init__(site, view)
         lidar, rate, name = view.pattern, view.description.rate, view.description.name
         low, high = lidar.azimuth
@@ -233,7 +233,7 @@ class LaserScanPublisher(SamplePublisher):
 class PointCloudPublisher(SamplePublisher):
     """A lidar with rings, or a rosette, in its frame."""
 
-    def __init__(self, site: Site, view: ScanView):
+    def __init__(self, site: Site, view: ScanView) -> None:
         super().__init__(site, view)
         rings, columns = view.pattern.shape
         self._cloud = PointCloud(SCAN_POINT, rings, columns, self._frame(site))
@@ -277,7 +277,7 @@ class ContactSensorPublisher(SamplePublisher):
     declares for Gazebo, or on NAME/contacts.
     """
 
-    def __init__(self, site: Site, view: ContactView):
+    def __init__(self, site: Site, view: ContactView) -> None:
         super().__init__(site, view)
         at, self._odom = view.description, site.frames.odom
         self._types = types = site.contact_types

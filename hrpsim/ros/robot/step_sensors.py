@@ -30,7 +30,7 @@ class SensorReadings:
     They include the noise of `levels` at the clock's step, and are cached until `forget`.
     """
 
-    def __init__(self, robot, clock: SimulationClock, levels: NoiseLevels):
+    def __init__(self, robot, clock: SimulationClock, levels: NoiseLevels) -> None:
         sensors = robot.model.sensors
         self.noises = [
             SensorNoise(

@@ -34,7 +34,7 @@ class TrajectoryServer:
     aborted at once, with its error code and the cause.
     """
 
-    def __init__(self, part: NodePart, name: str, clock: SimulationClock):
+    def __init__(self, part: NodePart, name: str, clock: SimulationClock) -> None:
         self._clock = clock
         self._waiting: list[ServerGoalHandle] = []
         self.server = part.create_action_server(
@@ -58,7 +58,7 @@ class TrajectoryServer:
 class TrajectoryGoal:
     """A Goal of trajectory_goals.py, sent over ROS."""
 
-    def __init__(self, server: Any, handle: ServerGoalHandle, clock: SimulationClock):
+    def __init__(self, server: Any, handle: ServerGoalHandle, clock: SimulationClock) -> None:
         self._server, self._handle, self._clock = server, handle, clock
         self.request: FollowJointTrajectory.Goal = handle.request
 

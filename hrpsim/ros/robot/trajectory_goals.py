@@ -102,7 +102,7 @@ class TrajectoryGoals(JointTrajectories):
         robot,
         clock: SimulationClock,
         joints: Collection[str],
-    ):
+    ) -> None:
         super().__init__(queue, rejections, robot, clock)
         self._joints = list(joints)
         self._active: _Active | None = None

@@ -113,7 +113,7 @@ def _bound(value: float) -> float | None:
 class DescriptionPublisher:
     """Publishes simulation_description, JSON, latched: at first and after each change."""
 
-    def __init__(self, node: Node, simulation: Simulation):
+    def __init__(self, node: Node, simulation: Simulation) -> None:
         self._node = node
         self._simulation = simulation
         self._last = ""

@@ -27,7 +27,7 @@ _BEHIND = 0.95  # of the requested real-time factor; less is reported
 class GraphWatch:
     """Checks the graph on request; logs each new problem once."""
 
-    def __init__(self, node: Node):
+    def __init__(self, node: Node) -> None:
         self._node = node
         self._own = (node.get_name(), node.get_namespace())
         self._reported: dict[str, list[str]] = {}  # problems by owner
@@ -109,7 +109,7 @@ class Diagnostics:
     its cause, which its text states.
     """
 
-    def __init__(self, node: GuardedNode, simulation: Simulation):
+    def __init__(self, node: GuardedNode, simulation: Simulation) -> None:
         self._node = node
         self._simulation = simulation
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.COMMAND)

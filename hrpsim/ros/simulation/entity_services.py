@@ -194,7 +194,7 @@ def _points(bounds: msg.Bounds, counts: Sequence[int], allowed: str) -> np.ndarr
 class EntityServices:
     """Offers the services on the node; they run between two steps of its loop."""
 
-    def __init__(self, node: Node, simulation: Simulation):
+    def __init__(self, node: Node, simulation: Simulation) -> None:
         self._node = node
         self._simulation = simulation
         self._entities = simulation.entities

@@ -29,7 +29,7 @@ class TransformPublisher:
     `message_type` is tf2_msgs/TFMessage.
     """
 
-    def __init__(self, node: Node, message_type: type, *, odometry: bool, links: bool):
+    def __init__(self, node: Node, message_type: type, *, odometry: bool, links: bool) -> None:
         self._what = {"odometry": odometry, "links": links}
         self._type = message_type
         self._publisher = node.create_publisher(message_type, "tf", qos.STATE)
@@ -75,7 +75,7 @@ class RobotInterfaces:
     `inputs` are all subscribed topics, `locksteps` those that time waits for.
     """
 
-    def __init__(self, node: Node, world, clock: SimulationClock, levels: NoiseLevels):
+    def __init__(self, node: Node, world, clock: SimulationClock, levels: NoiseLevels) -> None:
         self._node = node
         self._clock = clock
         self._levels = levels

@@ -64,7 +64,7 @@ class TriggerServices:
     others are answered. The parameter `state_name` names the state to save or to load.
     """
 
-    def __init__(self, node: Node, simulation: Simulation):
+    def __init__(self, node: Node, simulation: Simulation) -> None:
         self._node = node
         self._simulation = simulation
         actions = {
@@ -135,7 +135,9 @@ def heartbeat(period: float, beat: Callable[[float], None]) -> Iterator[None]:
 class SimulationNode:
     """Runs, as `simulation`, the world that `make_world(node)` returns with its notes."""
 
-    def __init__(self, make_world: Callable[[Node], tuple[Any, LoadedWorld]], **node_options):
+    def __init__(
+        self, make_world: Callable[[Node], tuple[Any, LoadedWorld]], **node_options
+    ) -> None:
         self.node = node = GuardedNode("hrpsim", **node_options)
         parameters.declare(node, SPECIFICATIONS)
         world, loaded = make_world(node)
@@ -287,7 +289,7 @@ class LiveParameters:
         set_rates: Callable[[], None],
         noise: NoiseLevels,
         limits: SpawnLimits,
-    ):
+    ) -> None:
         self._simulation = simulation
         self._set_rates = set_rates
         self._limits = limits

@@ -57,7 +57,7 @@ _MOST_SOURCES = 100
 class SimulationServices:
     """Offers the services; they act as ~/pause, ~/resume, ~/step and ~/reset."""
 
-    def __init__(self, node: Node, simulation: Simulation):
+    def __init__(self, node: Node, simulation: Simulation) -> None:
         self._node = node
         self._simulation = simulation
         self._services = offer(
@@ -147,7 +147,7 @@ def refuse_unless_paused(simulation: Simulation) -> None:
 class SimulateStepsAction:
     """Offers the action; one goal at a time, others are rejected meanwhile."""
 
-    def __init__(self, node: GuardedNode, simulation: Simulation):
+    def __init__(self, node: GuardedNode, simulation: Simulation) -> None:
         self._node = node
         self._simulation = simulation
         self._busy = False
@@ -234,7 +234,7 @@ class WorldServices:
     Messages that early releases lack are imported where they are used.
     """
 
-    def __init__(self, node: Node, simulation: Simulation):
+    def __init__(self, node: Node, simulation: Simulation) -> None:
         self._node = node
         self._simulation = simulation
         self._services = offer(

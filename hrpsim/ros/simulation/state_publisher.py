@@ -43,7 +43,7 @@ class ContactPublisher:
     `messages` is the module of the types.
     """
 
-    def __init__(self, node, world, frame: str, messages):
+    def __init__(self, node, world, frame: str, messages) -> None:
         self._world, self._frame, self._types = world, frame, messages
         self._publisher = node.create_publisher(messages.Contacts, TOPIC, qos.STATE)
 
@@ -78,7 +78,7 @@ class ContactMarkers:
     what acts on the first of the two bodies, or on the second if the first is the world.
     """
 
-    def __init__(self, node: Node, world, frame: str, force_scale: float):
+    def __init__(self, node: Node, world, frame: str, force_scale: float) -> None:
         self._world = world
         self._frame = frame
         self._force_scale = force_scale
@@ -191,7 +191,7 @@ class StatePublisher:
 
     def __init__(
         self, node: Node, world, clock: SimulationClock, robots: RobotInterfaces, faults: Faults
-    ):
+    ) -> None:
         self._node = node
         self._clock = clock
         self._robots = robots

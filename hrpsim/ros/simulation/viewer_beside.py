@@ -44,7 +44,7 @@ class Dashboard:
         node: GuardedNode,
         simulation: Simulation,
         diagnostics: Diagnostics,
-    ):
+    ) -> None:
         self._request = request
         self._node, self._simulation, self._diagnostics = node, simulation, diagnostics
         self._next, self._then = 0.0, time.monotonic()
@@ -146,7 +146,7 @@ class NodeSession(Grabbing):
     keeps_past = False
     looking_back = 0.0
 
-    def __init__(self, node: Node, simulation: Simulation):
+    def __init__(self, node: Node, simulation: Simulation) -> None:
         self._node = node
         self._simulation = simulation
         self.world = simulation.world
@@ -228,7 +228,7 @@ class ViewerBeside:
 
     def __init__(
         self, node: GuardedNode, simulation: Simulation, diagnostics: Diagnostics, port: int
-    ):
+    ) -> None:
         self.session = NodeSession(node, simulation)
         try:
             self.viewer = Viewer(simulation.world, session=self.session, port=port)

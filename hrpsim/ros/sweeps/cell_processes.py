@@ -62,7 +62,7 @@ class CellFolder:
     has finished (FINISHED); node and controller write their results (NODE, CONTROLLER).
     """
 
-    def __init__(self, path: str | Path):
+    def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def ask(self, request: CellRequest) -> None:
@@ -120,7 +120,7 @@ def cells_of(pair: str | Path, stopping: Callable[[], bool]) -> Iterator[CellFol
 class CellPairs:
     """Pairs of processes, each in a ROS domain of its own, reused until `close` or an error."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._idle: list[_Pair] = []
         self._lock = threading.Lock()
         self._closed = False
@@ -156,7 +156,7 @@ class CellPairs:
 class _Pair:
     """The two processes. They end with the thread that constructs it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._domain = PrivateDomain()
         self._folder = tempfile.mkdtemp(prefix="hrpsim_cell_")
         self._cells = 0

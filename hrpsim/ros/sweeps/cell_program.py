@@ -37,7 +37,7 @@ class CellWatch:
         pushes: Sequence[Push],
         period: float,
         time_limit: float,
-    ):
+    ) -> None:
         self.measures = measures
         self._simulation, self._folder, self._pushes = simulation, folder, pushes
         self._period, self._time_limit = period, time_limit

@@ -36,7 +36,7 @@ class RosScenario(Scenario):
 
     runs = "over ROS"
 
-    def __init__(self, scenario: Scenario, patience: float = PATIENCE):
+    def __init__(self, scenario: Scenario, patience: float = PATIENCE) -> None:
         if not isinstance(scenario, WorldScenario):
             raise SweepError("only a study of a world can run over ROS; this one has a function")
         if scenario.controller is None:

@@ -191,7 +191,7 @@ class Design:
     repeat: int = 1
     rows: Sequence[Mapping[str, Any]] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         require_name("method", self.method, METHODS, SweepError)
         for name, value in {"count": self.count, "repeat": self.repeat}.items():
             if value is None and name == "count":

@@ -142,7 +142,7 @@ class FunctionScenario(Scenario):
         self,
         function: Callable[..., Mapping[str, Any]] | str,
         outcomes: Mapping[str, str | Outcome] | None = None,
-    ):
+    ) -> None:
         self.name = function if isinstance(function, str) else None
         if isinstance(function, str):
             function = function_called(function)

@@ -54,7 +54,7 @@ class DisturbedController(Controller):
         noise: Mapping[str, Any],
         sensing_delay: int = 0,
         command_delay: int = 0,
-    ):
+    ) -> None:
         self.controller = controller
         self._noise, self._sensing_delay = dict(noise), sensing_delay
         self._command_delay = command_delay

@@ -73,7 +73,7 @@ class Measures:
         robot: str | None,
         period: float,
         measured: Collection[str] | None = None,
-    ):
+    ) -> None:
         self._world, self._period = world, period
         self._robot = None if robot is None else world.robots[robot]
         self.ticks = 0  # that have passed
@@ -218,7 +218,7 @@ class Push:
 class BaseWorld:
     """A settled world, from a world file with some values changed, and the model of its robot."""
 
-    def __init__(self, world: World, model: Model | None):
+    def __init__(self, world: World, model: Model | None) -> None:
         self.world, self.model = world, model
         self._returned: list[tuple[World, Checkpoint]] = []
 
@@ -255,7 +255,7 @@ class WorldRun:
         description: Model | None = None,
         period: float = 0.005,
         measured: Collection[str] | None = None,
-    ):
+    ) -> None:
         self.world, self.controller, self._pushes = world, controller, pushes
         self.robot = None if robot is None else world.robots[robot]
         self._loop: ControlLoop | None = None

@@ -72,7 +72,7 @@ class WorldScenario(Scenario):
         terrain: Mapping[str, float] | None = None,
         measured: Sequence[str] | None = None,
         period: float = 0.005,
-    ):
+    ) -> None:
         self.path = Path(world)
         self._reader = open_world(world)
         self.data = self._reader.checked(_mapping)

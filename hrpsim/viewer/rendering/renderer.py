@@ -92,7 +92,7 @@ class Renderer:
     Raises RendererError without MuJoCo or EGL.
     """
 
-    def __init__(self, drawn: Sequence[Drawn], lens: Lens):
+    def __init__(self, drawn: Sequence[Drawn], lens: Lens) -> None:
         self.lens, self._drawn = lens, tuple(drawn)
         try:
             import mujoco

@@ -113,7 +113,7 @@ class Added(NamedTuple):
 class SpareRoom:
     """The larger arrays with the arrays of a scene as their leading parts."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._whole: list[np.ndarray] = []  # in the order of _FIELDS
         self._bytes: list[np.ndarray] = []  # the same memory, a row for each entry
 

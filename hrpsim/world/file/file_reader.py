@@ -22,7 +22,7 @@ class FileReader:
     A place is written as "bodies[0].shape". `content` knows the line of a place.
     """
 
-    def __init__(self, path: Path, content: YamlText):
+    def __init__(self, path: Path, content: YamlText) -> None:
         self.path = path
         self.content = content
 
@@ -67,13 +67,13 @@ def dotted(path: Sequence[Any]) -> str:
 class _Place:
     """Adds the file and the place to errors raised inside the context."""
 
-    def __init__(self, reader: FileReader, where: str):
+    def __init__(self, reader: FileReader, where: str) -> None:
         self.reader, self.where = reader, where
 
     def __enter__(self):
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(self, kind, error, traceback) -> None:
         if isinstance(error, HrpsimError):
             if str(self.reader.path) not in str(error):
                 raise self.reader.fail(self.where, str(error)) from error

@@ -35,7 +35,7 @@ class Body(Entity):
         material: str,
         inertia: ArrayLike | None = None,
         color: ArrayLike | None = None,
-    ):
+    ) -> None:
         mass = check_mass(mass)
         self.color = None if color is None else _checked_color(name, color)
         if not isinstance(material, str):

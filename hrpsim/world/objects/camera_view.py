@@ -26,7 +26,7 @@ class CameraView(MeasuredView):
 
     pattern: Camera
 
-    def __init__(self, robot: SamplingRobot, description: SampledSensor):
+    def __init__(self, robot: SamplingRobot, description: SampledSensor) -> None:
         super().__init__(robot, description)
         self.pattern = description.pattern
 

@@ -163,7 +163,7 @@ class Connection(Closed):
         frames: tuple[Placement, Placement],
         collide: bool,
         number: int,
-    ):
+    ) -> None:
         self.world = world
         self.name = name
         self.kind = kind

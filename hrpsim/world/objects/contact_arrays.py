@@ -11,6 +11,7 @@ import numpy as np
 from numpy import empty
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Contact, Index, Indices, Matrix, Vec3, Vector
 from hrpsim.engine.constraints.contact_rows import tangents
 
 _INTEGER = np.dtype(np.int64)
@@ -38,7 +39,7 @@ class ContactArrays:
     links: np.ndarray  # (n,) the link in contact: index in `World.link_names`
     partners: np.ndarray  # (n,) the link or shape it touches: index in `World.link_names`
 
-    def __init__(self, count: int):
+    def __init__(self, count: int) -> None:
         self.points = empty((count, 3))
         self.normals = empty((count, 3))
         self.forces = empty((count, 3))
@@ -65,7 +66,7 @@ class ContactSources(NamedTuple):
 
 
 @kernel
-def count_contacts(sources, first, end):
+def count_contacts(sources: ContactSources, first: Index, end: Index) -> int:
     """Return the number of contact sides on the links from `first` to before `end`."""
     contacts, link_of = sources.contacts, sources.link_of_shape
     count = 0
@@ -77,7 +78,17 @@ def count_contacts(sources, first, end):
 
 
 @kernel  # many parameters: writes one array of the caller's for each column
-def read_contacts(sources, first, end, points, normals, forces, gaps, links, partners):
+def read_contacts(
+    sources: ContactSources,
+    first: Index,
+    end: Index,
+    points: Matrix,
+    normals: Matrix,
+    forces: Matrix,
+    gaps: Vector,
+    links: Indices,
+    partners: Indices,
+) -> int:
     """Write the contacts of the links from `first` to before `end`. If end < 0, write all once."""
     contacts, link_of = sources.contacts, sources.link_of_shape
     at = 0
@@ -96,7 +107,14 @@ def read_contacts(sources, first, end, points, normals, forces, gaps, links, par
 
 
 @inlined_kernel
-def read_contact(sources, contact, sign, point_out, normal_out, force_out):
+def read_contact(
+    sources: ContactSources,
+    contact: Contact,
+    sign: float,
+    point_out: Vec3,
+    normal_out: Vec3,
+    force_out: Vector,
+) -> None:
     """Write point, normal and force of a contact as seen from a, or from b with `sign` -1."""
     n, impulse = contact.normal, contact.impulse
     x, y = sources.tangents[0], sources.tangents[1]

@@ -11,18 +11,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.engine.compile.compiled import entry_point, kernel
+from hrpsim.engine.compile.kernel_types import Index, Mat3, Matrix, Vec6
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.kinematics.forward import update_poses
 from hrpsim.engine.spatial.vector import transposed_times
 from hrpsim.model.sensors.sampled_sensor import SampledSensor
-from hrpsim.world.objects.contact_arrays import ContactArrays, read_contact
+from hrpsim.world.objects.contact_arrays import ContactArrays, ContactSources, read_contact
 from hrpsim.world.objects.entity import _frozen
-from hrpsim.world.objects.robot_reader import link_records, place_link
+from hrpsim.world.objects.robot_reader import LinkSources, link_records, place_link
 from hrpsim.world.objects.sensor_view import SampledView, SamplingRobot
 
 
 @kernel
-def read_pad(contacts, frame, first, end, cell, work, wrench, pressure):
+def read_pad(
+    contacts: ContactSources,
+    frame: LinkSources,
+    first: Index,
+    end: Index,
+    cell: float,
+    work: Mat3,
+    wrench: Vec6,
+    pressure: Matrix,
+) -> int:
     """Add the contacts of the links from `first` to before `end` to a wrench and a pressure.
 
     wrench (6,) is in and about the frame of frame.links[0]. pressure (nx, ny) [Pa] is for cells in
@@ -82,7 +92,7 @@ class ContactView(SampledView):
 
     keeps_contacts = False
 
-    def __init__(self, robot: SamplingRobot, description: SampledSensor):
+    def __init__(self, robot: SamplingRobot, description: SampledSensor) -> None:
         self._shape, self._work = description.pattern.shape, np.zeros((3, 3))
         self._reader: Any = None  # with which the next two were made ready
         self._frame: Reference | None = None

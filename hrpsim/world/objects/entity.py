@@ -145,7 +145,7 @@ class Entity(Closed):
         frames: tuple[Frame, ...],
         q: np.ndarray,
         v: np.ndarray,
-    ):
+    ) -> None:
         self._world: WorldState | None = world
         self.number = -1  # of all that the world ever had
         self.name = name

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from hrpsim.common.errors import StateError, WorldError, require_name, unknown_name
 from hrpsim.common.values import not_negative
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Vector
 from hrpsim.engine.constraints.joint_rows import (
     JOINT_HOLD,
     LIMIT_PARAMETERS,
@@ -46,7 +47,7 @@ class JointConstraints:
     The class uses only the robot's public parts: world, indices in the world, and `joint_index`.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._own_solvers = np.full((self.nv, len(JOINT_KINDS)), -1)  # -1: as the rules say
         self._initial_holds = np.zeros(self.nv, dtype=JOINT_HOLD)
 
@@ -219,7 +220,7 @@ def _for_each(values, indices: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def read_efforts(s, kind, efforts_out):
+def read_efforts(s: EffortSources, kind: int, efforts_out: Vector) -> int:
     """Write the efforts (n,) [Nm or N] of constraints of one kind, or of ALL_KINDS.
 
     ALL_KINDS includes the reactions of joints that mimic a joint.
@@ -240,7 +241,7 @@ def read_efforts(s, kind, efforts_out):
 
 
 @inlined_kernel
-def _impulse_of(impulse, impact_impulse, kind):
+def _impulse_of(impulse: Vector, impact_impulse: Vector, kind: int) -> float:
     """Return the impulse of rows of one kind or of all kinds, impacts included [Nms or Ns]."""
     total = 0.0
     for row in range(PARAMETERS_OF_ROW.shape[0]):

@@ -24,7 +24,7 @@ class JointIndex:
     q, v: indices of the joints in the robot's q and v (n,). robot: name of the robot, for errors.
     """
 
-    def __init__(self, robot: str, model: Model):
+    def __init__(self, robot: str, model: Model) -> None:
         joints = [joint for joint in model.joints if joint.joint_type != FREE]
         self.robot = robot
         self.names = model.joint_names

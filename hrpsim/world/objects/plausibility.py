@@ -40,7 +40,7 @@ class JointLimits:
     rounding, of all joints but free bases.
     """
 
-    def __init__(self, system: System, joints: Iterable[Joint]):
+    def __init__(self, system: System, joints: Iterable[Joint]) -> None:
         self._joints = [one for one in joints if one.joint_type != FREE]
         self._row = {one.name: k for k, one in enumerate(self._joints)}
         at = np.array([one.v_index for one in self._joints], dtype=np.int64)

@@ -66,7 +66,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         q: ArrayLike | None = None,
         v: ArrayLike | None = None,
         self_collision: bool = False,
-    ):
+    ) -> None:
         q = model.starting() if q is None else q
         frames = tuple(model.frames.values())
         initial = np.zeros(model.nq), np.zeros(model.nv)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Control, Index, Indices, Vector
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.engine.kinematics.forest import Forest
@@ -50,7 +51,16 @@ class Actuators(NamedTuple):
 
 
 @kernel
-def set_commands(actuators, indices, positions, velocities, efforts, given, named, steps):
+def set_commands(
+    actuators: Actuators,
+    indices: Indices,
+    positions: Vector,
+    velocities: Vector,
+    efforts: Vector,
+    given: int,
+    named: int,
+    steps: int,
+) -> tuple[int, int, float]:
     """Command the joints at `indices` (k,), or refuse the command, which then changes nothing.
 
     Return what became of the command: WRITTEN, BEYOND, or a key of REFUSALS. A refusal comes with
@@ -72,7 +82,15 @@ def set_commands(actuators, indices, positions, velocities, efforts, given, name
 
 
 @inner_kernel
-def find_refusal(actuators, indices, positions, velocities, efforts, given, named):
+def find_refusal(
+    actuators: Actuators,
+    indices: Indices,
+    positions: Vector,
+    velocities: Vector,
+    efforts: Vector,
+    given: int,
+    named: bool,
+) -> tuple[int, int, float]:
     """Return why a command is invalid, as `set_commands` does. WRITTEN: the command is valid."""
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
@@ -90,7 +108,15 @@ def find_refusal(actuators, indices, positions, velocities, efforts, given, name
 
 
 @inner_kernel
-def write_commands(actuators, indices, positions, velocities, efforts, given, steps):
+def write_commands(
+    actuators: Actuators,
+    indices: Indices,
+    positions: Vector,
+    velocities: Vector,
+    efforts: Vector,
+    given: int,
+    steps: int,
+) -> bool:
     """Write a valid command. Return whether an unreported target is beyond a limit."""
     beyond = False
     for k in range(indices.shape[0]):
@@ -120,7 +146,9 @@ def write_commands(actuators, indices, positions, velocities, efforts, given, st
 
 
 @inlined_kernel
-def _given_for(k, positions, velocities, efforts, given):
+def _given_for(
+    k: Index, positions: Vector, velocities: Vector, efforts: Vector, given: int
+) -> tuple[bool, bool, bool]:
     """Return whether joint k has a given position, velocity and effort."""
     held = given & NAN_HOLDS != 0
     has_q = given & POSITIONS != 0 and not (held and math.isnan(positions[k]))
@@ -130,7 +158,7 @@ def _given_for(k, positions, velocities, efforts, given):
 
 
 @inlined_kernel
-def _ramp(law, position, goal, steps):
+def _ramp(law: Control, position: float, goal: float, steps: int) -> None:
     """Move a target from its present value, or from the position of a joint that is not held."""
     start = law.target_position if law.kp > 0.0 else position
     law.ramp = (goal - start) / steps if steps > 0 else 0.0
@@ -146,7 +174,9 @@ class RobotAccess(LinkReaders):
     the cache.
     """
 
-    def __init__(self, robot: Entity, scene: Scene, joints: JointIndex, *targets: np.ndarray):
+    def __init__(
+        self, robot: Entity, scene: Scene, joints: JointIndex, *targets: np.ndarray
+    ) -> None:
         self.scene = scene
         self._robot, self._forest = robot, robot.forest
         self._joints = joints

@@ -28,7 +28,7 @@ TEMPERATURES = ("winding_temperature", "housing_temperature")
 class ActuatorView(Closed):
     """An actuator with a model, of one joint. Quantities are at the joint, as in `Actuator`."""
 
-    def __init__(self, robot: RobotActuators, joint: str, v_index: int, q_index: int):
+    def __init__(self, robot: RobotActuators, joint: str, v_index: int, q_index: int) -> None:
         self.robot = robot
         self.joint = joint
         self._v_index, self._q_index = v_index, q_index

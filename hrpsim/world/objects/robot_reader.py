@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NewType
 
 import numpy as np
 
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Kinematics, Mat3, Matrix, Record, Vec3, Vector
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import (
@@ -36,6 +37,7 @@ LINK = np.dtype(
         ("p", "f8", (3,)),  # [m]
     ]
 )
+RobotLink = NewType("RobotLink", Record)
 
 
 class LinkSources(NamedTuple):
@@ -77,7 +79,7 @@ def link_records(frames) -> np.ndarray:
 
 
 @kernel
-def read_link_poses(s, positions, orientations):
+def read_link_poses(s: LinkSources, positions: Matrix, orientations: Matrix) -> int:
     """Write positions (k, 3) [m] and quaternions x y z w (k, 4) of the links in the world."""
     update_poses(s.forest, s.q, s.kinematics)
     for k in range(s.links.shape[0]):
@@ -87,7 +89,7 @@ def read_link_poses(s, positions, orientations):
 
 
 @inlined_kernel
-def place_link(s, link, R_out, position_out):
+def place_link(s: LinkSources, link: RobotLink, R_out: Mat3, position_out: Vec3) -> None:
     """Write rotation (3, 3) and origin (3,) [m] of a LINK in the world. Poses must be current."""
     L, t = link.R, link.p
     if link.body < 0:
@@ -107,7 +109,7 @@ def place_link(s, link, R_out, position_out):
 
 
 @kernel
-def read_link_velocities(s, linear, angular):
+def read_link_velocities(s: LinkSources, linear: Matrix, angular: Matrix) -> int:
     """Write velocities of the links' origins (k, 3) [m/s] and angular velocities (k, 3) [rad/s]."""
     update_poses(s.forest, s.q, s.kinematics)
     update_velocities(s.forest, s.velocity, s.kinematics)
@@ -122,7 +124,7 @@ def read_link_velocities(s, linear, angular):
 
 
 @inlined_kernel
-def _read_velocity(here, t, linear_out, angular_out):
+def _read_velocity(here: Kinematics, t: Vec3, linear_out: Vector, angular_out: Vector) -> None:
     """Write the velocity of the point t of a body's frame and the angular velocity of the body."""
     R, p, v = here.R, here.p, here.v
     x = p[0] + (R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2])
@@ -209,7 +211,7 @@ class ReadingSources(NamedTuple):
 
 
 @kernel
-def read_robot(s, with_base, out):
+def read_robot(s: ReadingSources, with_base: bool, out: Vector) -> int:
     """Write the measurements: joints, sensors, orientations of the IMUs, and optionally the base.
 
     out has 3 n + 6 m + 4 i numbers, and BASE_SIZE more `with_base`. They are positions, velocities
@@ -262,7 +264,7 @@ class RobotReader:
     accept `with_base`.
     """
 
-    def __init__(self, robot, joint_names: Sequence[str], *, with_base: bool = False):
+    def __init__(self, robot, joint_names: Sequence[str], *, with_base: bool = False) -> None:
         self.with_base = with_base
         self._robot = robot
         names = robot.joint_names

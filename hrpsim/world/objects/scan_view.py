@@ -39,7 +39,7 @@ class ScanView(SampledView):
 
     pattern: RayPattern
 
-    def __init__(self, robot: SamplingRobot, description: SampledSensor):
+    def __init__(self, robot: SamplingRobot, description: SampledSensor) -> None:
         self.pattern = pattern = description.pattern
         self._shape = pattern.shape
         self._count = self._shape[0] * self._shape[1]
@@ -185,7 +185,7 @@ class ScansSideBySide:
     StateError if the sensors have different numbers of rays.
     """
 
-    def __init__(self, views: Sequence[ScanView]):
+    def __init__(self, views: Sequence[ScanView]) -> None:
         if len({view._shape for view in views}) > 1:
             raise StateError("the scans of a batch's worlds have several numbers of rays")
         self.views, count = tuple(views), len(views)

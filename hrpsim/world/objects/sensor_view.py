@@ -49,7 +49,7 @@ class SensorView(Closed):
     integrator "semi_implicit", and the start of the last step with "rk4" and "euler".
     """
 
-    def __init__(self, robot: SensorCarrier, description: Sensor, index: int):
+    def __init__(self, robot: SensorCarrier, description: Sensor, index: int) -> None:
         self.robot = robot
         self.description = description
         self.index = index
@@ -133,7 +133,7 @@ class SampledView(Closed):
     nothing. A sensor that is declared for Gazebo is off until it is read for the first time.
     """
 
-    def __init__(self, robot: SamplingRobot, description: SampledSensor):
+    def __init__(self, robot: SamplingRobot, description: SampledSensor) -> None:
         self.robot, self.description = robot, description
         time_step = robot.world.time_step
         if description.rate * time_step > 1.0 + 1e-9:
@@ -271,7 +271,7 @@ class SampledView(Closed):
 class MeasuredView(SampledView):
     """A sensor whose kind measures all values of a sample at once."""
 
-    def __init__(self, robot: SamplingRobot, description: SampledSensor):
+    def __init__(self, robot: SamplingRobot, description: SampledSensor) -> None:
         super().__init__(robot, description)
         self._measured: Any = None
 

@@ -73,7 +73,7 @@ class SolverRules:
 
     def __init__(
         self, given=None, integrator: str = "semi_implicit", friction_model: int = LAWS["cone"]
-    ):
+    ) -> None:
         self.rules: list[SolverRule] = []
         self._integrator, self._friction_model = integrator, friction_model
         self.usual = {kind: _for_kind("auto", kind) for kind in KINDS}

@@ -23,7 +23,7 @@ class TransmissionView(Closed):
     Positions of actuators are ratios (q - offsets). Efforts follow by virtual work.
     """
 
-    def __init__(self, robot: Any, name: str):
+    def __init__(self, robot: Any, name: str) -> None:
         self.robot = robot
         self.name = name
         self._map = robot.model.transmissions[name]
@@ -123,7 +123,7 @@ class TendonView(Closed):
     the joints' actuators add up.
     """
 
-    def __init__(self, robot: Any, name: str, number: int):
+    def __init__(self, robot: Any, name: str, number: int) -> None:
         self.robot = robot
         self.name = name
         self._number = number  # of the robot's

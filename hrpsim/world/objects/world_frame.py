@@ -30,7 +30,7 @@ class WorldFrame:
         placement: in the world.
     """
 
-    def __init__(self, world: WorldState, name: str, placement: Placement):
+    def __init__(self, world: WorldState, name: str, placement: Placement) -> None:
         self.world = world
         self.name = name
         self._placement = self._initial = placement

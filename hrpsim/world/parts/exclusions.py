@@ -25,7 +25,7 @@ Owners = list[tuple[str, str]]  # (entity, link) of each shape
 class Exclusions(Part):
     """Pairs of shapes that collision detection never tests."""
 
-    def __init__(self, core: Core):
+    def __init__(self, core: Core) -> None:
         super().__init__(core)
         self._apart: list[tuple[str, str]] = []
         self._standing = np.zeros((0, 2), dtype=np.int64)  # pairs that no connection changes

@@ -25,5 +25,5 @@ class Core(NamedTuple):
 class Part:
     """A base of World with a part of its methods."""
 
-    def __init__(self, core: Core):
+    def __init__(self, core: Core) -> None:
         self._contents, self._scenes, self._sleep, self._convergence = core

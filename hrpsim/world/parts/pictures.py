@@ -37,7 +37,7 @@ class _Prepared(NamedTuple):
 class Pictures(Rays):
     """Pictures of a world."""
 
-    def __init__(self, core: Core):
+    def __init__(self, core: Core) -> None:
         super().__init__(core)
         self._prepared: _Prepared | None = None
 

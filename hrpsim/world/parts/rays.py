@@ -40,7 +40,7 @@ class RayHits(NamedTuple):
 class RayCaster:
     """The ray-casting scene of one world, and the kernels that cast rays."""
 
-    def __init__(self, scene: Scene, names: tuple[tuple[str, str], ...], entities, targets):
+    def __init__(self, scene: Scene, names: tuple[tuple[str, str], ...], entities, targets) -> None:
         self.scene = scene
         self._names, self._targets = names, targets
         numbers = {entity.name: k for k, entity in enumerate(entities)}
@@ -108,7 +108,7 @@ class RayCaster:
 class Rays(Readings):
     """Ray casting against the shapes of a world."""
 
-    def __init__(self, core: Core):
+    def __init__(self, core: Core) -> None:
         super().__init__(core)
         self._casters: dict[str, RayCaster] = {}  # by geometry
 

@@ -32,7 +32,7 @@ from hrpsim.world.parts.results import Contact, StepStats, stats_of
 class LinkTable:
     """The links of a world, entity by entity, followed by the fixed shapes, with their indices."""
 
-    def __init__(self, entities: list[Entity], fixed, owners: list[tuple[str, str]]):
+    def __init__(self, entities: list[Entity], fixed, owners: list[tuple[str, str]]) -> None:
         self.owners = owners
         self._entities = tuple(entities)
         frames = [frame for entity in entities for frame in entity.frames]
@@ -73,7 +73,7 @@ class LinkTable:
 class Reader(LinkReaders):
     """A scene prepared for kernels that read it."""
 
-    def __init__(self, scene: Scene, table: LinkTable):
+    def __init__(self, scene: Scene, table: LinkTable) -> None:
         self.scene, self.table = scene, table
 
     @cached_property
@@ -138,7 +138,7 @@ class Reader(LinkReaders):
 class Readings(Part):
     """Readings of a whole world at once."""
 
-    def __init__(self, core: Core):
+    def __init__(self, core: Core) -> None:
         super().__init__(core)
         self._reader: Reader | None = None
 

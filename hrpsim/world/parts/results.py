@@ -129,7 +129,7 @@ class StepStats:
 class Naming:
     """Names of the constraints of a scene."""
 
-    def __init__(self, owners: list[tuple[str, str]], connections, robots):
+    def __init__(self, owners: list[tuple[str, str]], connections, robots) -> None:
         self._owners, self._connections, self._robots = owners, connections, robots
 
     def name(self, kind: int, source: int, other: int) -> str:
@@ -217,7 +217,7 @@ class Unmet:
 class ConvergenceRecord:
     """The steps that did not converge: in the last call of `step`, and since the last reset."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:

@@ -47,7 +47,7 @@ class Scenes:
 
     changes: ClassVar[int] = 0  # of the present scene, of all worlds of the process
 
-    def __init__(self, contents: Contents, complete: Callable[..., None]):
+    def __init__(self, contents: Contents, complete: Callable[..., None]) -> None:
         self._contents, self._complete = contents, complete
         self.present: Scene | None = None  # None: to be made again
         self.owners: list[tuple[str, str]] = []  # (entity, link) of each shape

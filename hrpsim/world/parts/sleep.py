@@ -29,7 +29,7 @@ from hrpsim.world.parts.world_contents import Contents
 class Sleep:
     """The sleep of bodies at rest."""
 
-    def __init__(self, contents: Contents, scenes: Scenes, sleeping: bool):
+    def __init__(self, contents: Contents, scenes: Scenes, sleeping: bool) -> None:
         self._contents, self._scenes = contents, scenes
         self._island_of: dict[Entity, int] = {}  # of what sleeps, in the order of the entities
         self.kept_contacts = np.zeros(0, dtype=CONTACT)  # among what sleeps; points in the world

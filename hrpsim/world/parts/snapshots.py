@@ -70,7 +70,7 @@ def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
 class Snapshots(Exclusions):
     """Saved states of a world."""
 
-    def __init__(self, core: Core):
+    def __init__(self, core: Core) -> None:
         super().__init__(core)
         self._identity = os.urandom(8).hex()  # copies have it too
 

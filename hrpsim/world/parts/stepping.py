@@ -51,7 +51,7 @@ def announce_steps() -> float | None:
 class Stepping(Part):
     """Advances a world. `hrpsim.world.shard` advances many worlds by the parts of `step`."""
 
-    def __init__(self, core: Core):
+    def __init__(self, core: Core) -> None:
         super().__init__(core)
         self._reference: Reference | None = None  # to the scene that the compiled step had last
         self._raw: tuple[Scene, list] | None = None  # a scene, its state, room to save that

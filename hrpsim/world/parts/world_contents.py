@@ -46,7 +46,7 @@ class MaterialTable:
     `impact_law` applies to pairs without a law of their own.
     """
 
-    def __init__(self, impact_law: str):
+    def __init__(self, impact_law: str) -> None:
         law = impact_law_code(impact_law)
         self.default = (0.8, 0.8, 0.0, law, 0.0, -1.0, np.inf, 0.0, 0.2, -1.0)
         self.index: dict[str, int] = {"default": 0}
@@ -105,7 +105,7 @@ class MaterialTable:
 class Contents:
     """Settings, clock, entities, fixed shapes, materials, connections and rules of a world."""
 
-    def __init__(self, settings: np.ndarray, integrator: str, impact_law: str, solver):
+    def __init__(self, settings: np.ndarray, integrator: str, impact_law: str, solver) -> None:
         self.settings, self.integrator = settings, integrator
         self._time_step = float(settings["time_step"][0])
         self.clock = np.zeros(1, dtype=np.int64)  # steps done; counted by the compiled step

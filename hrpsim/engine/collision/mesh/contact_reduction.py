@@ -14,9 +14,11 @@ import math
 
 import numpy as np
 
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import FACE_VERTEX, VERTEX_FACE
 from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS, NO_POINTS
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Candidate, Index, Manifold, Records, SolidPair
 from hrpsim.engine.spatial.vector import matrix_times
 
 # The slopes: zero, the motion's, and rings of seven.
@@ -48,7 +50,7 @@ _EQUALLY_DEEP = 1e-8
 
 
 @inner_kernel
-def _height_of(polyhedra, triangle, other):
+def _height_of(polyhedra: Polyhedra, triangle: Index, other: int) -> float:
     """Return the height of a triangle's middle over the plane of another one, thrice [m]."""
     face = polyhedra.triangles[other]
     n, corner = face.normal, polyhedra.vertices[face.vertices[0]].position
@@ -61,13 +63,13 @@ def _height_of(polyhedra, triangle, other):
 
 
 @inner_kernel
-def _is_corner(polyhedra, first, second):
+def _is_corner(polyhedra: Polyhedra, first: Index, second: int) -> bool:
     """Return whether two faces make a corner to lie in: each one's middle is before the other."""
     return _height_of(polyhedra, first, second) > 0.0 and _height_of(polyhedra, second, first) > 0.0
 
 
 @inlined_kernel
-def _of_one_vertex(first, second):
+def _of_one_vertex(first: Candidate, second: Candidate) -> bool:
     """Return whether two contacts of a vertex with a face have the same vertex."""
     if first.how == VERTEX_FACE:
         return first.code_a == second.code_a
@@ -75,7 +77,7 @@ def _of_one_vertex(first, second):
 
 
 @inner_kernel
-def _drop_other_faces(polyhedra, m, candidates):
+def _drop_other_faces(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
     """Leave each vertex the nearest face, and the faces that form a corner in which it lies.
 
     Inside a convex edge a vertex is behind both faces, and the nearer face is the way out. The same
@@ -99,14 +101,14 @@ def _drop_other_faces(polyhedra, m, candidates):
 
 
 @inner_kernel
-def cosine_of_normals(first, second):
+def cosine_of_normals(first: Candidate, second: Candidate) -> float:
     """Return the cosine between the normals of two candidates."""
     n, w = first.normal, second.normal
     return n[0] * w[0] + n[1] * w[1] + n[2] * w[2]
 
 
 @inner_kernel
-def _merge(m, candidates):
+def _merge(m: SolidPair, candidates: Records[Candidate]) -> None:
     """Leave one contact where several coincide: a vertex's rather than an edge's."""
     near = 4.0 * m.rim * m.rim
     for i in range(m.count):
@@ -128,7 +130,7 @@ def _merge(m, candidates):
 
 
 @inner_kernel
-def _deepest_left(m, candidates):
+def _deepest_left(m: SolidPair, candidates: Records[Candidate]) -> int:
     """Return the deepest candidate that is in no cluster yet, or -1."""
     deepest, least = TAKEN_OUT, math.inf
     for k in range(m.count):
@@ -139,7 +141,7 @@ def _deepest_left(m, candidates):
 
 
 @inlined_kernel
-def _gather(m, candidates, seed, cluster):
+def _gather(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> int:
     """Put the contacts with a normal like that of `seed` into a cluster; return their number."""
     size = 0
     for k in range(m.count):
@@ -152,7 +154,9 @@ def _gather(m, candidates, seed, cluster):
 
 
 @inner_kernel
-def reduce_candidates(polyhedra, m, candidates, out):
+def reduce_candidates(
+    polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate], out: Manifold
+) -> int:
     """Write the contacts that span each patch, deepest patch first, and return their number."""
     _drop_other_faces(polyhedra, m, candidates)
     _merge(m, candidates)
@@ -176,7 +180,7 @@ def reduce_candidates(polyhedra, m, candidates, out):
 
 
 @inner_kernel
-def _write(found, count, out):
+def _write(found: Candidate, count: int, out: Manifold) -> int:
     """Write a candidate as contact number `count`, and return count + 1."""
     for r in range(3):
         out.point[count, r] = found.point[r]
@@ -187,7 +191,9 @@ def _write(found, count, out):
 
 
 @inlined_kernel
-def _slope(number, ring, motion_x, motion_y):
+def _slope(
+    number: Index, ring: int, motion_x: float, motion_y: float
+) -> tuple[float, float, float]:
     """Return a slope and its steepness: level ground, the slope of the motion, or one of a ring."""
     if number == 0:
         return 0.0, 0.0, 0.0
@@ -201,7 +207,7 @@ def _slope(number, ring, motion_x, motion_y):
 
 
 @inner_kernel
-def choose_points(m, candidates, seed, cluster):
+def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> None:
     """Mark as `kept` up to MAX_POINTS contacts of a cluster, including `seed`, the deepest.
 
     Contacts of the last step (m.memory) stay if they bear load, are about to, or serve a slope.
@@ -229,7 +235,7 @@ def choose_points(m, candidates, seed, cluster):
 
 
 @inlined_kernel
-def _keep_chosen(m, candidates, away):
+def _keep_chosen(m: SolidPair, candidates: Records[Candidate], away: float) -> None:
     """Keep the chosen contacts that a slope needs, bear load or are nearer than `away` [m]."""
     for k in range(m.chosen_count):
         one = m.chosen[k]
@@ -238,7 +244,7 @@ def _keep_chosen(m, candidates, away):
 
 
 @inner_kernel
-def _lay_out(m, candidates, seed, cluster):
+def _lay_out(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> float:
     """Write a cluster's members and their positions across its normal, and return their extent [m].
 
     The axes across the normal are fixed in b.
@@ -275,7 +281,7 @@ def _lay_out(m, candidates, seed, cluster):
 
 
 @inner_kernel
-def _remember(m, candidates):
+def _remember(m: SolidPair, candidates: Records[Candidate]) -> None:
     """Choose the members of the last step, and members that bore load first."""
     m.chosen_count = 0
     for bearing in range(2):
@@ -291,7 +297,7 @@ def _remember(m, candidates):
 
 
 @inner_kernel
-def _slope_of_motion(m, seed):
+def _slope_of_motion(m: SolidPair, seed: Candidate) -> tuple[float, float]:
     """Return the slope that the present motion adds in the step, two numbers."""
     R, w, n = m.world_R[0], m.spin[0], seed.normal
     wx, wy, wz = matrix_times(R, w[0], w[1], w[2])
@@ -303,7 +309,9 @@ def _slope_of_motion(m, seed):
 
 
 @inner_kernel
-def _find_lowest(m, tx, ty, steady, alike):
+def _find_lowest(
+    m: SolidPair, tx: float, ty: float, steady: float, alike: float
+) -> tuple[int, int]:
     """Return the index of the lowest contact under a slope, and the chosen contact for the slope.
 
     The chosen contact is -1 if there is none. The lowest contact of the last step serves if it is
@@ -331,7 +339,7 @@ def _find_lowest(m, tx, ty, steady, alike):
 
 
 @inner_kernel
-def _count_due(m):
+def _count_due(m: SolidPair) -> int:
     """Return how many of the chosen bear load or are needed."""
     count = 0
     for k in range(m.chosen_count):
@@ -340,7 +348,7 @@ def _count_due(m):
 
 
 @inlined_kernel
-def _furthest_without_load(m, away):
+def _furthest_without_load(m: SolidPair, away: float) -> int:
     """Return the furthest chosen contact beyond `away` [m] that no slope needs, or _NONE."""
     worst, largest = _NONE, away
     for k in range(m.chosen_count):
@@ -351,7 +359,7 @@ def _furthest_without_load(m, away):
 
 
 @inner_kernel
-def _find_room(m, away):
+def _find_room(m: SolidPair, away: float) -> int:
     """Return the slot for another chosen contact, or -1.
 
     If all slots are taken, the slot of a contact that no slope needs is returned. This is the

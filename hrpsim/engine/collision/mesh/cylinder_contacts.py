@@ -21,6 +21,7 @@ import math
 import numpy as np
 
 from hrpsim.engine.collision.mesh.edge_contacts import meet_edges
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
@@ -48,6 +49,7 @@ from hrpsim.engine.collision.mesh.vertex_contacts import (
 from hrpsim.engine.collision.primitives.cylinder_cap import FACING_COSINE
 from hrpsim.engine.collision.primitives.generatrix import MEANINGFUL_SINE
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import Candidate, Index, Records, SolidNode, SolidPair
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 
 # Numbers of the features of a cylinder: edge 0 is the axis, edges 1 to 6 are places on rims, two
@@ -71,7 +73,9 @@ _SAME_PLACE = 1.0 - 1e-8
 
 
 @inner_kernel
-def meet_cylinder(polyhedra, m, side: int, candidates) -> None:
+def meet_cylinder(
+    polyhedra: Polyhedra, m: SolidPair, side: int, candidates: Records[Candidate]
+) -> None:
     """Add the contacts of a mesh with a cylinder, the own solid of a side: walk the mesh's tree."""
     near, solid = m.near, polyhedra.solids[m.solid[side]]
     box = polyhedra.nodes[solid.root]
@@ -92,7 +96,7 @@ def meet_cylinder(polyhedra, m, side: int, candidates) -> None:
 
 
 @inner_kernel
-def _clears_axis(m, side: int, node, distance: float) -> bool:
+def _clears_axis(m: SolidPair, side: int, node: SolidNode, distance: float) -> bool:
     """Return whether the box of a node is certainly further from the axis than a distance [m]."""
     R, t, c, h = m.R[side], m.t[side], node.center, node.half
     x, y, _ = transposed_times(R, c[0] - t[0], c[1] - t[1], c[2] - t[2])
@@ -101,7 +105,9 @@ def _clears_axis(m, side: int, node, distance: float) -> bool:
 
 
 @inner_kernel
-def _meet_triangle(polyhedra, m, candidates, side: int, number: int) -> None:
+def _meet_triangle(
+    polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate], side: int, number: int
+) -> None:
     """Add the contacts with a triangle's face and with the features that the triangle owns."""
     solid = polyhedra.solids[m.solid[side]]
     triangle = polyhedra.triangles[number]
@@ -121,7 +127,16 @@ def _meet_triangle(polyhedra, m, candidates, side: int, number: int) -> None:
 
 
 @inner_kernel
-def _meet_face(polyhedra, m, candidates, side, number, nx, ny, nz):
+def _meet_face(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    number: Index,
+    nx: float,
+    ny: float,
+    nz: float,
+) -> None:
     """Add the contacts of points of the rims with a triangle of the normal n in the own frame."""
     radius = polyhedra.solids[m.solid[side]].cylinder_radius
     half = polyhedra.solids[m.solid[side]].cylinder_half
@@ -146,7 +161,17 @@ def _meet_face(polyhedra, m, candidates, side, number, nx, ny, nz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _meet_point(polyhedra, m, candidates, side, vertex, number, x, y, z):
+def _meet_point(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    vertex: Index,
+    number: Index,
+    x: float,
+    y: float,
+    z: float,
+) -> None:
     """Add the contact of point x of a rim, the vertex `vertex`, with the face of a triangle."""
     x, y, z = matrix_times(m.R[side], x, y, z)
     x, y, z = x + m.t[side, 0], y + m.t[side, 1], z + m.t[side, 2]
@@ -159,7 +184,9 @@ def _meet_point(polyhedra, m, candidates, side, vertex, number, x, y, z):
 
 
 @inner_kernel
-def _meet_vertex(polyhedra, m, candidates, side: int, vertex: int) -> None:
+def _meet_vertex(
+    polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate], side: int, vertex: int
+) -> None:
     """Add the contact of a vertex of the mesh with the cap, side or rim that is nearest to it."""
     solid = polyhedra.solids[m.solid[side]]
     radius, half = solid.cylinder_radius, solid.cylinder_half
@@ -186,7 +213,17 @@ def _meet_vertex(polyhedra, m, candidates, side: int, vertex: int) -> None:
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _meet_cap(polyhedra, m, candidates, mesh, vertex, code, x, y, z):
+def _meet_cap(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    mesh: Index,
+    vertex: Index,
+    code: int,
+    x: float,
+    y: float,
+    z: float,
+) -> None:
     """Add the contact of vertex x of the mesh, the own solid of side `mesh`, with a cap over it."""
     solid = polyhedra.solids[m.solid[1 - mesh]]
     radius, half = solid.cylinder_radius, solid.cylinder_half
@@ -213,7 +250,9 @@ def _meet_cap(polyhedra, m, candidates, mesh, vertex, code, x, y, z):
 
 
 @inner_kernel
-def _meet_edge(polyhedra, m, candidates, side: int, number: int) -> None:
+def _meet_edge(
+    polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate], side: int, number: int
+) -> None:
     """Add the contacts of an edge of the mesh with the side of a cylinder and with its rims."""
     solid = polyhedra.solids[m.solid[side]]
     radius, half = solid.cylinder_radius, solid.cylinder_half
@@ -249,7 +288,9 @@ def _meet_edge(polyhedra, m, candidates, side: int, number: int) -> None:
 
 
 @inner_kernel
-def _meet_side(polyhedra, m, candidates, side: int, number: int) -> None:
+def _meet_side(
+    polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate], side: int, number: int
+) -> None:
     """Add the contact of an edge of the mesh with the side of a cylinder.
 
     An edge that is deeper behind the side than behind a cap does not touch the side.
@@ -270,7 +311,14 @@ def _meet_side(polyhedra, m, candidates, side: int, number: int) -> None:
 
 
 @inner_kernel
-def _meet_round_edge(polyhedra, m, candidates, side: int, own: int, number: int) -> None:
+def _meet_round_edge(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    own: int,
+    number: int,
+) -> None:
     """Add the contact of m.round_edge, of the own number `own`, with an edge of the mesh."""
     edge, first = polyhedra.edges[number], polyhedra.solids[m.solid[1 - side]].first_edge
     own_code, other_code = feature_code(AN_EDGE, own), feature_code(AN_EDGE, number - first)
@@ -281,7 +329,7 @@ def _meet_round_edge(polyhedra, m, candidates, side: int, own: int, number: int)
 
 
 @inner_kernel
-def _set_axis(m, radius: float, half: float) -> None:
+def _set_axis(m: SolidPair, radius: float, half: float) -> None:
     """Make m.round_edge the axis of a cylinder, which has no faces (as the core of a capsule)."""
     edge = m.round_edge
     edge.length, edge.depth, edge.goes_on, edge.curved = 2.0 * half, radius, 0, 0
@@ -293,7 +341,7 @@ def _set_axis(m, radius: float, half: float) -> None:
 
 
 @inner_kernel
-def _set_tangent(m, radius: float, half: float, end: int, c: float, s: float) -> None:
+def _set_tangent(m: SolidPair, radius: float, half: float, end: int, c: float, s: float) -> None:
     """Make m.round_edge the tangent of a rim where the rim's direction from the axis is (c, s).
 
     Its faces are the side and the cap there.
@@ -312,7 +360,9 @@ def _set_tangent(m, radius: float, half: float, end: int, c: float, s: float) ->
 
 
 @inner_kernel
-def _turn_across(m, x, y, z, dx, dy, dz):
+def _turn_across(
+    m: SolidPair, x: float, y: float, z: float, dx: float, dy: float, dz: float
+) -> bool:
     """Turn m.round_edge, a tangent of a rim that is parallel to a line, square to the line.
 
     The tangent and the line x + t d span no plane. The direction square to the line, and to the way
@@ -342,7 +392,9 @@ def _turn_across(m, x, y, z, dx, dy, dz):
 
 
 @inner_kernel
-def _begin(x, y, z, dx, dy, dz, radius, way):
+def _begin(
+    x: float, y: float, z: float, dx: float, dy: float, dz: float, radius: float, way: int
+) -> tuple[float, float]:
     """Return a direction (c, s) in the plane of a rim, from its middle, near a line x + t d.
 
     Ways 0 and 1: the crossings of the rim and the line, projected along the axis, or the nearest
@@ -373,7 +425,9 @@ def _begin(x, y, z, dx, dy, dz, radius, way):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _nearest_on_rim(x, y, z, dx, dy, dz, radius, c, s):
+def _nearest_on_rim(
+    x: float, y: float, z: float, dx: float, dy: float, dz: float, radius: float, c: float, s: float
+) -> tuple[float, float]:
     """Return the direction (c, s) of the rim's point nearest to a line, near the given direction.
 
     The line is x + t d from the middle of the rim, which lies in the plane z = 0. Newton's method

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     EDGE_EDGE,
     NO_TRIANGLE,
@@ -21,6 +22,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
 )
 from hrpsim.engine.collision.mesh.vertex_contacts import CONE_TOLERANCE, comes_behind_edge
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Candidate, Edge, Index, Metres, Records, SolidPair
 from hrpsim.engine.spatial.vector import transposed_times
 
 # Edges whose directions differ by less than this sine touch along their length: their ends do.
@@ -32,13 +34,15 @@ _FACING = 1.0 - 0.5 * FACE_TO_FACE * FACE_TO_FACE
 
 
 @inner_kernel
-def _to_own(m, x, y, z):
+def _to_own(m: SolidPair, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return the direction x, y, z of b's frame in the frame of a."""
     return transposed_times(m.R[SIDE_A], x, y, z)
 
 
 @inner_kernel
-def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
+def _outside_cones(
+    m: SolidPair, edge_a: Edge, edge_b: Edge, nx: float, ny: float, nz: float
+) -> tuple[float, int]:
     """Return the sine by which n leaves a normal cone, and the number of the crossed face.
 
     The normal cones are the cone of b's edge for n, and the cone of a's edge for -n. The numbers of
@@ -59,7 +63,7 @@ def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
 
 
 @inner_kernel
-def _faces_together(m, edge_a, edge_b):
+def _faces_together(m: SolidPair, edge_a: Edge, edge_b: Edge) -> tuple[int, int]:
     """Return the face at the edge of a that lies on a face at the edge of b, or NO_FACE."""
     on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
     for i in range(edge_a.curved, 2):
@@ -74,7 +78,7 @@ def _faces_together(m, edge_a, edge_b):
 
 
 @inner_kernel
-def _may_lie_flat(m, edge_a, edge_b, where):
+def _may_lie_flat(m: SolidPair, edge_a: Edge, edge_b: Edge, where: int) -> bool:
     """Return whether face `where` (0 and 1 of b, 2 and 3 of a) may lie on the other edge.
 
     On the rim of a cylinder a face lies flat only with the cap: the side leaves it in a curve.
@@ -87,7 +91,7 @@ def _may_lie_flat(m, edge_a, edge_b, where):
 
 
 @inlined_kernel
-def _is_beside(edge, x: float, y: float, z: float, slack: float):
+def _is_beside(edge: Edge, x: float, y: float, z: float, slack: float) -> bool:
     """Return whether a direction leaves both faces of an edge on one side, by a sine of `slack`.
 
     The common normal of two edges is square to both. So it can be in the normal cone of an edge
@@ -100,7 +104,21 @@ def _is_beside(edge, x: float, y: float, z: float, slack: float):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, dz, depth):
+def _shallower_elsewhere(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    side: int,
+    edge: Edge,
+    face: Index,
+    own: Edge,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    depth: Metres,
+) -> bool:
     """Return whether an end of the own edge x, x + d is behind both faces of the other, less deep.
 
     A vertex is then in contact with a face, and the edges are not. The face numbered `face`, if
@@ -133,7 +151,22 @@ def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, d
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _enters(polyhedra, m, side, edge, along, x, y, z, dx, dy, dz, low, high, depth):
+def _enters(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    side: int,
+    edge: Edge,
+    along: float,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    low: float,
+    high: float,
+    depth: Metres,
+) -> bool:
     """Return whether the line x + t d, t from low to high, is inside of the solid of an edge.
 
     The line has a segment behind both faces of the edge. The segment's point nearest to t = 0 is
@@ -167,7 +200,7 @@ def _enters(polyhedra, m, side, edge, along, x, y, z, dx, dy, dz, low, high, dep
 
 
 @inner_kernel
-def _may_reach(edge, along, rim, deepest):
+def _may_reach(edge: Edge, along: float, rim: float, deepest: float) -> bool:
     """Return whether a point of an edge's line is in the edge, or may be in its hollow."""
     if along < -rim:
         return edge.goes_on & 1 != 0 and along > -rim - 4.0 * deepest
@@ -177,7 +210,16 @@ def _may_reach(edge, along, rim, deepest):
 
 
 @inner_kernel
-def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
+def _reaches(
+    edge: Edge,
+    along: float,
+    nx: float,
+    ny: float,
+    nz: float,
+    depth: Metres,
+    rim: float,
+    deepest: float,
+) -> bool:
     """Return whether a line that is behind an edge, n leading out, is so in the edge or its hollow.
 
     In the hollow past an end it must not be far beneath the face beyond.
@@ -195,8 +237,21 @@ def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _overlap(
-    polyhedra, m, edge_a, edge_b, along_a, along_b, is_past, on_a, on_b, nx, ny, nz, depth, deepest
-):
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    edge_a: Edge,
+    edge_b: Edge,
+    along_a: float,
+    along_b: float,
+    is_past: bool,
+    on_a: int,
+    on_b: int,
+    nx: float,
+    ny: float,
+    nz: float,
+    depth: Metres,
+    deepest: float,
+) -> bool:
     """Return whether edges whose lines are behind each other touch, and nothing else touches there.
 
     n leads out of b. The faces numbered `on_a` and `on_b`, if any, lie on the other solid.
@@ -232,7 +287,9 @@ def _overlap(
 
 
 @inlined_kernel
-def _crossing(m, edge_a, edge_b, deepest):
+def _crossing(
+    m: SolidPair, edge_a: Edge, edge_b: Edge, deepest: float
+) -> tuple[bool, float, float, float, float, float, float]:
     """Find where the lines of two edges are nearest to each other.
 
     Returns:
@@ -271,7 +328,9 @@ def _crossing(m, edge_a, edge_b, deepest):
 
 
 @inlined_kernel
-def _contact_normal(m, edge_a, edge_b, nx, ny, nz, distance):
+def _contact_normal(
+    m: SolidPair, edge_a: Edge, edge_b: Edge, nx: float, ny: float, nz: float, distance: float
+) -> tuple[bool, float, float, float, float, int, int, bool]:
     """Find the normal of the contact of two edges with the common normal n.
 
     Returns:
@@ -307,14 +366,22 @@ def _contact_normal(m, edge_a, edge_b, nx, ny, nz, distance):
 
 
 @inlined_kernel
-def _approach(m, x, y, z, nx, ny, nz):
+def _approach(m: SolidPair, x: float, y: float, z: float, nx: float, ny: float, nz: float) -> float:
     """Return how far a point of a moves against n in the step [m]."""
     dx, dy, dz = velocity_at(m, SIDE_A, x, y, z)
     return -m.time_step * (dx * nx + dy * ny + dz * nz)
 
 
 @inner_kernel
-def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
+def meet_edges(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    edge_a: Edge,
+    code_a: int,
+    edge_b: Edge,
+    code_b: int,
+) -> None:
     """Add the contact of an edge of a with an edge of b, if they are nearest to each other there.
 
     If faces at the edges lie on each other, or one edge lies on a face at the other edge, the

@@ -16,8 +16,10 @@ import math
 
 import numpy as np
 
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.tree_queries import farthest_point
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Metres, Polytope, Solid, SolidPair
 from hrpsim.engine.spatial.vector import transposed_times
 
 # A polytope of n corners has up to 2 n - 4 facets.
@@ -56,7 +58,7 @@ _NO_AREA = 1e-18
 
 
 @inlined_kernel
-def _keep_depth(polytope, facet, depth):
+def _keep_depth(polytope: Polytope, facet: int, depth: Metres) -> None:
     """Keep the normal and corners of a facet as those of the penetration depth [m]."""
     polytope.depth, n = depth, polytope.normal[facet]
     for r in range(3):
@@ -64,7 +66,7 @@ def _keep_depth(polytope, facet, depth):
 
 
 @inlined_kernel
-def _nearest_facet(polytope):
+def _nearest_facet(polytope: Polytope) -> int:
     """Return the facet that is nearest to the origin."""
     least = 0
     for f in range(1, polytope.facet_count):
@@ -74,7 +76,7 @@ def _nearest_facet(polytope):
 
 
 @inner_kernel
-def find_penetration(polyhedra, m):
+def find_penetration(polyhedra: Polyhedra, m: SolidPair) -> bool:
     """Return whether the cores of two convex solids overlap; write the depth to m.polytope.
 
     `out` is the direction in the frame of b against which a leaves b soonest, after `depth` [m]. If
@@ -102,7 +104,7 @@ def find_penetration(polyhedra, m):
 
 
 @inner_kernel
-def witness_of_penetration(polyhedra, m):
+def witness_of_penetration(polyhedra: Polyhedra, m: SolidPair) -> tuple[float, float, float]:
     """Return the point of a, in the frame of b, that is deepest in b along `out` [m]."""
     polytope = m.polytope
     u, v, w = polytope.nearest[0], polytope.nearest[1], polytope.nearest[2]
@@ -130,7 +132,7 @@ def witness_of_penetration(polyhedra, m):
 
 
 @inner_kernel
-def _doubled_area(polytope, first, second):
+def _doubled_area(polytope: Polytope, first: Index, second: int) -> float:
     """Return twice the area between two corners and the origin, seen along `out`, at least 0."""
     p, q, n = polytope.corner[first], polytope.corner[second], polytope.out
     return max(
@@ -142,7 +144,7 @@ def _doubled_area(polytope, first, second):
 
 
 @inner_kernel
-def _add_corner(polyhedra, m, dx, dy, dz):
+def _add_corner(polyhedra: Polyhedra, m: SolidPair, dx: float, dy: float, dz: float) -> float:
     """Add the point of the difference that is farthest along d, and return its distance along d.
 
     If this distance is not above 0, the solids do not overlap.
@@ -163,7 +165,7 @@ def _add_corner(polyhedra, m, dx, dy, dz):
 
 
 @inner_kernel
-def _begin(polyhedra, m):
+def _begin(polyhedra: Polyhedra, m: SolidPair) -> bool:
     """Make a tetrahedron in the difference, and return False if the cores do not overlap."""
     polytope = m.polytope
     polytope.corner_count = polytope.facet_count = 0
@@ -196,7 +198,7 @@ def _begin(polyhedra, m):
 
 
 @inner_kernel
-def _middle_to_middle(m, a, b):
+def _middle_to_middle(m: SolidPair, a: Solid, b: Solid) -> tuple[float, float, float]:
     """Return a direction from the middle of a's box to the middle of b's box, in the frame of b."""
     R, t = m.R[0], m.t[0]
     x, y, z = a.lower[0] + a.upper[0], a.lower[1] + a.upper[1], a.lower[2] + a.upper[2]
@@ -209,20 +211,22 @@ def _middle_to_middle(m, a, b):
 
 
 @inner_kernel
-def _edge_between(polytope, first, second):
+def _edge_between(polytope: Polytope, first: Index, second: int) -> tuple[float, float, float]:
     """Return the vector from one corner to another [m]."""
     p, q = polytope.corner[first], polytope.corner[second]
     return q[0] - p[0], q[1] - p[1], q[2] - p[2]
 
 
 @inner_kernel
-def _cross(ax, ay, az, bx, by, bz):
+def _cross(
+    ax: float, ay: float, az: float, bx: float, by: float, bz: float
+) -> tuple[float, float, float]:
     """Return the cross product of two vectors."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
 @inner_kernel
-def _direction_across(polytope, count, trial):
+def _direction_across(polytope: Polytope, count: int, trial: int) -> tuple[float, float, float]:
     """Return a direction for a corner out of the span of the first `count` corners: trials 0 to 3.
 
     Trial 0 is towards the origin. Odd trials are opposite to the trials before.
@@ -255,7 +259,7 @@ def _direction_across(polytope, count, trial):
 
 
 @inner_kernel
-def _widens(polytope):
+def _widens(polytope: Polytope) -> bool:
     """Return whether the last corner is out of the span of the one to three corners before it."""
     count, least = polytope.corner_count, _THINNEST * polytope.size
     ex, ey, ez = _edge_between(polytope, _FIRST, _SECOND)
@@ -271,7 +275,7 @@ def _widens(polytope):
 
 
 @inner_kernel
-def _volume(polytope):
+def _volume(polytope: Polytope) -> float:
     """Return six times the signed volume of the first four corners [m^3]."""
     ex, ey, ez = _edge_between(polytope, _FIRST, _SECOND)
     fx, fy, fz = _edge_between(polytope, _FIRST, _THIRD)
@@ -281,7 +285,7 @@ def _volume(polytope):
 
 
 @inner_kernel
-def _add_facet(polytope, i, j, k):
+def _add_facet(polytope: Polytope, i: Index, j: Index, k: Index) -> None:
     """Add a facet of three corners, counter-clockwise from outside."""
     f = polytope.facet_count
     ex, ey, ez = _edge_between(polytope, i, j)
@@ -301,7 +305,7 @@ def _add_facet(polytope, i, j, k):
 
 
 @inner_kernel
-def _take_in_last_corner(polytope):
+def _take_in_last_corner(polytope: Polytope) -> bool:
     """Extend the polytope by its last corner; return False if it was inside or there is no room."""
     last = polytope.corner_count - 1
     p, in_plane = polytope.corner[last], _IN_PLANE * polytope.size
@@ -327,7 +331,7 @@ def _take_in_last_corner(polytope):
 
 
 @inner_kernel
-def _count_edge(polytope, start, end):
+def _count_edge(polytope: Polytope, start: Index, end: Index) -> None:
     """Add a directed edge to the rim, or take the opposite one out."""
     count = polytope.rim_count
     for k in range(count):

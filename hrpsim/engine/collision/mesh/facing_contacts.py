@@ -5,6 +5,7 @@
 
 from hrpsim.engine.collision.mesh.edge_contacts import FACE_TO_FACE, meet_edges
 from hrpsim.engine.collision.mesh.facing_features import boxes_meet, is_in_box, passes_beside
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_VERTEX,
     AN_EDGE,
@@ -15,10 +16,13 @@ from hrpsim.engine.collision.mesh.solid_pair import (
 )
 from hrpsim.engine.collision.mesh.vertex_contacts import meet_face, meet_vertex, touch_edge
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Candidate, Records, SolidPair, Vec3
 
 
 @inner_kernel
-def meet_facing_features(polyhedra, m, candidates):
+def meet_facing_features(
+    polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]
+) -> None:
     """Add the contacts of the features of two convex solids that may touch (m.facing)."""
     _meet_facing_vertices(polyhedra, m, candidates, SIDE_A)
     _meet_facing_vertices(polyhedra, m, candidates, SIDE_B)
@@ -42,7 +46,9 @@ def meet_facing_features(polyhedra, m, candidates):
 
 
 @inner_kernel
-def _meet_facing_vertices(polyhedra, m, candidates, side):
+def _meet_facing_vertices(
+    polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate], side: int
+) -> None:
     """Add the contacts of the listed vertices of one solid with the listed features of the other.
 
     Two vertices are met on side 0 only.
@@ -73,6 +79,6 @@ def _meet_facing_vertices(polyhedra, m, candidates, side):
 
 
 @inlined_kernel
-def _are_near(p, q, reach: float):
+def _are_near(p: Vec3, q: Vec3, reach: float) -> bool:
     """Return whether two points are within `reach` [m] along all axes."""
     return (abs(p[0] - q[0]) <= reach) & (abs(p[1] - q[1]) <= reach) & (abs(p[2] - q[2]) <= reach)

@@ -14,8 +14,17 @@ import math
 
 import numpy as np
 
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.separating_axis import turns_away
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Facing,
+    FacingEdge,
+    FacingFace,
+    Indices,
+    SolidPair,
+    Vec3,
+)
 
 # Features of one solid. A solid with more of them in the slab has its tree walked.
 FACE_ROOM, EDGE_ROOM, VERTEX_ROOM = 160, 240, 160
@@ -57,7 +66,7 @@ FACING = np.dtype(
 
 
 @inner_kernel
-def list_facing_features(polyhedra, m):
+def list_facing_features(polyhedra: Polyhedra, m: SolidPair) -> bool:
     """Write the features of both solids that may touch to m.facing, and return whether they fit.
 
     Call `are_apart` before, which writes the limits.
@@ -73,7 +82,7 @@ def list_facing_features(polyhedra, m):
 
 
 @inner_kernel
-def _lay_axes(m):
+def _lay_axes(m: SolidPair) -> None:
     """Write the rotation and the shift from the frame of each solid to the frame of the axis."""
     n, a, b, R, t = m.separation.axis, m.facing[0], m.facing[1], m.R[0], m.t[0]
     x, y, z = n[0], n[1], n[2]
@@ -97,7 +106,7 @@ def _lay_axes(m):
 
 
 @inner_kernel
-def _list_triangles(polyhedra, m, side: int):
+def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
     """Write the triangles of a solid in the slab, and their box, and return whether they fit."""
     own, stack = m.facing[side], m.stack
     x, y, z, offset = own.R[2, 0], own.R[2, 1], own.R[2, 2], own.t[2]
@@ -137,7 +146,7 @@ def _list_triangles(polyhedra, m, side: int):
 
 
 @inlined_kernel
-def _grow_box(polyhedra, own, vertices):
+def _grow_box(polyhedra: Polyhedra, own: Facing, vertices: Indices) -> None:
     """Grow the box of the triangles in the slab to hold three more vertices."""
     for k in range(3):
         p = polyhedra.vertices[vertices[k]].position
@@ -147,19 +156,19 @@ def _grow_box(polyhedra, own, vertices):
 
 
 @inlined_kernel
-def _place(own, p, r: int):
+def _place(own: Facing, p: Vec3, r: int) -> float:
     """Return a coordinate of a solid's point in the frame of the axis [m]."""
     return own.t[r] + own.R[r, 0] * p[0] + own.R[r, 1] * p[1] + own.R[r, 2] * p[2]
 
 
 @inlined_kernel
-def _turned(own, d, r: int):
+def _turned(own: Facing, d: Vec3, r: int) -> float:
     """Return a coordinate of a solid's direction in the frame of the axis."""
     return own.R[r, 0] * d[0] + own.R[r, 1] * d[1] + own.R[r, 2] * d[2]
 
 
 @inlined_kernel
-def boxes_meet(a, b, reach: float):
+def boxes_meet(a: FacingEdge | FacingFace, b: Facing | FacingEdge, reach: float) -> bool:
     """Return whether two boxes are within `reach` [m] of each other along all axes.
 
     All six comparisons are made, because they cost less than a mispredicted branch.
@@ -173,7 +182,7 @@ def boxes_meet(a, b, reach: float):
 
 
 @inlined_kernel
-def is_in_box(place, box, reach: float):
+def is_in_box(place: Vec3, box: Facing | FacingEdge | FacingFace, reach: float) -> bool:
     """Return whether a point is within `reach` [m] of a box along all axes."""
     s, t = box.low, box.high
     return (
@@ -184,7 +193,7 @@ def is_in_box(place, box, reach: float):
 
 
 @inner_kernel
-def _list_features(polyhedra, m, side: int):
+def _list_features(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
     """Write the features of the listed triangles of a solid that the other solid's may reach.
 
     Returns whether the features fit.
@@ -216,7 +225,7 @@ def _list_features(polyhedra, m, side: int):
 
 
 @inner_kernel
-def _list_face(polyhedra, m, own, number: int, other):
+def _list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, other: Facing) -> None:
     """Add a face to the list of its solid, if points of the other solid may touch the face."""
     face, found = polyhedra.triangles[number], own.faces[own.face_count]
     found.triangle = number
@@ -234,7 +243,7 @@ def _list_face(polyhedra, m, own, number: int, other):
 
 
 @inner_kernel
-def _list_edge(polyhedra, own, number: int, other, reach: float):
+def _list_edge(polyhedra: Polyhedra, own: Facing, number: int, other: Facing, reach: float) -> None:
     """Add an edge to the list of its solid, if the box of the other solid is within `reach` [m]."""
     edge, found = polyhedra.edges[number], own.edges[own.edge_count]
     found.edge = number
@@ -251,7 +260,7 @@ def _list_edge(polyhedra, own, number: int, other, reach: float):
 
 
 @inlined_kernel
-def passes_beside(own, other, slack: float):
+def passes_beside(own: FacingEdge, other: FacingEdge, slack: float) -> bool:
     """Return whether an edge leaves both faces of another edge on one side, by a sine of `slack`.
 
     The common normal of two edges is square to both edges. The normal can be in the normal cone of

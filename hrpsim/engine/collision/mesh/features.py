@@ -27,6 +27,7 @@ from hrpsim.engine.collision.mesh.polyhedra import (
 from hrpsim.engine.collision.mesh.tree_queries import measure_thickness, new_stack
 from hrpsim.engine.collision.primitives.simplex import keep_spanning, nearest_weights
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Index, Indices, Matrix, Records, Spoke, Vertex
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 from hrpsim.model.shapes.mesh_topology import directed_edges, is_convex, joined_sides, shared_edges
 
@@ -215,7 +216,13 @@ def _spokes(p, normals, ends, faces, bend):
 
 
 @kernel
-def find_sharp(vertices, spokes, possible, scratch, sharp_out):
+def find_sharp(
+    vertices: Records[Vertex],
+    spokes: Records[Spoke],
+    possible: Indices,
+    scratch: Matrix,
+    sharp_out: Indices,
+) -> None:
     """Write 1 for each possible vertex through which a plane is clear of its surroundings.
 
     Such a plane exists if the convex hull of the vertex's spokes does not hold the origin. The
@@ -237,7 +244,9 @@ def find_sharp(vertices, spokes, possible, scratch, sharp_out):
 
 
 @inlined_kernel
-def _squared_distance(spokes, first, last, x, y, z, scratch):
+def _squared_distance(
+    spokes: Records[Spoke], first: Index, last: int, x: float, y: float, z: float, scratch: Matrix
+) -> float:
     """Return the square of the distance of the origin from the convex hull of a vertex's spokes.
 
     The search starts from the point x, y, z.
@@ -261,7 +270,9 @@ def _squared_distance(spokes, first, last, x, y, z, scratch):
 
 
 @inlined_kernel
-def _lowest_spoke(spokes, first, last, x, y, z):
+def _lowest_spoke(
+    spokes: Records[Spoke], first: Index, last: int, x: float, y: float, z: float
+) -> tuple[int, float]:
     """Return the spoke that reaches least far along a direction, and how far it does."""
     lowest, least = first, math.inf
     for s in range(first, last):
@@ -272,7 +283,7 @@ def _lowest_spoke(spokes, first, last, x, y, z):
     return lowest, least
 
 
-def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp):
+def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp) -> None:
     """Write the ends at which a convex edge continues beneath a face, and this face's normal.
 
     At such an end one of the edge's two faces, or its flat continuation, ends at a concave edge. No
@@ -302,7 +313,7 @@ def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp):
     edges["goes_on"] = (steepest > 0.0) @ np.array([1, 2])
 
 
-def _own_features(triangles, sharp, convex):
+def _own_features(triangles, sharp, convex) -> None:
     """Assign each sharp vertex and each convex edge to one of the triangles around it."""
     owned = np.zeros((len(triangles), 6), dtype=np.int64)
     for first, features, is_feature in (

@@ -11,7 +11,7 @@ outside the plane of a face cannot reach behind the face.
 import numpy as np
 
 from hrpsim.engine.collision.mesh.contact_reduction import LIKE, cosine_of_normals
-from hrpsim.engine.collision.mesh.polyhedra import CONVEX
+from hrpsim.engine.collision.mesh.polyhedra import CONVEX, Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
@@ -32,6 +32,7 @@ from hrpsim.engine.collision.primitives.hidden_sides import (
     span_a_patch,
 )
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Candidate, Index, Records, SolidPair
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 
 # A rim is this part of half the smaller solid's least extent (engine.collision.mesh.features).
@@ -39,14 +40,14 @@ _RIM = 1e-4
 
 
 @inner_kernel
-def _feature(m, found, side):
+def _feature(m: SolidPair, found: Candidate, side: int) -> tuple[int, int]:
     """Return kind and number of the own feature of a candidate."""
     code = found.code_a if side == SIDE_A else found.code_b
     return code % 4, code // 4
 
 
 @inner_kernel
-def _face_count(polyhedra, m, found, side):
+def _face_count(polyhedra: Polyhedra, m: SolidPair, found: Candidate, side: int) -> int:
     """Return the number of faces about the own feature, some counted more than once.
 
     A cylinder has its two caps, whichever feature touches.
@@ -61,7 +62,9 @@ def _face_count(polyhedra, m, found, side):
 
 
 @inner_kernel
-def _face_normal(polyhedra, m, found, side, k):
+def _face_normal(
+    polyhedra: Polyhedra, m: SolidPair, found: Candidate, side: int, k: Index
+) -> tuple[float, float, float]:
     """Return the normal, in the world, of face k about the own feature, or 0 if there is none.
 
     The core of a round shape has no faces. A face beyond a concave edge hides nothing.
@@ -85,7 +88,16 @@ def _face_normal(polyhedra, m, found, side, k):
 
 
 @inner_kernel
-def _plane_of_face(polyhedra, m, found, side, k, gx, gy, gz):
+def _plane_of_face(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    found: Candidate,
+    side: int,
+    k: Index,
+    gx: float,
+    gy: float,
+    gz: float,
+) -> float:
     """Return the offset of the plane of face k about the own feature along its normal g [m]."""
     kind, _ = _feature(m, found, side)
     own = polyhedra.solids[m.solid[side]]
@@ -103,7 +115,7 @@ def _plane_of_face(polyhedra, m, found, side, k, gx, gy, gz):
 
 
 @inner_kernel
-def _surface_point(found, side):
+def _surface_point(found: Candidate, side: int) -> tuple[float, float, float]:
     """Return the point of the own surface in contact, in the world."""
     half = 0.5 * found.gap if side == SIDE_A else -0.5 * found.gap
     p, n = found.point, found.normal
@@ -111,7 +123,17 @@ def _surface_point(found, side):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _height_of_other(polyhedra, m, candidates, side, gx, gy, gz, plane, least):
+def _height_of_other(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    gx: float,
+    gy: float,
+    gz: float,
+    plane: float,
+    least: float,
+) -> float:
     """Return the height of the other solid over a plane square to g, or one below `least` [m].
 
     A point in contact is mostly enough to show that it is below.
@@ -130,7 +152,7 @@ def _height_of_other(polyhedra, m, candidates, side, gx, gy, gz, plane, least):
 
 
 @inner_kernel
-def _is_on_face(polyhedra, m, found):
+def _is_on_face(polyhedra: Polyhedra, m: SolidPair, found: Candidate) -> bool:
     """Return whether the normal of a candidate is the normal of a face of either solid."""
     if found.how == VERTEX_FACE or found.how == FACE_VERTEX:
         return True
@@ -144,7 +166,9 @@ def _is_on_face(polyhedra, m, found):
 
 
 @inner_kernel
-def _velocity_of_core(polyhedra, m, found, side):
+def _velocity_of_core(
+    polyhedra: Polyhedra, m: SolidPair, found: Candidate, side: int
+) -> tuple[float, float, float]:
     """Return the world velocity of a relative to b at a core's point nearest to a contact [m/s].
 
     Rotation does not move a round surface. The core of a cylinder is its axis.
@@ -164,7 +188,13 @@ def _velocity_of_core(polyhedra, m, found, side):
 
 
 @inner_kernel
-def _is_hidden(polyhedra, m, candidates, found, tolerance):
+def _is_hidden(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    found: Candidate,
+    tolerance: float,
+) -> bool:
     """Return whether a face about the features of a candidate makes it impossible."""
     on_face = _is_on_face(polyhedra, m, found)
     if on_face and m.rounding[0] + m.rounding[1] > 0.0:  # it overlaps all around the contact
@@ -178,7 +208,16 @@ def _is_hidden(polyhedra, m, candidates, found, tolerance):
 
 
 @inlined_kernel
-def _face_hides(polyhedra, m, candidates, found, own, k, on_face, tolerance):
+def _face_hides(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    found: Candidate,
+    own: Index,
+    k: Index,
+    on_face: bool,
+    tolerance: float,
+) -> bool:
     """Return whether face k about a candidate's feature of one side makes the candidate impossible.
 
     on_face: whether the candidate lies on a face.
@@ -207,7 +246,7 @@ def _face_hides(polyhedra, m, candidates, found, own, k, on_face, tolerance):
 
 
 @inner_kernel
-def take_out_hidden(polyhedra, m, candidates):
+def take_out_hidden(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
     """Mark the candidates of two solids that a face makes impossible, by ~how."""
     tolerance = min(FLUSH, FLUSH_SHARE / _RIM * m.rim)
     # Contacts beside each other on a round side span no patch.
@@ -224,7 +263,7 @@ def take_out_hidden(polyhedra, m, candidates):
 
 
 @inner_kernel
-def put_back_hidden(m, candidates):
+def put_back_hidden(m: SolidPair, candidates: Records[Candidate]) -> bool:
     """Restore the candidates that `take_out_hidden` marked, and return whether there are any."""
     some = False
     for k in range(m.count):
@@ -235,7 +274,7 @@ def put_back_hidden(m, candidates):
 
 
 @inner_kernel
-def _find_patch(m, candidates, like):
+def _find_patch(m: SolidPair, candidates: Records[Candidate], like: float) -> bool:
     """Return whether the first candidate and two others of normals like its own span a patch.
 
     `like` is the least cosine between such normals.

@@ -22,6 +22,7 @@ from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration, wi
 from hrpsim.engine.collision.mesh.facing_contacts import meet_facing_features
 from hrpsim.engine.collision.mesh.facing_features import list_facing_features
 from hrpsim.engine.collision.mesh.hidden_sides import take_out_hidden
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.separating_axis import (
     ASIDE,
     are_apart,
@@ -51,6 +52,17 @@ from hrpsim.engine.collision.mesh.solid_pair import (
 from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, farthest_point, split_first
 from hrpsim.engine.collision.mesh.vertex_contacts import meet_with_vertex, vertex_supports
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Candidate,
+    Index,
+    Manifold,
+    Mat3,
+    Records,
+    SolidNode,
+    SolidPair,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.spatial.vector import transposed_times
 
 _THE_SOLID = np.int64(0)  # there is one on each side
@@ -61,7 +73,14 @@ _THE_FACET = np.int64(0)  # a half-space has one
 
 
 @inner_kernel
-def _meet_vertices(polyhedra, m, candidates, side, number, other):
+def _meet_vertices(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    number: Index,
+    other: int,
+) -> None:
     """Add the contacts of the vertices that an own triangle owns with another's features."""
     triangle = polyhedra.triangles[number]
     for k in range(3):
@@ -70,7 +89,13 @@ def _meet_vertices(polyhedra, m, candidates, side, number, other):
 
 
 @inner_kernel
-def _meet_edges(polyhedra, m, candidates, number_a, number_b):
+def _meet_edges(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    number_a: Index,
+    number_b: Index,
+) -> None:
     """Add the contacts between the edges that two triangles own."""
     a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
     for i in range(3):
@@ -88,7 +113,16 @@ def _meet_edges(polyhedra, m, candidates, number_a, number_b):
 
 
 @inlined_kernel
-def _meet_leaves(polyhedra, m, candidates, a, b, a_over, b_over, has_axis):
+def _meet_leaves(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    a: SolidNode,
+    b: SolidNode,
+    a_over: bool,
+    b_over: bool,
+    has_axis: bool,
+) -> None:
     """Add the contacts of the triangles of two leaves; arguments as of `_which_may_touch`."""
     if a_over:
         _meet_vertices(polyhedra, m, candidates, SIDE_A, a.triangle, b.triangle)
@@ -99,7 +133,9 @@ def _meet_leaves(polyhedra, m, candidates, a, b, a_over, b_over, has_axis):
 
 
 @inlined_kernel
-def _which_may_touch(m, has_axis, a, b, near):
+def _which_may_touch(
+    m: SolidPair, has_axis: bool, a: SolidNode, b: SolidNode, near: float
+) -> tuple[bool, bool]:
     """Return whether vertices of node a may touch b, and whether vertices of b may touch a.
 
     has_axis: whether the axis of two convex solids is known.
@@ -114,7 +150,7 @@ def _which_may_touch(m, has_axis, a, b, near):
 
 
 @inner_kernel
-def _meet_solids(polyhedra, m, candidates):
+def _meet_solids(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
     """Add the contacts of two solids: walk both trees where their boxes are near each other.
 
     Of convex solids only the parts that may touch are visited (mesh.separating_axis).
@@ -148,7 +184,7 @@ def _meet_solids(polyhedra, m, candidates):
 
 
 @inlined_kernel
-def _lowest_height(node, R, t):
+def _lowest_height(node: SolidNode, R: Mat3, t: Vector) -> float:
     """Return the height of the lowest corner of a node's box, placed at R and t [m]."""
     height = t[2]
     for j in range(3):
@@ -157,7 +193,9 @@ def _lowest_height(node, R, t):
 
 
 @inner_kernel
-def _meet_plane(polyhedra, m, side, candidates):
+def _meet_plane(
+    polyhedra: Polyhedra, m: SolidPair, side: int, candidates: Records[Candidate]
+) -> None:
     """Add the contacts of the own solid of a side with the half-space z <= 0 of the other frame."""
     R, t = m.R[side], m.t[side]
     near = m.near + m.rounding[side]
@@ -192,7 +230,7 @@ def _meet_plane(polyhedra, m, side, candidates):
 
 
 @inner_kernel
-def find_candidates(polyhedra, m, candidates):
+def find_candidates(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
     """Find all contacts of two solids placed in `m`. A solid numbered -1 is a half-space."""
     if m.solid[0] < 0:
         _meet_plane(polyhedra, m, SIDE_B, candidates)
@@ -213,7 +251,9 @@ def find_candidates(polyhedra, m, candidates):
 
 
 @inner_kernel
-def mesh_contacts(polyhedra, m, candidates, out):
+def mesh_contacts(
+    polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate], out: Manifold
+) -> int:
     """Write the contacts of the two solids in `m`, and return their number (0..MAX_MESH_POINTS).
 
     The outputs are the same as of engine.collision.manifold.collide, with MAX_MESH_POINTS rows.
@@ -223,7 +263,7 @@ def mesh_contacts(polyhedra, m, candidates, out):
 
 
 @inner_kernel
-def mend_deep_overlap(polyhedra, m, candidates):
+def mend_deep_overlap(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
     """Replace the contacts of two convex solids by one where they miss the penetration depth."""
     a, b = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]]
     if not (a.is_convex and b.is_convex):
@@ -247,7 +287,7 @@ def mend_deep_overlap(polyhedra, m, candidates):
 
 
 @inlined_kernel
-def _deepest(m, candidates):
+def _deepest(m: SolidPair, candidates: Records[Candidate]) -> tuple[int, float]:
     """Return the deepest contact, -1 if there is none, and its gap [m]."""
     deepest, least = -1, math.inf
     for k in range(m.count):
@@ -257,7 +297,7 @@ def _deepest(m, candidates):
 
 
 @inner_kernel
-def _is_consistent(polyhedra, m, candidates):
+def _is_consistent(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> bool:
     """Return whether the contacts have the penetration depth of two convex solids.
 
     Along its normal the deepest contact of convex solids is as deep as the solids, and no other
@@ -281,7 +321,7 @@ def _is_consistent(polyhedra, m, candidates):
 
 
 @inner_kernel
-def _depth_along(polyhedra, m, normal):
+def _depth_along(polyhedra: Polyhedra, m: SolidPair, normal: Vec3) -> float:
     """Return the depth of a in b along a normal (3,) of the world, from b to a [m]."""
     depth = m.rounding[0] + m.rounding[1]
     for side in range(2):

@@ -20,9 +20,18 @@ Otherwise three facts limit the features that may have contacts. The facts hold 
 import math
 
 from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.tree_queries import climb
 from hrpsim.engine.collision.primitives.simplex import keep_spanning, nearest_weights
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Candidate,
+    Records,
+    Separation,
+    Solid,
+    SolidNode,
+    SolidPair,
+)
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 
 # Rounds of the distance iteration. Without a result the contacts are searched for.
@@ -43,7 +52,7 @@ _RIMS = 10.0
 
 
 @inlined_kernel
-def copy_separation(kept, separation_out):
+def copy_separation(kept: Separation, separation_out: Separation) -> None:
     """Copy a SEPARATION record."""
     separation_out.known, separation_out.turned = kept.known, kept.turned
     separation_out.touches = kept.touches
@@ -53,7 +62,7 @@ def copy_separation(kept, separation_out):
 
 
 @inlined_kernel
-def _take_shortest_way_out(polyhedra, m, a, b):
+def _take_shortest_way_out(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> None:
     """Take the direction of the penetration depth for the axis, if the solids overlap deeply."""
     if m.apart < -_RIMS * m.rim and find_penetration(polyhedra, m):
         n = m.separation.axis
@@ -64,7 +73,7 @@ def _take_shortest_way_out(polyhedra, m, a, b):
 
 
 @inner_kernel
-def are_apart(polyhedra, m):
+def are_apart(polyhedra: Polyhedra, m: SolidPair) -> bool:
     """Return whether two convex solids certainly have no contacts, or False for other solids.
 
     If the result is False for convex solids, the kernel writes limits of the contacts:
@@ -113,7 +122,7 @@ def are_apart(polyhedra, m):
 
 
 @inner_kernel
-def _margin_along(m, a, b, x: float, y: float, z: float):
+def _margin_along(m: SolidPair, a: Solid, b: Solid, x: float, y: float, z: float) -> float:
     """Return the distance of the cores along an axis within which they may touch in the step [m].
 
     Two bounds of the motion along the axis exist: for the points of a, and for the points near b.
@@ -134,7 +143,7 @@ def _margin_along(m, a, b, x: float, y: float, z: float):
 
 
 @inlined_kernel
-def _middle(solid):
+def _middle(solid: Solid) -> tuple[float, float, float, float]:
     """Return the middle of a solid's box, and half the diagonal of that [m]."""
     low, high = solid.lower, solid.upper
     x, y, z = high[0] - low[0], high[1] - low[1], high[2] - low[2]
@@ -143,7 +152,7 @@ def _middle(solid):
 
 
 @inlined_kernel
-def _begin(polyhedra, m, a, b):
+def _begin(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> None:
     """Start from the line between the middles of both solids."""
     kept, R, t = m.separation, m.R[0], m.t[0]
     kept.known, kept.touches = 1, 0
@@ -161,7 +170,7 @@ def _begin(polyhedra, m, a, b):
 
 
 @inner_kernel
-def _extend(polyhedra, m, x: float, y: float, z: float):
+def _extend(polyhedra: Polyhedra, m: SolidPair, x: float, y: float, z: float) -> float:
     """Write the ends of both solids along an axis of b's frame, and return their distance [m].
 
     The point of their difference becomes the first point of m.simplex.
@@ -180,7 +189,7 @@ def _extend(polyhedra, m, x: float, y: float, z: float):
 
 
 @inner_kernel
-def _search(polyhedra, m, a, b):
+def _search(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> bool:
     """Look for an axis along which the solids stay apart; keep the best.
 
     The kept axis, along which they are m.apart, is the start. Returns whether there is one.
@@ -220,7 +229,7 @@ def _search(polyhedra, m, a, b):
 
 
 @inlined_kernel
-def turns_away(node, x: float, y: float, z: float, cap: float):
+def turns_away(node: SolidNode, x: float, y: float, z: float, cap: float) -> bool:
     """Return whether no normal in a node is within a chord of `cap` of a direction."""
     least, most = node.least_normal, node.most_normal
     return (
@@ -231,7 +240,7 @@ def turns_away(node, x: float, y: float, z: float, cap: float):
 
 
 @inner_kernel
-def near_along_axis(m, node_a, node_b):
+def near_along_axis(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> bool:
     """Return whether the surfaces in two nodes are near along the axis, and face each other."""
     n, t, of_a = m.separation.axis, m.t[0], m.axis_of_a
     x, y, z = of_a[0], of_a[1], of_a[2]
@@ -248,7 +257,7 @@ def near_along_axis(m, node_a, node_b):
 
 
 @inner_kernel
-def may_lie_over(m, side: int, node, own):
+def may_lie_over(m: SolidPair, side: int, node: SolidNode, own: SolidNode) -> bool:
     """Return whether points of the surface in `own` may lie over the other surface in `node`.
 
     A point lies over a surface along a normal of the surface, at most m.farthest outside and
@@ -269,7 +278,7 @@ def may_lie_over(m, side: int, node, own):
 
 
 @inner_kernel
-def may_face(m, node_a, node_b, slack: float):
+def may_face(m: SolidPair, node_a: SolidNode, node_b: SolidNode, slack: float) -> bool:
     """Return whether a normal of b is opposite to a normal of a, within `slack` [rad]."""
     R = m.R[0]
     for i in range(3):
@@ -284,7 +293,7 @@ def may_face(m, node_a, node_b, slack: float):
 
 
 @inner_kernel
-def remember_normal(m, candidates):
+def remember_normal(m: SolidPair, candidates: Records[Candidate]) -> None:
     """Keep the normal of two convex solids' deepest contact as their axis."""
     kept = m.separation
     if not kept.known:

@@ -13,10 +13,19 @@ import numpy as np
 
 from hrpsim.engine.collision.mesh.expanding_polytope import POLYTOPE
 from hrpsim.engine.collision.mesh.facing_features import FACING
-from hrpsim.engine.collision.mesh.polyhedra import EDGE
+from hrpsim.engine.collision.mesh.polyhedra import EDGE, Polyhedra
 from hrpsim.engine.collision.mesh.tree_queries import STACK_DEPTH, first_hit
 from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Candidate,
+    Edge,
+    Index,
+    Mat3,
+    Records,
+    SolidPair,
+    Vec3,
+)
 from hrpsim.engine.spatial.vector import matrix_times
 
 CANDIDATE_COUNT = 512
@@ -119,7 +128,16 @@ CANDIDATE = np.dtype(
 
 
 @inner_kernel
-def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
+def place_solid_pair(
+    polyhedra: Polyhedra,
+    solid_a: Index,
+    R_a: Mat3,
+    p_a: Vec3,
+    solid_b: Index,
+    R_b: Mat3,
+    p_b: Vec3,
+    m: SolidPair,
+) -> None:
     """Write the poses of two solids in the world; the solids do not move.
 
     Args:
@@ -156,7 +174,7 @@ def place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m):
 
 
 @inner_kernel
-def move_solid_pair(spin, drift, m):
+def move_solid_pair(spin: Vec3, drift: Vec3, m: SolidPair) -> None:
     """Write the relative motion of a: world vectors (3,), `drift` at the world's origin [m/s].
 
     m.time_step must be set.
@@ -174,7 +192,9 @@ def move_solid_pair(spin, drift, m):
 
 
 @inner_kernel
-def velocity_at(m, side, x, y, z):
+def velocity_at(
+    m: SolidPair, side: int, x: float, y: float, z: float
+) -> tuple[float, float, float]:
     """Return the velocity of the own solid's point against the other solid, in its frame [m/s].
 
     side: 0 or 1.
@@ -185,20 +205,20 @@ def velocity_at(m, side, x, y, z):
 
 
 @inner_kernel
-def to_other(m, side, x, y, z):
+def to_other(m: SolidPair, side: int, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return the direction x, y, z of the own frame in the other."""
     return matrix_times(m.R[side], x, y, z)
 
 
 @inner_kernel
-def point_in_other(m, side, p):
+def point_in_other(m: SolidPair, side: int, p: Vec3) -> tuple[float, float, float]:
     """Return a point `p` (3,) of the own frame in the other frame."""
     x, y, z = to_other(m, side, p[0], p[1], p[2])
     return x + m.t[side, 0], y + m.t[side, 1], z + m.t[side, 2]
 
 
 @inner_kernel
-def edge_in_other(m, side, edge):
+def edge_in_other(m: SolidPair, side: int, edge: Edge) -> tuple[float, ...]:
     """Return start and direction of an own edge in the other frame."""
     d = edge.direction
     x, y, z = point_in_other(m, side, edge.start)
@@ -207,7 +227,18 @@ def edge_in_other(m, side, edge):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def is_inside(polyhedra, m, side, x, y, z, nx, ny, nz, least):
+def is_inside(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    side: int,
+    x: float,
+    y: float,
+    z: float,
+    nx: float,
+    ny: float,
+    nz: float,
+    least: float,
+) -> bool:
     """Return whether the point x is inside the other solid of a side: n leads out from there.
 
     The surface must be further away along n than `least` [m], unless the solid is a cylinder.
@@ -221,15 +252,28 @@ def is_inside(polyhedra, m, side, x, y, z, nx, ny, nz, least):
 
 
 @inner_kernel
-def feature_code(kind, number):
+def feature_code(kind: int, number: Index) -> int:
     """Return the code, below 2**31, of a solid's feature with this kind and number."""
     return 4 * number + kind
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def add_candidate(
-    m, candidates, side, how, own_code, other_code, triangle, x, y, z, nx, ny, nz, distance
-):
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    how: int,
+    own_code: int,
+    other_code: int,
+    triangle: Index,
+    x: float,
+    y: float,
+    z: float,
+    nx: float,
+    ny: float,
+    nz: float,
+    distance: float,
+) -> None:
     """Add a contact found on a side; without room it replaces the contact with the largest gap.
 
     x, y, z: point of the own core [m].
@@ -265,6 +309,6 @@ def add_candidate(
 
 
 @inner_kernel
-def closes(m, gap, approach):
+def closes(m: SolidPair, gap: float, approach: float) -> bool:
     """Return whether a gap can close in a step at this speed of approach [m/s], or is small."""
     return gap <= m.calm or approach * m.time_step >= gap - m.calm

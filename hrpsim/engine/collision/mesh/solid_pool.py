@@ -23,7 +23,9 @@ class SolidPool:
         solids: the solid of each, -1 for none.
     """
 
-    def __init__(self, polyhedra: Polyhedra, geometries: Iterable[Geometry], solids: np.ndarray):
+    def __init__(
+        self, polyhedra: Polyhedra, geometries: Iterable[Geometry], solids: np.ndarray
+    ) -> None:
         self.polyhedra = polyhedra
         self._used = {name: len(array) for name, array in polyhedra._asdict().items()}
         self._numbers = {

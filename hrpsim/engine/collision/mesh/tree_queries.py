@@ -7,7 +7,17 @@ import math
 
 import numpy as np
 
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import (
+    Index,
+    Indices,
+    Mat3,
+    SolidNode,
+    SolidPair,
+    Vec3,
+    Vector,
+)
 
 STACK_DEPTH = 128
 
@@ -18,7 +28,9 @@ _AROUND = 1e-9
 
 
 @inner_kernel
-def _reaches_box(node, x, y, z, dx, dy, dz):
+def _reaches_box(
+    node: SolidNode, x: float, y: float, z: float, dx: float, dy: float, dz: float
+) -> bool:
     """Return whether the ray from x along d meets the box of a node."""
     enter, leave = 0.0, math.inf
     for axis in range(3):
@@ -39,7 +51,16 @@ def _reaches_box(node, x, y, z, dx, dy, dz):
 
 
 @inner_kernel
-def _hit(polyhedra, triangle, x, y, z, dx, dy, dz):
+def _hit(
+    polyhedra: Polyhedra,
+    triangle: Index,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+) -> float:
     """Return the distance at which a unit ray meets a triangle [m], or -1 (Moeller-Trumbore)."""
     corners = polyhedra.triangles[triangle].vertices
     a = polyhedra.vertices[corners[0]].position
@@ -64,7 +85,17 @@ def _hit(polyhedra, triangle, x, y, z, dx, dy, dz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def first_hit(polyhedra, solid, x, y, z, dx, dy, dz, stack):
+def first_hit(
+    polyhedra: Polyhedra,
+    solid: Index,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    stack: Indices,
+) -> tuple[float, bool]:
     """Return (distance to the first hit, whether from inside) of a ray in the frame of a solid.
 
     Without a hit the distance is infinite. `stack` (STACK_DEPTH,) is work.
@@ -89,7 +120,7 @@ def first_hit(polyhedra, solid, x, y, z, dx, dy, dz, stack):
 
 
 @kernel
-def measure_thickness(polyhedra, stack, thickness_out):
+def measure_thickness(polyhedra: Polyhedra, stack: Indices, thickness_out: Vector) -> None:
     """Write the thickness of the only solid beneath each triangle [m]; infinite if unbounded.
 
     The thickness is the least along four rays inward.
@@ -129,7 +160,7 @@ def new_stack() -> np.ndarray:
 
 
 @inner_kernel
-def climb(polyhedra, vertex: int, x: float, y: float, z: float):
+def climb(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> int:
     """Return the vertex of a convex solid farthest along a direction.
 
     The search climbs along edges from `vertex`.
@@ -150,7 +181,9 @@ def climb(polyhedra, vertex: int, x: float, y: float, z: float):
 
 
 @inner_kernel
-def farthest_vertex(polyhedra, solid, x, y, z, stack):
+def farthest_vertex(
+    polyhedra: Polyhedra, solid: Index, x: float, y: float, z: float, stack: Indices
+) -> int:
     """Return the vertex of a solid that is farthest along (x, y, z), a direction in its frame.
 
     `stack` (STACK_DEPTH,) is work.
@@ -184,7 +217,9 @@ def farthest_vertex(polyhedra, solid, x, y, z, stack):
 
 
 @inner_kernel
-def farthest_point(polyhedra, solid, x, y, z, stack):
+def farthest_point(
+    polyhedra: Polyhedra, solid: Index, x: float, y: float, z: float, stack: Indices
+) -> tuple[float, float, float]:
     """Return the point of a solid's core that is farthest along a direction [m].
 
     Point and direction are in the solid's frame.
@@ -203,7 +238,7 @@ def farthest_point(polyhedra, solid, x, y, z, stack):
 
 
 @inlined_kernel
-def _reach_of_box(node, x, y, z):
+def _reach_of_box(node: SolidNode, x: float, y: float, z: float) -> float:
     """Return the extent of a node's skin along (x, y, z)."""
     c, h = node.skin_center, node.skin_half
     middle = x * c[0] + y * c[1] + z * c[2]
@@ -211,7 +246,7 @@ def _reach_of_box(node, x, y, z):
 
 
 @inner_kernel
-def boxes_apart(m, node_a, node_b):
+def boxes_apart(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> float:
     """Return a lower bound of the distance of two nodes' boxes [m].
 
     The gap is taken along each of the six axes of both boxes. Along the axes of one box, the gap is
@@ -223,7 +258,7 @@ def boxes_apart(m, node_a, node_b):
 
 
 @inner_kernel
-def skins_apart(m, node_a, node_b):
+def skins_apart(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> float:
     """Return a lower bound of the distance of two nodes' surfaces, as `boxes_apart` [m]."""
     a, half_a = node_a.skin_center, node_a.skin_half
     b, half_b = node_b.skin_center, node_b.skin_half
@@ -232,7 +267,9 @@ def skins_apart(m, node_a, node_b):
 
 
 @inlined_kernel
-def _squared_gap(center, half, other_center, other_half, R, t):
+def _squared_gap(
+    center: Vec3, half: Vec3, other_center: Vec3, other_half: Vec3, R: Mat3, t: Vector
+) -> float:
     """Return the squared distance of a box and that which holds another, moved by R and t."""
     squared = 0.0
     for i in range(3):
@@ -246,7 +283,7 @@ def _squared_gap(center, half, other_center, other_half, R, t):
 
 
 @inner_kernel
-def split_first(box_a, box_b):
+def split_first(box_a: SolidNode, box_b: SolidNode) -> bool:
     """Return whether to descend the tree of a, not b: the tree with the larger inner box."""
     if box_a.child < 0 or box_b.child < 0:
         return box_b.child < 0
@@ -255,7 +292,9 @@ def split_first(box_a, box_b):
 
 
 @inner_kernel
-def squared_to_triangle(polyhedra, triangle, x, y, z):
+def squared_to_triangle(
+    polyhedra: Polyhedra, triangle: Index, x: float, y: float, z: float
+) -> float:
     """Return the squared distance of a point from a triangle [m^2]."""
     face = polyhedra.triangles[triangle]
     n, corner = face.normal, polyhedra.vertices[face.vertices[0]].position
@@ -279,7 +318,15 @@ def squared_to_triangle(polyhedra, triangle, x, y, z):
 
 
 @inner_kernel
-def is_near_surface(polyhedra, solid, x, y, z, distance, stack):
+def is_near_surface(
+    polyhedra: Polyhedra,
+    solid: Index,
+    x: float,
+    y: float,
+    z: float,
+    distance: float,
+    stack: Indices,
+) -> bool:
     """Return whether a point is nearer to a solid's surface than a distance.
 
     solid: number of the solid.

@@ -5,7 +5,7 @@
 
 import math
 
-from hrpsim.engine.collision.mesh.polyhedra import CONVEX, FLAT
+from hrpsim.engine.collision.mesh.polyhedra import CONVEX, FLAT, Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
@@ -25,6 +25,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
 )
 from hrpsim.engine.collision.mesh.tree_queries import is_near_surface
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Candidate, Edge, Index, Records, SolidPair, Triangle
 from hrpsim.engine.spatial.vector import transposed_times
 
 # Rounding of directions at the boundary of a normal cone [rad].
@@ -37,7 +38,16 @@ COINCIDENT = 1e-12
 
 
 @inner_kernel
-def vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, lean):
+def vertex_supports(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    side: int,
+    vertex: Index,
+    nx: float,
+    ny: float,
+    nz: float,
+    lean: float,
+) -> bool:
     """Return whether the own surface falls away from a vertex along -n, up to a sine of `lean`."""
     x, y, z = transposed_times(m.R[side], nx, ny, nz)
     for s in range(polyhedra.vertices[vertex].first_spoke, polyhedra.vertices[vertex].last_spoke):
@@ -48,7 +58,16 @@ def vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, lean):
 
 
 @inner_kernel
-def _over_triangle(polyhedra, face, x, y, z, height, rim, calm):
+def _over_triangle(
+    polyhedra: Polyhedra,
+    face: Triangle,
+    x: float,
+    y: float,
+    z: float,
+    height: float,
+    rim: float,
+    calm: float,
+) -> tuple[bool, int]:
     """Return whether a point belongs to a triangle, and the edge past which it does (-1: none).
 
     A face continues beneath its neighbour at a concave edge, because a vertex slightly inside of
@@ -76,7 +95,17 @@ def _over_triangle(polyhedra, face, x, y, z, height, rim, calm):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _comes_down_on(polyhedra, face, x, y, z, dx, dy, dz, rim):
+def _comes_down_on(
+    polyhedra: Polyhedra,
+    face: Triangle,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    rim: float,
+) -> bool:
     """Return whether a point moved by d is not far past a convex edge of a triangle."""
     slack = rim + 0.1 * math.sqrt(dx * dx + dy * dy + dz * dz)
     for k in range(3):
@@ -93,7 +122,9 @@ def _comes_down_on(polyhedra, face, x, y, z, dx, dy, dz, rim):
 
 
 @inner_kernel
-def _share_inward(polyhedra, face, cx, cy, cz, rim):
+def _share_inward(
+    polyhedra: Polyhedra, face: Triangle, cx: float, cy: float, cz: float, rim: float
+) -> float:
     """Return the part of the way to a triangle's middle c that ends three rims inside its edges."""
     least = math.inf
     for k in range(3):
@@ -104,7 +135,17 @@ def _share_inward(polyhedra, face, cx, cy, cz, rim):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
+def _has_come_in(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    side: int,
+    face: Triangle,
+    across: int,
+    x: float,
+    y: float,
+    z: float,
+    height: float,
+) -> bool:
     """Return whether a point behind a face is inside the solid, and through this face if deep.
 
     The ray outward starts a little inward of the rim, with which the point may be flush.
@@ -130,7 +171,18 @@ def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
+def meet_face(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    vertex: Index,
+    code: int,
+    x: float,
+    y: float,
+    z: float,
+    triangle: Index,
+) -> None:
     """Add the contact of the own vertex at x with the face of a triangle, if there is a contact."""
     n = polyhedra.triangles[triangle].normal
     belongs, across, height = over_face(polyhedra, m, side, x, y, z, triangle)
@@ -139,7 +191,9 @@ def meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
 
 
 @inner_kernel
-def over_face(polyhedra, m, side, x, y, z, triangle):
+def over_face(
+    polyhedra: Polyhedra, m: SolidPair, side: int, x: float, y: float, z: float, triangle: Index
+) -> tuple[bool, int, float]:
     """Return whether the own point x belongs to the face of a triangle and is near enough.
 
     Also returns the edge past which the point belongs to the face (-1: none), and the point's
@@ -156,7 +210,19 @@ def over_face(polyhedra, m, side, x, y, z, triangle):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def touch_face(polyhedra, m, candidates, side, code, x, y, z, triangle, across, height):
+def touch_face(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    code: int,
+    x: float,
+    y: float,
+    z: float,
+    triangle: Index,
+    across: int,
+    height: float,
+) -> None:
     """Add the contact of the own point x with a face to which it belongs (`over_face`), if any."""
     face = polyhedra.triangles[triangle]
     n = face.normal
@@ -180,7 +246,9 @@ def touch_face(polyhedra, m, candidates, side, code, x, y, z, triangle, across, 
 
 
 @inner_kernel
-def _passes_wedge(edge, x, y, z, dx, dy, dz, rounding):
+def _passes_wedge(
+    edge: Edge, x: float, y: float, z: float, dx: float, dy: float, dz: float, rounding: float
+) -> bool:
     """Return whether a point that moves by d comes behind both faces of a convex edge at once."""
     begin, end = 0.0, 1.0
     for k in range(2):
@@ -197,7 +265,18 @@ def _passes_wedge(edge, x, y, z, dx, dy, dz, rounding):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
+def comes_behind_edge(
+    m: SolidPair,
+    side: int,
+    edge: Edge,
+    x: float,
+    y: float,
+    z: float,
+    nx: float,
+    ny: float,
+    nz: float,
+    gap: float,
+) -> bool:
     """Return whether the own point x, at `gap` along n, comes behind an edge within the step."""
     dx, dy, dz = velocity_at(m, side, x, y, z)
     if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):
@@ -207,7 +286,7 @@ def comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
 
 
 @inlined_kernel
-def _in_cone_of_edge(edge, nx, ny, nz):
+def _in_cone_of_edge(edge: Edge, nx: float, ny: float, nz: float) -> bool:
     """Return whether n lies in the normal cone of an edge."""
     e, w = edge.inward[0], edge.inward[1]
     first = nx * e[0] + ny * e[1] + nz * e[2]
@@ -216,7 +295,19 @@ def _in_cone_of_edge(edge, nx, ny, nz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def touch_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, edge, edge_code):
+def touch_edge(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    vertex: Index,
+    code: int,
+    x: float,
+    y: float,
+    z: float,
+    edge: Edge,
+    edge_code: int,
+) -> None:
     """Add the contact of the own vertex at x, outside, with a convex edge if it is nearest."""
     s, d = edge.start, edge.direction
     dx, dy, dz = x - s[0], y - s[1], z - s[2]
@@ -242,7 +333,18 @@ def touch_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, edge, edge
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
+def meet_vertex(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    vertex: Index,
+    code: int,
+    x: float,
+    y: float,
+    z: float,
+    number: Index,
+) -> None:
     """Add the contact of the own vertex at x, outside, with a vertex if it is nearest."""
     other = polyhedra.vertices[number]
     nx, ny, nz = x - other.position[0], y - other.position[1], z - other.position[2]
@@ -275,7 +377,14 @@ def meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
 
 
 @inner_kernel
-def meet_with_vertex(polyhedra, m, candidates, side, vertex, triangle):
+def meet_with_vertex(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    vertex: Index,
+    triangle: Index,
+) -> None:
     """Add the contacts of an own vertex with the face and the features of another's triangle.
 
     Two vertices are met on side 0 only.

@@ -20,12 +20,13 @@ from hrpsim.engine.collision.primitives.contact_row import (
     write_over_plane,
 )
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import Manifold, Mat3, Metres, Vec3
 
 NO_SIDE = np.int64(-1)
 
 
 @inner_kernel
-def facing_axis(R, nx, ny, nz):
+def facing_axis(R: Mat3, nx: float, ny: float, nz: float) -> tuple[int, float]:
     """Return the box axis (0..2) nearest to the direction n, and the signed cosine between them."""
     axis = 0
     cosine = nx * R[0, 0] + ny * R[1, 0] + nz * R[2, 0]
@@ -38,7 +39,7 @@ def facing_axis(R, nx, ny, nz):
 
 
 @inner_kernel
-def face_tolerance(axis, size_b, half):
+def face_tolerance(axis: int, size_b: Vec3, half: float) -> float:
     """Return the distance outside the face within which a point still counts [m].
 
     Args:
@@ -50,7 +51,9 @@ def face_tolerance(axis, size_b, half):
 
 
 @inner_kernel
-def clip_to_face(x, y, dx, dy, half_x, half_y, tolerance):
+def clip_to_face(
+    x: float, y: float, dx: float, dy: float, half_x: float, half_y: float, tolerance: float
+) -> tuple[bool, float, int, float, int]:
     """Clip the segment x + t dx, 0 <= t <= 1, to a face.
 
     Sides 0..3 are X = -half_x, X = +half_x, Y = -half_y, Y = +half_y. A side is -1 if the segment's
@@ -100,13 +103,13 @@ def clip_to_face(x, y, dx, dy, half_x, half_y, tolerance):
 
 
 @inner_kernel
-def box_edge(axis, sign_1, sign_2):
+def box_edge(axis: int, sign_1: float, sign_2: float) -> int:
     """Return the code of the edge along `axis` on the given sides of the next two axes."""
     return BOX_EDGE + 4 * axis + (1 if sign_1 > 0.0 else 0) + (2 if sign_2 > 0.0 else 0)
 
 
 @inner_kernel
-def face_edge(axis, cosine, side):
+def face_edge(axis: int, cosine: float, side: int) -> int:
     """Return the code of the edge that bounds a face on `side` (numbered as in clip_to_face)."""
     sign = 1.0 if side % 2 else -1.0
     if side < 2:
@@ -115,7 +118,7 @@ def face_edge(axis, cosine, side):
 
 
 @inner_kernel
-def face_vertex(axis, cosine, sign_u, sign_v):
+def face_vertex(axis: int, cosine: float, sign_u: float, sign_v: float) -> int:
     """Return the code of the face's corner on the given sides of u and v."""
     code = 1 << axis if cosine > 0.0 else 0
     if sign_u > 0.0:
@@ -127,8 +130,9 @@ def face_vertex(axis, cosine, sign_u, sign_v):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def face_on_face(  # long: its parts share the face's twelve numbers
-    size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
-):  # fmt: skip
+    size_a: Vec3, R_a: Mat3, size_b: Vec3, R_b: Mat3, p_b: Vec3, tx: float, ty: float, tz: float,
+    nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Write the corners of the overlap of the facing faces of two boxes along n; return how many.
 
     The corners are vertices of a over the face of b, vertices of b under the face of a, and

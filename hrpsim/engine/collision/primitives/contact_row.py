@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Manifold, Mat3, Metres, Vec3
 
 MAX_POINTS = 8
 MAX_MESH_POINTS = 32
@@ -43,7 +44,19 @@ _PARALLEL = 1e-20
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def write_contact(k, x, y, z, nx, ny, nz, gap, code_a, code_b, out):
+def write_contact(
+    k: Index,
+    x: float,
+    y: float,
+    z: float,
+    nx: float,
+    ny: float,
+    nz: float,
+    gap: float,
+    code_a: int,
+    code_b: int,
+    out: Manifold,
+) -> int:
     """Write contact `k` (point [m], unit normal from b to a, gap [m], features); return k + 1."""
     out.point[k, 0] = x
     out.point[k, 1] = y
@@ -57,13 +70,15 @@ def write_contact(k, x, y, z, nx, ny, nz, gap, code_a, code_b, out):
 
 
 @inner_kernel
-def clamp(value, half):
+def clamp(value: float, half: float) -> float:
     """Return the value within -half..half that is nearest to `value`."""
     return min(max(value, -half), half)
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def project_direction(x, y, z, axis, cosine, R, nx, ny, nz):
+def project_direction(
+    x: float, y: float, z: float, axis: int, cosine: float, R: Mat3, nx: float, ny: float, nz: float
+) -> tuple[float, float, float]:
     """Return (X, Y, gap) that a displacement x, y, z adds to a projected point."""
     gap = (x * R[0, axis] + y * R[1, axis] + z * R[2, axis]) / cosine
     x, y, z = x - gap * nx, y - gap * ny, z - gap * nz
@@ -73,7 +88,18 @@ def project_direction(x, y, z, axis, cosine, R, nx, ny, nz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def project_point(x, y, z, axis, cosine, half, R, nx, ny, nz):
+def project_point(
+    x: float,
+    y: float,
+    z: float,
+    axis: int,
+    cosine: float,
+    half: float,
+    R: Mat3,
+    nx: float,
+    ny: float,
+    nz: float,
+) -> tuple[float, float, float]:
     """Return plane coordinates X, Y and the gap along n of the point x, y, z."""
     height = half if cosine > 0.0 else -half
     return project_direction(
@@ -84,8 +110,10 @@ def project_point(x, y, z, axis, cosine, half, R, nx, ny, nz):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def write_over_plane(
-    k, X, Y, gap, code_other, code_bearing, axis, cosine, half, R, p, sign, nx, ny, nz, margin, out,
-):  # fmt: skip
+    k: Index, X: float, Y: float, gap: float, code_other: int, code_bearing: int, axis: int,
+    cosine: float, half: float, R: Mat3, p: Vec3, sign: float, nx: float, ny: float, nz: float,
+    margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Write the contact over plane point X, Y if its gap is within margin, and return the count.
 
     `sign` is +1 if the bearing shape is b, -1 if the bearing shape is a.
@@ -108,7 +136,9 @@ def write_over_plane(
 
 
 @inner_kernel
-def nearest_on_axes(R_a, half_a, R_b, half_b, tx, ty, tz):
+def nearest_on_axes(
+    R_a: Mat3, half_a: float, R_b: Mat3, half_b: float, tx: float, ty: float, tz: float
+) -> tuple[float, float]:
     """Return the positions along the z axes of a and b [m] at which the axes are nearest.
 
     The segments reach +-half_a and +-half_b from their centres. For parallel segments, the nearest
@@ -138,7 +168,9 @@ def nearest_on_axes(R_a, half_a, R_b, half_b, tx, ty, tz):
 
 
 @inner_kernel
-def axis_offset(R_a, s, R_b, t, tx, ty, tz):
+def axis_offset(
+    R_a: Mat3, s: float, R_b: Mat3, t: float, tx: float, ty: float, tz: float
+) -> tuple[float, float, float, float]:
     """Return the vector from position t on axis b to position s on axis a, and its norm [m]."""
     x = tx + s * R_a[0, 2] - t * R_b[0, 2]
     y = ty + s * R_a[1, 2] - t * R_b[1, 2]

@@ -31,6 +31,7 @@ from hrpsim.engine.collision.primitives.support import (
     support,
 )
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Mat3, Matrix, Vec3
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER
 
 _MAX_STEPS = 60
@@ -51,7 +52,20 @@ _CLEARANCE = 1e-3
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def separation_along(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
+def separation_along(
+    kind_a: int,
+    size_a: Vec3,
+    R_a: Mat3,
+    kind_b: int,
+    size_b: Vec3,
+    R_b: Mat3,
+    tx: float,
+    ty: float,
+    tz: float,
+    nx: float,
+    ny: float,
+    nz: float,
+) -> float:
     """Return the separation of two cores along the unit vector n from b to a [m]."""
     reach_a = core_reach(kind_a, size_a, R_a, nx, ny, nz)
     return tx * nx + ty * ny + tz * nz - reach_a - core_reach(kind_b, size_b, R_b, nx, ny, nz)
@@ -59,8 +73,22 @@ def separation_along(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, n
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _nearest_direction(
-    kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, shrink, tolerance, scratch
-):
+    kind_a: int,
+    size_a: Vec3,
+    R_a: Mat3,
+    kind_b: int,
+    size_b: Vec3,
+    R_b: Mat3,
+    tx: float,
+    ty: float,
+    tz: float,
+    nx: float,
+    ny: float,
+    nz: float,
+    shrink: float,
+    tolerance: float,
+    scratch: Matrix,
+) -> tuple[float, ...]:
     """Return the unit vector from b to a between the nearest points, the point on a, the distance.
 
     The cores, shrunk by `shrink` [m], must be apart along the first guess n. `tolerance` is the
@@ -111,8 +139,9 @@ def _nearest_direction(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def refine_axis(
-    kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz, separation, scratch
-):  # fmt: skip
+    kind_a: int, size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float,
+    ty: float, tz: float, nx: float, ny: float, nz: float, separation: float, scratch: Matrix,
+) -> tuple[float, ...]:  # fmt: skip
     """Return (nx, ny, nz, separation, ax, ay, az) of the best axis reached from the guess n.
 
     The guess stays if nothing better is found. (ax, ay, az) is the point of core a in contact,
@@ -156,7 +185,9 @@ def refine_axis(
 
 
 @inner_kernel
-def _edge(k, size_a, R_a, kind_b, size_b, R_b):
+def _edge(
+    k: Index, size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3
+) -> tuple[float, float, float, float]:
     """Return (ex, ey, ez, h) of edge k: 0 is the axis of cylinder a, 1..3 are the edges of b."""
     if k == 0:
         return R_a[0, 2], R_a[1, 2], R_a[2, 2], size_a[1]
@@ -166,7 +197,7 @@ def _edge(k, size_a, R_a, kind_b, size_b, R_b):
 
 
 @inner_kernel
-def _rim(R, radius, nx, ny, nz):
+def _rim(R: Mat3, radius: float, nx: float, ny: float, nz: float) -> tuple[float, ...]:
     """Return a rim's (value, gradient x, y, z, tangent x, y, z, curvature) of r sqrt(1 - c^2)."""
     gx, gy, gz, sine = radial_direction(R, nx, ny, nz)
     if sine < _CAP:
@@ -179,7 +210,19 @@ def _rim(R, radius, nx, ny, nz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
+def _smooth_terms(
+    size_a: Vec3,
+    R_a: Mat3,
+    kind_b: int,
+    size_b: Vec3,
+    R_b: Mat3,
+    tx: float,
+    ty: float,
+    tz: float,
+    nx: float,
+    ny: float,
+    nz: float,
+) -> tuple[float, float, float, float, int, int]:
     """Return F and G at n, and for up to two ridges through n their edges (-1 for none)."""
     value, Gx, Gy, Gz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     Gx, Gy, Gz = tx - Gx, ty - Gy, tz - Gz
@@ -228,7 +271,7 @@ def _smooth_terms(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
 
 
 @inlined_kernel
-def _farthest_axis(nx, ny, nz):
+def _farthest_axis(nx: float, ny: float, nz: float) -> tuple[float, float, float]:
     """Return the coordinate axis farthest from n."""
     ex = 1.0 if abs(nx) <= abs(ny) and abs(nx) <= abs(nz) else 0.0
     ey = 1.0 if ex == 0.0 and abs(ny) <= abs(nz) else 0.0
@@ -236,7 +279,21 @@ def _farthest_axis(nx, ny, nz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _ascent_step(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, value, Gx, Gy, Gz, ridge):
+def _ascent_step(
+    size_a: Vec3,
+    R_a: Mat3,
+    kind_b: int,
+    size_b: Vec3,
+    R_b: Mat3,
+    nx: float,
+    ny: float,
+    nz: float,
+    value: float,
+    Gx: float,
+    Gy: float,
+    Gz: float,
+    ridge: int,
+) -> tuple[float, float, float]:
     """Return the tangent step from n toward the best axis, along edge `ridge`'s ridge if >= 0."""
     if ridge >= 0:
         ex, ey, ez, _ = _edge(ridge, size_a, R_a, kind_b, size_b, R_b)
@@ -277,7 +334,20 @@ def _ascent_step(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, value, Gx, Gy, Gz
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, near):
+def _moved(
+    size_a: Vec3,
+    R_a: Mat3,
+    kind_b: int,
+    size_b: Vec3,
+    R_b: Mat3,
+    nx: float,
+    ny: float,
+    nz: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    near: float,
+) -> tuple[float, float, float]:
     """Return the unit vector along n + d, or the first ridge that lies on the way there.
 
     If `near` > 0, n is instead moved onto every ridge within this distance.
@@ -303,7 +373,19 @@ def _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, dx, dy, dz, near):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
+def polish_axis(
+    size_a: Vec3,
+    R_a: Mat3,
+    kind_b: int,
+    size_b: Vec3,
+    R_b: Mat3,
+    tx: float,
+    ty: float,
+    tz: float,
+    nx: float,
+    ny: float,
+    nz: float,
+) -> tuple[float, float, float, float]:
     """Return (nx, ny, nz, separation): the local best reached from the guess n.
 
     Shape a is a cylinder. t is the centre of a relative to the centre of b [m]. n points from b to
@@ -334,7 +416,19 @@ def polish_axis(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
+def contact_point(
+    size_a: Vec3,
+    R_a: Mat3,
+    kind_b: int,
+    size_b: Vec3,
+    R_b: Mat3,
+    tx: float,
+    ty: float,
+    tz: float,
+    nx: float,
+    ny: float,
+    nz: float,
+) -> tuple[float, float, float]:
     """Return the point of cylinder a nearest to b along the axis n, relative to the centre of b."""
     _, rx, ry, rz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
@@ -349,7 +443,19 @@ def contact_point(size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, nx, ny, nz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _place_on_side(size_a, R_a, kind_b, size_b, R_b, Gx, Gy, Gz, nx, ny, nz):
+def _place_on_side(
+    size_a: Vec3,
+    R_a: Mat3,
+    kind_b: int,
+    size_b: Vec3,
+    R_b: Mat3,
+    Gx: float,
+    Gy: float,
+    Gz: float,
+    nx: float,
+    ny: float,
+    nz: float,
+) -> float:
     """Return the place along the axis of a at which its side line is nearest to b [m].
 
     n is across the axis. G is the centre of the side line relative to the centre of b. If b has one

@@ -38,6 +38,7 @@ from hrpsim.engine.collision.primitives.generatrix import (
 from hrpsim.engine.collision.primitives.round_axes import round_axis
 from hrpsim.engine.collision.primitives.support import extent_sum, radial_direction
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Manifold, Mat3, Metres, Vec3, Vector
 from hrpsim.engine.spatial.vector import transposed_times
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER
 
@@ -56,19 +57,19 @@ _PARALLEL = 1e-10
 
 
 @inner_kernel
-def _rounding(kind, size):
+def _rounding(kind: int, size: Vec3) -> float:
     """Return the distance of the surface outside the core [m]."""
     return size[0] if kind == CAPSULE else 0.0
 
 
 @inner_kernel
-def _faces(kind, R, nx, ny, nz):
+def _faces(kind: int, R: Mat3, nx: float, ny: float, nz: float) -> bool:
     """Return whether the shape has a cap that faces along n or against it."""
     return kind == CYLINDER and abs(cap_cosine(R, nx, ny, nz)) > FACING_COSINE
 
 
 @inner_kernel
-def _below_points(size, R, nx, ny, nz, reach):
+def _below_points(size: Vec3, R: Mat3, nx: float, ny: float, nz: float, reach: float) -> float:
     """Return the depth of a nearly level cap below its contacts with a shape of extent `reach`.
 
     The generatrix that holds the cap's deepest point is left out. A rim that overhangs is at most
@@ -79,15 +80,18 @@ def _below_points(size, R, nx, ny, nz, reach):
 
 
 @inlined_kernel
-def _below_cap(is_cap, is_line, size, R, nx, ny, nz, reach):
+def _below_cap(
+    is_cap: bool, is_line: bool, size: Vec3, R: Mat3, nx: float, ny: float, nz: float, reach: float
+) -> float:
     """Return how far a nearly level cap reaches below its contacts, if it has no line below."""
     return _below_points(size, R, nx, ny, nz, reach) if is_cap and not is_line else 0.0
 
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _round_on_box(
-    kind_a, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, reach, out,
-):  # fmt: skip
+    kind_a: int, size_a: Vec3, R_a: Mat3, size_b: Vec3, R_b: Mat3, p_b: Vec3, tx: float, ty: float,
+    tz: float, nx: float, ny: float, nz: float, margin: Metres, reach: float, out: Manifold,
+) -> tuple[int, float]:  # fmt: skip
     """Write the overlap of the features of a capsule or cylinder a and a box b along n.
 
     Arguments and results are the same as of `_features_along`.
@@ -116,8 +120,10 @@ def _round_on_box(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _features_along(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, reach, out,
-):  # fmt: skip
+    kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
+    p_b: Vec3, tx: float, ty: float, tz: float, nx: float, ny: float, nz: float, margin: Metres,
+    reach: float, out: Manifold,
+) -> tuple[int, float]:  # fmt: skip
     """Write the overlap of the features of a and b that meet along n.
 
     Returns how many contacts, and how far a cap reaches below them [m], where its tilt is too small
@@ -160,7 +166,17 @@ def _features_along(
 
 
 @inlined_kernel  # many parameters: two boxes, and vectors as three numbers
-def _axis_of_boxes(size_a, R_a, size_b, R_b, tx, ty, tz, margin, a_is_larger):
+def _axis_of_boxes(
+    size_a: Vec3,
+    R_a: Mat3,
+    size_b: Vec3,
+    R_b: Mat3,
+    tx: float,
+    ty: float,
+    tz: float,
+    margin: Metres,
+    a_is_larger: bool,
+) -> tuple[float, float, float, float]:
     """Return the axis of `box_axis`, by the faces of the larger box where both are as good.
 
     Of faces that lie on each other the larger one's normal leans least while they settle.
@@ -173,8 +189,9 @@ def _axis_of_boxes(size_a, R_a, size_b, R_b, tx, ty, tz, margin, a_is_larger):
 
 @inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
 def convex_on_convex(
-    kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, margin, out,
-):  # fmt: skip
+    kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
+    p_b: Vec3, margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Write the contacts of a box, capsule or cylinder (a) with a shape of equal or lower kind (b).
 
     Returns:
@@ -232,7 +249,9 @@ def convex_on_convex(
 
 
 @inlined_kernel
-def _across(far, edge, c, reach, extents):
+def _across(
+    far: tuple[float, float, int], edge: Index, c: float, reach: float, extents: float
+) -> tuple[float, float, int]:
     """Return the farthest axis so far, or the axis across two edges if that is farther.
 
     Both axes are (separation, floor, edge). The separation across the edges must exceed the floor.
@@ -246,7 +265,16 @@ def _across(far, edge, c, reach, extents):
 
 
 @inner_kernel  # long: fifteen axes of one test, with nine cosines in common
-def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
+def box_axis(
+    size_a: Vec3,
+    R_a: Mat3,
+    size_b: Vec3,
+    R_b: Mat3,
+    tx: float,
+    ty: float,
+    tz: float,
+    margin: Metres,
+) -> tuple[float, float, float, float]:
     """Return (nx, ny, nz, separation) of the axis along which two boxes overlap least.
 
     t is the centre of a relative to the centre of b [m], and n points from b to a. The separation
@@ -318,7 +346,7 @@ def box_axis(size_a, R_a, size_b, R_b, tx, ty, tz, margin):
 
 
 @inner_kernel
-def certified(count, gap, separation, tolerance):
+def certified(count: int, gap: Vector, separation: float, tolerance: float) -> bool:
     """Return whether one of the `count` contacts attains the separation to within `tolerance` [m].
 
     The separation along any axis bounds the true gap from below. The gap between two surface points
@@ -331,14 +359,14 @@ def certified(count, gap, separation, tolerance):
 
 
 @inner_kernel
-def bound_gaps(count, separation, out):
+def bound_gaps(count: int, separation: float, out: Manifold) -> None:
     """Raise gaps to the separation: a feature that just misses the other one may fall below it."""
     for k in range(count):
         out.gap[k] = max(out.gap[k], separation)
 
 
 @inner_kernel
-def keep_distinct(count, size, out):
+def keep_distinct(count: int, size: float, out: Manifold) -> int:
     """Drop contacts that nearly coincide with an earlier one, and return how many stay.
 
     A vertex that touches a vertex or an edge lies on several features at once.
@@ -366,8 +394,9 @@ def keep_distinct(count, size, out):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def write_nearest(
-    count, ax, ay, az, p_b, nx, ny, nz, separation, radius_a, size, out,
-):  # fmt: skip
+    count: int, ax: float, ay: float, az: float, p_b: Vec3, nx: float, ny: float, nz: float,
+    separation: float, radius_a: float, size: float, out: Manifold,
+) -> int:  # fmt: skip
     """Add the contact at point a of core a (relative to p_b), inside the surface by `radius_a`.
 
     `separation` is the gap of the surfaces. A contact that exists already is made exact instead,

@@ -28,6 +28,7 @@ from hrpsim.engine.collision.primitives.contact_row import (
 )
 from hrpsim.engine.collision.primitives.generatrix import gap_moved
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Manifold, Mat3, Metres, Vec3
 
 # A cap takes part in contacts when it faces the normal to within 45 degrees.
 FACING_COSINE = 0.7
@@ -36,13 +37,13 @@ _NEWTON_STEPS = 5
 
 
 @inner_kernel
-def cap_cosine(R, ox, oy, oz):
+def cap_cosine(R: Mat3, ox: float, oy: float, oz: float) -> float:
     """Return the cosine between the unit direction o and the z axis of R."""
     return ox * R[0, 2] + oy * R[1, 2] + oz * R[2, 2]
 
 
 @inner_kernel
-def _into_disc(X, Y, radius):
+def _into_disc(X: float, Y: float, radius: float) -> tuple[float, float]:
     """Return the point of the disc about the origin that is nearest to X, Y."""
     squared = X * X + Y * Y
     if squared > radius * radius:
@@ -53,8 +54,9 @@ def _into_disc(X, Y, radius):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def line_on_cap(
-    count, mx, my, mz, hx, hy, hz, size, R, p, sign, nx, ny, nz, margin, out,
-):  # fmt: skip
+    count: int, mx: float, my: float, mz: float, hx: float, hy: float, hz: float, size: Vec3,
+    R: Mat3, p: Vec3, sign: float, nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Add the ends of the part of a generatrix that lies over the facing cap of a cylinder.
 
     mx, my, mz: middle of the line, relative to the cylinder's centre p [m].
@@ -106,7 +108,7 @@ def line_on_cap(
 
 
 @inner_kernel
-def _rim_point(k):
+def _rim_point(k: Index) -> tuple[float, float]:
     """Return the cosine and sine of the point on the rim of its fixed point k (0..3)."""
     sign = 1.0 if k < 2 else -1.0
     if k % 2 == 0:
@@ -116,8 +118,10 @@ def _rim_point(k):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _rim_points_on_cap(
-    count, size_a, R_a, ax, ay, az, size_b, R_b, p_b, reach, sign, nx, ny, nz, margin, out,
-):  # fmt: skip
+    count: int, size_a: Vec3, R_a: Mat3, ax: float, ay: float, az: float, size_b: Vec3, R_b: Mat3,
+    p_b: Vec3, reach: float, sign: float, nx: float, ny: float, nz: float, margin: Metres,
+    out: Manifold,
+) -> int:  # fmt: skip
     """Add the fixed rim points of cylinder a (centre relative to b) within `reach` on b's cap."""
     cosine_a = cap_cosine(R_a, -nx, -ny, -nz)
     cosine_b = cap_cosine(R_b, nx, ny, nz)
@@ -142,14 +146,26 @@ def _rim_points_on_cap(
 
 
 @inner_kernel
-def _in_units_of(Xu, Yu, Xv, Yv, X, Y):
+def _in_units_of(
+    Xu: float, Yu: float, Xv: float, Yv: float, X: float, Y: float
+) -> tuple[float, float]:
     """Return c and s of X, Y = c (Xu, Yu) + s (Xv, Yv)."""
     area = Xu * Yv - Yu * Xv
     return (X * Yv - Y * Xv) / area, (Xu * Y - Yu * X) / area
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
+def _crossing_of_rims(
+    X: float,
+    Y: float,
+    Xu: float,
+    Yu: float,
+    Xv: float,
+    Yv: float,
+    guess_X: float,
+    guess_Y: float,
+    radius: float,
+) -> tuple[float, float]:
     """Return the cosine and sine of the point on a projected rim that lies on another cap's rim.
 
     The projected rim is the ellipse X + c Xu + s Xv (and the same for Y). The other rim is a circle
@@ -171,8 +187,9 @@ def _crossing_of_rims(X, Y, Xu, Yu, Xv, Yv, guess_X, guess_Y, radius):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def cap_on_cap(
-    count, size_a, R_a, p_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
-):  # fmt: skip
+    count: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, size_b: Vec3, R_b: Mat3, p_b: Vec3, tx: float,
+    ty: float, tz: float, nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Add the corners of the overlap of the facing caps of two cylinders.
 
     These are the crossings of the rims and the fixed rim points of each cap over the other.
@@ -223,8 +240,9 @@ def cap_on_cap(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def cap_on_face(  # long: its parts share the rim's twelve numbers
-    count, size_a, R_a, size_b, R_b, p_b, tx, ty, tz, nx, ny, nz, margin, out,
-):  # fmt: skip
+    count: int, size_a: Vec3, R_a: Mat3, size_b: Vec3, R_b: Mat3, p_b: Vec3, tx: float, ty: float,
+    tz: float, nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Add the corners of the overlap of cylinder a's facing cap and box b's facing face.
 
     These are the crossings of the rim with the edges, the box's vertices under the cap, and the

@@ -29,6 +29,7 @@ from hrpsim.engine.collision.primitives.contact_row import (
 )
 from hrpsim.engine.collision.primitives.support import radial_direction
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import Manifold, Mat3, Metres, Vec3
 from hrpsim.model.shapes.geometry import CAPSULE
 
 # Sine between a cap's normal and the contact normal below which the cap's rim has no nearest point.
@@ -39,7 +40,9 @@ _NEARLY_PARALLEL = 0.1
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def generatrix(kind, size, R, cx, cy, cz, ox, oy, oz):
+def generatrix(
+    kind: int, size: Vec3, R: Mat3, cx: float, cy: float, cz: float, ox: float, oy: float, oz: float
+) -> tuple[bool, float, float, float, float, float, float]:
     """Return (some, mx, my, mz, hx, hy, hz): the generatrix that faces the unit direction o.
 
     A cylinder whose cap faces o squarely has no generatrix: `some` is False.
@@ -57,7 +60,17 @@ def generatrix(kind, size, R, cx, cy, cz, ox, oy, oz):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def gap_moved(gap, rate, along, X, Y, moved_X, moved_Y, dX, dY):
+def gap_moved(
+    gap: float,
+    rate: float,
+    along: float,
+    X: float,
+    Y: float,
+    moved_X: float,
+    moved_Y: float,
+    dX: float,
+    dY: float,
+) -> float:
     """Return the gap [m] of a line after its point at t = `along` moves from X, Y to the rim."""
     squared = dX * dX + dY * dY
     if squared > 0.0 and (X != moved_X or Y != moved_Y):
@@ -68,8 +81,9 @@ def gap_moved(gap, rate, along, X, Y, moved_X, moved_Y, dX, dY):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def line_on_face(
-    count, mx, my, mz, hx, hy, hz, size_b, R_b, p_b, nx, ny, nz, margin, out,
-):  # fmt: skip
+    count: int, mx: float, my: float, mz: float, hx: float, hy: float, hz: float, size_b: Vec3,
+    R_b: Mat3, p_b: Vec3, nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Add the ends of the part of a's generatrix that lies over the facing face of box b."""
     axis, cosine = facing_axis(R_b, nx, ny, nz)
     half = math.sqrt(hx * hx + hy * hy + hz * hz)
@@ -100,9 +114,10 @@ def line_on_face(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def line_on_line(
-    count, ax, ay, az, fx, fy, fz, bx, by, bz, gx, gy, gz, curvature_radius, p_b, nx, ny, nz,
-    margin, out,
-):  # fmt: skip
+    count: int, ax: float, ay: float, az: float, fx: float, fy: float, fz: float, bx: float,
+    by: float, bz: float, gx: float, gy: float, gz: float, curvature_radius: float, p_b: Vec3,
+    nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Add the ends of the common length of two nearly parallel generatrices.
 
     The lines have middles a, b and half vectors f, g [m]. If the lines miss each other sideways,

@@ -18,6 +18,7 @@ import numpy as np
 
 from hrpsim.engine.collision.primitives.support import surface_reach
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Manifold, Mat3, Seconds, Shape, Vec3, Vector
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 
 # Shapes are flush with a face if they overlap by no more than this along its normal [m], or than
@@ -32,7 +33,7 @@ SIDEWAYS = 0.5
 
 
 @inlined_kernel
-def span_a_patch(p, q, r, n):
+def span_a_patch(p: Vec3, q: Vec3, r: Vec3, n: Vec3) -> bool:
     """Return whether the triangle of three points, seen along n, is wider than flush all over."""
     x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
     u, v, w = r[0] - p[0], r[1] - p[1], r[2] - p[2]
@@ -42,7 +43,7 @@ def span_a_patch(p, q, r, n):
 
 
 @inlined_kernel
-def _is_on_face(shape, R, n):
+def _is_on_face(shape: Shape, R: Mat3, n: Vector) -> bool:
     """Return whether a contact normal is the normal of a face of a shape."""
     cosine = abs(n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2])
     if shape.kind == BOX:
@@ -53,7 +54,7 @@ def _is_on_face(shape, R, n):
 
 
 @inlined_kernel
-def may_hide_sides(a, b, count, work):
+def may_hide_sides(a: Shape, b: Shape, count: int, work: Manifold) -> bool:
     """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
 
     No face can do so if the `count` contacts span a patch. A patch lies on both shapes, which
@@ -80,8 +81,9 @@ def may_hide_sides(a, b, count, work):
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def passes_over(
-    gap, nx, ny, nz, on_face, separation, fx, fy, fz, vx, vy, vz, time_step, tolerance
-):  # fmt: skip
+    gap: float, nx: float, ny: float, nz: float, on_face: bool, separation: float, fx: float,
+    fy: float, fz: float, vx: float, vy: float, vz: float, time_step: Seconds, tolerance: float,
+) -> bool:  # fmt: skip
     """Return whether a face keeps two shapes from meeting along n.
 
     Shapes have no contact across the face's normal f if they are flush with the face, or would
@@ -111,7 +113,7 @@ def passes_over(
 
 
 @inlined_kernel
-def depth_in_springs(sink: float, along: float, time_step: float):
+def depth_in_springs(sink: float, along: float, time_step: float) -> float:
     """Return how deep a body may be in a face with springs until the step ends [m].
 
     Args:
@@ -123,14 +125,16 @@ def depth_in_springs(sink: float, along: float, time_step: float):
 
 
 @inner_kernel
-def _face(shape, R, axis):
+def _face(shape: Shape, R: Mat3, axis: int) -> tuple[bool, float, float, float]:
     """Return (some, x, y, z): whether a shape has a face across an axis of its own, and that."""
     some = shape.kind == BOX or (shape.kind == CYLINDER and axis == 2)
     return some, R[0, axis], R[1, axis], R[2, axis]
 
 
 @inner_kernel
-def _velocity_of_core(work, k, shape, R, sign):
+def _velocity_of_core(
+    work: Manifold, k: Index, shape: Shape, R: Mat3, sign: float
+) -> tuple[float, float, float]:
     """Return the velocity of a relative to b at the point of a core nearest to contact k [m/s].
 
     The core belongs to `shape`: a if `sign` is 1, b if -1. The core of a round shape is its axis,
@@ -148,7 +152,9 @@ def _velocity_of_core(work, k, shape, R, sign):
 
 
 @inner_kernel
-def _is_hidden(a, b, work, k, time_step, tolerance):
+def _is_hidden(
+    a: Shape, b: Shape, work: Manifold, k: Index, time_step: Seconds, tolerance: float
+) -> bool:
     """Return whether a face of one of two shapes makes contact k of the manifold impossible."""
     n = work.normal[k]
     tx, ty, tz = work.p_a[0] - work.p_b[0], work.p_a[1] - work.p_b[1], work.p_a[2] - work.p_b[2]
@@ -179,7 +185,7 @@ def _is_hidden(a, b, work, k, time_step, tolerance):
 
 
 @inner_kernel
-def drop_hidden(a, b, count, work, time_step):
+def drop_hidden(a: Shape, b: Shape, count: int, work: Manifold, time_step: Seconds) -> int:
     """Drop the contacts of two shapes without a mesh that a face makes impossible.
 
     work.spin and work.drift are the motion of a relative to b. work.sink is the depth of a in

@@ -13,6 +13,7 @@ import math
 from hrpsim.engine.collision.primitives.contact_row import axis_offset, nearest_on_axes
 from hrpsim.engine.collision.primitives.convex_axis import separation_along
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Mat3, Vec3
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER
 
 # Vectors shorter than this [m, or a sine] have no usable direction.
@@ -21,8 +22,23 @@ _SHORT = 1e-9
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _better_axis(
-    kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz, best_x, best_y, best_z, best, x, y, z
-):
+    kind_a: int,
+    size_a: Vec3,
+    R_a: Mat3,
+    kind_b: int,
+    size_b: Vec3,
+    R_b: Mat3,
+    tx: float,
+    ty: float,
+    tz: float,
+    best_x: float,
+    best_y: float,
+    best_z: float,
+    best: float,
+    x: float,
+    y: float,
+    z: float,
+) -> tuple[float, float, float, float]:
     """Return the better of the best axis and separation so far and the direction x, y, z."""
     norm = math.sqrt(x * x + y * y + z * z)
     if norm < _SHORT:
@@ -37,7 +53,7 @@ def _better_axis(
 
 
 @inlined_kernel
-def _guess_with_box(guess, kind_a, R_a, R_b):
+def _guess_with_box(guess: int, kind_a: int, R_a: Mat3, R_b: Mat3) -> tuple[float, float, float]:
     """Return one of seven guesses for the axis of a round shape and a box, or zero for none."""
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
     if guess == 6:
@@ -50,7 +66,9 @@ def _guess_with_box(guess, kind_a, R_a, R_b):
 
 
 @inlined_kernel
-def _guess_with_round(guess, R_a, R_b, dx, dy, dz):
+def _guess_with_round(
+    guess: int, R_a: Mat3, R_b: Mat3, dx: float, dy: float, dz: float
+) -> tuple[float, float, float]:
     """Return one of seven guesses for the axis of two round shapes.
 
     d is the offset between the nearest points of their axes [m].
@@ -75,7 +93,17 @@ def _guess_with_round(guess, R_a, R_b, dx, dy, dz):
 
 
 @inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
-def round_axis(kind_a, size_a, R_a, kind_b, size_b, R_b, tx, ty, tz):
+def round_axis(
+    kind_a: int,
+    size_a: Vec3,
+    R_a: Mat3,
+    kind_b: int,
+    size_b: Vec3,
+    R_b: Mat3,
+    tx: float,
+    ty: float,
+    tz: float,
+) -> tuple[float, float, float, float]:
     """Return (nx, ny, nz, separation): the best guess for the cores of a round shape a and any b.
 
     n points from b to a.

@@ -12,6 +12,7 @@ from hrpsim.engine.collision.primitives.contact_row import END, NO_POINTS, SURFA
 from hrpsim.engine.collision.primitives.cylinder_cap import FACING_COSINE
 from hrpsim.engine.collision.primitives.generatrix import MEANINGFUL_SINE
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Manifold, Mat3, Metres, Vec3
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 
 # A centre nearer than this to a point or an axis [m] leaves no direction to measure.
@@ -19,13 +20,23 @@ _COINCIDENT = 1e-14
 
 
 @inlined_kernel
-def _height(R_b, p_b, x, y, z):
+def _height(R_b: Mat3, p_b: Vec3, x: float, y: float, z: float) -> float:
     """Return the height of a point above the plane [m]."""
     return R_b[0, 2] * (x - p_b[0]) + R_b[1, 2] * (y - p_b[1]) + R_b[2, 2] * (z - p_b[2])
 
 
 @inlined_kernel
-def _touch(k, x, y, z, gap, margin, code, R_b, out):
+def _touch(
+    k: Index,
+    x: float,
+    y: float,
+    z: float,
+    gap: float,
+    margin: Metres,
+    code: int,
+    R_b: Mat3,
+    out: Manifold,
+) -> int:
     """Write the contact of a surface point that lies `gap` above the plane, if within margin."""
     # many parameters: vectors as three numbers stay in registers
     if gap > margin:
@@ -39,7 +50,9 @@ def _touch(k, x, y, z, gap, margin, code, R_b, out):
 
 
 @inlined_kernel
-def sphere_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
+def sphere_on_plane(
+    size_a: Vec3, R_a: Mat3, p_a: Vec3, R_b: Mat3, p_b: Vec3, margin: Metres, out: Manifold
+) -> int:
     """Write the contact of a sphere with a half-space, and return 0 or 1."""
     radius = size_a[0]
     gap = _height(R_b, p_b, p_a[0], p_a[1], p_a[2]) - radius
@@ -53,7 +66,9 @@ def sphere_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
 
 @inner_kernel
-def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
+def box_on_plane(
+    size_a: Vec3, R_a: Mat3, p_a: Vec3, R_b: Mat3, p_b: Vec3, margin: Metres, out: Manifold
+) -> int:
     """Write the box vertices within margin of a half-space, and return the number of contacts."""
     nx, ny, nz = R_b[0, 2], R_b[1, 2], R_b[2, 2]
     hx, hy, hz = size_a[0], size_a[1], size_a[2]
@@ -82,7 +97,9 @@ def box_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
 
 @inner_kernel
-def capsule_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
+def capsule_on_plane(
+    size_a: Vec3, R_a: Mat3, p_a: Vec3, R_b: Mat3, p_b: Vec3, margin: Metres, out: Manifold
+) -> int:
     """Write the ends of a capsule within margin of a half-space; return the number of contacts."""
     radius = size_a[0]
     count = NO_POINTS
@@ -100,7 +117,9 @@ def capsule_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
 
 @inner_kernel
-def cylinder_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
+def cylinder_on_plane(
+    size_a: Vec3, R_a: Mat3, p_a: Vec3, R_b: Mat3, p_b: Vec3, margin: Metres, out: Manifold
+) -> int:
     """Write the rim points of a cylinder within margin of a half-space, and return their number.
 
     Each cap gives its deepest point. This point follows the tilt, so the cylinder rolls on its side
@@ -146,7 +165,16 @@ def cylinder_on_plane(size_a, R_a, p_a, R_b, p_b, margin, out):
 
 
 @inner_kernel
-def _touch_sphere(nx, ny, nz, distance, size_b, p_b, margin, out):
+def _touch_sphere(
+    nx: float,
+    ny: float,
+    nz: float,
+    distance: float,
+    size_b: Vec3,
+    p_b: Vec3,
+    margin: Metres,
+    out: Manifold,
+) -> int:
     """Write the contact with a sphere whose centre is `distance` from the shape along unit n."""
     gap = distance - size_b[0]
     if gap > margin:
@@ -160,20 +188,32 @@ def _touch_sphere(nx, ny, nz, distance, size_b, p_b, margin, out):
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
-def _touch_local(nx, ny, nz, distance, R_a, size_b, p_b, margin, out):
+def _touch_local(
+    nx: float,
+    ny: float,
+    nz: float,
+    distance: float,
+    R_a: Mat3,
+    size_b: Vec3,
+    p_b: Vec3,
+    margin: Metres,
+    out: Manifold,
+) -> int:
     """Write the contact whose outward surface normal, in the frame of a, is n."""
     nx, ny, nz = matrix_times(R_a, nx, ny, nz)
     return _touch_sphere(-nx, -ny, -nz, distance, size_b, p_b, margin, out)
 
 
 @inner_kernel
-def _to_frame(R, p, x, y, z):
+def _to_frame(R: Mat3, p: Vec3, x: float, y: float, z: float) -> tuple[float, float, float]:
     """Return the world point x, y, z in the frame at p with axes R."""
     return transposed_times(R, x - p[0], y - p[1], z - p[2])
 
 
 @inner_kernel
-def _direction(x, y, z, length, else_x, else_z):
+def _direction(
+    x: float, y: float, z: float, length: float, else_x: float, else_z: float
+) -> tuple[float, float, float]:
     """Return the unit vector along x, y, z, or (else_x, 0, else_z) if the length is zero."""
     if length > _COINCIDENT:
         return x / length, y / length, z / length
@@ -181,7 +221,9 @@ def _direction(x, y, z, length, else_x, else_z):
 
 
 @inner_kernel
-def sphere_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
+def sphere_on_sphere(
+    size_a: Vec3, R_a: Mat3, p_a: Vec3, size_b: Vec3, p_b: Vec3, margin: Metres, out: Manifold
+) -> int:
     """Write the contact of two spheres and return 0 or 1. Coincident centres part along world z."""
     x, y, z = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
     distance = math.sqrt(x * x + y * y + z * z)
@@ -190,7 +232,9 @@ def sphere_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
 
 
 @inner_kernel
-def box_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
+def box_on_sphere(
+    size_a: Vec3, R_a: Mat3, p_a: Vec3, size_b: Vec3, p_b: Vec3, margin: Metres, out: Manifold
+) -> int:
     """Write the contact of a box with a sphere, and return 0 or 1."""
     x, y, z = _to_frame(R_a, p_a, p_b[0], p_b[1], p_b[2])
     out_x, out_y, out_z = abs(x) - size_a[0], abs(y) - size_a[1], abs(z) - size_a[2]
@@ -210,7 +254,9 @@ def box_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
 
 
 @inner_kernel
-def capsule_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
+def capsule_on_sphere(
+    size_a: Vec3, R_a: Mat3, p_a: Vec3, size_b: Vec3, p_b: Vec3, margin: Metres, out: Manifold
+) -> int:
     """Write the contact of a capsule with a sphere, and return 0 or 1."""
     x, y, z = _to_frame(R_a, p_a, p_b[0], p_b[1], p_b[2])
     z -= min(max(z, -size_a[1]), size_a[1])
@@ -223,7 +269,9 @@ def capsule_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
 
 
 @inner_kernel
-def cylinder_on_sphere(size_a, R_a, p_a, size_b, p_b, margin, out):
+def cylinder_on_sphere(
+    size_a: Vec3, R_a: Mat3, p_a: Vec3, size_b: Vec3, p_b: Vec3, margin: Metres, out: Manifold
+) -> int:
     """Write the contact of a cylinder with a sphere, and return 0 or 1."""
     x, y, z = _to_frame(R_a, p_a, p_b[0], p_b[1], p_b[2])
     radial = math.sqrt(x * x + y * y)

@@ -8,13 +8,14 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Matrix
 
 # A triangle whose squared area is below this part of its squared edges is treated as its edges.
 _FLAT = 1e-28
 
 
 @inner_kernel
-def _segment_weight(W, i, j):
+def _segment_weight(W: Matrix, i: Index, j: Index) -> tuple[float, float]:
     """Return the weight of vertex j, and the squared distance, of the nearest point on i-j."""
     dx, dy, dz = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
     along = -(W[i, 0] * dx + W[i, 1] * dy + W[i, 2] * dz)
@@ -30,7 +31,7 @@ def _segment_weight(W, i, j):
 
 
 @inner_kernel
-def _triangle_weights(W, i, j, k):
+def _triangle_weights(W: Matrix, i: Index, j: Index, k: Index) -> tuple[float, float, float, float]:
     """Return the weights of vertices i, j, k, and the squared distance, of the nearest point."""
     ax, ay, az = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
     bx, by, bz = W[k, 0] - W[i, 0], W[k, 1] - W[i, 1], W[k, 2] - W[i, 2]
@@ -58,14 +59,16 @@ def _triangle_weights(W, i, j, k):
 
 
 @inlined_kernel
-def weight_of(k, weights):
+def weight_of(k: Index, weights: tuple[float, float, float, float]) -> float:
     """Return the weight of vertex k among the four weights of a simplex."""
     w0, w1, w2, w3 = weights
     return w0 if k == 0 else (w1 if k == 1 else (w2 if k == 2 else w3))
 
 
 @inlined_kernel
-def keep_spanning(W, count, weights):
+def keep_spanning(
+    W: Matrix, count: int, weights: tuple[float, float, float, float]
+) -> tuple[int, float, float, float]:
     """Move the vertices that span the nearest point to the front; return their number, the point.
 
     Args:
@@ -86,13 +89,13 @@ def keep_spanning(W, count, weights):
 
 
 @inlined_kernel
-def _weight_at(k, i, weight_i, j, weight_j):
+def _weight_at(k: Index, i: Index, weight_i: float, j: Index, weight_j: float) -> float:
     """Return the weight of vertex k if vertices i and j have these weights, others none."""
     return weight_i if i == k else (weight_j if j == k else 0.0)
 
 
 @inner_kernel
-def nearest_weights(W, count):
+def nearest_weights(W: Matrix, count: int) -> tuple[float, ...]:
     """Return the weights (4) and squared norm of the point of a simplex nearest to the origin.
 
     The vertices are W[:count], and the last vertex is the newest. A tetrahedron must not hold the

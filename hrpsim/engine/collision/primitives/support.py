@@ -11,6 +11,7 @@ lies flat, a division by a tiny sine turns this error into micrometres.
 import math
 
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import Mat3, Vec3
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, SPHERE
 
 # Cosine (or sine, from a cylinder's axis) below which the middle of the feature is returned instead
@@ -19,7 +20,7 @@ _PERPENDICULAR = 1e-14
 
 
 @inner_kernel
-def _side(cosine):
+def _side(cosine: float) -> float:
     """Return -1, 0 or +1: the side on which a unit direction leans."""
     if cosine > _PERPENDICULAR:
         return 1.0
@@ -29,7 +30,7 @@ def _side(cosine):
 
 
 @inner_kernel
-def radial_direction(R, ox, oy, oz):
+def radial_direction(R: Mat3, ox: float, oy: float, oz: float) -> tuple[float, float, float, float]:
     """Return (x, y, z, sine): the unit vector across the z axis of R nearest to the direction o.
 
     `sine` is the sine of the angle between o and the axis. The vector is 0 if o is along the axis.
@@ -49,7 +50,7 @@ def radial_direction(R, ox, oy, oz):
 
 
 @inner_kernel
-def core_reach(kind, size, R, nx, ny, nz):
+def core_reach(kind: int, size: Vec3, R: Mat3, nx: float, ny: float, nz: float) -> float:
     """Return the extent of a core along the unit vector n from its centre [m]."""
     cz = abs(nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2])
     if kind == CAPSULE:
@@ -62,7 +63,7 @@ def core_reach(kind, size, R, nx, ny, nz):
 
 
 @inner_kernel
-def surface_reach(kind, size, R, nx, ny, nz):
+def surface_reach(kind: int, size: Vec3, R: Mat3, nx: float, ny: float, nz: float) -> float:
     """Return the extent of a shape without a mesh along the unit vector n from its centre [m]."""
     if kind == SPHERE:
         return size[0]
@@ -71,7 +72,9 @@ def surface_reach(kind, size, R, nx, ny, nz):
 
 
 @inner_kernel
-def support(kind, size, R, shrink, nx, ny, nz):
+def support(
+    kind: int, size: Vec3, R: Mat3, shrink: float, nx: float, ny: float, nz: float
+) -> tuple[float, float, float]:
     """Return the core point farthest along the unit vector n, relative to the centre [m].
 
     The core's surface is first moved inward by `shrink` [m] (a segment's ends are).
@@ -96,6 +99,6 @@ def support(kind, size, R, shrink, nx, ny, nz):
 
 
 @inner_kernel
-def extent_sum(size):
+def extent_sum(size: Vec3) -> float:
     """Return a length that bounds a shape of this size to within a small factor [m]."""
     return size[0] + size[1] + size[2]

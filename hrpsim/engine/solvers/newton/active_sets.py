@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Constraint
 from hrpsim.engine.constraints.friction_laws import disk_scale
 from hrpsim.engine.solvers.newton.block_lu import factorise_lu, solve_lu
 from hrpsim.engine.solvers.newton.coulomb_law import (
@@ -36,6 +37,7 @@ from hrpsim.engine.solvers.newton.multipliers import (
     note_multipliers,
     push_by_multipliers,
 )
+from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 
 # Penalties, as multiples of the least mass that a contact feels: the one that decides its
 # active-set state, and the one on changes of a sticking contact's impulse once the states are
@@ -48,7 +50,14 @@ _ROUNDING = 1e-12  # by which less than its limit friction is taken to be, as it
 
 
 @inner_kernel
-def try_active_sets(tolerance, limit, iteration_limit, sweeps, best, system):
+def try_active_sets(
+    tolerance: float,
+    limit: int,
+    iteration_limit: int,
+    sweeps: int,
+    best: float,
+    system: NewtonSystem,
+) -> tuple[int, float]:
     """Continue from the multipliers, and return (factorisations, least error [m/s]).
 
     The search ends after `iteration_limit` steps without progress. If `sweeps` is not 0, one sweep
@@ -87,7 +96,7 @@ def try_active_sets(tolerance, limit, iteration_limit, sweeps, best, system):
 
 
 @inner_kernel
-def step_with_states_held(system):
+def step_with_states_held(system: NewtonSystem) -> None:
     """Take a Newton step with the states set by `hold_state`, for which the factor was made."""
     capacity, step = system.capacity[0], system.step
     clear_motion(system, step)
@@ -103,7 +112,7 @@ def step_with_states_held(system):
 
 
 @inlined_kernel
-def hold_state(constraint, penalty):
+def hold_state(constraint: Constraint, penalty: float) -> bool:
     """Write the change of impulse that the laws require, into `impulse`, and its slope.
 
     Args:
@@ -151,7 +160,7 @@ def hold_state(constraint, penalty):
 
 
 @inlined_kernel
-def _let_go(constraint):
+def _let_go(constraint: Constraint) -> None:
     """Set the friction of an opening contact to zero."""
     constraint.impulse[1], constraint.impulse[2] = (
         -constraint.multiplier[1],
@@ -160,7 +169,9 @@ def _let_go(constraint):
 
 
 @inlined_kernel
-def _slip(constraint, slope, large, dx, dy, size):
+def _slip(
+    constraint: Constraint, slope: float, large: float, dx: float, dy: float, size: float
+) -> None:
     """Require mu l_n along d, which turns by the ratio of the velocity across it to the slip."""
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     limit = constraint.friction * max(multiplier[0], 0.0)
@@ -179,7 +190,7 @@ def _slip(constraint, slope, large, dx, dy, size):
 
 
 @inlined_kernel
-def _change(constraint):
+def _change(constraint: Constraint) -> None:
     """Change the multipliers as required, less the step's part, and keep them within the laws."""
     multiplier, change, v, d = (
         constraint.multiplier,

@@ -28,6 +28,7 @@ from hrpsim.engine.solvers.newton.multipliers import (
     note_multipliers,
     small_enough,
 )
+from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 
 # Penalty on what sticks, as a multiple of the least mass that a contact feels: at most; by how much
 # it grows after a step that helped and falls after one that did not.
@@ -47,7 +48,14 @@ _FAR = 2.0
 
 
 @inner_kernel
-def alternate(tolerance, penalty, limit, best, system, part):
+def alternate(
+    tolerance: float,
+    penalty: float,
+    limit: int,
+    best: float,
+    system: NewtonSystem,
+    part: NewtonSystem,
+) -> tuple[int, float]:
     """Continue from the best multipliers, and return (factorisations, least error [m/s]).
 
     The work on clusters is counted as factorisations of the island. The search ends when clusters

@@ -15,6 +15,8 @@ from __future__ import annotations
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Column, Index, Lanes, Vector
+from hrpsim.engine.solvers.newton.newton_problem import Columns
 from hrpsim.engine.solvers.newton.tree_coordinates import LARGEST, is_padded
 from hrpsim.engine.spatial.simd import (
     LANES,
@@ -31,7 +33,7 @@ from hrpsim.engine.spatial.simd import (
 
 
 @inner_kernel
-def factorise_lu(structure, upper, lower):
+def factorise_lu(structure: Columns, upper: Vector, lower: Vector) -> bool:
     """Replace the blocks of a matrix by its factors' blocks and return whether pivots are valid."""
     for k in range(structure.counts[0].node_count):
         if not _eliminate_column(structure, k, upper, lower):
@@ -41,7 +43,7 @@ def factorise_lu(structure, upper, lower):
 
 
 @inlined_kernel
-def _eliminate_column(structure, k, upper, lower):
+def _eliminate_column(structure: Columns, k: Index, upper: Vector, lower: Vector) -> bool:
     """Factorise the diagonal block of column k, and solve its other blocks for L and U."""
     column = structure.columns[k]
     size, own = column.size, column.block
@@ -60,7 +62,7 @@ def _eliminate_column(structure, k, upper, lower):
 
 
 @inlined_kernel
-def _factorise(own, size, upper):
+def _factorise(own: Index, size: int, upper: Vector) -> bool:
     """Replace a diagonal block by its factors, and return whether pivots are valid."""
     for p in range(size):
         for q in range(p, size):
@@ -81,7 +83,7 @@ def _factorise(own, size, upper):
 
 
 @inlined_kernel
-def _factorise_padded(own, size, upper):
+def _factorise_padded(own: Index, size: int, upper: Vector) -> bool:
     """Factorise a diagonal block whose rows are whole registers, as `_factorise` does.
 
     Each row is subtracted from all later rows. Below the diagonal of 1 that follows a rank nothing
@@ -110,7 +112,9 @@ def _factorise_padded(own, size, upper):
 
 
 @inlined_kernel
-def _solve_block(own, size, block, width, upper, lower):
+def _solve_block(
+    own: Index, size: int, block: Index, width: int, upper: Vector, lower: Vector
+) -> None:
     """Solve L U_ki = A_ki and U^T L_ik^T = A_ik^T for one pair of blocks, in their places."""
     for p in range(size):
         row = block + p * width
@@ -123,7 +127,7 @@ def _solve_block(own, size, block, width, upper, lower):
 
 
 @inlined_kernel
-def _solve_upper_six(own, block, upper):
+def _solve_upper_six(own: Index, block: Index, upper: Vector) -> None:
     """Solve L U_ki = A_ki for a block of six rows and columns."""
     if own < 0 or block < 0 or max(own, block) > LARGEST:
         return
@@ -142,7 +146,7 @@ def _solve_upper_six(own, block, upper):
 
 
 @inlined_kernel
-def _solve_lower_six(own, block, upper, lower):
+def _solve_lower_six(own: Index, block: Index, upper: Vector, lower: Vector) -> None:
     """Solve U^T L_ik^T = A_ik^T for a block of six rows and columns."""
     if own < 0 or block < 0 or max(own, block) > LARGEST:
         return
@@ -164,13 +168,15 @@ def _solve_lower_six(own, block, upper, lower):
 
 
 @inlined_kernel
-def _less_two(row, a, x, b, y):
+def _less_two(row: Lanes, a: Lanes, x: float, b: Lanes, y: float) -> Lanes:
     """Return a row less multiples of two others."""
     return minus_times(minus_times(row, a, x), b, y)
 
 
 @inlined_kernel
-def _store_rows(matrix, block, a, b, c, d, e, f):
+def _store_rows(
+    matrix: Vector, block: Index, a: Lanes, b: Lanes, c: Lanes, d: Lanes, e: Lanes, f: Lanes
+) -> None:
     """Write six rows of six."""
     store_six(matrix, block, a)
     store_six(matrix, block + 6, b)
@@ -181,7 +187,17 @@ def _store_rows(matrix, block, a, b, c, d, e, f):
 
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
-def _take_rows(shares, first_share, stride, source, first, terms, width, target, row):
+def _take_rows(
+    shares: Vector,
+    first_share: Index,
+    stride: int,
+    source: Vector,
+    first: Index,
+    terms: int,
+    width: int,
+    target: Vector,
+    row: Index,
+) -> None:
     """Subtract from `row` (width,) the first rows of the block at `first`, times their shares."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if min(first_share, first, row) < 0 or max(first_share, first, row) > LARGEST:
@@ -194,7 +210,7 @@ def _take_rows(shares, first_share, stride, source, first, terms, width, target,
 
 
 @inlined_kernel
-def _update_later(structure, k, upper, lower):
+def _update_later(structure: Columns, k: Index, upper: Vector, lower: Vector) -> None:
     """Subtract column k's part from every later block that it couples."""
     column, columns, entries = structure.columns[k], structure.columns, structure.entries
     size = column.size
@@ -213,7 +229,17 @@ def _update_later(structure, k, upper, lower):
 
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
-def _take_block(left, at_left, right, at_right, size, height, width, target, block):
+def _take_block(
+    left: Vector,
+    at_left: Index,
+    right: Vector,
+    at_right: Index,
+    size: int,
+    height: int,
+    width: int,
+    target: Vector,
+    block: Index,
+) -> None:
     """Subtract left^T right from a block (height, width); left is (size, height)."""
     if size == 6 and height == 6 and width == 6:
         _take_six(left, at_left, right, at_right, target, block)
@@ -224,7 +250,9 @@ def _take_block(left, at_left, right, at_right, size, height, width, target, blo
 
 
 @inlined_kernel
-def _take_six(left, at_left, right, at_right, target, block):
+def _take_six(
+    left: Vector, at_left: Index, right: Vector, at_right: Index, target: Vector, block: Index
+) -> None:
     """Subtract left^T right from a block; all have six rows and columns."""
     if min(at_left, at_right, block) < 0 or max(at_left, at_right, block) > LARGEST:
         return
@@ -240,7 +268,7 @@ def _take_six(left, at_left, right, at_right, target, block):
 
 
 @inner_kernel
-def solve_lu(structure, upper, lower, x):
+def solve_lu(structure: Columns, upper: Vector, lower: Vector, x: Vector) -> None:
     """Replace the right side `x` (coordinates + lanes,) by the solution."""
     count = structure.counts[0].node_count
     for k in range(count):
@@ -250,7 +278,9 @@ def solve_lu(structure, upper, lower, x):
 
 
 @inlined_kernel
-def _solve_forward(structure, column, upper, lower, x):
+def _solve_forward(
+    structure: Columns, column: Column, upper: Vector, lower: Vector, x: Vector
+) -> None:
     """Solve L y = x for a column, and subtract the column's part from the later rows."""
     size, first, own = column.size, column.first_row, column.block
     for p in range(size):
@@ -267,7 +297,7 @@ def _solve_forward(structure, column, upper, lower, x):
 
 
 @inlined_kernel
-def _solve_backward(structure, column, upper, x):
+def _solve_backward(structure: Columns, column: Column, upper: Vector, x: Vector) -> None:
     """Solve U x = y for a column, all later rows being done."""
     size, first, own = column.size, column.first_row, column.block
     if size == 6:
@@ -289,7 +319,9 @@ def _solve_backward(structure, column, upper, x):
 
 
 @inlined_kernel
-def _take_product(lower, block, size, first, later, x):
+def _take_product(
+    lower: Vector, block: Index, size: int, first: Index, later: Column, x: Vector
+) -> None:
     """Subtract L_ik times the solution of column k from the rows of the later one."""
     for p in range(size):
         share, row = x[first + p], block + p * later.size
@@ -298,7 +330,7 @@ def _take_product(lower, block, size, first, later, x):
 
 
 @inlined_kernel
-def _take_product_six(lower, block, first, later, x):
+def _take_product_six(lower: Vector, block: Index, first: Index, later: Index, x: Vector) -> None:
     """Subtract L_ik, six by six, times the solution at `first` from the right side at `later`."""
     if min(block, first, later) < 0 or max(block, first, later) > LARGEST:
         return
@@ -314,7 +346,7 @@ def _take_product_six(lower, block, first, later, x):
 
 
 @inlined_kernel
-def _take_later_six(structure, column, upper, x):
+def _take_later_six(structure: Columns, column: Column, upper: Vector, x: Vector) -> None:
     """Subtract U_ki times the solution of all later columns of six from column k, of six."""
     a = b = c = d = e = f = broadcast(0.0)
     for number in range(column.start, column.end):

@@ -14,6 +14,7 @@ hundred trees, as in a jammed pile.
 from __future__ import annotations
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Vector
 from hrpsim.engine.solvers.newton.active_sets import try_active_sets
 from hrpsim.engine.solvers.newton.constraint_lists import (
     add_constraints_at,
@@ -31,7 +32,7 @@ from hrpsim.engine.solvers.newton.multipliers import (
     note_multipliers,
     push_by_multipliers,
 )
-from hrpsim.engine.solvers.newton.newton_problem import write_structure
+from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem, write_structure
 
 # Clusters that are solved at once, at most; factorisations of each.
 _CLUSTERS, _LIMIT = 50, 60
@@ -46,7 +47,7 @@ JAMMED = -1  # work of a solution that was not tried
 
 
 @inner_kernel
-def solve_clusters(least, tolerance, system, part):
+def solve_clusters(least: float, tolerance: float, system: NewtonSystem, part: NewtonSystem) -> int:
     """Solve the clusters of all constraint blocks with errors above `least`, worst first.
 
     Call `list_constraints` before.
@@ -81,7 +82,7 @@ def solve_clusters(least, tolerance, system, part):
 
 
 @inlined_kernel
-def _worst(least, system):
+def _worst(least: float, system: NewtonSystem) -> int:
     """Return the worst constraint block at trees that were in no cluster, -1 for none."""
     worst, most = -1, least
     for k in range(system.capacity[0].constraints):
@@ -96,7 +97,7 @@ def _worst(least, system):
 
 
 @inlined_kernel
-def _mark_cluster(worst, least, system):
+def _mark_cluster(worst: int, least: float, system: NewtonSystem) -> int:
     """Mark the trees that the worst constraint blocks join, and list them in `members`.
 
     Returns how many, 0 for too many.
@@ -118,7 +119,7 @@ def _mark_cluster(worst, least, system):
 
 
 @inlined_kernel
-def _join(node, count, system):
+def _join(node: Index, count: int, system: NewtonSystem) -> int:
     """Add a tree to the cluster of `count` trees, and return the new number of trees."""
     if node < 0 or system.trees[node].is_core:
         return count
@@ -128,7 +129,7 @@ def _join(node, count, system):
 
 
 @inner_kernel
-def _write_part(core, system, part):
+def _write_part(core: Index, system: NewtonSystem, part: NewtonSystem) -> int:
     """Write the problem of the blocks at the first `core` members, with all other impulses fixed.
 
     Trees around the cluster move too, and become members. The `row` of a constraint block is the
@@ -186,7 +187,7 @@ def _write_part(core, system, part):
 
 
 @inlined_kernel
-def _copy_arm(arms, at, size, out, index):
+def _copy_arm(arms: Vector, at: Index, size: int, out: Vector, index: Index) -> int:
     """Copy a constraint block's rows, and return the index after them."""
     for k in range(size):
         out[index + k] = arms[at + k]
@@ -194,7 +195,7 @@ def _copy_arm(arms, at, size, out, index):
 
 
 @inner_kernel
-def _solve_part(tolerance, part):
+def _solve_part(tolerance: float, part: NewtonSystem) -> int:
     """Solve a cluster's problem as far as possible, and return the number of factorisations."""
     find_motion(part)
     for k in range(part.capacity[0].constraints):
@@ -219,7 +220,7 @@ def _solve_part(tolerance, part):
 
 
 @inlined_kernel
-def _take_from_part(count, system, part):
+def _take_from_part(count: int, system: NewtonSystem, part: NewtonSystem) -> None:
     """Take the impulses of a cluster, and end the cluster.
 
     The errors of the constraint blocks at its members are written.

@@ -12,13 +12,14 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Bits, BitSet, Index, Indices, NewtonSystem, NodeTree
 from hrpsim.engine.solvers.newton.minimum_degree import lowest_bit
 
 WORD = 64
 
 
 @inner_kernel
-def list_constraints(system):
+def list_constraints(system: NewtonSystem) -> None:
     """Write the constraint blocks at each tree, in ascending order, into `at_trees`."""
     constraints, trees, capacity, used = system.constraints, system.trees, system.capacity[0], 0
     for node in range(capacity.nodes):
@@ -38,33 +39,33 @@ def list_constraints(system):
 
 
 @inlined_kernel
-def _append(tree, k, at_trees):
+def _append(tree: NodeTree, k: Index, at_trees: Indices) -> None:
     """Append a constraint block to the list of a tree's blocks."""
     at_trees[tree.constraints_end] = k
     tree.constraints_end += 1
 
 
 @inlined_kernel
-def words_of(count):
+def words_of(count: int) -> int:
     """Return the number of words for a set of `count` constraint blocks."""
     return (count + WORD - 1) // WORD
 
 
 @inlined_kernel
-def bit_of(index):
+def bit_of(index: Index) -> Bits:
     """Return a word with one bit set, the bit of an index within its word."""
     return np.uint64(1) << np.uint64(index)
 
 
 @inlined_kernel
-def clear_set(bits, count):
+def clear_set(bits: BitSet, count: int) -> None:
     """Empty a set of `count` constraint blocks."""
     for word in range(words_of(count)):
         bits[word] = np.uint64(0)
 
 
 @inlined_kernel
-def add_constraints_at(tree, at_trees, bits):
+def add_constraints_at(tree: NodeTree, at_trees: Indices, bits: BitSet) -> None:
     """Put the constraint blocks at a tree into a set."""
     for index in range(tree.constraints_start, tree.constraints_end):
         k = at_trees[index]
@@ -72,7 +73,7 @@ def add_constraints_at(tree, at_trees, bits):
 
 
 @inlined_kernel
-def next_constraint(bits, k, count):
+def next_constraint(bits: BitSet, k: Index, count: int) -> int:
     """Return the first constraint block of a set from `k` on, or `count` if there is none."""
     for word in range(k // WORD, words_of(count)):
         left = bits[word]

@@ -11,6 +11,7 @@ written once.
 from __future__ import annotations
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Constraint, Index, NewtonSystem, Vector
 from hrpsim.engine.solvers.newton.coulomb_law import OPEN
 from hrpsim.engine.solvers.newton.tree_coordinates import LARGEST
 from hrpsim.engine.spatial.simd import LANES, load, plus_times, store, store_six, times
@@ -20,7 +21,7 @@ _A, _B, _DA, _DB, NOTES = 0, 3 * LANES, 6 * LANES, 9 * LANES, 12 * LANES
 
 
 @inlined_kernel
-def is_free_body(constraint):
+def is_free_body(constraint: Constraint) -> bool:
     """Return whether a constraint block is a contact of trees with six coordinates."""
     return (
         constraint.size == 3
@@ -30,7 +31,7 @@ def is_free_body(constraint):
 
 
 @inner_kernel
-def add_free_body_contacts(first, system):
+def add_free_body_contacts(first: Index, system: NewtonSystem) -> int:
     """Add constraint block `first` and the following blocks with the same trees to the matrix.
 
     Returns:
@@ -67,7 +68,7 @@ def add_free_body_contacts(first, system):
 
 
 @inlined_kernel
-def _note(constraint, arms, notes, at):
+def _note(constraint: Constraint, arms: Vector, notes: Vector, at: Index) -> None:
     """Store the rows of a contact, and their products with its stiffness."""
     _note_tree(constraint.stiffness, arms, constraint.arm_a, notes, at + _A, at + _DA)
     if constraint.node_b >= 0:
@@ -75,7 +76,7 @@ def _note(constraint, arms, notes, at):
 
 
 @inlined_kernel
-def _note_tree(d, arms, arm, notes, at, product):
+def _note_tree(d: Vector, arms: Vector, arm: Index, notes: Vector, at: Index, product: int) -> None:
     """Store the rows that push one tree, and their products."""
     if min(arm, at, product) < 0 or max(arm, at, product) > LARGEST:
         return
@@ -89,7 +90,9 @@ def _note_tree(d, arms, arm, notes, at, product):
 
 
 @inlined_kernel
-def _add_products(notes, count, left, right, matrix, block):
+def _add_products(
+    notes: Vector, count: int, left: int, right: int, matrix: Vector, block: Index
+) -> None:
     """Add left^T right of all stored contacts to a block."""
     if block < 0 or block > LARGEST:
         return

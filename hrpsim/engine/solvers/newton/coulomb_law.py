@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Constraint
 from hrpsim.engine.constraints.friction_laws import disk_derivative
 
 # The last two: while the normal impulse is at its upper bound, as by a force limit.
@@ -60,7 +61,7 @@ CONSTRAINT = np.dtype(
 
 
 @inner_kernel
-def answer(constraint, penalty, share, wants_stiffness):
+def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness: bool) -> None:
     """Write the impulse at the velocity plus `share` of the step, and the slope if wanted.
 
     Args:
@@ -103,7 +104,7 @@ def answer(constraint, penalty, share, wants_stiffness):
 
 
 @inlined_kernel
-def _stay(constraint, wants_stiffness):
+def _stay(constraint: Constraint, wants_stiffness: bool) -> None:
     """Return the multiplier as the impulse where nothing moves."""
     for r in range(constraint.size):
         constraint.impulse[r] = constraint.multiplier[r]
@@ -112,7 +113,16 @@ def _stay(constraint, wants_stiffness):
 
 
 @inlined_kernel
-def set_stiffness(constraint, state, nn, xn, yn, xx, xy, yy):
+def set_stiffness(
+    constraint: Constraint,
+    state: int,
+    nn: float,
+    xn: float,
+    yn: float,
+    xx: float,
+    xy: float,
+    yy: float,
+) -> None:
     """Write the state, and a slope in which normal impulses do not depend on slip."""
     constraint.state = state
     stiffness = constraint.stiffness
@@ -122,7 +132,7 @@ def set_stiffness(constraint, state, nn, xn, yn, xx, xy, yy):
 
 
 @inner_kernel
-def law_error(constraint):
+def law_error(constraint: Constraint) -> float:
     """Return the distance of the multipliers from the law at the velocity that they cause [m/s].
 
     The distance is the change of each row's velocity if the row alone were solved again, and the

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import ConePair, Constraint
 from hrpsim.engine.solvers.newton.block_lu import factorise_lu, solve_lu
 from hrpsim.engine.solvers.newton.coulomb_law import STICKS, answer
 from hrpsim.engine.solvers.newton.matrix import add_push, clear_motion, motion_along, write_matrix
@@ -25,6 +26,7 @@ from hrpsim.engine.solvers.newton.multipliers import (
     push_by_multipliers,
     small_enough,
 )
+from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 from hrpsim.engine.solvers.newton.second_order_cone import (
     FAR,
     aim,
@@ -53,7 +55,9 @@ _ROW_PENALTY = 1e4
 
 
 @inner_kernel
-def follow_central_path(tolerance, limit, best, system):
+def follow_central_path(
+    tolerance: float, limit: int, best: float, system: NewtonSystem
+) -> tuple[int, float]:
     """Continue from the best multipliers, and return (factorisations, least error [m/s]).
 
     Contacts with compliance or a force limit are not supported. The function then returns 0
@@ -96,19 +100,19 @@ def follow_central_path(tolerance, limit, best, system):
 
 
 @inlined_kernel
-def _is_pair(constraint):
+def _is_pair(constraint: Constraint) -> bool:
     return constraint.size == 3 and constraint.scale > 0.0
 
 
 @inlined_kernel
-def _velocity_in_cone(constraint, friction):
+def _velocity_in_cone(constraint: Constraint, friction: float) -> tuple[float, float, float]:
     """Return De Saxce's velocity of a contact."""
     y, z = constraint.velocity[1], constraint.velocity[2]
     return constraint.velocity[0] / friction + math.sqrt(y * y + z * z), y, z
 
 
 @inlined_kernel
-def _enter(off, system):
+def _enter(off: float, system: NewtonSystem) -> None:
     """Begin inside the cones, as far from their boundary as the error of the velocities."""
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
@@ -132,7 +136,7 @@ def _enter(off, system):
 
 
 @inlined_kernel
-def _sigma(share, system):
+def _sigma(share: float, system: NewtonSystem) -> float:
     """Return the mean of x.z / (m mu) after a share of the step [m^2/s^2]."""
     total, count = 0.0, 0
     for k in range(system.capacity[0].constraints):
@@ -147,7 +151,7 @@ def _sigma(share, system):
 
 
 @inlined_kernel
-def _linearise(pair, constraint):
+def _linearise(pair: ConePair, constraint: Constraint) -> None:
     """Write the scaling, z's residual, and -d impulse / d velocity of a constraint block."""
     if not _is_pair(constraint):
         answer(constraint, _ROW_PENALTY, 0.0, True)
@@ -171,7 +175,7 @@ def _linearise(pair, constraint):
 
 
 @inlined_kernel
-def _share_to_aim_at(sigma, was_short, system):
+def _share_to_aim_at(sigma: float, was_short: bool, system: NewtonSystem) -> float:
     """Return the target share of sigma: the cube of that left by a step to 0."""
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
@@ -186,7 +190,7 @@ def _share_to_aim_at(sigma, was_short, system):
 
 
 @inner_kernel
-def _find_step(system):
+def _find_step(system: NewtonSystem) -> None:
     """Write dx and dz of all pairs, and the change of all other rows, for the goals."""
     capacity, step = system.capacity[0], system.step
     clear_motion(system, step)
@@ -223,7 +227,7 @@ def _find_step(system):
 
 
 @inlined_kernel
-def _longest(system):
+def _longest(system: NewtonSystem) -> float:
     """Return the share of the step after which the first pair leaves its cones."""
     share = FAR
     for k in range(system.capacity[0].constraints):
@@ -234,7 +238,7 @@ def _longest(system):
 
 
 @inlined_kernel
-def _go(share, system):
+def _go(share: float, system: NewtonSystem) -> None:
     """Take a share of the step."""
     for k in range(system.capacity[0].constraints):
         constraint, pair = system.constraints[k], system.pairs[k]
@@ -254,7 +258,7 @@ def _go(share, system):
 
 
 @inlined_kernel
-def _take_velocity(pair, constraint):
+def _take_velocity(pair: ConePair, constraint: Constraint) -> None:
     """Set z to the velocity that the impulses cause where that is well inside the cone."""
     z = pair.z
     inside = z[0] - math.sqrt(z[1] * z[1] + z[2] * z[2])

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Constraint
 from hrpsim.engine.constraints.friction_laws import disk_scale
 from hrpsim.engine.solvers.newton.constraint_lists import (
     WORD,
@@ -25,10 +26,11 @@ from hrpsim.engine.solvers.newton.coulomb_law import law_error
 from hrpsim.engine.solvers.newton.matrix import add_push, motion_along
 from hrpsim.engine.solvers.newton.minimum_degree import highest_bit, lowest_bit
 from hrpsim.engine.solvers.newton.multipliers import push_by_multipliers
+from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 
 
 @inner_kernel
-def sweep_what_is_off(sweeps, least, system):
+def sweep_what_is_off(sweeps: int, least: float, system: NewtonSystem) -> None:
     """Solve the violated constraint blocks, forth and back, several times.
 
     The constraint blocks' velocities are the velocities at w, before and after. Blocks that were
@@ -73,7 +75,7 @@ def sweep_what_is_off(sweeps, least, system):
 
 
 @inner_kernel
-def sweep_all(sweeps, system):
+def sweep_all(sweeps: int, system: NewtonSystem) -> None:
     """Solve every constraint block in turn, several times."""
     for _ in range(sweeps):
         for k in range(system.capacity[0].constraints):
@@ -85,7 +87,7 @@ def sweep_all(sweeps, system):
 
 
 @inlined_kernel
-def _look(constraint, least, system):
+def _look(constraint: Constraint, least: float, system: NewtonSystem) -> bool:
     """Solve a constraint block if it is violated, and return whether the block was violated.
 
     The blocks at the same trees are checked next.
@@ -105,7 +107,7 @@ def _look(constraint, least, system):
 
 
 @inlined_kernel
-def _solve(constraint, system):
+def _solve(constraint: Constraint, system: NewtonSystem) -> None:
     """Give a constraint block the impulses that solve it alone."""
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     change[0] = change[1] = change[2] = 0.0
@@ -128,7 +130,7 @@ def _solve(constraint, system):
 
 
 @inlined_kernel
-def _find_velocity(constraint, system):
+def _find_velocity(constraint: Constraint, system: NewtonSystem) -> None:
     """Write the velocity of a constraint block at w."""
     motion_along(constraint, system, system.point, constraint.step)
     for r in range(constraint.size):

@@ -11,8 +11,10 @@ positive semi-definite, and the matrix is positive definite.
 from __future__ import annotations
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Constraint, Index, Vec3, Vector
 from hrpsim.engine.solvers.newton.contact_blocks import add_free_body_contacts, is_free_body
 from hrpsim.engine.solvers.newton.coulomb_law import OPEN
+from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 from hrpsim.engine.solvers.newton.tree_coordinates import LARGEST, is_padded
 from hrpsim.engine.spatial.simd import (
     LANES,
@@ -29,7 +31,7 @@ from hrpsim.engine.spatial.simd import (
 
 
 @inner_kernel
-def write_matrix(system):
+def write_matrix(system: NewtonSystem) -> None:
     """Write I + G^T D G for the stiffness of the constraint blocks, to be factorised."""
     capacity, upper, lower = system.capacity[0], system.upper, system.lower
     capacity.factorisations += 1
@@ -51,7 +53,7 @@ def write_matrix(system):
 
 
 @inlined_kernel
-def _add_constraint(constraint, system):
+def _add_constraint(constraint: Constraint, system: NewtonSystem) -> None:
     """Add a constraint block's response to the blocks of its trees, (row of l, column of v)."""
     arms, upper, columns = system.arms, system.upper, system.structure.columns
     a, b, rank_a, rank_b = constraint.arm_a, constraint.arm_b, constraint.rank_a, constraint.rank_b
@@ -73,7 +75,17 @@ def _add_constraint(constraint, system):
 
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
-def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
+def _add_block(
+    constraint: Constraint,
+    d: tuple[float, ...],
+    arms: Vector,
+    outer: int,
+    height: int,
+    inner: int,
+    width: int,
+    matrix: Vector,
+    block: Index,
+) -> None:
     """Add G_outer^T D G_inner to a block (height, width), or to its transpose.
 
     `d` has D by columns. With D by rows, G_inner^T D G_outer is added, column by column.
@@ -94,7 +106,16 @@ def _add_block(constraint, d, arms, outer, height, inner, width, matrix, block):
 
 
 @inlined_kernel
-def _add_padded(d, arms, outer, height, inner, width, matrix, block):
+def _add_padded(
+    d: tuple[float, ...],
+    arms: Vector,
+    outer: int,
+    height: int,
+    inner: int,
+    width: int,
+    matrix: Vector,
+    block: Index,
+) -> None:
     """Add G_outer^T D G_inner to a block, as `_add_block`, for rows of whole registers."""
     if min(outer, inner, block) < 0 or max(outer, inner, block) > LARGEST:
         return
@@ -112,7 +133,9 @@ def _add_padded(d, arms, outer, height, inner, width, matrix, block):
 
 
 @inlined_kernel
-def _add_three(arms, arm, n, x, y, width, matrix, at):
+def _add_three(
+    arms: Vector, arm: Index, n: float, x: float, y: float, width: int, matrix: Vector, at: Index
+) -> None:
     """Add multiples of a contact's three rows of `width` entries to those from `at` on."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if arm < 0 or at < 0 or arm > LARGEST or at > LARGEST:
@@ -123,7 +146,7 @@ def _add_three(arms, arm, n, x, y, width, matrix, at):
 
 
 @inlined_kernel
-def _add_multiple(row, first, by, width, out, at):
+def _add_multiple(row: Vector, first: Index, by: float, width: int, out: Vector, at: Index) -> None:
     """Add a multiple of `width` entries to those from `at` on."""
     if first < 0 or at < 0 or first > LARGEST or at > LARGEST:
         return
@@ -136,7 +159,7 @@ def _add_multiple(row, first, by, width, out, at):
 
 
 @inlined_kernel
-def _product(arms, arm, w, first, width):
+def _product(arms: Vector, arm: Index, w: Vector, first: Index, width: int) -> float:
     """Return the product of `width` entries."""
     if arm < 0 or first < 0 or arm > LARGEST or first > LARGEST:
         return 0.0
@@ -152,7 +175,7 @@ def _product(arms, arm, w, first, width):
 
 
 @inlined_kernel
-def _motion_of_free_body(constraint, arms, w, out):
+def _motion_of_free_body(constraint: Constraint, arms: Vector, w: Vector, out: Vec3) -> None:
     """Write G w for a contact of free bodies; behind `w` there is room for LANES numbers."""
     arm, first = constraint.arm_a, constraint.first_a
     if min(arm, first) < 0 or max(arm, first) > LARGEST:
@@ -175,7 +198,9 @@ def _motion_of_free_body(constraint, arms, w, out):
 
 
 @inlined_kernel
-def _push_free_body(arms, arm, impulse, share, w, first):
+def _push_free_body(
+    arms: Vector, arm: Index, impulse: Vec3, share: float, w: Vector, first: Index
+) -> None:
     """Add `share` times the effect of an impulse (3,) on a free body to the body's part of `w`."""
     if min(arm, first) < 0 or max(arm, first) > LARGEST:
         return
@@ -185,7 +210,9 @@ def _push_free_body(arms, arm, impulse, share, w, first):
 
 
 @inlined_kernel
-def _push_padded(constraint, arms, impulse, share, w):
+def _push_padded(
+    constraint: Constraint, arms: Vector, impulse: Vec3, share: float, w: Vector
+) -> None:
     """Add the effect of an impulse on one tree to `w`, as `_push_free_body`, for padded rows."""
     arm, first, width = constraint.arm_a, constraint.first_a, constraint.rank_a
     n, x, y = share * impulse[0], share * impulse[1], share * impulse[2]
@@ -198,7 +225,7 @@ def _push_padded(constraint, arms, impulse, share, w):
 
 
 @inner_kernel
-def motion_along(constraint, system, w, out):
+def motion_along(constraint: Constraint, system: NewtonSystem, w: Vector, out: Vec3) -> None:
     """Write G w of one constraint block into `out` (3,)."""
     arms = system.arms
     if is_free_body(constraint):
@@ -214,14 +241,16 @@ def motion_along(constraint, system, w, out):
 
 
 @inlined_kernel
-def clear_motion(system, w):
+def clear_motion(system: NewtonSystem, w: Vector) -> None:
     """Clear a motion `w` (coordinates,) before impulses are added."""
     for c in range(system.capacity[0].coordinates):
         w[c] = 0.0
 
 
 @inner_kernel
-def add_push(constraint, system, impulse, share, w):
+def add_push(
+    constraint: Constraint, system: NewtonSystem, impulse: Vec3, share: float, w: Vector
+) -> None:
     """Add `share` times G^T of a constraint block's impulse (3,) to `w`."""
     arms = system.arms
     if is_free_body(constraint):

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Bits, BitSet
 
 _WORD = 64
 
@@ -39,7 +40,7 @@ def new_node_graph(node_capacity: int) -> NodeGraph:
 
 
 @inner_kernel
-def clear_graph(graph, node_count):
+def clear_graph(graph: NodeGraph, node_count: int) -> None:
     """Clear the edges between so many nodes."""
     words = word_count(node_count)
     for v in range(node_count):
@@ -48,25 +49,25 @@ def clear_graph(graph, node_count):
 
 
 @inlined_kernel
-def word_count(node_count):
+def word_count(node_count: int) -> int:
     """Return the number of words for the neighbours of a node."""
     return (node_count + _WORD - 1) // _WORD
 
 
 @inlined_kernel
-def connect_nodes(graph, v, w):
+def connect_nodes(graph: NodeGraph, v: int, w: int) -> None:
     """Make two nodes neighbours."""
     graph.neighbours[v, w // _WORD] |= _bit(w)
     graph.neighbours[w, v // _WORD] |= _bit(v)
 
 
 @inlined_kernel
-def _bit(v):
+def _bit(v: int) -> Bits:
     return np.uint64(1) << np.uint64(v % _WORD)
 
 
 @inner_kernel
-def order_by_degree(graph, node_count):
+def order_by_degree(graph: NodeGraph, node_count: int) -> None:
     """Order the nodes by minimum degree, and write their positions.
 
     The next node is always the lowest one with fewest remaining neighbours. The cost is the cost of
@@ -86,7 +87,7 @@ def order_by_degree(graph, node_count):
 
 
 @inlined_kernel
-def _eliminate(graph, v, words):
+def _eliminate(graph: NodeGraph, v: int, words: int) -> None:
     """Make the neighbours of a node a clique without it."""
     neighbours = graph.neighbours
     for k in range(words):
@@ -102,7 +103,7 @@ def _eliminate(graph, v, words):
 
 
 @inlined_kernel
-def _count(neighbours, v, words):
+def _count(neighbours: BitSet, v: int, words: int) -> int:
     total = 0
     for k in range(words):
         total += _ones(neighbours[v, k])
@@ -110,13 +111,13 @@ def _count(neighbours, v, words):
 
 
 @inlined_kernel
-def lowest_bit(bits):
+def lowest_bit(bits: Bits) -> int:
     """Return the number of the lowest bit that is set."""
     return _ones((bits & (~bits + np.uint64(1))) - np.uint64(1))
 
 
 @inlined_kernel
-def highest_bit(bits):
+def highest_bit(bits: Bits) -> int:
     """Return the number of the highest bit that is set."""
     for shift in (1, 2, 4, 8, 16, 32):
         bits |= bits >> np.uint64(shift)
@@ -124,7 +125,7 @@ def highest_bit(bits):
 
 
 @inlined_kernel
-def _ones(bits):
+def _ones(bits: Bits) -> int:
     """Return how many bits are set, counted in pairs, fours and eights at once."""
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
     fours = np.uint64(0x3333333333333333)

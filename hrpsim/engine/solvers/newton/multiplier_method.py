@@ -29,6 +29,7 @@ from hrpsim.engine.solvers.newton.multipliers import (
     push_by_multipliers,
     small_enough,
 )
+from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 
 _MOST_PENALTY, _LEAST_PENALTY = 1e9, 1e-2
 
@@ -53,7 +54,9 @@ _STALE = 0.3
 
 
 @inner_kernel
-def grow_multipliers(tolerance, penalty, limit, best, system):
+def grow_multipliers(
+    tolerance: float, penalty: float, limit: int, best: float, system: NewtonSystem
+) -> tuple[int, float]:
     """Continue from the best multipliers, and return (factorisations, least error [m/s])."""
     go_to_best(system)
     error, factorisations, fresh, tries = best, 0, False, 0
@@ -83,7 +86,9 @@ def grow_multipliers(tolerance, penalty, limit, best, system):
 
 
 @inlined_kernel
-def _is_enough(best, tries, penalty, tolerance, system):
+def _is_enough(
+    best: float, tries: int, penalty: float, tolerance: float, system: NewtonSystem
+) -> bool:
     """Return whether the multipliers are exact, good enough, or no longer improve.
 
     Args:
@@ -102,7 +107,9 @@ def _is_enough(best, tries, penalty, tolerance, system):
 
 
 @inner_kernel
-def _search(penalty, goal, rough, fresh, limit, system):
+def _search(
+    penalty: float, goal: float, rough: float, fresh: bool, limit: int, system: NewtonSystem
+) -> tuple[int, int]:
     """Find the velocity for the present multipliers, and return (factorisations, steps).
 
     More than _STEPS steps: not found. A velocity is found that the gradient would change by less
@@ -134,7 +141,7 @@ def _search(penalty, goal, rough, fresh, limit, system):
 
 
 @inner_kernel
-def _look(penalty, system):
+def _look(penalty: float, system: NewtonSystem) -> tuple[float, bool]:
     """Write the laws' impulses and the gradient w - G^T l; return (size, whether states changed).
 
     The size is the size of the velocities that the gradient would cause [m/s].
@@ -158,7 +165,7 @@ def _look(penalty, system):
 
 
 @inlined_kernel
-def _find_step(system):
+def _find_step(system: NewtonSystem) -> None:
     """Write the Newton step of w and of every constraint block's velocity."""
     capacity = system.capacity[0]
     for c in range(capacity.coordinates):
@@ -170,7 +177,7 @@ def _find_step(system):
 
 
 @inner_kernel
-def _line_search(penalty, system):
+def _line_search(penalty: float, system: NewtonSystem) -> float:
     """Return the share of the step after which no work is left along it, nearly, or 0 for none."""
     start = _work(penalty, 0.0, system)
     if not start < 0.0:
@@ -194,7 +201,7 @@ def _line_search(penalty, system):
 
 
 @inner_kernel
-def _work(penalty, share, system):
+def _work(penalty: float, share: float, system: NewtonSystem) -> float:
     """Return the product of the step and the gradient after a fraction `share` of the step."""
     capacity, total = system.capacity[0], 0.0
     for c in range(capacity.coordinates):
@@ -208,7 +215,7 @@ def _work(penalty, share, system):
 
 
 @inlined_kernel
-def _move(share, system):
+def _move(share: float, system: NewtonSystem) -> None:
     """Take a share of the step."""
     capacity = system.capacity[0]
     for c in range(capacity.coordinates):
@@ -220,7 +227,7 @@ def _move(share, system):
 
 
 @inlined_kernel
-def _go_back(system):
+def _go_back(system: NewtonSystem) -> None:
     """Return to where the search began."""
     for c in range(system.capacity[0].coordinates):
         system.point[c] = system.start[c]
@@ -228,7 +235,7 @@ def _go_back(system):
 
 
 @inlined_kernel
-def _take_multipliers(penalty, system):
+def _take_multipliers(penalty: float, system: NewtonSystem) -> None:
     """Make the laws' impulses the multipliers; go to the motion that they cause."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

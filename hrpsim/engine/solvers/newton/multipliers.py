@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Records, Row, Vector
 from hrpsim.engine.constraints.rows import row_velocity
 from hrpsim.engine.solvers.impulses import apply_impulse
 from hrpsim.engine.solvers.newton.coulomb_law import law_error
 from hrpsim.engine.solvers.newton.matrix import add_push, clear_motion, motion_along
+from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 
 # Multipliers are better where their error is less than this share of the least before.
 _BETTER = 0.9
@@ -24,7 +26,7 @@ CAUTION = 0.1
 
 
 @inner_kernel
-def largest_error(system):
+def largest_error(system: NewtonSystem) -> float:
     """Return the largest violation of the laws by the multipliers [m/s]; infinity if not finite."""
     error = 0.0
     for k in range(system.capacity[0].constraints):
@@ -33,7 +35,7 @@ def largest_error(system):
 
 
 @inner_kernel
-def small_enough(tolerance, system):
+def small_enough(tolerance: float, system: NewtonSystem) -> float:
     """Return the error at which a search may end after the present number of factorisations [m/s].
 
     The result is the tolerance up to the iteration limit of factorisations. Beyond the limit the
@@ -48,13 +50,13 @@ def small_enough(tolerance, system):
 
 
 @inlined_kernel
-def is_better(error, best, tolerance):
+def is_better(error: float, best: float, tolerance: float) -> bool:
     """Return whether an error is significantly less than the least so far."""
     return error < _BETTER * best or error <= tolerance < best
 
 
 @inlined_kernel
-def note_if_better(error, best, tolerance, system):
+def note_if_better(error: float, best: float, tolerance: float, system: NewtonSystem) -> float:
     """Store the multipliers if their error is smaller, and return the least error [m/s]."""
     if not is_better(error, best, tolerance):
         return best
@@ -63,7 +65,7 @@ def note_if_better(error, best, tolerance, system):
 
 
 @inner_kernel
-def note_multipliers(system):
+def note_multipliers(system: NewtonSystem) -> None:
     """Save the multipliers as the best so far."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -72,7 +74,7 @@ def note_multipliers(system):
 
 
 @inner_kernel
-def go_to_best(system):
+def go_to_best(system: NewtonSystem) -> None:
     """Restore the best multipliers so far, and the motion that they cause."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -82,7 +84,7 @@ def go_to_best(system):
 
 
 @inner_kernel
-def start_from_impulses(rows, velocity, system):
+def start_from_impulses(rows: Records[Row], velocity: Vector, system: NewtonSystem) -> None:
     """Write w and the free velocities for the multipliers, whose motion is part of `velocity`."""
     find_motion(system)
     for k in range(system.capacity[0].constraints):
@@ -95,14 +97,14 @@ def start_from_impulses(rows, velocity, system):
 
 
 @inner_kernel
-def push_by_multipliers(system):
+def push_by_multipliers(system: NewtonSystem) -> None:
     """Write w and the velocities that the multipliers cause."""
     find_motion(system)
     find_velocities(system)
 
 
 @inlined_kernel
-def find_motion(system):
+def find_motion(system: NewtonSystem) -> None:
     """Write w for the multipliers."""
     clear_motion(system, system.point)
     for k in range(system.capacity[0].constraints):
@@ -111,7 +113,7 @@ def find_motion(system):
 
 
 @inner_kernel
-def find_velocities(system):
+def find_velocities(system: NewtonSystem) -> None:
     """Write the velocities of all constraint blocks at w."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -121,7 +123,9 @@ def find_velocities(system):
 
 
 @inner_kernel
-def write_best_impulses(rows, response, velocity, system):
+def write_best_impulses(
+    rows: Records[Row], response: Vector, velocity: Vector, system: NewtonSystem
+) -> None:
     """Write the best impulses to the rows, and the velocities that result."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

@@ -13,14 +13,24 @@ from __future__ import annotations
 import math
 
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import Indices, Island, Records, Row, Vector
 from hrpsim.engine.constraints.rows import row_velocity
+from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 
 # Velocity of parting from which on a contact waits, in tolerances, if it is nowhere larger.
 _LEAST = 1e5
 
 
 @inner_kernel
-def choose_rows(rows, island_rows, island, share, velocity, tolerance, system):
+def choose_rows(
+    rows: Records[Row],
+    island_rows: Indices,
+    island: Island,
+    share: float,
+    velocity: Vector,
+    tolerance: float,
+    system: NewtonSystem,
+) -> int:
     """Write the rows that take part: contacts first, then all single rows.
 
     A contact waits that does not push and parts faster than `share` of the largest error of a
@@ -52,7 +62,9 @@ def choose_rows(rows, island_rows, island, share, velocity, tolerance, system):
 
 
 @inner_kernel
-def largest_miss(rows, island_rows, island, velocity, of_pushing):
+def largest_miss(
+    rows: Records[Row], island_rows: Indices, island: Island, velocity: Vector, of_pushing: bool
+) -> float:
     """Return the largest error of a contact's normal velocity [m/s].
 
     Args:

@@ -15,6 +15,9 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.fields import allocate, part, work
+from hrpsim.engine.compile.kernel_types import Constraint, Entry, Index, Records, Row
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.solvers.elimination import COLUMN, COUNTS, ENTRY
 from hrpsim.engine.solvers.newton.constraint_lists import WORD
 from hrpsim.engine.solvers.newton.contact_blocks import NOTES
@@ -133,7 +136,14 @@ def _room(system: NewtonSystem) -> dict[str, int]:
 
 
 @inner_kernel
-def write_problem(forest, constrained, constrained_count, rows, contacts, system):
+def write_problem(
+    forest: Forest,
+    constrained: ConstraintBodies,
+    constrained_count: int,
+    rows: Records[Row],
+    contacts: int,
+    system: NewtonSystem,
+) -> bool:
     """Write the problem of the chosen rows, and return whether there was room (see `capacity`).
 
     The first `contacts` of the chosen rows belong to contacts.
@@ -155,7 +165,7 @@ def write_problem(forest, constrained, constrained_count, rows, contacts, system
 
 
 @inlined_kernel
-def _root(forest, constrained, constraint_body):
+def _root(forest: Forest, constrained: ConstraintBodies, constraint_body: Index) -> int:
     """Return the root of the tree of a constraint body, -1 for none."""
     return (
         forest.bodies[constrained.bodies[constraint_body].body].root if constraint_body >= 0 else -1
@@ -163,7 +173,9 @@ def _root(forest, constrained, constraint_body):
 
 
 @inlined_kernel
-def _number_trees(forest, constrained, rows, system):
+def _number_trees(
+    forest: Forest, constrained: ConstraintBodies, rows: Records[Row], system: NewtonSystem
+) -> None:
     """Number the trees that the chosen rows push."""
     node_of, count = system.node_of, 0
     for i in range(node_of.shape[0]):
@@ -179,7 +191,14 @@ def _number_trees(forest, constrained, rows, system):
 
 
 @inlined_kernel
-def _has_room_for_constraints(forest, constrained, constrained_count, rows, contacts, system):
+def _has_room_for_constraints(
+    forest: Forest,
+    constrained: ConstraintBodies,
+    constrained_count: int,
+    rows: Records[Row],
+    contacts: int,
+    system: NewtonSystem,
+) -> bool:
     """Count the room of trees and constraint blocks, for full ranks.
 
     Return whether there is room.
@@ -206,7 +225,9 @@ def _has_room_for_constraints(forest, constrained, constrained_count, rows, cont
 
 
 @inlined_kernel
-def _find_columns(forest, constrained, constrained_count, system):
+def _find_columns(
+    forest: Forest, constrained: ConstraintBodies, constrained_count: int, system: NewtonSystem
+) -> None:
     """Write the root of every tree, and the columns of its constraint bodies."""
     trees, node_of = system.trees, system.node_of
     for i in range(node_of.shape[0]):
@@ -222,7 +243,7 @@ def _find_columns(forest, constrained, constrained_count, system):
 
 
 @inlined_kernel
-def _write_trees(constrained, system):
+def _write_trees(constrained: ConstraintBodies, system: NewtonSystem) -> None:
     """Factorise the response of every tree."""
     coordinates = basis = 0
     for node in range(system.capacity[0].nodes):
@@ -243,7 +264,7 @@ def _write_trees(constrained, system):
 
 
 @inlined_kernel
-def _write_contact(normal, x, y, number, constraint):
+def _write_contact(normal: Row, x: Row, y: Row, number: Index, constraint: Constraint) -> None:
     """Write the law's data of a contact."""
     constraint.row, constraint.size, constraint.friction = number, 3, normal.friction
     constraint.lower, constraint.upper, constraint.compliance = 0.0, normal.upper, normal.compliance
@@ -256,7 +277,7 @@ def _write_contact(normal, x, y, number, constraint):
 
 
 @inlined_kernel
-def _write_row(row, number, constraint):
+def _write_row(row: Row, number: Index, constraint: Constraint) -> None:
     """Write the law's data of a single row."""
     constraint.row, constraint.size, constraint.friction = number, 1, 0.0
     constraint.lower, constraint.upper, constraint.compliance = row.lower, row.upper, row.compliance
@@ -267,7 +288,9 @@ def _write_row(row, number, constraint):
 
 
 @inlined_kernel
-def _write_arms(forest, constrained, rows, system):
+def _write_arms(
+    forest: Forest, constrained: ConstraintBodies, rows: Records[Row], system: NewtonSystem
+) -> None:
     """Write J B of every row, and which trees it pushes."""
     used = 0
     for k in range(system.capacity[0].constraints):
@@ -303,7 +326,7 @@ def _write_arms(forest, constrained, rows, system):
 
 
 @inner_kernel
-def write_structure(system):
+def write_structure(system: NewtonSystem) -> bool:
     """Order the trees, write the structure of the factor and the places of its blocks.
 
     Returns:
@@ -349,7 +372,7 @@ def write_structure(system):
 
 
 @inlined_kernel
-def _insert(entries, start, end, position):
+def _insert(entries: Records[Entry], start: Index, end: Index, position: int) -> None:
     """Put a column into the entries from `start` to `end`, which ascend."""
     at = end
     while at > start and entries[at - 1].column > position:
@@ -359,7 +382,7 @@ def _insert(entries, start, end, position):
 
 
 @inlined_kernel
-def _find_blocks(system):
+def _find_blocks(system: NewtonSystem) -> None:
     """Write where the block of the two trees of every constraint block is."""
     position, before_a, before_b, block = system.graph.position, -1, -1, -1
     for k in range(system.capacity[0].constraints):

@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import ConePair, Vec3
 
 FAR = 1e9  # a step that long does not leave the cone
 
@@ -36,13 +37,13 @@ PAIR = np.dtype(
 
 
 @inlined_kernel
-def _determinant(x):
+def _determinant(x: Vec3) -> float:
     slip = math.sqrt(x[1] * x[1] + x[2] * x[2])
     return max((x[0] - slip) * (x[0] + slip), 1e-300)
 
 
 @inner_kernel
-def scale_pair(pair):
+def scale_pair(pair: ConePair) -> None:
     """Write the scaling of x and z, which must lie inside the cone, and W z."""
     x, z, w = pair.x, pair.z, pair.w
     size_x, size_z = math.sqrt(_determinant(x)), math.sqrt(_determinant(z))
@@ -56,7 +57,7 @@ def scale_pair(pair):
 
 
 @inlined_kernel
-def times_scaling(pair, a, b, c):
+def times_scaling(pair: ConePair, a: float, b: float, c: float) -> tuple[float, float, float]:
     """Return W (a, b, c)."""
     w, factor = pair.w, pair.factor
     along = w[1] * b + w[2] * c
@@ -65,7 +66,7 @@ def times_scaling(pair, a, b, c):
 
 
 @inlined_kernel
-def by_scaling(pair, a, b, c):
+def by_scaling(pair: ConePair, a: float, b: float, c: float) -> tuple[float, float, float]:
     """Return W^-1 (a, b, c)."""
     w, part = pair.w, 1.0 / pair.factor
     along = w[1] * b + w[2] * c
@@ -74,7 +75,9 @@ def by_scaling(pair, a, b, c):
 
 
 @inlined_kernel
-def times_squared_scaling(pair, a, b, c):
+def times_squared_scaling(
+    pair: ConePair, a: float, b: float, c: float
+) -> tuple[float, float, float]:
     """Return W^2 (a, b, c)."""
     w, square = pair.w, pair.factor * pair.factor
     along = 2.0 * (w[0] * a + w[1] * b + w[2] * c)
@@ -82,7 +85,7 @@ def times_squared_scaling(pair, a, b, c):
 
 
 @inner_kernel
-def aim(pair, product, correct):
+def aim(pair: ConePair, product: float, correct: bool) -> None:
     """Write the goal of W^-1 dx + W dz for x o z = (product, 0, 0) after the step.
 
     The second order of the step that is in dx and dz is subtracted if `correct` (Mehrotra 1992).
@@ -102,7 +105,7 @@ def aim(pair, product, correct):
 
 
 @inner_kernel
-def longest_step(x, dx):
+def longest_step(x: Vec3, dx: Vec3) -> float:
     """Return the fraction of dx at which x leaves the cone, at most FAR."""
     a = dx[0] * dx[0] - dx[1] * dx[1] - dx[2] * dx[2]
     b = x[0] * dx[0] - x[1] * dx[1] - x[2] * dx[2]

@@ -16,6 +16,7 @@ All ways take steps in the same coordinates, with the same matrix. None needs a 
 from __future__ import annotations
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Matrix, Records, Row, Vector
 from hrpsim.engine.solvers.newton.active_sets import try_active_sets
 from hrpsim.engine.solvers.newton.alternation import alternate
 from hrpsim.engine.solvers.newton.interior_point import follow_central_path
@@ -28,6 +29,7 @@ from hrpsim.engine.solvers.newton.multipliers import (
     start_from_impulses,
     write_best_impulses,
 )
+from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 
 # Steps without progress, after which fixed states are abandoned: at first, and after the path.
 _ITERATION_LIMIT, _ITERATION_LIMIT_AFTER_PATH = 2, 1
@@ -57,7 +59,16 @@ _FAILED = 1e-6
 
 
 @inner_kernel
-def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, system, part):
+def solve_by_newton(
+    rows: Records[Row],
+    response: Vector,
+    tolerance: float,
+    limit: int,
+    from_afar: bool,
+    velocity: Vector,
+    system: NewtonSystem,
+    part: NewtonSystem,
+) -> tuple[int, float, float]:
     """Solve the problem in `system`; write the impulses with the least error that was found.
 
     If rows contradict each other, their velocities are then the nearest to their targets. After
@@ -102,7 +113,14 @@ def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, syste
 
 
 @inlined_kernel
-def _start_again(tolerance, limit, first, kept, rows, system):
+def _start_again(
+    tolerance: float,
+    limit: int,
+    first: float,
+    kept: float,
+    rows: Records[Row],
+    system: NewtonSystem,
+) -> tuple[int, float]:
     """Continue along the path from the rows' impulses, whose error is `first`.
 
     Too near a solution there is no room for the path. The best impulses so far have the error
@@ -139,7 +157,9 @@ def _start_again(tolerance, limit, first, kept, rows, system):
 
 
 @inlined_kernel
-def _grow_from_nothing(tolerance, limit, grown, system):
+def _grow_from_nothing(
+    tolerance: float, limit: int, grown: float, system: NewtonSystem
+) -> tuple[int, float]:
     """Grow multipliers from zero, and use the result if it is better than the best.
 
     Near the impulses that led there the laws may be nearly obeyed, and have no solution. `grown` is
@@ -157,7 +177,7 @@ def _grow_from_nothing(tolerance, limit, grown, system):
 
 
 @inlined_kernel
-def _holds_both_ways(system):
+def _holds_both_ways(system: NewtonSystem) -> bool:
     """Return whether a single row pushes and pulls, as rows of connections do."""
     found = False
     for k in range(system.capacity[0].constraints):
@@ -167,7 +187,7 @@ def _holds_both_ways(system):
 
 
 @inlined_kernel
-def _let_nothing_be_best(system):
+def _let_nothing_be_best(system: NewtonSystem) -> None:
     """Set the best impulses to zero; store the best so far in `led`."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -177,7 +197,7 @@ def _let_nothing_be_best(system):
 
 
 @inlined_kernel
-def _let_be_best(impulses, system):
+def _let_be_best(impulses: Matrix, system: NewtonSystem) -> None:
     """Restore `impulses`, a row for each constraint block, as the best."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

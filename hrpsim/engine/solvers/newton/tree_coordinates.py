@@ -15,6 +15,7 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, NodeTree, Vec6, Vector
 from hrpsim.engine.spatial.simd import LANES, load, minus_times, plus_times, store
 
 NODE_TREE = np.dtype(
@@ -44,7 +45,7 @@ _ROUNDING = 1e-12
 
 
 @inlined_kernel
-def padded(columns):
+def padded(columns: int) -> int:
     """Return the stride of a tree's basis: whole registers, if it is longer than a free body's.
 
     A tree has as many coordinates as its rank, also filled up to whole registers. Coordinates
@@ -54,13 +55,15 @@ def padded(columns):
 
 
 @inlined_kernel
-def is_padded(rank):
+def is_padded(rank: int) -> bool:
     """Return whether the coordinates of a tree with this rank fill whole registers."""
     return rank > 0 and rank % LANES == 0
 
 
 @inner_kernel
-def factorise_response(inverse_inertia, block, width, tree, basis, work):
+def factorise_response(
+    inverse_inertia: Vector, block: Index, width: int, tree: NodeTree, basis: Vector, work: Vector
+) -> int:
     """Write B^T of a tree into `basis`, then B, each with rows of `padded` entries.
 
     Args:
@@ -100,7 +103,9 @@ def factorise_response(inverse_inertia, block, width, tree, basis, work):
 
 
 @inlined_kernel
-def _take_rows(basis, rows, shares, count, width, target):
+def _take_rows(
+    basis: Vector, rows: int, shares: Index, count: int, width: int, target: Index
+) -> None:
     """Subtract the first rows, times their shares, from another one."""
     if min(rows, shares, target) < 0 or max(rows, shares, target) > LARGEST:
         return
@@ -117,7 +122,7 @@ def _take_rows(basis, rows, shares, count, width, target):
 
 
 @inlined_kernel
-def add_arm(J, at, tree, basis, arms, arm):
+def add_arm(J: Vec6, at: Index, tree: NodeTree, basis: Vector, arms: Vector, arm: Index) -> None:
     """Add J B to an arm.
 
     Args:

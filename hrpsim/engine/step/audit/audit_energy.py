@@ -16,6 +16,7 @@ inputs are not reported, because the work of inputs has an error of second order
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Audited, Scene
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.displacement import asks_for_displacement
 from hrpsim.engine.kinematics.forward import update_velocities
@@ -32,7 +33,7 @@ _SLOW = 1e-3
 
 
 @lazy_kernel(feature="audit")
-def audit_energy(s):
+def audit_energy(s: Scene) -> int:
     """Write the balance of a complete step.
 
     Reads: actuators, audit, clock, collision, connections, constrained, control, counts, forest,
@@ -55,7 +56,7 @@ def audit_energy(s):
 
 
 @inlined_kernel
-def _add_corrections(s):
+def _add_corrections(s: Scene) -> None:
     """Write the energy that position corrections gave each tree, by gravity and joint springs."""
     trees, bodies, kinematics = s.audit.trees, s.forest.bodies, s.audit.end
     for i in range(trees.shape[0]):
@@ -79,7 +80,7 @@ def _add_corrections(s):
 
 
 @inlined_kernel
-def _join_islands(s):
+def _join_islands(s: Scene) -> None:
     """Join the trees that exchange energy in this step: islands.trees."""
     trees, bodies, counts = s.islands.trees, s.forest.bodies, s.counts[0]
     for i in range(trees.shape[0]):
@@ -97,7 +98,7 @@ def _join_islands(s):
 
 
 @inlined_kernel
-def _sum_islands(s):
+def _sum_islands(s: Scene) -> None:
     """Write the balance of each island at its representative, and the sums of the world."""
     trees, bodies, totals = s.audit.trees, s.forest.bodies, s.audit.totals[0]
     totals.work = totals.created = totals.dissipated = totals.corrected = 0.0
@@ -131,7 +132,7 @@ def _sum_islands(s):
 
 
 @inlined_kernel
-def _find_rises(s):
+def _find_rises(s: Scene) -> None:
     """Find how much the balance of each tree's islands rose within a second."""
     settings, bodies, trees = s.settings[0], s.forest.bodies, s.audit.trees
     steps = max(1, round(INTERVAL / settings.time_step))
@@ -164,7 +165,7 @@ def _find_rises(s):
 
 
 @inner_kernel
-def _begin_intervals(tree, present: int):
+def _begin_intervals(tree: Audited, present: int) -> None:
     """Empty the intervals since the tree's last step; all, if there was none within a second."""
     first = tree.interval + 1
     if present < tree.interval or present - tree.interval > INTERVALS:

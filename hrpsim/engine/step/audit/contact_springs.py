@@ -9,6 +9,7 @@ m, which is large. The energy by these springs is therefore taken as exchanged, 
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Row, Scene
 from hrpsim.engine.constraints.solver_table import PENALTY
 from hrpsim.engine.spatial.vector import dot_spatial
 from hrpsim.engine.step.audit.stored_energy import spring_energy
@@ -16,7 +17,7 @@ from hrpsim.engine.step.scene.islands import root_of
 
 
 @inner_kernel
-def add_contact_springs(s):
+def add_contact_springs(s: Scene) -> None:
     """Add the energy of contacts' springs to the energies of trees before and after the step."""
     trees, shapes, settings = s.audit.trees, s.collision.shapes, s.settings[0]
     dt, drift = settings.time_step, settings.drift
@@ -48,7 +49,7 @@ def add_contact_springs(s):
 
 
 @inlined_kernel
-def _row_rates(s, row):
+def _row_rates(s: Scene, row: Row) -> tuple[float, float]:
     """Return the velocities of a row at the start and the end of the step [m/s]."""
     before = after = 0.0
     for side in range(2 if row.constrained_b >= 0 else 1):

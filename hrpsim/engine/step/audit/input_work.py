@@ -10,6 +10,7 @@ before the gear belong to the actuator.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Audited, Connection, PlacedConnection, Records, Scene
 from hrpsim.engine.constraints.connection_rows import DRIVEN, find_direction
 from hrpsim.engine.constraints.placed_connection import place_moving_frames
 from hrpsim.engine.constraints.rows import LOWER_LIMIT, MOTOR
@@ -17,7 +18,7 @@ from hrpsim.engine.spatial.vector import dot, placed_point, point_velocity, trip
 
 
 @inner_kernel
-def add_input_work(s):
+def add_input_work(s: Scene) -> None:
     """Write the work of inputs on each tree, and the sum of the works' absolute values [J]."""
     trees = s.audit.trees
     for i in range(trees.shape[0]):
@@ -32,13 +33,13 @@ def add_input_work(s):
 
 
 @inlined_kernel
-def _add(tree, work: float):
+def _add(tree: Audited, work: float) -> None:
     tree.work += work
     tree.throughput += abs(work)
 
 
 @inlined_kernel
-def _mean_rate(s, k: int) -> float:
+def _mean_rate(s: Scene, k: int) -> float:
     """Return the mean velocity of a joint in the step, impacts at its start left out."""
     if s.settings[0].drift > 0.0:
         before = s.velocity[k] - s.settings[0].time_step * (s.work.dv[k] + s.work.change[k])
@@ -48,7 +49,7 @@ def _mean_rate(s, k: int) -> float:
 
 
 @inlined_kernel
-def _add_joint_efforts(s, trees):
+def _add_joint_efforts(s: Scene, trees: Records[Audited]) -> None:
     """Add the work of actuators and motors of joints."""
     dt = s.settings[0].time_step
     for index in range(s.forest.joints.shape[0]):
@@ -61,7 +62,7 @@ def _add_joint_efforts(s, trees):
 
 
 @inlined_kernel
-def _add_tendons(s, trees):
+def _add_tendons(s: Scene, trees: Records[Audited]) -> None:
     """Add the work of the actuators of tendons."""
     for number in range(s.tendons.drives.shape[0]):
         joints, impulse = s.tendons.joints[number], s.tendons.drives[number].impulse
@@ -71,7 +72,7 @@ def _add_tendons(s, trees):
 
 
 @inlined_kernel
-def _add_pushes(s, trees):
+def _add_pushes(s: Scene, trees: Records[Audited]) -> None:
     """Add the work of the wrenches that users apply."""
     for k in range(s.counts[0].wrench_count):
         push, power = s.wrenches[k], 0.0
@@ -86,7 +87,7 @@ def _add_pushes(s, trees):
 
 
 @inlined_kernel
-def _add_drives(s, connection, trees):
+def _add_drives(s: Scene, connection: Connection, trees: Records[Audited]) -> None:
     """Add the work of the driven axes of a connection, to the tree of one of its bodies."""
     body = connection.body_a if connection.body_a >= 0 else connection.body_b
     placed = s.work.placed_connection[0]
@@ -103,7 +104,7 @@ def _add_drives(s, connection, trees):
 
 
 @inlined_kernel
-def _speed_along(placed, turns: bool) -> float:
+def _speed_along(placed: PlacedConnection, turns: bool) -> float:
     """Return the velocity of a over b along placed.direction, at the point of b, or about it."""
     d = placed.direction
     if turns:

@@ -10,6 +10,17 @@ stores the limit times the further displacement.
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Audited,
+    Body,
+    Connection,
+    JointParameters,
+    Kinematics,
+    Records,
+    Scene,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.constraints.connection_rows import LOCKED, find_direction
 from hrpsim.engine.constraints.joint_rows import LIMIT_PARAMETERS, LOCK_PARAMETERS, MIMIC_PARAMETERS
 from hrpsim.engine.constraints.placed_connection import place_frames
@@ -18,7 +29,9 @@ from hrpsim.engine.spatial.vector import placed_point, point_velocity, transpose
 
 
 @inner_kernel
-def measure_energies(s, q, velocity, kinematics_out):
+def measure_energies(
+    s: Scene, q: Vector, velocity: Vector, kinematics_out: Records[Kinematics]
+) -> None:
     """Write mass, kinetic, potential and elastic energy [J] of each tree, without contact springs.
 
     Args:
@@ -46,7 +59,9 @@ def measure_energies(s, q, velocity, kinematics_out):
 
 
 @inlined_kernel
-def _add_bodies(bodies, gravity, kinematics, trees):
+def _add_bodies(
+    bodies: Records[Body], gravity: Vec3, kinematics: Records[Kinematics], trees: Records[Audited]
+) -> None:
     """Add each body's mass, kinetic energy and potential energy."""
     for i in range(bodies.shape[0]):
         body, link, tree = bodies[i], kinematics[i], trees[bodies[i].root]
@@ -64,7 +79,7 @@ def _add_bodies(bodies, gravity, kinematics, trees):
 
 
 @inlined_kernel
-def _add_joints(s, q, velocity, trees):
+def _add_joints(s: Scene, q: Vector, velocity: Vector, trees: Records[Audited]) -> None:
     """Add rotors, joint springs, and compliant limits, locks and mimics of joints."""
     for index in range(s.forest.joints.shape[0]):
         k = s.forest.joints[index]
@@ -87,7 +102,7 @@ def _add_joints(s, q, velocity, trees):
 
 
 @inlined_kernel
-def _law_energy(law, error: float) -> float:
+def _law_energy(law: JointParameters, error: float) -> float:
     """Return the energy of a joint constraint of JOINT_PARAMETERS at an error [J]."""
     if law.damping_time < 0.0:
         return 0.0
@@ -95,7 +110,9 @@ def _law_energy(law, error: float) -> float:
 
 
 @inlined_kernel
-def _add_connection(s, connection, kinematics, trees):
+def _add_connection(
+    s: Scene, connection: Connection, kinematics: Records[Kinematics], trees: Records[Audited]
+) -> None:
     """Add the springs of a connection to the tree of one of its bodies."""
     placed, placed_yet = s.work.placed_connection[0], False
     body = connection.body_a if connection.body_a >= 0 else connection.body_b

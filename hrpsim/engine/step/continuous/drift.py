@@ -15,9 +15,24 @@ lean on the world are held by their contacts at q + dt v'. Bodies at different t
 All trees that may come near each other therefore return to the start of the step together.
 """
 
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import mark_swift
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Connection,
+    Counts,
+    Index,
+    Records,
+    Row,
+    Scene,
+    Search,
+    Shape,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.rows import Rows
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.step.continuous.records import Continuous
 from hrpsim.engine.step.continuous.swept_motion import (
     MORE_QUERIES,
     QUERIES,
@@ -40,7 +55,7 @@ _SEEN = 2e-4
 
 
 @inner_kernel
-def hold_back(s):
+def hold_back(s: Scene) -> None:
     """Return trees whose drift leads through something to the start of the step: q_swept.
 
     collision.motions must be the motions of the drift.
@@ -63,7 +78,7 @@ def hold_back(s):
 
 
 @inlined_kernel
-def _return_to_start(s):
+def _return_to_start(s: Scene) -> None:
     """Return the trees that are held, and all that may come near them, to the start of the step."""
     search, held, bodies = s.search[0], s.continuous.bodies, s.forest.bodies
     while _spread_to_near(search, bodies, s.collision, s.continuous) or _spread_to_connected(
@@ -79,7 +94,7 @@ def _return_to_start(s):
 
 
 @inlined_kernel
-def _may_pass(s, c):
+def _may_pass(s: Scene, c: int) -> bool:
     """Return whether the drift may lead the shapes of candidate pair c through each other."""
     bodies, continuous = s.forest.bodies, s.continuous
     a = s.collision.shapes[s.collision.pairs[c, 0]]
@@ -92,7 +107,7 @@ def _may_pass(s, c):
 
 
 @inlined_kernel
-def _drift_meeting(s, c, queries_left):
+def _drift_meeting(s: Scene, c: int, queries_left: int) -> tuple[float, int]:
     """Return when the shapes of candidate pair c meet in the drift, and how many queries are left.
 
     The time is a fraction of the drift, 1 for no meeting. Shapes that pressed on each other may
@@ -112,13 +127,13 @@ def _drift_meeting(s, c, queries_left):
 
 
 @inlined_kernel
-def _is_held(bodies, continuous, shape):
+def _is_held(bodies: Records[Body], continuous: Continuous, shape: Shape) -> bool:
     """Return whether the tree of a shape takes its forces at the start; the world always does."""
     return shape.body < 0 or continuous.bodies[root_of(bodies, shape)].start_force != _IN_MIDDLE
 
 
 @inlined_kernel
-def _hold(continuous, root):
+def _hold(continuous: Continuous, root: Index) -> bool:
     """Make a tree take its forces at the start of the step, and return whether this is new."""
     if root < 0 or continuous.bodies[root].start_force:
         return False
@@ -127,7 +142,7 @@ def _hold(continuous, root):
 
 
 @inner_kernel
-def _pressed(counts, collision, number_a, number_b):
+def _pressed(counts: Counts, collision: Collision, number_a: Index, number_b: Index) -> bool:
     """Return whether two shapes pressed on each other in the last step.
 
     A contact that pressed has seen the shapes' velocities, to first order in their rotation.
@@ -140,7 +155,9 @@ def _pressed(counts, collision, number_a, number_b):
 
 
 @inner_kernel
-def _spread_to_near(search, bodies, collision, continuous):
+def _spread_to_near(
+    search: Search, bodies: Records[Body], collision: Collision, continuous: Continuous
+) -> bool:
     """Mark trees that may come near trees with start-of-step force; return whether any was new."""
     found = False
     for c in range(search.candidate_count):
@@ -160,7 +177,9 @@ def _spread_to_near(search, bodies, collision, continuous):
 
 
 @inner_kernel
-def _spread_to_connected(bodies, continuous, connections):
+def _spread_to_connected(
+    bodies: Records[Body], continuous: Continuous, connections: Records[Connection]
+) -> bool:
     """Mark trees connected to trees with start-of-step force, and return whether any was new."""
     found = False
     for k in range(connections.shape[0]):
@@ -180,7 +199,7 @@ def _spread_to_connected(bodies, continuous, connections):
 
 
 @inlined_kernel
-def takes_start_force(continuous, body):
+def takes_start_force(continuous: Continuous, body: Index) -> bool:
     """Return whether a body takes its forces at the start of a semi-implicit step."""
     return (
         continuous.state[0].start_force != 0
@@ -190,7 +209,7 @@ def takes_start_force(continuous, body):
 
 
 @lazy_kernel()
-def move_on(s):
+def move_on(s: Scene) -> int:
     """Carry trees with start-of-step forces from where forces acted to the step's end (s.q)."""
     _find_leaning(s.counts[0], s.forest.bodies, s.constrained, s.rows, s.continuous)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
@@ -205,7 +224,13 @@ def move_on(s):
 
 
 @inner_kernel
-def _find_leaning(counts, bodies, constrained, rows, continuous):
+def _find_leaning(
+    counts: Counts,
+    bodies: Records[Body],
+    constrained: ConstraintBodies,
+    rows: Rows,
+    continuous: Continuous,
+) -> None:
     """Mark trees with start-of-step force that lean on the world, directly or through others."""
     held = continuous.bodies
     for i in range(held.shape[0]):
@@ -221,7 +246,9 @@ def _find_leaning(counts, bodies, constrained, rows, continuous):
 
 
 @inlined_kernel
-def _lean_on_each_other(bodies, constrained, continuous, row):
+def _lean_on_each_other(
+    bodies: Records[Body], constrained: ConstraintBodies, continuous: Continuous, row: Row
+) -> bool:
     """Mark trees that lean on the world through a row; return whether any is new."""
     held = continuous.bodies
     a = constrained.bodies[row.constrained_a].body
@@ -235,7 +262,7 @@ def _lean_on_each_other(bodies, constrained, continuous, row):
 
 
 @inlined_kernel
-def _lean(bodies, continuous, root):
+def _lean(bodies: Records[Body], continuous: Continuous, root: Index) -> bool:
     """Mark a tree with start-of-step force as leaning on the world and return whether it is new."""
     held = continuous.bodies
     if held[root].start_force != _IN_AIR:

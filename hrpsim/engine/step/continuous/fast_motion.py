@@ -16,9 +16,22 @@ import math
 import numpy as np
 
 from hrpsim.engine.collision.candidates import list_candidates, place_centers
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import FAST
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Failure,
+    Index,
+    Kinematics,
+    Records,
+    Scene,
+    Search,
+    Settings,
+    Vector,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.spatial.vector import copy_vector
 from hrpsim.engine.step.continuous.drift import hold_back
@@ -33,14 +46,14 @@ _PASSES = 24
 
 
 @inlined_kernel
-def check_drift(s):
+def check_drift(s: Scene) -> int:
     """Check the drift to the middle of the step; hold trees that would pass through others."""
     copy_vector(s.start.q, s.continuous.q_swept)
     return let_nothing_pass(s, 0)
 
 
 @inlined_kernel
-def check_motion(s):
+def check_motion(s: Scene) -> int:
     """Check the motion from continuous.q_swept on; prevent shapes from passing through others.
 
     Returns:
@@ -56,7 +69,7 @@ def check_motion(s):
 
 
 @inlined_kernel
-def any_fast(collision):
+def any_fast(collision: Collision) -> bool:
     """Return whether a shape is fast, as candidates were listed."""
     fast = False
     for k in range(collision.moving.shape[0]):
@@ -65,7 +78,7 @@ def any_fast(collision):
 
 
 @lazy_kernel(np.int64)
-def let_nothing_pass(s, solved):
+def let_nothing_pass(s: Scene, solved: int) -> int:
     """Check the drift to the middle of the step, or the motion that was `solved` for."""
     copy_vector(s.q, s.continuous.q_carried)
     find_sweeps(s, s.continuous.q_swept, s.continuous.q_carried)
@@ -90,7 +103,14 @@ def let_nothing_pass(s, solved):
 
 
 @inlined_kernel
-def _anything_fast(settings, search, forest, velocity, kinematics, collision):
+def _anything_fast(
+    settings: Settings,
+    search: Search,
+    forest: Forest,
+    velocity: Vector,
+    kinematics: Records[Kinematics],
+    collision: Collision,
+) -> bool:
     """Return whether a shape is fast, the step's impacts on free bodies included."""
     shapes, moving = collision.shapes, collision.moving
     dt = settings.time_step
@@ -111,7 +131,9 @@ def _anything_fast(settings, search, forest, velocity, kinematics, collision):
 
 
 @inlined_kernel
-def _any_body_fast(settings, bodies, velocity, collision):
+def _any_body_fast(
+    settings: Settings, bodies: Records[Body], velocity: Vector, collision: Collision
+) -> bool:
     """Return whether a shape on a free body may be fast, the step's impacts included."""
     body_bounds = collision.body_bounds
     for k in range(body_bounds.shape[0]):
@@ -126,7 +148,7 @@ def _any_body_fast(settings, bodies, velocity, collision):
 
 
 @inlined_kernel
-def _fastest(velocity, v, arm):
+def _fastest(velocity: Vector, v: int, arm: float) -> float:
     """Return a bound on the speed of a free body's points within `arm` [m] of its origin [m/s].
 
     The body's entries of `velocity` begin at `v`.
@@ -137,7 +159,7 @@ def _fastest(velocity, v, arm):
 
 
 @inner_kernel
-def _find_way(forest, start, end, way_out):
+def _find_way(forest: Forest, start: Vector, end: Vector, way_out: Vector) -> None:
     """Write the velocity (nv,) that carries one configuration (nq,) to another in unit time."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
@@ -151,7 +173,7 @@ def _find_way(forest, start, end, way_out):
 
 
 @inner_kernel
-def _find_turn(start, end, at, way_out, k):
+def _find_turn(start: Vector, end: Vector, at: Index, way_out: Vector, k: Index) -> None:
     """Write at k the rotation vector that turns one quaternion into another, the short way."""
     a, b, c, d = start[at], start[at + 1], start[at + 2], start[at + 3]
     x, y, z, w = end[at], end[at + 1], end[at + 2], end[at + 3]
@@ -170,7 +192,9 @@ def _find_turn(start, end, at, way_out, k):
 
 
 @inner_kernel
-def _widen_search(settings, search, failure, collision):
+def _widen_search(
+    settings: Settings, search: Search, failure: Failure, collision: Collision
+) -> int:
     """Make the candidate list again if the step's impacts carry a shape beyond it."""
     shapes = collision.shapes
     beyond = False

@@ -12,11 +12,27 @@ until no shape passes, up to a limit of passes (.fast_motion).
 
 import math
 
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import usual_reach
 from hrpsim.engine.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separation
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Contact,
+    Counts,
+    Index,
+    Indices,
+    Kinematics,
+    Mat3,
+    Records,
+    Scene,
+    Shape,
+    Speculative,
+    Vec3,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.spatial.vector import speed_along
+from hrpsim.engine.step.continuous.records import Continuous
 from hrpsim.engine.step.continuous.swept_motion import (
     FAR,
     both_fly,
@@ -36,7 +52,7 @@ _ALIKE = 1e-3  # largest difference of the normals of equal contacts
 
 
 @lazy_kernel()
-def find_flying(s):
+def find_flying(s: Scene) -> int:
     """Mark shapes as ballistic if their impacts have exact times in this step.
 
     All contacts of ballistic shapes in reach are found, and solved for when they close. A shape for
@@ -54,7 +70,7 @@ def find_flying(s):
 
 
 @inner_kernel
-def _mark_far(s):
+def _mark_far(s: Scene) -> None:
     """Use contacts beyond the usual reach only where impacts have exact times."""
     settings, shapes = s.settings[0], s.collision.shapes
     for c in range(s.counts[0].contact_count):
@@ -68,7 +84,7 @@ def _mark_far(s):
 
 
 @lazy_kernel()
-def add_speculative_contacts(s):
+def add_speculative_contacts(s: Scene) -> int:
     """Merge the speculative contacts with the found contacts, sorted by pair.
 
     Distant found contacts count only if impacts have exact times.
@@ -92,7 +108,9 @@ def add_speculative_contacts(s):
 
 
 @inlined_kernel
-def _known_contact(contacts, contact_count, speculative, other_feature):
+def _known_contact(
+    contacts: Records[Contact], contact_count: int, speculative: Speculative, other_feature: int
+) -> tuple[int, int]:
     """Return the feature of a speculative contact, and the distant contact that is replaced by it.
 
     The feature is `other_feature` if a contact in reach has the same. The contact is
@@ -110,7 +128,7 @@ def _known_contact(contacts, contact_count, speculative, other_feature):
 
 
 @inlined_kernel
-def _comes_before(speculative, contact):
+def _comes_before(speculative: Speculative, contact: Contact) -> bool:
     """Return whether the pair of a speculative contact comes before the pair of a contact."""
     if speculative.shape_a != contact.shape_a:
         return speculative.shape_a < contact.shape_a
@@ -118,7 +136,13 @@ def _comes_before(speculative, contact):
 
 
 @inner_kernel
-def _write_contact(kinematics, shapes, speculative, feature, contact):
+def _write_contact(
+    kinematics: Records[Kinematics],
+    shapes: Records[Shape],
+    speculative: Speculative,
+    feature: int,
+    contact: Contact,
+) -> None:
     """Write the contact of a speculative contact."""
     contact.shape_a, contact.shape_b = speculative.shape_a, speculative.shape_b
     contact.body_a, contact.body_b = (
@@ -138,7 +162,7 @@ def _write_contact(kinematics, shapes, speculative, feature, contact):
 
 
 @inner_kernel
-def list_speculative_contacts(s, queries_left):
+def list_speculative_contacts(s: Scene, queries_left: int) -> tuple[int, int]:
     """List the places where shapes would pass into each other, the first of each tree.
 
     s.kinematics and collision.motions must belong to the motion.
@@ -174,7 +198,7 @@ def list_speculative_contacts(s, queries_left):
 
 
 @inner_kernel
-def _list_pair(s, c, queries_left):
+def _list_pair(s: Scene, c: int, queries_left: int) -> tuple[int, int]:
     """List the place where the shapes of candidate pair c would pass into each other.
 
     Returns:
@@ -205,7 +229,7 @@ def _list_pair(s, c, queries_left):
 
 
 @inlined_kernel
-def _list_passage(s, c, fraction):
+def _list_passage(s: Scene, c: int, fraction: float) -> int:
     """List the contacts of candidate pair c, whose shapes meet at `fraction`.
 
     Returns:
@@ -224,7 +248,7 @@ def _list_passage(s, c, fraction):
 
 
 @inner_kernel
-def _bar_pairs(collision, continuous):
+def _bar_pairs(collision: Collision, continuous: Continuous) -> bool:
     """Bar pairs that passed their speculative contacts, and return whether there are any.
 
     A shape that is hit off its centre turns. If the shape turns many times in a long step, it
@@ -244,7 +268,7 @@ def _bar_pairs(collision, continuous):
 
 
 @inner_kernel
-def _is_behind(collision, speculative):
+def _is_behind(collision: Collision, speculative: Speculative) -> bool:
     """Return whether the smaller shape ends behind the plane at which it met the other one."""
     a, b = collision.shapes[speculative.shape_a], collision.shapes[speculative.shape_b]
     motion_a, motion_b = (
@@ -266,7 +290,7 @@ def _is_behind(collision, speculative):
 
 
 @inlined_kernel
-def _has_time(continuous, a, b):
+def _has_time(continuous: Continuous, a: Shape, b: Shape) -> bool:
     """Return whether impacts on one of two shapes have happened at their times in this step."""
     held = continuous.bodies
     if not continuous.state[0].ballistic:
@@ -276,7 +300,7 @@ def _has_time(continuous, a, b):
 
 
 @inlined_kernel
-def _leave_the_air(continuous, a, b):
+def _leave_the_air(continuous: Continuous, a: Shape, b: Shape) -> int:
     """End the timed impacts of shapes of which one comes near a shape that is not ballistic.
 
     Their path is not straight. Returns WIDER_SEARCH if that is so, else DONE.
@@ -291,7 +315,9 @@ def _leave_the_air(continuous, a, b):
 
 
 @inner_kernel
-def _have_contact(counts, contacts, number_a, number_b):
+def _have_contact(
+    counts: Counts, contacts: Records[Contact], number_a: Index, number_b: Index
+) -> bool:
     """Return whether the motion of two shapes was solved for with contacts between them."""
     for k in range(counts.contact_count):
         contact = contacts[k]
@@ -301,7 +327,14 @@ def _have_contact(counts, contacts, number_a, number_b):
 
 
 @inner_kernel
-def _list_points(kinematics, collision, continuous, directions, c, fraction):
+def _list_points(
+    kinematics: Records[Kinematics],
+    collision: Collision,
+    continuous: Continuous,
+    directions: Mat3,
+    c: int,
+    fraction: float,
+) -> bool:
     """List the contacts of candidate pair c, whose shapes meet at `fraction`; False for no room."""
     speculative_contacts, work = collision.speculative_contacts, collision.manifold[0]
     pair = collision.pairs[c]
@@ -333,7 +366,7 @@ def _list_points(kinematics, collision, continuous, directions, c, fraction):
 
 
 @inner_kernel
-def _may_help(collision, continuous, pair):
+def _may_help(collision: Collision, continuous: Continuous, pair: Indices) -> bool:
     """Return whether more speculative contacts may help a pair: it has few, none barred."""
     count = 0
     for k in range(continuous.state[0].speculative_count):
@@ -344,7 +377,9 @@ def _may_help(collision, continuous, pair):
 
 
 @inner_kernel
-def _is_known(collision, continuous, speculative, thickness):
+def _is_known(
+    collision: Collision, continuous: Continuous, speculative: Speculative, thickness: float
+) -> bool:
     """Return whether an equal speculative contact was made before."""
     for k in range(continuous.state[0].speculative_count):
         other = collision.speculative_contacts[k]
@@ -362,7 +397,7 @@ def _is_known(collision, continuous, speculative, thickness):
 
 
 @inner_kernel
-def _find_arm(shape, R, p, point, arm_out):
+def _find_arm(shape: Shape, R: Mat3, p: Vec3, point: Vec3, arm_out: Vec3) -> None:
     """Write a point relative to the origin of a shape's body; the shape is at R and p."""
     L, t = shape.placement_R, shape.placement_p
     for r in range(3):
@@ -376,7 +411,9 @@ def _find_arm(shape, R, p, point, arm_out):
 
 
 @inner_kernel
-def _rate_of(kinematics, directions, body, arm, normal):
+def _rate_of(
+    kinematics: Records[Kinematics], directions: Mat3, body: Index, arm: Vec3, normal: Vec3
+) -> float:
     """Return the displacement along a normal of a point `arm` from the body's origin [m a step]."""
     if body < 0:
         return 0.0
@@ -387,7 +424,9 @@ def _rate_of(kinematics, directions, body, arm, normal):
 
 
 @inner_kernel
-def _keep_earliest(bodies, collision, continuous, first):
+def _keep_earliest(
+    bodies: Records[Body], collision: Collision, continuous: Continuous, first: Index
+) -> None:
     """Keep only the earliest contact of each tree, among the contacts listed from `first` on."""
     speculative_contacts, shapes = collision.speculative_contacts, collision.shapes
     kept = first
@@ -406,7 +445,7 @@ def _keep_earliest(bodies, collision, continuous, first):
 
 
 @inner_kernel
-def forget_speculative_contacts(shapes, continuous):
+def forget_speculative_contacts(shapes: Records[Shape], continuous: Continuous) -> None:
     """Begin the next step without speculative contacts."""
     continuous.state[0].speculative_count = 0
     if continuous.state[0].ballistic:

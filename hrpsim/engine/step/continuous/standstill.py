@@ -10,11 +10,30 @@ world. This conserves momentum, the centre of mass and angular momentum. Only ti
 motion is lost. Each meeting joins two clusters, so there are no more meetings than trees.
 """
 
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.time_of_impact import STRIDE, TOUCH
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Connection,
+    Index,
+    Mat3,
+    Records,
+    Scene,
+    Search,
+    Seconds,
+    Settings,
+    Shape,
+    StepStats,
+    Subtree,
+    Vector,
+    Work,
+)
 from hrpsim.engine.dynamics.tree_momentum import tree_momentum
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotated
 from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.continuous.records import Continuous
 from hrpsim.engine.step.continuous.swept_motion import both_fly, find_sweeps, may_meet, meeting_of
 from hrpsim.engine.step.motion.carry import carry_body
 from hrpsim.model.system import FIXED, FREE
@@ -23,7 +42,7 @@ _WORLD = -1
 
 
 @inner_kernel
-def carry(s, queries_left):
+def carry(s: Scene, queries_left: int) -> None:
     """Carry all trees from q_swept with the velocity `carried` for a unit of time, to s.q.
 
     Pairs stop at their present place when no queries are left.
@@ -63,7 +82,7 @@ def carry(s, queries_left):
 
 
 @inner_kernel
-def _place(bodies, continuous, time, q_out):
+def _place(bodies: Records[Body], continuous: Continuous, time: Seconds, q_out: Vector) -> None:
     """Write the configuration of all trees at a time."""
     start, velocity = continuous.q_swept, continuous.carried
     copy_vector(start, q_out)
@@ -74,7 +93,15 @@ def _place(bodies, continuous, time, q_out):
 
 
 @inner_kernel
-def _first_meeting(settings, stats, search, bodies, collision, continuous, queries_left):
+def _first_meeting(
+    settings: Settings,
+    stats: StepStats,
+    search: Search,
+    bodies: Records[Body],
+    collision: Collision,
+    continuous: Continuous,
+    queries_left: int,
+) -> tuple[float, int, int]:
     """Return when the next two clusters meet, as a fraction of the time left, and their pair.
 
     The pair is -1 if none do. Third, how many queries are left then.
@@ -98,19 +125,19 @@ def _first_meeting(settings, stats, search, bodies, collision, continuous, queri
 
 
 @inlined_kernel
-def _cluster_of(shapes, continuous, number):
+def _cluster_of(shapes: Records[Shape], continuous: Continuous, number: Index) -> int:
     """Return the cluster of the tree that a shape belongs to."""
     return _cluster_of_body(continuous, shapes[number].body)
 
 
 @inlined_kernel
-def _cluster_of_body(continuous, body):
+def _cluster_of_body(continuous: Continuous, body: Index) -> int:
     """Return the cluster of the tree of a body."""
     return continuous.bodies[body].cluster if body >= 0 else _WORLD
 
 
 @inner_kernel
-def _join(bodies, continuous, a, b):
+def _join(bodies: Records[Body], continuous: Continuous, a: int, b: int) -> None:
     """Join two clusters into one, which stops; parts fixed to the world belong to the world."""
     held = continuous.bodies
     placed = min(a, b)
@@ -125,7 +152,9 @@ def _join(bodies, continuous, a, b):
 
 
 @inner_kernel
-def _join_connected(bodies, continuous, connections):
+def _join_connected(
+    bodies: Records[Body], continuous: Continuous, connections: Records[Connection]
+) -> bool:
     """Stop trees that are connected to stopped trees with them.
 
     Returns whether any does.
@@ -141,13 +170,21 @@ def _join_connected(bodies, continuous, connections):
 
 
 @inlined_kernel
-def _has_stopped(continuous, body):
+def _has_stopped(continuous: Continuous, body: Index) -> bool:
     """Return whether a body, not the world, has stopped against others."""
     return body >= 0 and continuous.bodies[body].stopped != 0
 
 
 @inner_kernel
-def _go_together(forest, q, subtrees, continuous, work, cluster, now):
+def _go_together(
+    forest: Forest,
+    q: Vector,
+    subtrees: Records[Subtree],
+    continuous: Continuous,
+    work: Work,
+    cluster: Index,
+    now: float,
+) -> None:
     """Move the trees of a cluster from q_carried on with the velocity of their centre.
 
     This velocity is the velocity of the trees' displacement from q_carried to s.q.
@@ -171,7 +208,16 @@ def _go_together(forest, q, subtrees, continuous, work, cluster, now):
 
 
 @inner_kernel
-def _add_way(forest, subtrees, continuous, directions, root, q, sign, way):
+def _add_way(
+    forest: Forest,
+    subtrees: Records[Subtree],
+    continuous: Continuous,
+    directions: Mat3,
+    root: Index,
+    q: Vector,
+    sign: float,
+    way: Vector,
+) -> float:
     """Add mass times the centre of mass of a free tree to (3,) [kg m], and return the mass."""
     here, moment = subtrees[root], directions[1]
     tree_momentum(forest, q, continuous.carried, root, subtrees, moment)
@@ -184,7 +230,7 @@ def _add_way(forest, subtrees, continuous, directions, root, q, sign, way):
 
 
 @inlined_kernel
-def _set_going(continuous, work, body, velocity):
+def _set_going(continuous: Continuous, work: Work, body: Body, velocity: Vector) -> None:
     """Move a body from q_carried on with its tree's velocity (3,), its joint at rest."""
     k, j = body.v_index, body.q_index
     if body.joint_type == FREE:

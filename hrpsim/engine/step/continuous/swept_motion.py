@@ -6,11 +6,27 @@
 import math
 
 from hrpsim.engine.collision.contacts import place_shape
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import FAST
 from hrpsim.engine.collision.time_of_impact import find_turn, first_closing, way_bound
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Index,
+    IndexTable,
+    MaterialPair,
+    Records,
+    Scene,
+    Settings,
+    Shape,
+    ShapeMotion,
+    StepStats,
+    Vector,
+)
 from hrpsim.engine.constraints.solver_table import PENALTY
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses
+from hrpsim.engine.step.continuous.records import Continuous
 from hrpsim.engine.step.motion.half_turns import turns_freely
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 
@@ -23,13 +39,13 @@ FAR = 1e9
 
 
 @inlined_kernel
-def is_fast(shape):
+def is_fast(shape: Shape) -> bool:
     """Return whether a shape moves by a large part of its thickness in the step."""
     return shape.body >= 0 and shape.travel > FAST * shape.thickness
 
 
 @inner_kernel
-def find_sweeps(s, start, end):
+def find_sweeps(s: Scene, start: Vector, end: Vector) -> None:
     """Write the motion of every shape in the world between two configurations.
 
     Args:
@@ -60,7 +76,7 @@ def find_sweeps(s, start, end):
 
 
 @inlined_kernel
-def _stay(motion):
+def _stay(motion: ShapeMotion) -> None:
     """Make a motion end where it begins."""
     motion.angle = 0.0
     for r in range(3):
@@ -70,7 +86,7 @@ def _stay(motion):
 
 
 @inlined_kernel
-def may_meet(bodies, collision, c):
+def may_meet(bodies: Records[Body], collision: Collision, c: int) -> bool:
     """Return whether candidate pair c of different trees needs a CCD query: fast and near shapes.
 
     Planes need no query: a plane has no other side, so contacts suffice.
@@ -82,7 +98,7 @@ def may_meet(bodies, collision, c):
 
 
 @inner_kernel
-def _is_fast_and_near(collision, c):
+def _is_fast_and_near(collision: Collision, c: int) -> bool:
     """Return whether shapes, one of them fast, are so against each other, and may meet."""
     number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
     a, b = collision.shapes[number_a], collision.shapes[number_b]
@@ -96,13 +112,13 @@ def _is_fast_and_near(collision, c):
 
 
 @inlined_kernel
-def root_of(bodies, shape):
+def root_of(bodies: Records[Body], shape: Shape) -> int:
     """Return the root of the tree that a shape belongs to, -1 for the world."""
     return bodies[shape.body].root if shape.body >= 0 else -1
 
 
 @inner_kernel
-def too_far_apart(collision, c):
+def too_far_apart(collision: Collision, c: int) -> bool:
     """Return whether the shapes of candidate pair c are too far apart to meet in this step.
 
     collision.motions must be the motions of half the step.
@@ -114,7 +130,7 @@ def too_far_apart(collision, c):
 
 
 @inlined_kernel
-def _are_apart(a, b, way):
+def _are_apart(a: Shape, b: Shape, way: float) -> bool:
     """Return whether two shapes cannot meet that move by `way` [m] against each other."""
     square = 0.0
     for r in range(3):
@@ -124,7 +140,15 @@ def _are_apart(a, b, way):
 
 
 @inner_kernel
-def meeting_of(settings, stats, collision, c, free_share, held_share, queries_left):
+def meeting_of(
+    settings: Settings,
+    stats: StepStats,
+    collision: Collision,
+    c: int,
+    free_share: float,
+    held_share: float,
+    queries_left: int,
+) -> tuple[float, int, bool]:
     """Find the time at which the shapes of candidate pair c meet.
 
     Shapes may penetrate by a fraction of the thinner shape's thickness, and always by the slop.
@@ -148,13 +172,13 @@ def meeting_of(settings, stats, collision, c, free_share, held_share, queries_le
 
 
 @inlined_kernel
-def is_penalty(solver_choice, a, b):
+def is_penalty(solver_choice: IndexTable, a: Shape, b: Shape) -> bool:
     """Return whether the contacts of two shapes are penalty contacts, which yield."""
     return solver_choice[a.solver_class, b.solver_class] == PENALTY
 
 
 @inlined_kernel
-def is_ballistic(forest, body, shape):
+def is_ballistic(forest: Forest, body: Index, shape: Shape) -> bool:
     """Return whether a shape is a ball about the origin of a free body, or belongs to the world.
 
     A sleeping body counts like an awake one.
@@ -166,12 +190,14 @@ def is_ballistic(forest, body, shape):
 
 
 @inlined_kernel
-def both_fly(continuous, a, b):
+def both_fly(continuous: Continuous, a: Shape, b: Shape) -> bool:
     """Return whether impacts of two shapes with each other have exact times."""
     return continuous.state[0].ballistic != 0 and a.ballistic > 0 and b.ballistic > 0
 
 
 @inlined_kernel
-def bounce_in_flight(materials, continuous, a, b):
+def bounce_in_flight(
+    materials: Records[MaterialPair], continuous: Continuous, a: Shape, b: Shape
+) -> bool:
     """Return whether two shapes bounce off each other, at an exact time."""
     return both_fly(continuous, a, b) and materials[a.material, b.material].restitution > 0.0

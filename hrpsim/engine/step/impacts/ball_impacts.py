@@ -11,6 +11,16 @@ again.
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Ball,
+    Contact,
+    Impact,
+    Index,
+    Island,
+    Records,
+    Scene,
+    Settings,
+)
 from hrpsim.engine.constraints.impact_rows import (
     ABSENT,
     OPEN,
@@ -23,6 +33,8 @@ from hrpsim.engine.constraints.impact_rows import (
     takes_part,
     wanted_rate,
 )
+from hrpsim.engine.constraints.rows import Rows
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.step.impacts.impact_place import place_contact
 from hrpsim.engine.step.impacts.impact_round import (
     EXACT,
@@ -34,12 +46,15 @@ from hrpsim.engine.step.impacts.impact_round import (
     sweep_listed,
     task_of_round,
 )
+from hrpsim.engine.step.scene.islands import Islands
 
 _END = -1  # of a list of balls or contacts
 
 
 @inner_kernel
-def resolve_ball_impacts(s, island_number, left, most_rounds):
+def resolve_ball_impacts(
+    s: Scene, island_number: Index, left: int, most_rounds: int
+) -> tuple[int, float]:
     """Resolve the impacts of an island of free balls, the earliest first.
 
     Args:
@@ -82,7 +97,9 @@ def resolve_ball_impacts(s, island_number, left, most_rounds):
 
 
 @inner_kernel
-def _list_contacts(settings, contacts, rows, balls, island):
+def _list_contacts(
+    settings: Settings, contacts: Records[Contact], rows: Rows, balls: Records[Ball], island: Island
+) -> int:
     """Write the list of each ball's contacts, and of the balls, and return the first of these."""
     for k in range(island.first, island.contact_end):
         contact = contacts[rows.island_rows[k] // 3]
@@ -112,7 +129,7 @@ def _list_contacts(settings, contacts, rows, balls, island):
 
 
 @inlined_kernel
-def _next_of(contacts, rows, number, body):
+def _next_of(contacts: Records[Contact], rows: Rows, number: Index, body: Index) -> int:
     """Return the contact after a contact in the list of a ball."""
     if contacts[number // 3].body_a == body:
         return rows.impacts[number].next_of_a
@@ -120,14 +137,14 @@ def _next_of(contacts, rows, number, body):
 
 
 @inlined_kernel
-def _partner(contacts, number, body):
+def _partner(contacts: Records[Contact], number: Index, body: Index) -> int:
     """Return the other body of a contact, negative for the world."""
     contact = contacts[number // 3]
     return contact.body_b if contact.body_a == body else contact.body_a
 
 
 @inner_kernel
-def _event_time(settings, impact, now):
+def _event_time(settings: Settings, impact: Impact, now: float) -> float:
     """Return when a gap strikes or comes to rest next [s]."""
     if impact.state == OPEN:
         return closing_time(impact, now)
@@ -137,7 +154,7 @@ def _event_time(settings, impact, now):
 
 
 @inner_kernel
-def _next_time(balls, first):
+def _next_time(balls: Records[Ball], first: Index) -> float:
     """Return when anything happens next to a ball of the list."""
     earliest, body = math.inf, first
     while body != _END:
@@ -148,7 +165,7 @@ def _next_time(balls, first):
 
 
 @inner_kernel
-def _find_struck(s, first, now):
+def _find_struck(s: Scene, first: Index, now: float) -> tuple[int, int]:
     """List the balls with an impact at `now`, or a contact that comes to rest.
 
     Returns the first of them and how many contacts were read.
@@ -173,7 +190,7 @@ def _find_struck(s, first, now):
 
 
 @inlined_kernel
-def _add_struck(balls, struck, body):
+def _add_struck(balls: Records[Ball], struck: int, body: Index) -> int:
     """Put a ball in front of the list of struck balls if it is not listed yet; return the first."""
     ball = balls[body]
     if ball.struck:
@@ -183,7 +200,7 @@ def _add_struck(balls, struck, body):
 
 
 @inner_kernel
-def _strikes(s, number, now):
+def _strikes(s: Scene, number: Index, now: float) -> bool:
     """Return whether a gap whose event is due strikes.
 
     The gap is found again for `now` [s] first. A gap that closes slowly rests from now on, and
@@ -208,7 +225,7 @@ def _strikes(s, number, now):
 
 
 @inner_kernel
-def _earliest(contacts, rows, balls, body):
+def _earliest(contacts: Records[Contact], rows: Rows, balls: Records[Ball], body: Index) -> float:
     """Return the earliest event of a ball's contacts [s]."""
     earliest, number = math.inf, balls[body].first_contact
     while number != _END:
@@ -218,7 +235,7 @@ def _earliest(contacts, rows, balls, body):
 
 
 @inlined_kernel
-def _joins_round(s, number, now):
+def _joins_round(s: Scene, number: Index, now: float) -> bool:
     """Return whether a row that is not chosen yet closes or rests at `now` [s], placed there."""
     impact = s.rows.impacts[number]
     if impact.chosen or impact.state == ABSENT or not is_closed(impact, now):
@@ -230,7 +247,7 @@ def _joins_round(s, number, now):
 
 
 @inner_kernel
-def _choose_round(s, island, struck, now):
+def _choose_round(s: Scene, island: Island, struck: int, now: float) -> int:
     """List the rows that take part in the impact of these balls, and their target velocities.
 
     A ball that touches a struck ball is struck as well. Returns how many contacts were read.
@@ -258,7 +275,9 @@ def _choose_round(s, island, struck, now):
 
 
 @inner_kernel
-def _leave_out_who_waits(settings, constrained, rows, islands, now):
+def _leave_out_who_waits(
+    settings: Settings, constrained: ConstraintBodies, rows: Rows, islands: Islands, now: float
+) -> None:
     """Keep the listed rows that take part in this round, and write their targets.
 
     A gap that closes slowly comes to rest by itself. Together with impacts it would lose energy.
@@ -281,7 +300,7 @@ def _leave_out_who_waits(settings, constrained, rows, islands, now):
 
 
 @inner_kernel
-def _fastest(rows, islands, now):
+def _fastest(rows: Rows, islands: Islands, now: float) -> float:
     """Return the fastest rate at which a listed gap closes on [m/s]."""
     fastest = 0.0
     for k in range(islands.chosen[0].end):
@@ -291,7 +310,15 @@ def _fastest(rows, islands, now):
 
 
 @inner_kernel
-def _find_contacts_again(settings, contacts, constrained, rows, balls, struck, now):
+def _find_contacts_again(
+    settings: Settings,
+    contacts: Records[Contact],
+    constrained: ConstraintBodies,
+    rows: Rows,
+    balls: Records[Ball],
+    struck: int,
+    now: float,
+) -> int:
     """Write the present motion of the struck balls' gaps, and return the number of these gaps."""
     queries, body = 0, struck
     while body != _END:

@@ -10,16 +10,41 @@ rest that is struck may reach another ball within the same step. Contacts are th
 import math
 
 from hrpsim.engine.collision.contacts import far_apart
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import FAST, look_ahead, relative_way
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Counts,
+    Impact,
+    Index,
+    Island,
+    MaterialPair,
+    Records,
+    Row,
+    Scene,
+    Settings,
+    Shape,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING, is_at_rest
-from hrpsim.engine.constraints.rows import CONTACT_ROW, LOWER_LIMIT, is_one_sided, row_velocity
+from hrpsim.engine.constraints.rows import (
+    CONTACT_ROW,
+    LOWER_LIMIT,
+    Rows,
+    is_one_sided,
+    row_velocity,
+)
 from hrpsim.engine.constraints.solver_table import ITERATIVE, PENALTY
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.solvers.impulses import apply_impulse
 from hrpsim.engine.spatial.vector import point_velocity
 from hrpsim.engine.step.continuous.swept_motion import FAR
 from hrpsim.engine.step.impacts.impact_place import NEVER, drifted
 from hrpsim.engine.step.impacts.impact_round import begin_choice, choose, solve_listed
+from hrpsim.engine.step.impacts.records import Impacts
 from hrpsim.model.shapes.geometry import PLANE
 
 # Margin of the wider search beyond the driven distance, so that the next search suffices.
@@ -29,13 +54,22 @@ _MOST_SEARCHES = 40
 
 
 @inlined_kernel
-def _materials_of(shapes, materials, contact):
+def _materials_of(
+    shapes: Records[Shape], materials: Records[MaterialPair], contact: Contact
+) -> MaterialPair:
     """Return the MATERIAL_PAIR of a contact."""
     return materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
 
 
 @inner_kernel
-def _gap_of(settings, forest, q, collision, materials, row):
+def _gap_of(
+    settings: Settings,
+    forest: Forest,
+    q: Vector,
+    collision: Collision,
+    materials: Records[MaterialPair],
+    row: Row,
+) -> tuple[float, float]:
     """Return the gap of a one-sided row [m or rad] and the largest gap at which it may rest."""
     if row.kind == CONTACT_ROW:
         contact = collision.contacts[row.source]
@@ -50,7 +84,7 @@ def _gap_of(settings, forest, q, collision, materials, row):
 
 
 @inlined_kernel
-def _is_beyond(contacts, island, row):
+def _is_beyond(contacts: Records[Contact], island: Island, row: Row) -> bool:
     """Return whether a row belongs to a contact that counts only where impacts are timed."""
     if island.timed or row.kind != CONTACT_ROW:
         return False
@@ -58,7 +92,9 @@ def _is_beyond(contacts, island, row):
 
 
 @inner_kernel
-def bounces(collision, materials, rows, island):
+def bounces(
+    collision: Collision, materials: Records[MaterialPair], rows: Rows, island: Island
+) -> bool:
     """Return whether any contact of an island has restitution."""
     for k in range(island.first, island.contact_end):
         contact = collision.contacts[rows.island_rows[k] // 3]
@@ -68,7 +104,16 @@ def bounces(collision, materials, rows, island):
 
 
 @inner_kernel
-def may_have_impacts(settings, forest, q, collision, materials, constrained, rows, island):
+def may_have_impacts(
+    settings: Settings,
+    forest: Forest,
+    q: Vector,
+    collision: Collision,
+    materials: Records[MaterialPair],
+    constrained: ConstraintBodies,
+    rows: Rows,
+    island: Island,
+) -> bool:
     """Return whether an island has restitution and a gap that may close in this step, fast."""
     bounces = closes = False
     for k in range(island.first, island.end):
@@ -86,7 +131,9 @@ def may_have_impacts(settings, forest, q, collision, materials, constrained, row
 
 
 @inlined_kernel
-def _may_close(settings, constrained, row, gap, closed):
+def _may_close(
+    settings: Settings, constrained: ConstraintBodies, row: Row, gap: float, closed: float
+) -> bool:
     """Return whether a gap may close in this step, faster than the threshold.
 
     gap: [m].
@@ -101,7 +148,16 @@ def _may_close(settings, constrained, row, gap, closed):
 
 
 @inner_kernel
-def needs_support(settings, forest, q, collision, materials, constrained, rows, island):
+def needs_support(
+    settings: Settings,
+    forest: Forest,
+    q: Vector,
+    collision: Collision,
+    materials: Records[MaterialPair],
+    constrained: ConstraintBodies,
+    rows: Rows,
+    island: Island,
+) -> bool:
     """Return whether anything but free flight moves an island until an impact.
 
     Args:
@@ -125,7 +181,15 @@ def needs_support(settings, forest, q, collision, materials, constrained, rows, 
 
 
 @inlined_kernel
-def _supports(settings, forest, q, collision, materials, constrained, row):
+def _supports(
+    settings: Settings,
+    forest: Forest,
+    q: Vector,
+    collision: Collision,
+    materials: Records[MaterialPair],
+    constrained: ConstraintBodies,
+    row: Row,
+) -> bool:
     """Return whether a row acts from the start of the step on, and not only when its gap closes."""
     if not is_one_sided(row):
         return True
@@ -136,7 +200,7 @@ def _supports(settings, forest, q, collision, materials, constrained, row):
 
 
 @inlined_kernel
-def _choose_supports(s, island):
+def _choose_supports(s: Scene, island: Island) -> None:
     """Choose the rows of an island that hold it; clear the impulses of all others."""
     rows, constrained = s.rows.rows, s.constrained
     begin_choice(s.islands)
@@ -155,7 +219,7 @@ def _choose_supports(s, island):
 
 
 @inner_kernel
-def find_support(s, island_number):
+def find_support(s: Scene, island_number: Index) -> None:
     """Add the constraints that hold an island at the start of the step to its acceleration.
 
     A ball that lies on the floor must not fall until another ball strikes it. If impacts are timed,
@@ -186,7 +250,7 @@ def find_support(s, island_number):
 
 
 @inner_kernel
-def begin_island(s, island):
+def begin_island(s: Scene, island: Island) -> None:
     """Write the state of an island's rows at the start of the step."""
     contacts = s.collision.contacts
     for k in range(island.first, island.end):
@@ -203,7 +267,7 @@ def begin_island(s, island):
 
 
 @inlined_kernel
-def _begin_gap(s, row, impact, timed, drift):
+def _begin_gap(s: Scene, row: Row, impact: Impact, timed: int, drift: float) -> None:
     """Write the state of the gap of a one-sided row, unless the row yields and does not bounce.
 
     drift: time from the start of the step to where the row was found [s].
@@ -225,7 +289,7 @@ def _begin_gap(s, row, impact, timed, drift):
 
 
 @inlined_kernel
-def _read_material(s, row, impact, is_closed):
+def _read_material(s: Scene, row: Row, impact: Impact, is_closed: bool) -> bool:
     """Write the restitution of a contact; return whether the contact is closed and yields."""
     pair = _materials_of(s.collision.shapes, s.materials, s.collision.contacts[row.source])
     impact.restitution = pair.restitution
@@ -234,7 +298,7 @@ def _read_material(s, row, impact, is_closed):
 
 
 @inlined_kernel
-def _any_comes_near(s):
+def _any_comes_near(s: Scene) -> bool:
     """Return whether impacts drive two shapes near each other that have no contact."""
     collision, contacts = s.collision, s.collision.contacts
     for c in range(s.search[0].candidate_count):
@@ -250,7 +314,7 @@ def _any_comes_near(s):
 
 
 @inner_kernel
-def widen_search(s):
+def widen_search(s: Scene) -> bool:
     """Return whether a shape is driven to a place where another may be; write how far.
 
     The distances are written into the shapes.
@@ -269,7 +333,7 @@ def widen_search(s):
 
 
 @inner_kernel
-def _look_further(s, a, b):
+def _look_further(s: Scene, a: Shape, b: Shape) -> tuple[float, float]:
     """Return how far contacts of two shapes were searched, and how much impacts add to that [m]."""
     settings = s.settings[0]
     near = look_ahead(settings, s.forest, s.kinematics, a, b)
@@ -289,7 +353,7 @@ def _look_further(s, a, b):
 
 
 @inner_kernel
-def _way_after_impacts(s, a, b):
+def _way_after_impacts(s: Scene, a: Shape, b: Shape) -> float:
     """Return a bound on the relative motion of two shapes in a step after its impacts [m]."""
     if a.radius < b.radius:
         return _way_at(s, a, b, a.center)
@@ -300,7 +364,7 @@ def _way_after_impacts(s, a, b):
 
 
 @inlined_kernel
-def _way_at(s, a, b, center):
+def _way_at(s: Scene, a: Shape, b: Shape, center: Vec3) -> float:
     """Return the bound for points in the ball about the smaller shape, of this centre (3,) [m]."""
     x, y, z, p, q, r = _motion_after_impacts(s, a.body, center)
     u, v, w, d, e, f = _motion_after_impacts(s, b.body, center)
@@ -310,7 +374,7 @@ def _way_at(s, a, b, center):
 
 
 @inner_kernel
-def _motion_after_impacts(s, body, point):
+def _motion_after_impacts(s: Scene, body: Index, point: Vec3) -> tuple[float, ...]:
     """Return the velocity of a body's point (3,) and its angular velocity after the impacts."""
     origin = s.kinematics[s.forest.bodies[body].root].origin
     x, y, z = point[0] - origin[0], point[1] - origin[1], point[2] - origin[2]
@@ -325,7 +389,7 @@ def _motion_after_impacts(s, body, point):
 
 
 @inner_kernel
-def _find_gained(s):
+def _find_gained(s: Scene) -> bool:
     """Write the motion that impacts add to each shape, and return whether there is any."""
     collision, constrained, dt = s.collision, s.constrained, s.settings[0].time_step
     any_gained = False
@@ -353,7 +417,7 @@ def _find_gained(s):
 
 
 @inner_kernel
-def _have_contact(counts, contacts, a, b):
+def _have_contact(counts: Counts, contacts: Records[Contact], a: int, b: int) -> bool:
     """Return whether there is a contact of two shapes."""
     for c in range(counts.contact_count):
         contact = contacts[c]
@@ -363,7 +427,7 @@ def _have_contact(counts, contacts, a, b):
 
 
 @inner_kernel
-def forget_driven(collision, impacts):
+def forget_driven(collision: Collision, impacts: Impacts) -> None:
     """Clear the distances by which impacts drive shapes, at the end of a step."""
     impacts.state[0].wider_searches = 0
     for k in range(collision.moving.shape[0]):

@@ -13,11 +13,26 @@ import math
 
 from hrpsim.engine.collision.contacts import place_shape
 from hrpsim.engine.collision.manifold import collide_simple
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Index,
+    Island,
+    Mat3,
+    Records,
+    Scene,
+    Settings,
+    Shape,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.constraints.contact_rows import move_contact_rows, tangents
 from hrpsim.engine.constraints.impact_rows import OPEN, RESTING, gap_at, separates
-from hrpsim.engine.constraints.rows import row_velocity
+from hrpsim.engine.constraints.rows import Rows, row_velocity
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.step.continuous.drift import takes_start_force
+from hrpsim.engine.step.continuous.records import Continuous
 from hrpsim.engine.step.continuous.swept_motion import is_ballistic
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 
@@ -26,13 +41,13 @@ NEVER = -1.0
 
 
 @inlined_kernel
-def meets_sphere(a, b):
+def meets_sphere(a: Shape, b: Shape) -> bool:
     """Return whether one of two shapes is a sphere and the other has a closed form with it."""
     return min(a.kind, b.kind) == SPHERE and max(a.kind, b.kind) != MESH
 
 
 @inner_kernel
-def is_timed(forest, collision, rows, island):
+def is_timed(forest: Forest, collision: Collision, rows: Rows, island: Island) -> bool:
     """Return whether the impacts of an island can happen at their times within the step.
 
     This is possible if only contacts act, on balls that are alone in their trees. These balls fly
@@ -56,7 +71,13 @@ def is_timed(forest, collision, rows, island):
 
 
 @inlined_kernel
-def drifted(settings, contacts, continuous, island, number):
+def drifted(
+    settings: Settings,
+    contacts: Records[Contact],
+    continuous: Continuous,
+    island: Island,
+    number: Index,
+) -> float:
     """Return the drift time of the poses at which the contact of row `number` was found [s].
 
     Timed impacts begin at the start of the step. Other impacts happen at the poses of the contacts.
@@ -72,7 +93,7 @@ def drifted(settings, contacts, continuous, island, number):
 
 
 @inner_kernel
-def place_at_start(s, island):
+def place_at_start(s: Scene, island: Island) -> None:
     """Find the contacts of an island of fast balls again for the start of the step.
 
     In the middle of the step the balls may have passed each other. The gap of a contact is then the
@@ -94,7 +115,7 @@ def place_at_start(s, island):
 
 
 @inner_kernel
-def place_contact(s, number, now):
+def place_contact(s: Scene, number: Index, now: float) -> None:
     """Find the contact of normal row `number` again for `now` [s], and write its rows.
 
     The contact stays unchanged if the shapes do not meet there any more.
@@ -128,7 +149,7 @@ def place_contact(s, number, now):
 
 
 @inner_kernel
-def _displacement(s, body, axis, now):
+def _displacement(s: Scene, body: Index, axis: int, now: float) -> float:
     """Return the displacement of a single body along an axis from contact search to `now` [m].
 
     Contacts of a semi-implicit step are found in its middle.
@@ -146,7 +167,7 @@ def _displacement(s, body, axis, now):
 
 
 @inlined_kernel
-def _from_origin(s, body, now, point):
+def _from_origin(s: Scene, body: Index, now: float, point: Vec3) -> None:
     """Make a point in the world relative to the origin of a body at `now`."""
     if body >= 0:
         for r in range(3):
@@ -154,7 +175,7 @@ def _from_origin(s, body, now, point):
 
 
 @inner_kernel
-def _turn_impulse(contact, normal, directions):
+def _turn_impulse(contact: Contact, normal: Vector, directions: Mat3) -> None:
     """Write the impact impulse in components along a new normal and its tangents."""
     total = directions[0]
     n, impact_impulse = contact.normal, contact.impact_impulse
@@ -170,7 +191,7 @@ def _turn_impulse(contact, normal, directions):
 
 
 @inner_kernel
-def _start_from(s, number, now, gap):
+def _start_from(s: Scene, number: Index, now: float, gap: float) -> None:
     """Write a contact's rows for its new place, and the motion of its gap from there."""
     rows, impact = s.rows.rows, s.rows.impacts[number]
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]

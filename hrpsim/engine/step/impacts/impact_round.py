@@ -17,6 +17,7 @@ rates u before and u' after. A round that gives energy is done again with less r
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Island, Row, Scene, Settings
 from hrpsim.engine.constraints.impact_rows import (
     ABSENT,
     OPEN,
@@ -29,16 +30,19 @@ from hrpsim.engine.constraints.impact_rows import (
 from hrpsim.engine.constraints.rows import (
     CONTACT_ROW,
     VELOCITY,
+    Rows,
     is_one_sided,
     row_velocity,
     takes_time,
 )
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.solvers.impulses import apply_impulse
 from hrpsim.engine.solvers.projected_gauss_seidel import solve
 from hrpsim.engine.step.impacts.inelastic_impacts import count_impulse
 from hrpsim.engine.step.rows.attempts import Attempt, Task, order_of
 from hrpsim.engine.step.rows.constraint_wrenches import add_impact_impulse, add_wrench
 from hrpsim.engine.step.rows.direct_island import is_direct_island, solve_direct_island
+from hrpsim.engine.step.scene.islands import Islands
 from hrpsim.engine.step.scene.records import WHOLE
 from hrpsim.engine.step.scene.status import DONE
 
@@ -53,13 +57,13 @@ _HALVINGS = 30
 
 
 @inlined_kernel
-def _row_count(row):
+def _row_count(row: Row) -> int:
     """Return how many rows a contact or another constraint has, from its first on."""
     return 3 if row.kind == CONTACT_ROW else 1
 
 
 @inner_kernel
-def note_rates(constrained, rows, islands):
+def note_rates(constrained: ConstraintBodies, rows: Rows, islands: Islands) -> None:
     """Save the velocities of the listed rows before the round."""
     chosen = islands.chosen[0]
     for k in range(chosen.end):
@@ -69,7 +73,7 @@ def note_rates(constrained, rows, islands):
 
 
 @inner_kernel
-def gives_energy(constrained, rows, islands):
+def gives_energy(constrained: ConstraintBodies, rows: Rows, islands: Islands) -> bool:
     """Return whether contacts and limits do work on the whole in this round.
 
     Rigid constraints keep their velocity: a moving drive may do work in any impact.
@@ -89,7 +93,14 @@ def gives_energy(constrained, rows, islands):
 
 
 @inner_kernel
-def ask_for_less(settings, constrained, rows, islands, now, part):
+def ask_for_less(
+    settings: Settings,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    islands: Islands,
+    now: float,
+    part: float,
+) -> None:
     """Undo a round; set the targets of the listed rows to this part of their restitution."""
     chosen, velocity = islands.chosen[0], constrained.velocity
     threshold = settings.restitution_threshold
@@ -107,7 +118,7 @@ def ask_for_less(settings, constrained, rows, islands, now, part):
 
 
 @inner_kernel
-def solve_round(s, island_number, now):
+def solve_round(s: Scene, island_number: Index, now: float) -> int:
     """Solve the rows that strike at `now` [s], and the other rows that take part.
 
     Returns:
@@ -129,7 +140,7 @@ def solve_round(s, island_number, now):
 
 
 @inner_kernel
-def _solve_without_gain(s, island_number, now, tolerance):
+def _solve_without_gain(s: Scene, island_number: Index, now: float, tolerance: float) -> int:
     """Solve a round that gained energy again, with the largest restitution that gains none.
 
     Returns how many updates that took.
@@ -149,7 +160,7 @@ def _solve_without_gain(s, island_number, now, tolerance):
 
 
 @inner_kernel
-def _fastest_approach(rows, island, now):
+def _fastest_approach(rows: Rows, island: Island, now: float) -> float:
     """Return the fastest rate at which a closed gap of an island closes on [m/s]."""
     fastest = 0.0
     for k in range(island.first, island.end):
@@ -161,7 +172,15 @@ def _fastest_approach(rows, island, now):
 
 
 @inner_kernel
-def _choose(settings, constrained, rows, islands, island, now, fastest):
+def _choose(
+    settings: Settings,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    islands: Islands,
+    island: Island,
+    now: float,
+    fastest: float,
+) -> None:
     """List the rows of a round, write their targets, and clear all impulses of the island."""
     velocity = constrained.velocity
     threshold = settings.restitution_threshold
@@ -183,7 +202,7 @@ def _choose(settings, constrained, rows, islands, island, now, fastest):
 
 
 @inlined_kernel
-def empty_tangents(constrained, rows, number, late):
+def empty_tangents(constrained: ConstraintBodies, rows: Rows, number: Index, late: float) -> None:
     """Start the friction of a contact without impulses, `late` after the step's start."""
     for tangent in (rows.rows[number + 1], rows.rows[number + 2]):
         tangent.impulse = 0.0
@@ -191,7 +210,7 @@ def empty_tangents(constrained, rows, number, late):
 
 
 @inlined_kernel
-def begin_choice(islands):
+def begin_choice(islands: Islands) -> None:
     """Empty the list of rows that are solved in an island."""
     chosen = islands.chosen[0]
     chosen.first = chosen.contact_end = chosen.end = 0
@@ -199,7 +218,7 @@ def begin_choice(islands):
 
 
 @inlined_kernel
-def choose(rows, islands, number):
+def choose(rows: Rows, islands: Islands, number: Index) -> None:
     """List a contact's rows, or one row: contacts first, in the order of their island."""
     chosen, row, impact = islands.chosen[0], rows.rows[number], rows.impacts[number]
     rows.chosen[chosen.end] = number
@@ -211,7 +230,7 @@ def choose(rows, islands, number):
 
 
 @inner_kernel
-def _leave_out_rest(rows, island):
+def _leave_out_rest(rows: Rows, island: Island) -> None:
     """Clear the impulses of rows that are not listed, for the direct solver reads all rows."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
@@ -220,7 +239,7 @@ def _leave_out_rest(rows, island):
 
 
 @inlined_kernel
-def sweep_listed(s, k, task):
+def sweep_listed(s: Scene, k: Index, task: Task) -> int:
     """Sweep over the listed rows of an island, from and to constrained.velocity."""
     island, chosen, rows = s.islands.ranges[k], s.islands.chosen[0], s.rows
     island.sweeps, island.residual, island.converged = solve(
@@ -241,7 +260,7 @@ def sweep_listed(s, k, task):
 
 
 @inlined_kernel
-def _solve_listed_directly(s, k, task):
+def _solve_listed_directly(s: Scene, k: Index, task: Task) -> int:
     """Solve the listed rows of the direct island; rows that are not listed have no impulses."""
     _leave_out_rest(s.rows, s.islands.ranges[k])
     return solve_direct_island(s, task.tolerance, VELOCITY)
@@ -259,13 +278,13 @@ _first_attempt, _, _attempt = order_of(IMPACTS, tuple(IMPACTS))
 
 
 @inlined_kernel
-def task_of_round(islands, tolerance):
+def task_of_round(islands: Islands, tolerance: float) -> Task:
     """Return the task to solve the listed rows to `tolerance` [m/s]."""
     return Task(WHOLE, max(_SWEEPS, _UPDATES // max(islands.chosen[0].end, 1)), tolerance)
 
 
 @inner_kernel
-def solve_listed(s, k, tolerance):
+def solve_listed(s: Scene, k: Index, tolerance: float) -> int:
     """Solve the listed rows of island `k` to `tolerance` [m/s].
 
     Returns:
@@ -277,7 +296,7 @@ def solve_listed(s, k, tolerance):
 
 
 @inner_kernel
-def apply_round(s, now):
+def apply_round(s: Scene, now: float) -> None:
     """Add up the impulses of a round, and the correction of positions for impacts at `now`."""
     rows, chosen, constrained = s.rows.rows, s.islands.chosen[0], s.constrained
     for k in range(chosen.end):
@@ -297,7 +316,9 @@ def apply_round(s, now):
 
 
 @inner_kernel
-def find_gaps(settings, constrained, rows, island):
+def find_gaps(
+    settings: Settings, constrained: ConstraintBodies, rows: Rows, island: Island
+) -> None:
     """Write the motion of an island's gaps by the present velocities."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
@@ -306,7 +327,7 @@ def find_gaps(settings, constrained, rows, island):
 
 
 @inlined_kernel
-def find_gap(settings, constrained, rows, number):
+def find_gap(settings: Settings, constrained: ConstraintBodies, rows: Rows, number: Index) -> None:
     """Write the motion of the gap of row `number` by the present velocities."""
     row, impact = rows.rows[number], rows.impacts[number]
     impact.rate = row_velocity(row, constrained.velocity)

@@ -16,6 +16,18 @@ own rows. Between balls with timed impacts, such gaps come to rest at their time
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Counts,
+    Impact,
+    Index,
+    Island,
+    Records,
+    Scene,
+    Settings,
+    StepStats,
+    Vector,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.impact_rows import (
     ABSENT,
@@ -27,9 +39,12 @@ from hrpsim.engine.constraints.impact_rows import (
     is_closed,
     is_impact,
 )
-from hrpsim.engine.constraints.rows import is_one_sided
+from hrpsim.engine.constraints.rows import Rows, is_one_sided
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.step.continuous.drift import takes_start_force
+from hrpsim.engine.step.continuous.records import Continuous
 from hrpsim.engine.step.impacts.ball_impacts import resolve_ball_impacts
 from hrpsim.engine.step.impacts.impact_island import (
     begin_island,
@@ -44,6 +59,7 @@ from hrpsim.engine.step.impacts.impact_round import find_gaps, solve_round
 from hrpsim.engine.step.impacts.inelastic_impacts import change_velocity
 from hrpsim.engine.step.motion.half_turns import turns_freely
 from hrpsim.engine.step.rows.constraint_wrenches import clear_wrenches, forget_impact_impulses
+from hrpsim.engine.step.scene.records import Start
 from hrpsim.engine.step.scene.status import DONE, RESOLVED, WIDER_SEARCH
 
 # Rounds in one island in a step: a number, and more for each of its constraint blocks. Gaps that
@@ -57,7 +73,7 @@ _UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 
 
 @lazy_kernel(feature="restitution")
-def resolve_impacts(s):
+def resolve_impacts(s: Scene) -> int:
     """Change s.velocity, and s.q with it, where gaps close with restitution.
 
     Returns DONE if nothing changed. Returns RESOLVED if the rows must be written again. Returns
@@ -95,7 +111,7 @@ def resolve_impacts(s):
 
 
 @inlined_kernel
-def _resolve_islands(s):
+def _resolve_islands(s: Scene) -> None:
     """Resolve the impacts of every island that may have some, within the updates of the step."""
     ranges = s.islands.ranges
     most = _UPDATES * (_OF_FAST if s.continuous.state[0].ballistic else 1)
@@ -112,7 +128,7 @@ def _resolve_islands(s):
 
 
 @inlined_kernel
-def _find_meeting(s):
+def _find_meeting(s: Scene) -> tuple[int, bool]:
     """Note which islands may have impacts, and which have exact times.
 
     Returns whether any may, and whether contacts were computed again for the start of the step.
@@ -141,7 +157,7 @@ def _find_meeting(s):
 
 
 @inlined_kernel
-def _lead(settings, timed):
+def _lead(settings: Settings, timed: bool) -> float:
     """Return w of the integrator's free flight, q' = q + dt v + w dt^2 a.
 
     For a flight from the start of a semi-implicit step, w is 1/2. From the middle of the step to
@@ -152,7 +168,15 @@ def _lead(settings, timed):
 
 
 @inner_kernel
-def _take_mean_velocity(settings, counts, contacts, constrained, rows, ranges, continuous):
+def _take_mean_velocity(
+    settings: Settings,
+    counts: Counts,
+    contacts: Records[Contact],
+    constrained: ConstraintBodies,
+    rows: Rows,
+    ranges: Records[Island],
+    continuous: Continuous,
+) -> None:
     """Replace the velocity at the start by the velocity of the integrator's parabola."""
     _mark_timed(counts, contacts, rows, ranges, continuous)
     for number in range(counts.constrained_count):
@@ -166,7 +190,13 @@ def _take_mean_velocity(settings, counts, contacts, constrained, rows, ranges, c
 
 
 @inner_kernel
-def _mark_timed(counts, contacts, rows, ranges, continuous):
+def _mark_timed(
+    counts: Counts,
+    contacts: Records[Contact],
+    rows: Rows,
+    ranges: Records[Island],
+    continuous: Continuous,
+) -> None:
     """Mark the bodies whose impacts are timed."""
     held = continuous.bodies
     for i in range(held.shape[0]):
@@ -184,7 +214,7 @@ def _mark_timed(counts, contacts, rows, ranges, continuous):
 
 
 @inner_kernel
-def _resolve_island(s, island_number, left):
+def _resolve_island(s: Scene, island_number: Index, left: int) -> int:
     """Resolve the impacts of an island, the earliest first, until nothing strikes any more.
 
     Returns how many of the updates that are `left` it did not take.
@@ -201,7 +231,9 @@ def _resolve_island(s, island_number, left):
 
 
 @inner_kernel
-def _resolve_at_start(s, island_number, left, most_rounds):
+def _resolve_at_start(
+    s: Scene, island_number: Index, left: int, most_rounds: int
+) -> tuple[int, float]:
     """Resolve the impacts of an island in the order of their times; bodies do not move.
 
     Returns:
@@ -223,7 +255,9 @@ def _resolve_at_start(s, island_number, left, most_rounds):
 
 
 @inner_kernel
-def _count_left(settings, stats, rows, island, now):
+def _count_left(
+    settings: Settings, stats: StepStats, rows: Rows, island: Island, now: float
+) -> None:
     """Count the gaps that still close when there were too many rounds."""
     for k in range(island.first, island.end):
         impact = rows.impacts[rows.island_rows[k]]
@@ -237,7 +271,7 @@ def _count_left(settings, stats, rows, island, now):
 
 
 @inner_kernel
-def _next_time(settings, rows, island, now):
+def _next_time(settings: Settings, rows: Rows, island: Island, now: float) -> float:
     """Return when the next gap of an island strikes, infinity for none in this step.
 
     Gaps that close more slowly before that come to rest.
@@ -260,7 +294,7 @@ def _next_time(settings, rows, island, now):
 
 
 @inlined_kernel
-def _settle(rows, island, threshold, now, limit):
+def _settle(rows: Rows, island: Island, threshold: float, now: float, limit: float) -> None:
     """Let the gaps rest that close until `limit` [s] more slowly than the threshold."""
     for k in range(island.first, island.end):
         impact = rows.impacts[rows.island_rows[k]]
@@ -271,7 +305,14 @@ def _settle(rows, island, threshold, now, limit):
 
 
 @inner_kernel
-def _end_island(settings, contacts, constrained, rows, continuous, island):
+def _end_island(
+    settings: Settings,
+    contacts: Records[Contact],
+    constrained: ConstraintBodies,
+    rows: Rows,
+    continuous: Continuous,
+    island: Island,
+) -> None:
     """Write the gaps that impacts leave into the step's contact rows.
 
     A row compares its gap with a step at the velocity at the step's end. A gap that the bodies' own
@@ -297,7 +338,9 @@ def _end_island(settings, contacts, constrained, rows, continuous, island):
 
 
 @inlined_kernel
-def _gap_of_row(settings, contact, impact, timed, drift):
+def _gap_of_row(
+    settings: Settings, contact: Contact, impact: Impact, timed: int, drift: float
+) -> float:
     """Return the gap that the step's row of a contact is to see after the impacts [m].
 
     Args:
@@ -322,7 +365,7 @@ def _gap_of_row(settings, contact, impact, timed, drift):
 
 
 @inlined_kernel
-def _clear_offsets(constrained, rows, island):
+def _clear_offsets(constrained: ConstraintBodies, rows: Rows, island: Island) -> None:
     """Clear the displacements of an island's bodies that impacts owed to coming late."""
     for k in range(island.first, island.end):
         row = rows.rows[rows.island_rows[k]]
@@ -333,7 +376,7 @@ def _clear_offsets(constrained, rows, island):
 
 
 @inlined_kernel
-def _say_timed(continuous, contact):
+def _say_timed(continuous: Continuous, contact: Contact) -> None:
     """Mark that the impacts of a contact's bodies happened at their times."""
     if contact.body_a >= 0:
         continuous.bodies[contact.body_a].timed = 2
@@ -342,7 +385,7 @@ def _say_timed(continuous, contact):
 
 
 @inlined_kernel
-def _push_out(settings, impact, gap):
+def _push_out(settings: Settings, impact: Impact, gap: float) -> float:
     """Return how far below `gap` the step of a gap held from now on would end [m].
 
     It returned to the start of the step along free flight, but does not fly from now on.
@@ -353,7 +396,16 @@ def _push_out(settings, impact, gap):
 
 
 @inner_kernel
-def _move_back(settings, counts, start, forest, q, velocity, constrained, continuous):
+def _move_back(
+    settings: Settings,
+    counts: Counts,
+    start: Start,
+    forest: Forest,
+    q: Vector,
+    velocity: Vector,
+    constrained: ConstraintBodies,
+    continuous: Continuous,
+) -> None:
     """Move bodies to where they would have started with the velocities after their impacts."""
     bodies, drift = forest.bodies, settings.drift
     for number in range(counts.constrained_count):

@@ -10,13 +10,27 @@ jump. Springs give no impulse in no time, including springs of compliant contact
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Contact,
+    Index,
+    Kinematics,
+    Records,
+    Row,
+    Scene,
+    Settings,
+    Vector,
+    Work,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.contact_rows import friction_impulses
 from hrpsim.engine.constraints.joint_rows import LIMIT_PARAMETERS
 from hrpsim.engine.constraints.rows import VELOCITY_LIMIT
 from hrpsim.engine.dynamics.articulated import wrench_response
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_velocities
 from hrpsim.engine.spatial.vector import speed_along
+from hrpsim.engine.step.impacts.records import Impacts
 from hrpsim.engine.step.rows.constrain import solve_rows
 from hrpsim.engine.step.rows.constraint_wrenches import (
     add_impact_impulse,
@@ -28,7 +42,7 @@ from hrpsim.engine.step.scene.status import DONE, LARGEST_SPEED, RESOLVED
 
 
 @lazy_kernel(feature="staged")
-def resolve_inelastic_impacts(s):
+def resolve_inelastic_impacts(s: Scene) -> int:
     """Change s.velocity if anything meets in this step, and return RESOLVED then, otherwise DONE.
 
     Reads: articulated, collision, connections, constrained, counts, direct, forest, impacts,
@@ -47,7 +61,7 @@ def resolve_inelastic_impacts(s):
 
 
 @inner_kernel
-def anything_meets(s):
+def anything_meets(s: Scene) -> bool:
     """Return whether a rigid contact or limit closes in this step, faster than the threshold."""
     for c in range(s.counts[0].contact_count):
         if s.rows.rows[3 * c].compliance == 0.0 and _contact_meets(s, s.collision.contacts[c]):
@@ -62,7 +76,7 @@ def anything_meets(s):
 
 
 @inlined_kernel
-def _contact_meets(s, contact):
+def _contact_meets(s: Scene, contact: Contact) -> bool:
     """Return whether a contact closes in this step, faster than the threshold."""
     settings, approach = s.settings[0], 0.0
     if contact.body_a >= 0:
@@ -74,7 +88,7 @@ def _contact_meets(s, contact):
 
 
 @inlined_kernel
-def _limit_meets(s, k):
+def _limit_meets(s: Scene, k: Index) -> bool:
     """Return whether a joint meets a rigid limit in this step, faster than the threshold."""
     settings, dof, rate = s.settings[0], s.forest.dofs[k], s.velocity[k]
     yields = s.joint_parameters[k, LIMIT_PARAMETERS].compliance > 0.0
@@ -85,7 +99,7 @@ def _limit_meets(s, k):
 
 
 @inner_kernel
-def jump(s):
+def jump(s: Scene) -> int:
     """Solve the rows for the velocities as they are, without time for forces to act."""
     counts = s.counts[0]
     rows = s.rows.rows
@@ -112,7 +126,7 @@ def jump(s):
 
 
 @inner_kernel
-def count_impulse(contact, normal, x, y):
+def count_impulse(contact: Contact, normal: Row, x: Row, y: Row) -> None:
     """Add the impulses of a contact's rows to its impact impulses."""
     along_x, along_y = friction_impulses(contact, normal, x, y)
     contact.impact_impulse[0] += normal.impulse
@@ -121,7 +135,14 @@ def count_impulse(contact, normal, x, y):
 
 
 @inner_kernel
-def change_velocity(forest, velocity, kinematics, articulated, impacts, work):
+def change_velocity(
+    forest: Forest,
+    velocity: Vector,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    impacts: Impacts,
+    work: Work,
+) -> None:
     """Apply the loads on bodies and joints, which are impulses, to the velocity."""
     again = impacts.state[0].had_impacts
     wrench_response(forest, kinematics, articulated, work.constraint_effort, work.change)
@@ -137,7 +158,9 @@ def change_velocity(forest, velocity, kinematics, articulated, impacts, work):
 
 
 @inlined_kernel
-def count_impact_wrenches(settings, articulated, impacts):
+def count_impact_wrenches(
+    settings: Settings, articulated: Records[Articulated], impacts: Impacts
+) -> None:
     """Add the mean force and acceleration of the impact to the sensors' readings."""
     if not impacts.state[0].had_impacts:
         return

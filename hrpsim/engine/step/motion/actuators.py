@@ -23,6 +23,15 @@ from hrpsim.engine.actuators.lossy_gear import (
 )
 from hrpsim.engine.actuators.motor import damper_weight, find_limits, heat
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Actuator,
+    ActuatorState,
+    ActuatorStep,
+    Dof,
+    Index,
+    Scene,
+    Seconds,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.rows import JOINT_FRICTION, LOWER_LIMIT
 from hrpsim.engine.dynamics.joint_forces import BY_ROW, spring_inertia
@@ -33,7 +42,7 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
 
 @lazy_kernel(feature="actuators", brings=("drive_joints", "revise_drives", "store_drives"))
-def begin_drives(s):
+def begin_drives(s: Scene) -> int:
     """Find commands, limits and friction of the step, and each torque about a predicted motion.
 
     Reads: actuators, control, forest, past_accelerations, q, settings, velocity, work.
@@ -87,7 +96,7 @@ def begin_drives(s):
 
 
 @inlined_kernel
-def _motor_inertia(actuator, dof):
+def _motor_inertia(actuator: Actuator, dof: Dof) -> float:
     """Return the least inertia that the motor moves."""
     if actuator.two_mass:
         return actuator.inertia
@@ -97,7 +106,9 @@ def _motor_inertia(actuator, dof):
 
 
 @inner_kernel
-def _begin_losses(s, actuator, state, step_state, dof):
+def _begin_losses(
+    s: Scene, actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, dof: Dof
+) -> None:
     """Predict the motion of a joint behind a rigid gear with losses, and the torque about it."""
     dt, k = s.settings[0].time_step, actuator.dof
     step_state.dry = dry_friction(actuator, s.work.velocity_middle[k])
@@ -109,7 +120,9 @@ def _begin_losses(s, actuator, state, step_state, dof):
 
 
 @inlined_kernel
-def _correct_position(s, actuator, state, step_state, dof):
+def _correct_position(
+    s: Scene, actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, dof: Dof
+) -> None:
     """Make the gains act on the position that the encoder reads, and add the integral of it."""
     position, resolution = s.q[dof.q_index], actuator.joint_resolution
     if actuator.motor_encoder:
@@ -131,7 +144,9 @@ def _correct_position(s, actuator, state, step_state, dof):
 
 
 @inner_kernel
-def _set_demand(actuator, step_state, dof, position, time_step):
+def _set_demand(
+    actuator: Actuator, step_state: ActuatorStep, dof: Dof, position: float, time_step: Seconds
+) -> None:
     """Write the gains' demand as a function of the velocities at the end of the step.
 
     Springs and dampers act implicitly, as in `hrpsim.engine.dynamics.joint_forces`.
@@ -157,7 +172,7 @@ def _set_demand(actuator, step_state, dof, position, time_step):
 
 
 @lazy_kernel()
-def drive_joints(s):
+def drive_joints(s: Scene) -> int:
     """Write effort and inertia of the joints with such actuators, in place of `joint_forces`."""
     dt, work = s.settings[0].time_step, s.work
     for number in range(s.actuators.units.shape[0]):
@@ -185,7 +200,7 @@ def drive_joints(s):
 
 
 @inner_kernel
-def _begin_again(s, number, dof, rate):
+def _begin_again(s: Scene, number: Index, dof: Dof, rate: float) -> None:
     """Find the torque again where the joint starts the step with another velocity."""
     actuator, state = s.actuators.units[number], s.actuators.states[number]
     step_state, dt = s.actuators.steps[number], s.settings[0].time_step
@@ -207,7 +222,7 @@ def _begin_again(s, number, dof, rate):
 
 
 @inner_kernel
-def _set_friction(s, actuator, step_state, momentum):
+def _set_friction(s: Scene, actuator: Actuator, step_state: ActuatorStep, momentum: float) -> None:
     """Give a joint the row of its gear's band, starting from the impulse that holds it at rest."""
     friction = s.work.friction[actuator.dof]
     s.forest.dofs[actuator.dof].friction = actuator.joint_friction + step_state.band
@@ -216,7 +231,7 @@ def _set_friction(s, actuator, step_state, momentum):
 
 
 @lazy_kernel()
-def revise_drives(s):
+def revise_drives(s: Scene) -> int:
     """Take each actuator linear about the motion found; return 1 if a state changed, otherwise 0.
 
     The acceleration of the motion is work.dv + work.change.
@@ -248,7 +263,7 @@ def revise_drives(s):
 
 
 @inner_kernel
-def _revise_losses(s, number, joint_end):
+def _revise_losses(s: Scene, number: Index, joint_end: float) -> int:
     """Do the same for a rigid gear with losses."""
     actuator, state = s.actuators.units[number], s.actuators.states[number]
     step_state, settings, k = s.actuators.steps[number], s.settings[0], actuator.dof
@@ -273,14 +288,14 @@ def _revise_losses(s, number, joint_end):
 
 
 @inlined_kernel
-def _moved_inertia(s, k):
+def _moved_inertia(s: Scene, k: Index) -> float:
     """Return the inertia that a joint moves besides its actuator's, or 0 if the joint is locked."""
     inverse = s.articulated[s.forest.dofs[k].body].D_inverse
     return 1.0 / inverse - s.work.actuator_inertia[k] if inverse > 0.0 else 0.0
 
 
 @lazy_kernel()
-def store_drives(s):
+def store_drives(s: Scene) -> int:
     """Store the motors, gears and temperatures at the end of a complete step."""
     dt, drives = s.settings[0].time_step, s.actuators
     for number in range(drives.units.shape[0]):
@@ -312,7 +327,9 @@ def store_drives(s):
 
 
 @inlined_kernel
-def _store_losses(s, actuator, state, step_state):
+def _store_losses(
+    s: Scene, actuator: Actuator, state: ActuatorState, step_state: ActuatorStep
+) -> None:
     """Store the load of a rigid gear with losses, and the row's part of the gear's torque."""
     k = actuator.dof
     friction = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT] / s.settings[0].time_step

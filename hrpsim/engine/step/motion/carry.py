@@ -4,12 +4,14 @@
 """Positions carried along a constant velocity."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Body, Index, Seconds, Vector
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotate_quaternion
 from hrpsim.model.system import FIXED, FREE
 
 
 @inlined_kernel
-def carry_body(body, velocity, duration, q):
+def carry_body(body: Body, velocity: Vector, duration: Seconds, q: Vector) -> None:
     """Carry the part of q of one body along a constant velocity for `duration` [s].
 
     The quaternion of a body that does not turn stays identical to the last bit.
@@ -32,7 +34,7 @@ def carry_body(body, velocity, duration, q):
 
 
 @inner_kernel
-def move(forest, velocity, duration, q):
+def move(forest: Forest, velocity: Vector, duration: Seconds, q: Vector) -> None:
     """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
@@ -48,7 +50,7 @@ def move(forest, velocity, duration, q):
 
 
 @inlined_kernel
-def _any_moves(velocity, k):
+def _any_moves(velocity: Vector, k: Index) -> bool:
     """Return whether any of the six velocities of a free body is not zero."""
     angular = velocity[k] != 0.0 or velocity[k + 1] != 0.0 or velocity[k + 2] != 0.0
     return angular or velocity[k + 3] != 0.0 or velocity[k + 4] != 0.0 or velocity[k + 5] != 0.0

@@ -29,11 +29,24 @@ The body's centre moves as the stages find, like the centres of all others.
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    HeldForce,
+    Index,
+    Kinematics,
+    Mat3,
+    Records,
+    Scene,
+    Seconds,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.dynamics.spin import free_acceleration, solve_rows_of_three, turn_freely_for
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotate_quaternion, rotated, rotation_from_quaternion
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 from hrpsim.engine.step.motion.half_turns import is_round, turns_freely, write_free_acceleration
+from hrpsim.engine.step.motion.records import Rk4
 from hrpsim.engine.step.rows.constrain import is_solved_at_stages
 from hrpsim.engine.step.scene.status import DONE
 
@@ -43,7 +56,7 @@ _LARGEST_ALIGNMENT = 0.1
 
 
 @inner_kernel
-def start_turning(s, staged):
+def start_turning(s: Scene, staged: bool) -> None:
     """Save the angular momenta of free bodies; their rotations must be current.
 
     Pressed bodies that turn far turn as the constraints predicted.
@@ -70,7 +83,7 @@ def start_turning(s, staged):
 
 
 @inlined_kernel
-def _leave_to_stages(s):
+def _leave_to_stages(s: Scene) -> None:
     """Do not predict the rotation of bodies with rows that are solved at the stages."""
     for number in range(s.counts[0].row_count):
         row = s.rows.rows[number]
@@ -81,7 +94,7 @@ def _leave_to_stages(s):
 
 
 @inner_kernel
-def _find_free_motion(s, i):
+def _find_free_motion(s: Scene, i: Index) -> None:
     """Write how a body turns without moments: at the start, middle and end of the step."""
     held, R, v, k = s.rk4.turns[i], s.kinematics[i].R, s.velocity, s.forest.bodies[i].v_index
     inertia, j, half = s.forest.bodies[i].inertia, s.forest.bodies[i].q_index + 3, 0.5
@@ -103,14 +116,14 @@ def _find_free_motion(s, i):
 
 
 @inlined_kernel
-def _is_pressed(held):
+def _is_pressed(held: HeldForce) -> bool:
     """Return whether a constraint force is held through the stages."""
     load = held.wrench
     return load[3] != 0.0 or load[4] != 0.0 or load[5] != 0.0
 
 
 @inner_kernel
-def turn_to_stage(s, stage, duration):
+def turn_to_stage(s: Scene, stage: int, duration: Seconds) -> None:
     """Rotate free bodies by the rates of stage `stage` - 1, for a time from the step's start."""
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     for i in range(bodies.shape[0]):
@@ -121,7 +134,15 @@ def turn_to_stage(s, stage, duration):
 
 
 @inner_kernel
-def find_turning(forest, velocity, kinematics, rk4, dv, stage, duration):
+def find_turning(
+    forest: Forest,
+    velocity: Vector,
+    kinematics: Records[Kinematics],
+    rk4: Rk4,
+    dv: Vector,
+    stage: int,
+    duration: Seconds,
+) -> None:
     """Write the rates of T, d and L at a stage, `duration` after the start of the step."""
     bodies, rate, acceleration = forest.bodies, rk4.rate, rk4.acceleration
     for i in range(bodies.shape[0]):
@@ -153,7 +174,7 @@ def find_turning(forest, velocity, kinematics, rk4, dv, stage, duration):
 
 
 @inner_kernel
-def turn_over_step(s):
+def turn_over_step(s: Scene) -> None:
     """Rotate free bodies over the whole step."""
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
@@ -175,7 +196,7 @@ def turn_over_step(s):
 
 
 @inner_kernel
-def _turn_as_predicted(s, i):
+def _turn_as_predicted(s: Scene, i: Index) -> None:
     """Turn a body freely over the step, after the moments of the step at its start."""
     body, rate = s.forest.bodies[i], s.rk4.turns[i].end_rate
     j, k = body.q_index + 3, body.v_index
@@ -189,7 +210,7 @@ def _turn_as_predicted(s, i):
 
 
 @lazy_kernel(feature="stage_turns")
-def turn_held_moments(s):
+def turn_held_moments(s: Scene) -> int:
     """Find the change over the step of the moments that held contact forces exert on free bodies.
 
     The points of the forces move over the bodies as in the last step.
@@ -213,7 +234,7 @@ def turn_held_moments(s):
 
 
 @inlined_kernel
-def _add_moment(s, body: int, arm, fx: float, fy: float, fz: float):
+def _add_moment(s: Scene, body: int, arm: Vec3, fx: float, fy: float, fz: float) -> None:
     if body >= 0 and turns_freely(s.forest, body):
         turning = s.rk4.held[body].turning
         turning[0] += arm[1] * fz - arm[2] * fy
@@ -222,7 +243,9 @@ def _add_moment(s, body: int, arm, fx: float, fy: float, fz: float):
 
 
 @inner_kernel
-def _turn(s, i, part, T, d, m, duration):
+def _turn(
+    s: Scene, i: Index, part: int, T: Vector, d: Vector, m: Vector, duration: Seconds
+) -> None:
     """Write the rotation of a body after a time, for the rates T, d and m (3,) over that time.
 
     `part`: 1 for the middle of the step, 2 for its end.
@@ -255,7 +278,7 @@ def _turn(s, i, part, T, d, m, duration):
 
 
 @inner_kernel
-def _momentum(inertia, R, w, k):
+def _momentum(inertia: Mat3, R: Mat3, w: Vector, k: Index) -> tuple[float, float, float]:
     """Return R J R' (w[k], w[k + 1], w[k + 2])."""
     x, y, z = transposed_times(R, w[k], w[k + 1], w[k + 2])
     x, y, z = matrix_times(inertia, x, y, z)

@@ -17,6 +17,17 @@ where the constant velocity w_m leads to R_m, and the second half starts from th
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Connection,
+    Kinematics,
+    Mat3,
+    Matrix,
+    Records,
+    Scene,
+    Spin,
+    Vector,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.dynamics.spin import (
     ORIENTATION,
@@ -24,6 +35,7 @@ from hrpsim.engine.dynamics.spin import (
     spin_acceleration,
     turn_freely_for,
 )
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotate_quaternion
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 from hrpsim.engine.step.motion.midpoint import drift_to_middle
@@ -48,21 +60,21 @@ _SMOOTH = 0.25
 
 
 @inlined_kernel
-def turns_freely(forest, i: int):
+def turns_freely(forest: Forest, i: int) -> bool:
     """Return whether body `i` is free, alone in its tree, and has its origin at its centre."""
     body = forest.bodies[i]
     return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
 
 
 @inlined_kernel
-def is_round(inertia):
+def is_round(inertia: Mat3) -> bool:
     """Return whether an inertia is the same about all axes, but for rounding."""
     m, other = inertia[0, 0], abs(inertia[0, 1]) + abs(inertia[0, 2]) + abs(inertia[1, 2])
     return abs(inertia[1, 1] - m) + abs(inertia[2, 2] - m) + other < 1e-12 * m
 
 
 @lazy_kernel(feature="half_turns")
-def drift_with_free_bodies(s):
+def drift_with_free_bodies(s: Scene) -> int:
     """Turn free bodies freely over half a semi-implicit step, to its middle.
 
     The velocity at the middle excludes moments: chains of free bodies that whip at large steps come
@@ -88,7 +100,9 @@ def drift_with_free_bodies(s):
 
 
 @inlined_kernel
-def _count_connections(bodies, connections, spins):
+def _count_connections(
+    bodies: Records[Body], connections: Records[Connection], spins: Records[Spin]
+) -> None:
     """Count the connections of each body. A connection to a body that moves counts twice."""
     for i in range(bodies.shape[0]):
         spins[i].connections = 0
@@ -102,7 +116,7 @@ def _count_connections(bodies, connections, spins):
 
 
 @lazy_kernel(feature="half_turns")
-def turn_to_end(s):
+def turn_to_end(s: Scene) -> int:
     """Turn free bodies freely over the second half of a semi-implicit step."""
     half = s.settings[0].drift
     for i in range(s.forest.bodies.shape[0]):
@@ -112,7 +126,9 @@ def turn_to_end(s):
 
 
 @inner_kernel
-def turn_half(body, half: float, part: int, q, velocity, turning):
+def turn_half(
+    body: Body, half: float, part: int, q: Vector, velocity: Vector, turning: Matrix
+) -> None:
     """Turn one free body for half a step [s]: change its entries of q and velocity.
 
     turning: TURNING of hrpsim.engine.dynamics.spin, work.
@@ -153,7 +169,9 @@ def turn_half(body, half: float, part: int, q, velocity, turning):
 
 
 @inlined_kernel
-def _rotated(q, j: int, sign: float, vx: float, vy: float, vz: float):
+def _rotated(
+    q: Vector, j: int, sign: float, vx: float, vy: float, vz: float
+) -> tuple[float, float, float]:
     """Return a vector turned by a quaternion of any length, or back if `sign` is -1.
 
     The length of the vector stays, but for rounding without a bias.
@@ -169,14 +187,14 @@ def _rotated(q, j: int, sign: float, vx: float, vy: float, vz: float):
 
 
 @inlined_kernel
-def _twice_energy(I, x: float, y: float, z: float):
+def _twice_energy(I: Mat3, x: float, y: float, z: float) -> float:
     """Return w I w."""
     lx, ly, lz = matrix_times(I, x, y, z)
     return x * lx + y * ly + z * lz
 
 
 @lazy_kernel(feature="free_rotation")
-def write_free_accelerations(s):
+def write_free_accelerations(s: Scene) -> int:
     """Write the acceleration of free rotation as the velocity product of each free body.
 
     The equations of motion then find the accelerations by moments alone. An rk4 step does this only
@@ -197,7 +215,7 @@ def write_free_accelerations(s):
 
 
 @lazy_kernel(feature="free_rotation")
-def expect_free_turns(s):
+def expect_free_turns(s: Scene) -> int:
     """Replace each velocity product by its mean to the end of the step, where rows hold.
 
     The moments of the last step are expected again. An rk4 step expects no moments.
@@ -213,7 +231,7 @@ def expect_free_turns(s):
 
 
 @inner_kernel
-def write_free_acceleration(inertia, link):
+def write_free_acceleration(inertia: Mat3, link: Kinematics) -> None:
     """Write the angular acceleration of a body without moments as its velocity product link.c."""
     x, y, z = transposed_times(link.R, link.v[0], link.v[1], link.v[2])
     x, y, z = free_acceleration(inertia, x, y, z)
@@ -221,7 +239,15 @@ def write_free_acceleration(inertia, link):
 
 
 @inner_kernel
-def expect_free_turn(body, q, past, kick: float, duration: float, turning, link):
+def expect_free_turn(
+    body: Body,
+    q: Vector,
+    past: Matrix,
+    kick: float,
+    duration: float,
+    turning: Matrix,
+    link: Kinematics,
+) -> None:
     """Replace link.c by the mean angular acceleration without moments over a duration.
 
     Before, the acceleration of the last step acts for the time `kick`, if the acceleration changed
@@ -255,7 +281,7 @@ def expect_free_turn(body, q, past, kick: float, duration: float, turning, link)
 
 
 @inlined_kernel
-def _is_smooth(past, k: int):
+def _is_smooth(past: Matrix, k: int) -> bool:
     """Return whether the angular accelerations of the last two steps are alike, or the first."""
     difference = size = before = 0.0
     for r in range(k, k + 3):

@@ -14,6 +14,7 @@ acceleration that is not yet known. The acceleration is extrapolated from the st
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Matrix, Scene, Seconds, Vector, Work
 from hrpsim.engine.step.motion.carry import move
 
 # Largest second difference of smooth accelerations, as a share of them.
@@ -21,7 +22,7 @@ _SMOOTH = 0.25
 
 
 @inlined_kernel
-def drift_to_middle(s):
+def drift_to_middle(s: Scene) -> None:
     """Carry s.q to the middle of the step, and predict the velocity there (velocity_middle)."""
     half = s.settings[0].drift
     move(s.forest, s.velocity, half, s.q)
@@ -29,7 +30,9 @@ def drift_to_middle(s):
 
 
 @inner_kernel
-def predict_velocity(velocity, past, duration, velocity_out):
+def predict_velocity(
+    velocity: Vector, past: Matrix, duration: Seconds, velocity_out: Vector
+) -> None:
     """Write the velocity (nv,) after `duration` [s], by the accelerations of three steps (nv, 3).
 
     Smooth accelerations are extrapolated by a parabola. Otherwise the smaller of the last two
@@ -48,7 +51,7 @@ def predict_velocity(velocity, past, duration, velocity_out):
 
 
 @inlined_kernel
-def remember_acceleration(work, past_out):
+def remember_acceleration(work: Work, past_out: Matrix) -> None:
     """Store this step's acceleration in front of the accelerations of the last two (nv, 3)."""
     for k in range(past_out.shape[0]):
         past_out[k, 2], past_out[k, 1] = past_out[k, 1], past_out[k, 0]

@@ -18,9 +18,25 @@ because the leak is quadratic in the rates.
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Index,
+    Mat3,
+    Records,
+    Scene,
+    Seconds,
+    Settings,
+    Vec3,
+    Vec6,
+    Vector,
+    Work,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.dynamics.tree_momentum import add_momentum, tree_momentum
+from hrpsim.engine.kinematics.forest import Forest
+from hrpsim.engine.step.motion.records import Momentum
 from hrpsim.engine.step.rows.constrain import is_solved_at_stages
+from hrpsim.engine.step.scene.records import Start
 from hrpsim.engine.step.scene.status import DONE
 from hrpsim.model.system import FIXED, FREE
 
@@ -28,7 +44,7 @@ _AT_REST = 1e-9  # [rad/s or m/s]
 
 
 @lazy_kernel(np.int64, feature="floating_trees")
-def keep_momentum(s, at_end):
+def keep_momentum(s: Scene, at_end: int) -> int:
     """Find the trees' expected momentum at the start, or set the momentum at the end.
 
     Args:
@@ -50,7 +66,9 @@ def keep_momentum(s, at_end):
 
 
 @inner_kernel
-def _find_moving(settings, bodies, velocity, momentum, work):
+def _find_moving(
+    settings: Settings, bodies: Records[Body], velocity: Vector, momentum: Momentum, work: Work
+) -> int:
     """Write which floating trees are not at rest, and return whether any is."""
     dt = settings.time_step
     leaks = 0
@@ -74,7 +92,7 @@ def _find_moving(settings, bodies, velocity, momentum, work):
 
 
 @inlined_kernel
-def _floats(bodies, i):
+def _floats(bodies: Records[Body], i: Index) -> bool:
     """Return whether a body belongs to a floating tree of more than one body."""
     root = bodies[i].root
     if bodies[root].joint_type != FREE:
@@ -83,13 +101,13 @@ def _floats(bodies, i):
 
 
 @inlined_kernel
-def _leaks(bodies, momentum, i):
+def _leaks(bodies: Records[Body], momentum: Momentum, i: Index) -> bool:
     """Return whether a body belongs to a floating tree that is not at rest."""
     return _floats(bodies, i) and momentum.trees[bodies[i].root].moves != 0
 
 
 @inner_kernel
-def _expect(s):
+def _expect(s: Scene) -> None:
     """Write the expected momentum of every floating tree after this step, without its weight.
 
     Stages of rk4 add the impulses that are found there.
@@ -114,7 +132,9 @@ def _expect(s):
 
 
 @inlined_kernel
-def _recall(start, forest, momentum, root, momentum_out):
+def _recall(
+    start: Start, forest: Forest, momentum: Momentum, root: Index, momentum_out: Vec3
+) -> None:
     """Write the momentum of a tree at the start of the step: stored from the last, or computed."""
     tree = momentum.trees[root]
     if tree.is_known:
@@ -126,14 +146,14 @@ def _recall(start, forest, momentum, root, momentum_out):
 
 
 @inner_kernel
-def _forget(momentum):
+def _forget(momentum: Momentum) -> None:
     """Mark the stored momentum of every tree as unknown."""
     for i in range(momentum.trees.shape[0]):
         momentum.trees[i].is_known = 0
 
 
 @inlined_kernel
-def _add_impulse(s, number, J, impulse):
+def _add_impulse(s: Scene, number: Index, J: Vec6, impulse: float) -> None:
     """Add the impulse along J on a constraint body to the expected momentum of its tree."""
     constraint_body = s.constrained.bodies[number]
     if constraint_body.dof < 0:
@@ -143,7 +163,7 @@ def _add_impulse(s, number, J, impulse):
 
 
 @inner_kernel
-def expect_wrenches(s, duration):
+def expect_wrenches(s: Scene, duration: Seconds) -> None:
     """Add the impulses of the bodies' loads over a time to the expected momenta."""
     for i in range(s.forest.bodies.shape[0]):
         momentum, load = (
@@ -155,7 +175,14 @@ def expect_wrenches(s, duration):
 
 
 @inner_kernel
-def _correct_roots(settings, forest, q, velocity, momentum, directions):
+def _correct_roots(
+    settings: Settings,
+    forest: Forest,
+    q: Vector,
+    velocity: Vector,
+    momentum: Momentum,
+    directions: Mat3,
+) -> None:
     """Give every floating tree its expected momentum."""
     bodies, subtrees, found = forest.bodies, momentum.subtrees, directions[0]
     dt, g = settings.time_step, settings.gravity

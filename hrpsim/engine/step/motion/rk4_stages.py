@@ -20,16 +20,30 @@ bounded constraints keep the force of the step.
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Control,
+    Counts,
+    Index,
+    Records,
+    Row,
+    Scene,
+    Settings,
+    Vector,
+    Work,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.connection_rows import write_stage_rows
-from hrpsim.engine.constraints.rows import VELOCITY_LIMIT
+from hrpsim.engine.constraints.rows import VELOCITY_LIMIT, Rows
 from hrpsim.engine.dynamics.articulated import wrench_response
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.dynamics.joint_forces import add_delivered_effort, law_effort
 from hrpsim.engine.dynamics.response import constrained_responses, constrained_velocities
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.solvers.block_ldl import factorise
-from hrpsim.engine.solvers.direct_system import write_direct_matrix
+from hrpsim.engine.solvers.direct_system import DirectSystem, write_direct_matrix
 from hrpsim.engine.solvers.pivoting import set_side, solve_active_rows
 from hrpsim.engine.step.motion.momentum import expect_wrenches
+from hrpsim.engine.step.motion.records import Rk4
 from hrpsim.engine.step.rows.constrain import is_solved_at_stages
 from hrpsim.engine.step.rows.constraint_wrenches import add_wrench, clear_body_wrenches
 from hrpsim.engine.step.scene.status import DONE
@@ -40,13 +54,13 @@ _DECAY = 0.2  # k times the time step
 
 
 @inlined_kernel
-def first_joint_row(counts):
+def first_joint_row(counts: Counts) -> int:
     """Return the number of the first row of a joint."""
     return 3 * counts.contact_count + counts.connection_rows
 
 
 @inner_kernel
-def hold_velocity_limits(s):
+def hold_velocity_limits(s: Scene) -> None:
     """Change the efforts and inertias of a stage at joints that are at their velocity limit."""
     work = s.work
     for number in range(first_joint_row(s.counts[0]), s.counts[0].row_count):
@@ -60,7 +74,15 @@ def hold_velocity_limits(s):
 
 
 @inner_kernel
-def release_velocity_limits(settings, counts, forest, control, rows, work, weight_before):
+def release_velocity_limits(
+    settings: Settings,
+    counts: Counts,
+    forest: Forest,
+    control: Records[Control],
+    rows: Rows,
+    work: Work,
+    weight_before: float,
+) -> bool:
     """Release joints whose velocity limit a stage cannot hold, and return whether there are any.
 
     Released joints brake with their effort limit, or follow their law. The impulses of their rows
@@ -88,7 +110,7 @@ def release_velocity_limits(settings, counts, forest, control, rows, work, weigh
 
 
 @inner_kernel
-def add_stage_efforts(s, weight, held):
+def add_stage_efforts(s: Scene, weight: float, held: bool) -> None:
     """Add `weight` times the actuators' efforts at a stage to work.applied (nv,) [Nm or N].
 
     Args:
@@ -113,20 +135,30 @@ def add_stage_efforts(s, weight, held):
 
 
 @inlined_kernel
-def _prescribing_inertia(row):
+def _prescribing_inertia(row: Row) -> float:
     """Return the inertia that prescribes a joint's acceleration, or 0 if it brakes fully."""
     return _HEAVY / row.inverse_mass if row.impulse < (1.0 - 1e-9) * row.upper else 0.0
 
 
 @inlined_kernel
-def _acceleration_to_limit(settings, forest, control, work, k):
+def _acceleration_to_limit(
+    settings: Settings, forest: Forest, control: Records[Control], work: Work, k: Index
+) -> float:
     """Return the acceleration that takes a joint to its velocity limit in the step."""
     limit = control[k].limiting * forest.dofs[k].velocity_limit
     return (limit - work.velocity_after_impacts[k]) / settings.time_step
 
 
 @inlined_kernel
-def _change_of_law(forest, q, velocity, control, rk4, work, k):
+def _change_of_law(
+    forest: Forest,
+    q: Vector,
+    velocity: Vector,
+    control: Records[Control],
+    rk4: Rk4,
+    work: Work,
+    k: Index,
+) -> float:
     """Return the effort by an actuator's law at the step's start, less the effort at a stage."""
     dof, actuator = forest.dofs[k], control[k]
     position, rate = rk4.q_start[dof.q_index], work.velocity_after_impacts[k]
@@ -135,7 +167,7 @@ def _change_of_law(forest, q, velocity, control, rk4, work, k):
 
 
 @lazy_kernel(brings=("solve_stage",))
-def begin_stages(s):
+def begin_stages(s: Scene) -> int:
     """Return whether any row is solved at the stages; clear impulses of earlier stages."""
     solved = 0
     for number in range(s.counts[0].row_count):
@@ -146,7 +178,7 @@ def begin_stages(s):
 
 
 @lazy_kernel(np.int64)
-def solve_stage(s, stage):
+def solve_stage(s: Scene, stage: int) -> int:
     """Add the accelerations by rigid connections at this stage to work.dv; sum their forces."""
     settings, counts = s.settings[0], s.counts[0]
     work, constrained, rows = s.work, s.constrained, s.rows.rows
@@ -176,7 +208,13 @@ def solve_stage(s, stage):
 
 
 @inner_kernel
-def _solve(settings, counts, constrained, rows, direct):
+def _solve(
+    settings: Settings,
+    counts: Counts,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    direct: DirectSystem,
+) -> None:
     """Write the forces that give the rows their target accelerations."""
     system, row_count = direct, counts.row_count
     write_direct_matrix(constrained, rows, system)
@@ -196,7 +234,7 @@ def _solve(settings, counts, constrained, rows, direct):
 
 
 @inner_kernel
-def end_stages(settings, counts, rows, direct):
+def end_stages(settings: Settings, counts: Counts, rows: Rows, direct: DirectSystem) -> None:
     """Give the rows that were solved at the stages the sum of the stages' impulses."""
     for number in range(counts.row_count):
         if direct.active[number]:

@@ -31,18 +31,39 @@ This rule is exact for a ball, a cylinder and a corner, and of second order for 
 
 import math
 
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Contact,
+    Counts,
+    FreeTurn,
+    Index,
+    Kinematics,
+    Mat3,
+    Records,
+    Row,
+    Scene,
+    Seconds,
+    Settings,
+    Shape,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.constraints.contact_bending import bend_along
 from hrpsim.engine.constraints.friction_laws import friction_holds
-from hrpsim.engine.constraints.rows import row_velocity
+from hrpsim.engine.constraints.rows import Rows, row_velocity
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses
+from hrpsim.engine.step.motion.records import Rk4
 from hrpsim.model.shapes.geometry import CAPSULE, SPHERE
 
 _LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner turns so far
 
 
 @inner_kernel
-def start_slip(s):
+def start_slip(s: Scene) -> None:
     """Complete the slip of the last step with the new contact points; find which gaps hold.
 
     constrained.velocity must be the velocity at the end of that step, as the rows found it.
@@ -69,7 +90,7 @@ def start_slip(s):
 
 
 @inlined_kernel
-def clear_slip(contact):
+def clear_slip(contact: Contact) -> None:
     """Mark a contact as not slipped."""
     for r in range(3):
         contact.drift.way[r] = 0.0
@@ -78,7 +99,7 @@ def clear_slip(contact):
 
 
 @inner_kernel
-def _renew_arm(s, body, point, shift, arm, way_out):
+def _renew_arm(s: Scene, body: Index, point: Vec3, shift: Mat3, arm: Vec3, way_out: Vec3) -> None:
     """Write the present arm of a contact point, and add the effect of its change to the slip."""
     if body < 0:
         return
@@ -91,14 +112,18 @@ def _renew_arm(s, body, point, shift, arm, way_out):
 
 
 @inlined_kernel
-def _center(bodies, kinematics, body, axis):
+def _center(
+    bodies: Records[Body], kinematics: Records[Kinematics], body: Index, axis: int
+) -> float:
     """Return a coordinate of a body's centre of mass, from the origin of its tree [m]."""
     R, p, com = kinematics[body].R, kinematics[body].p, bodies[body].com
     return p[axis] + R[axis, 0] * com[0] + R[axis, 1] * com[1] + R[axis, 2] * com[2]
 
 
 @inner_kernel
-def add_spin(settings, bodies, kinematics, rk4, stage):
+def add_spin(
+    settings: Settings, bodies: Records[Body], kinematics: Records[Kinematics], rk4: Rk4, stage: int
+) -> None:
     """Add a stage's share of the bodies' rotation: at the start, middle or end of the step."""
     part = (stage + 1) // 2
     weight = settings.time_step / (6.0 if part != 1 else 3.0)
@@ -109,7 +134,16 @@ def add_spin(settings, bodies, kinematics, rk4, stage):
 
 
 @inner_kernel
-def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4):
+def ask_back_slip(
+    settings: Settings,
+    counts: Counts,
+    forest: Forest,
+    q: Vector,
+    kinematics: Records[Kinematics],
+    collision: Collision,
+    rows: Rows,
+    rk4: Rk4,
+) -> None:
     """Correct the last step's drift of pressing contacts, and measure this step's drift."""
     contacts, dt = collision.contacts, settings.time_step
     update_poses(forest, q, kinematics)
@@ -144,7 +178,7 @@ def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4)
 
 
 @inlined_kernel
-def _correct_gap(settings, contact, normal):
+def _correct_gap(settings: Settings, contact: Contact, normal: Row) -> None:
     """Correct the gap that a contact of a ball missed in the last step, if the contact presses."""
     drift, speed = contact.drift, settings.correction_speed
     if not _holds_gap(contact, normal):
@@ -156,21 +190,21 @@ def _correct_gap(settings, contact, normal):
 
 
 @inlined_kernel
-def _is_round(shapes, shape):
+def _is_round(shapes: Records[Shape], shape: Index) -> bool:
     """Return whether no face can lie on a shape."""
     kind = shapes[shape].kind
     return kind == SPHERE or kind == CAPSULE
 
 
 @inlined_kernel
-def _start_from_closed(normal):
+def _start_from_closed(normal: Row) -> None:
     """Make a normal row correct both ways, and close no gap that the motion has closed."""
     normal.bilateral = 1
     normal.correction_velocity = max(normal.correction_velocity, 0.0)
 
 
 @inlined_kernel
-def _leave_approach(contact, normal, time_step):
+def _leave_approach(contact: Contact, normal: Row, time_step: Seconds) -> None:
     """Subtract from the displacement the normal row's target and a soft contact's compression."""
     n, way = contact.normal, contact.drift.way
     asked = time_step * normal.target
@@ -183,14 +217,14 @@ def _leave_approach(contact, normal, time_step):
 
 
 @inlined_kernel
-def _holds_gap(contact, normal):
+def _holds_gap(contact: Contact, normal: Row) -> bool:
     """Return whether a contact presses and does not give way, nor bounced in this step."""
     presses = 0.0 < normal.impulse < normal.upper and contact.impact_impulse[0] == 0.0
     return presses and normal.compliance == 0.0
 
 
 @inlined_kernel
-def _ask_back(contact, row, time_step):
+def _ask_back(contact: Contact, row: Row, time_step: Seconds) -> None:
     """Make a row correct the slip of its contact."""
     J, way = row.J_a, contact.drift.way
     slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
@@ -199,7 +233,13 @@ def _ask_back(contact, row, time_step):
 
 
 @inner_kernel
-def remember_gaps(settings, counts, contacts, constrained, rows):
+def remember_gaps(
+    settings: Settings,
+    counts: Counts,
+    contacts: Records[Contact],
+    constrained: ConstraintBodies,
+    rows: Rows,
+) -> None:
     """Add the effect of this step's displacement to the gaps that contacts hold."""
     for c in range(counts.contact_count):
         rate = row_velocity(rows.rows[3 * c], constrained.velocity)
@@ -207,13 +247,22 @@ def remember_gaps(settings, counts, contacts, constrained, rows):
 
 
 @inlined_kernel
-def _is_predicted(turns, body):
+def _is_predicted(turns: Records[FreeTurn], body: Index) -> bool:
     """Return whether a body's rotation in this step was the predicted one, without slip."""
     return body >= 0 and turns[body].predicted != 0
 
 
 @inner_kernel
-def _add_slip(bodies, kinematics, rk4, body, arm, sign, way, shift_out):
+def _add_slip(
+    bodies: Records[Body],
+    kinematics: Records[Kinematics],
+    rk4: Rk4,
+    body: Index,
+    arm: Vec3,
+    sign: float,
+    way: Vec3,
+    shift_out: Mat3,
+) -> None:
     """Add `sign` times the displacement of a point with a fixed arm, and write the arm's effect.
 
     The displacement is the displacement of the body's centre plus the rotation times the arm.

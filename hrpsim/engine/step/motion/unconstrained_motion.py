@@ -19,6 +19,21 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Connection,
+    Index,
+    Kinematics,
+    Matrix,
+    PlacedConnection,
+    Records,
+    Scene,
+    Seconds,
+    Vec3,
+    Vector,
+    Work,
+    Wrench,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.connection_rows import LOCKED, find_direction
 from hrpsim.engine.constraints.placed_connection import place_frames
@@ -29,6 +44,7 @@ from hrpsim.engine.dynamics.articulated import (
     start_bodies,
 )
 from hrpsim.engine.dynamics.joint_forces import apply_frictions, joint_forces
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import placed_point
 from hrpsim.engine.step.motion.actuators import drive_joints
 from hrpsim.engine.step.motion.half_turns import expect_free_turns, write_free_accelerations
@@ -37,7 +53,7 @@ from hrpsim.model.system import FREE
 
 
 @lazy_kernel(np.float64, feature="connections")
-def add_geometric_stiffness(s, horizon):
+def add_geometric_stiffness(s: Scene, horizon: Seconds) -> int:
     """Add the geometric stiffness of last step's connection forces to free bodies' inertias."""
     for i in range(s.work.geometric_stiffness.shape[0]):
         geometric_stiffness = s.work.geometric_stiffness[i]
@@ -62,7 +78,7 @@ def add_geometric_stiffness(s, horizon):
 
 
 @inlined_kernel
-def _holds_rotation(connection):
+def _holds_rotation(connection: Connection) -> bool:
     return (
         connection.axes[3] == LOCKED
         and connection.axes[4] == LOCKED
@@ -71,7 +87,14 @@ def _holds_rotation(connection):
 
 
 @inlined_kernel
-def _load_ends(forest, kinematics, work, connection, placed, horizon):
+def _load_ends(
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    work: Work,
+    connection: Connection,
+    placed: PlacedConnection,
+    horizon: Seconds,
+) -> None:
     """Add the stiffness that a connection's force of the last step gives both its bodies."""
     place_frames(forest, kinematics, connection, placed)
     force = placed.force
@@ -87,7 +110,9 @@ def _load_ends(forest, kinematics, work, connection, placed, horizon):
 
 
 @inlined_kernel
-def _load_end(forest, body, point, force, sign, geometric_stiffness):
+def _load_end(
+    forest: Forest, body: Index, point: Vec3, force: Vec3, sign: float, geometric_stiffness: Matrix
+) -> None:
     """Add the stiffness of `sign` times a force through a point of a body, if the body is free."""
     if body >= 0 and forest.bodies[body].joint_type == FREE:
         fx, fy, fz = sign * force[0], sign * force[1], sign * force[2]
@@ -95,7 +120,9 @@ def _load_end(forest, body, point, force, sign, geometric_stiffness):
 
 
 @inlined_kernel
-def _add_stiffness(fx, fy, fz, x, y, z, tension_out):
+def _add_stiffness(
+    fx: float, fy: float, fz: float, x: float, y: float, z: float, tension_out: Vector
+) -> None:
     """Add the positive part of (f . r) 1 - sym(r f^T), as xx, yy, zz, xy, xz, yz.
 
     The eigenvectors are n along f x r, e = f - r, and f + r, with unit vectors of f and r in the
@@ -122,7 +149,7 @@ def _add_stiffness(fx, fy, fz, x, y, z, tension_out):
 
 
 @inlined_kernel
-def _add_square(weight, x, y, z, tension_out):
+def _add_square(weight: float, x: float, y: float, z: float, tension_out: Vector) -> None:
     tension_out[0] += weight * x * x
     tension_out[1] += weight * y * y
     tension_out[2] += weight * z * z
@@ -132,7 +159,7 @@ def _add_square(weight, x, y, z, tension_out):
 
 
 @inlined_kernel
-def unconstrained_dynamics(s):
+def unconstrained_dynamics(s: Scene) -> int:
     """Factorise the forest and find its acceleration without constraints, work.dv.
 
     Poses and velocities must be current. Returns SINGULAR if a joint sees no inertia.
@@ -158,7 +185,7 @@ def unconstrained_dynamics(s):
 
 
 @inlined_kernel
-def accelerate(s, horizon):
+def accelerate(s: Scene, horizon: Seconds) -> int:
     """Write work.dv for work.effort, work.joint_inertia and the external forces."""
     work = s.work
     start_bodies(s.forest, s.kinematics, s.articulated)
@@ -176,7 +203,9 @@ def accelerate(s, horizon):
 
 
 @inner_kernel
-def _is_finite(kinematics, articulated, i):
+def _is_finite(
+    kinematics: Records[Kinematics], articulated: Records[Articulated], i: Index
+) -> bool:
     """Return whether the inertia of a body is, or the state from which it comes is not."""
     total = 0.0
     for r in range(6):
@@ -187,7 +216,12 @@ def _is_finite(kinematics, articulated, i):
 
 
 @inner_kernel
-def external_forces(kinematics, wrenches, wrench_count, articulated_out):
+def external_forces(
+    kinematics: Records[Kinematics],
+    wrenches: Records[Wrench],
+    wrench_count: int,
+    articulated_out: Records[Articulated],
+) -> None:
     """Write the users' wrenches as spatial forces on bodies."""
     for i in range(articulated_out.shape[0]):
         external = articulated_out[i].external

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hrpsim.engine.compile.compiled import Kernel, inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Scene
 from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS
 from hrpsim.engine.step.scene.status import DONE, TOO_LARGE
 
@@ -39,13 +40,13 @@ class Task(NamedTuple):
 
 
 @inlined_kernel
-def always(s, k, task):
+def always(s: Scene, k: Index, task: Task) -> bool:
     """Return True."""
     return True
 
 
 @inlined_kernel
-def never(s, k, task):
+def never(s: Scene, k: Index, task: Task) -> bool:
     """Return False."""
     return False
 
@@ -102,17 +103,17 @@ def order_of(table: dict[str, Attempt], first: tuple[str, ...]) -> Order:
     is_trial = tuple(int(a.is_trial) for a in attempts)
 
     @inlined_kernel
-    def begin(s, k, task):
+    def begin(s: Scene, k: Index, task: Task) -> int:
         return choose(2 * end, s, k, task)
 
     @inlined_kernel
-    def second(attempt, s, k, task):
+    def second(attempt: int, s: Scene, k: Index, task: Task) -> int:
         if goes_on(attempt, s, k, task):
             return attempt
         return choose(attempt, s, k, task)
 
     @inlined_kernel
-    def run(attempt, s, k, task):
+    def run(attempt: int, s: Scene, k: Index, task: Task) -> int:
         island = s.islands.ranges[k]
         while attempt != end:
             status = solve(attempt, s, k, task)
@@ -142,7 +143,7 @@ def _choice(table: dict[str, Attempt], lists: Sequence[tuple[str, ...]]) -> Kern
     starts = (0, *itertools.accumulate(map(len, lists)))
 
     @inner_kernel
-    def choose(number, s, k, task):
+    def choose(number: Index, s: Scene, k: Index, task: Task) -> int:
         for place in range(starts[number], starts[number + 1]):
             if suits(listed[place], s, k, task):
                 return listed[place]
@@ -159,7 +160,7 @@ def _switch(kernels: Sequence[Kernel]) -> Kernel:
     a, b, c, d, e, f, g, h, i, j, m, n, o, p = (*kernels, *[never] * (_MOST - len(kernels)))
 
     @inlined_kernel
-    def call(number, s, k, task):
+    def call(number: Index, s, k: Index, task: Task):
         if number < 7:
             if number == 0:
                 return a(s, k, task)

@@ -7,7 +7,23 @@ import math
 
 import numpy as np
 
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Connection,
+    Counts,
+    Friction,
+    Kinematics,
+    Matrix,
+    Records,
+    Rk4,
+    Row,
+    Scene,
+    Settings,
+    StepStats,
+    Work,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.connection_rows import is_rigid, remember_connection_impulses
 from hrpsim.engine.constraints.contact_rows import friction_impulses
@@ -17,10 +33,11 @@ from hrpsim.engine.constraints.displacement import (
     turn_to_motion,
 )
 from hrpsim.engine.constraints.joint_rows import remember_joint_impulses
-from hrpsim.engine.constraints.rows import CONTACT_ROW
+from hrpsim.engine.constraints.rows import CONTACT_ROW, Rows
 from hrpsim.engine.constraints.solver_table import DIRECT
 from hrpsim.engine.dynamics.articulated import wrench_response
 from hrpsim.engine.dynamics.response import constrained_velocities
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.solvers.impulses import warm_start
 from hrpsim.engine.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hold_wrenches
 from hrpsim.engine.step.rows.friction_redistribution import redistribute_friction
@@ -34,7 +51,7 @@ _HOPELESS = 1e-3
 
 
 @inlined_kernel
-def constrain(s, extent):
+def constrain(s: Scene, extent: int) -> int:
     """Find the impulses of contacts and joint constraints, and the motion they cause.
 
     `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after the first attempts.
@@ -53,7 +70,7 @@ def constrain(s, extent):
 
 
 @lazy_kernel(np.int64)
-def solve_rows(s, extent):
+def solve_rows(s: Scene, extent: int) -> int:
     """Solve all islands with the solvers chosen for their rows, from and to s.constrained.velocity.
 
     The island with the direct solver's rows is last. Islands that the direct solver takes over
@@ -77,7 +94,7 @@ def solve_rows(s, extent):
 
 
 @inlined_kernel
-def solve_motion(s, extent):
+def solve_motion(s: Scene, extent: int) -> int:
     """Solve for the impulses; write the joint and body accelerations they cause.
 
     The rows combine the Jacobian at the start of the step with the velocity at the end, because
@@ -119,7 +136,7 @@ def solve_motion(s, extent):
 
 
 @inner_kernel
-def _add_forces(s, at_stages):
+def _add_forces(s: Scene, at_stages: bool) -> None:
     """Add the forces of the rows that are found at the stages of rk4, or of all other rows."""
     settings, rows = s.settings[0], s.rows.rows
     rate = 1.0 / settings.time_step
@@ -130,13 +147,13 @@ def _add_forces(s, at_stages):
 
 
 @inlined_kernel
-def is_solved_at_stages(settings, row):
+def is_solved_at_stages(settings: Settings, row: Row) -> int:
     """Return whether a row's force is found at every stage of rk4, not held over the step."""
     return settings.staged and row.solver == DIRECT and is_rigid(row)
 
 
 @inner_kernel
-def forget_direct_impulses(rows, row_count):
+def forget_direct_impulses(rows: Records[Row], row_count: int) -> None:
     """Clear the impulses of unbounded direct rows, after a step that could not satisfy them.
 
     The impulses of contradictory rows grow with every solution that starts from the last impulses.
@@ -150,7 +167,7 @@ def forget_direct_impulses(rows, row_count):
 
 
 @lazy_kernel()
-def solve_displacement(s):
+def solve_displacement(s: Scene) -> int:
     """Find the displacement rate for the rows' targets: work.correction_velocity."""
     counts = s.counts[0]
     constrained, rows = s.constrained, s.rows.rows
@@ -171,7 +188,14 @@ def solve_displacement(s):
 
 
 @inner_kernel
-def clear_constraint_motion(settings, stats, kinematics, articulated, rk4, work):
+def clear_constraint_motion(
+    settings: Settings,
+    stats: StepStats,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    rk4: Rk4,
+    work: Work,
+) -> None:
     """Clear the motion and forces of constraints."""
     clear_wrenches(articulated, work)
     hold_wrenches(settings, kinematics, articulated, rk4)
@@ -188,7 +212,15 @@ def clear_constraint_motion(settings, stats, kinematics, articulated, rk4, work)
 
 
 @inlined_kernel
-def remember_impulses(counts, forest, frictions, joint_impulses, collision, connections, rows):
+def remember_impulses(
+    counts: Counts,
+    forest: Forest,
+    frictions: Records[Friction],
+    joint_impulses: Matrix,
+    collision: Collision,
+    connections: Records[Connection],
+    rows: Rows,
+) -> None:
     """Store the impulses of this step for the next one's warm start."""
     contacts, previous = collision.contacts, collision.previous
     counts.previous_count = counts.contact_count
@@ -208,7 +240,7 @@ def remember_impulses(counts, forest, frictions, joint_impulses, collision, conn
 
 
 @inner_kernel
-def keep_worst(s, before):
+def keep_worst(s: Scene, before: int) -> None:
     """Record the source of the worst row of this step, and of the call if it is the worst so far.
 
     s.worst (2,): WORST_ROW of this step, and of the call.

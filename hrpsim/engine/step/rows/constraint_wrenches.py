@@ -8,14 +8,34 @@ impulses. The next step starts from the impulses of the forces. Contacts store b
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Connection,
+    Index,
+    Kinematics,
+    Matrix,
+    Records,
+    Rk4,
+    Row,
+    Settings,
+    Vec6,
+    Work,
+)
 from hrpsim.engine.constraints.connection_rows import axis_of_row
 from hrpsim.engine.constraints.joint_rows import JOINT_ROW_COUNT
-from hrpsim.engine.constraints.rows import CONNECTION, DRIVE, LOWER_LIMIT
+from hrpsim.engine.constraints.rows import CONNECTION, DRIVE, LOWER_LIMIT, Rows
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.spatial.simd import broadcast, load, plus_times, store
 
 
 @inlined_kernel
-def add_wrench(articulated, constrained, work, row, force):
+def add_wrench(
+    articulated: Records[Articulated],
+    constrained: ConstraintBodies,
+    work: Work,
+    row: Row,
+    force: float,
+) -> None:
     """Add a row's `force` to the bodies' loads and the joints' efforts."""
     if force == 0.0:
         return
@@ -25,7 +45,14 @@ def add_wrench(articulated, constrained, work, row, force):
 
 
 @inlined_kernel
-def _add_to_port(articulated, constrained, work, number, J, force):
+def _add_to_port(
+    articulated: Records[Articulated],
+    constrained: ConstraintBodies,
+    work: Work,
+    number: Index,
+    J: Vec6,
+    force: float,
+) -> None:
     """Add the force along J on a constraint body."""
     constraint_body = constrained.bodies[number]
     if constraint_body.dof >= 0:
@@ -36,7 +63,7 @@ def _add_to_port(articulated, constrained, work, number, J, force):
 
 
 @inlined_kernel
-def clear_wrenches(articulated, work):
+def clear_wrenches(articulated: Records[Articulated], work: Work) -> None:
     """Empty the bodies' loads and the joints' constraint efforts."""
     clear_body_wrenches(articulated)
     for k in range(work.constraint_effort.shape[0]):
@@ -44,14 +71,16 @@ def clear_wrenches(articulated, work):
 
 
 @inlined_kernel
-def clear_body_wrenches(articulated):
+def clear_body_wrenches(articulated: Records[Articulated]) -> None:
     """Empty the bodies' loads."""
     for i in range(articulated.shape[0]):
         store(articulated[i].constraint_wrench, 0, broadcast(0.0))
 
 
 @inlined_kernel
-def hold_wrenches(settings, kinematics, articulated, rk4):
+def hold_wrenches(
+    settings: Settings, kinematics: Records[Kinematics], articulated: Records[Articulated], rk4: Rk4
+) -> None:
     """Save the constraint forces on bodies for later stages."""
     if not settings.staged:
         return
@@ -64,7 +93,9 @@ def hold_wrenches(settings, kinematics, articulated, rk4):
 
 
 @inner_kernel
-def add_impact_impulse(joint_impact_impulses, connections, rows, number):
+def add_impact_impulse(
+    joint_impact_impulses: Matrix, connections: Records[Connection], rows: Rows, number: Index
+) -> None:
     """Add the impact impulse of row `number` to the impact impulses of this step."""
     row = rows.rows[number]
     if LOWER_LIMIT <= row.kind and row.kind < LOWER_LIMIT + JOINT_ROW_COUNT:
@@ -75,7 +106,7 @@ def add_impact_impulse(joint_impact_impulses, connections, rows, number):
 
 
 @inner_kernel
-def forget_impact_impulses(joint_impact_impulses, connections):
+def forget_impact_impulses(joint_impact_impulses: Matrix, connections: Records[Connection]) -> None:
     """Clear the impact impulses at the start of a step."""
     joint_impact_impulses[:] = 0.0
     for c in range(connections.shape[0]):

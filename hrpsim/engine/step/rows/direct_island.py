@@ -6,10 +6,12 @@
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.kernel_types import Index, Island, Scene
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
-from hrpsim.engine.constraints.rows import DISPLACEMENT, VELOCITY
+from hrpsim.engine.constraints.rows import DISPLACEMENT, VELOCITY, Rows
 from hrpsim.engine.constraints.solver_table import DIRECT, choose_solver
 from hrpsim.engine.solvers.coupled import largest_error, return_to_start, solve_coupled
+from hrpsim.engine.step.rows.attempts import Task
 from hrpsim.engine.step.rows.prepare_rows import make_direct, write_direct_system
 from hrpsim.engine.step.rows.saved_impulses import exchange_impulses, restore_impulses
 from hrpsim.engine.step.rows.solver_memory import (
@@ -31,13 +33,13 @@ _MOST_ROWS = 600
 
 
 @inlined_kernel
-def is_direct_island(s, k, task):
+def is_direct_island(s: Scene, k: Index, task: Task) -> bool:
     """Return whether island `k` has the rows for the direct or the split solver."""
     return k == s.counts[0].direct_island
 
 
 @inlined_kernel
-def solve_chosen_rows_directly(s, k, task):
+def solve_chosen_rows_directly(s: Scene, k: Index, task: Task) -> int:
     """Solve the rows for the direct solver directly, and the other rows of the island in turn."""
     island = s.islands.ranges[k]
     solve_direct_island(s, task.tolerance, VELOCITY)
@@ -47,20 +49,20 @@ def solve_chosen_rows_directly(s, k, task):
 
 
 @inlined_kernel
-def solve_positions_directly(s, k, task):
+def solve_positions_directly(s: Scene, k: Index, task: Task) -> int:
     """Solve the direct island for the position correction: rows have bounds only, no cones."""
     solve_direct_island(s, task.tolerance, DISPLACEMENT)
     return DONE
 
 
 @inlined_kernel
-def solve_all_rows_directly(s, k, task):
+def solve_all_rows_directly(s: Scene, k: Index, task: Task) -> int:
     """Solve all rows of an island directly, from the impulses of the last step."""
     return try_direct_solver(s, k)
 
 
 @inlined_kernel
-def solve_all_rows_directly_again(s, k, task):
+def solve_all_rows_directly_again(s: Scene, k: Index, task: Task) -> int:
     """Solve all rows directly, as in the last step; forget that if it fails."""
     island = s.islands.ranges[k]
     status = try_direct_solver(s, k)
@@ -70,7 +72,7 @@ def solve_all_rows_directly_again(s, k, task):
 
 
 @lazy_kernel(np.float64, np.int64)
-def solve_direct_island(s, tolerance, quantity):
+def solve_direct_island(s: Scene, tolerance: float, quantity: int) -> int:
     """Solve the island with the rows for the direct solver.
 
     Args:
@@ -113,7 +115,7 @@ def solve_direct_island(s, tolerance, quantity):
 
 
 @lazy_kernel(np.int64)
-def try_direct_solver(s, k):
+def try_direct_solver(s: Scene, k: Index) -> int:
     """Solve all rows of island `k` by the direct solver, from the last step's impulses.
 
     The impulses stay unchanged if the solver comes no nearer to a solution.
@@ -158,7 +160,7 @@ def try_direct_solver(s, k):
 
 
 @inlined_kernel
-def _solve_again(s, island):
+def _solve_again(s: Scene, island: Island) -> int:
     """Solve the direct solver's island again, if it solved all rows of the island in the last step.
 
     If the solution does not converge, the rows return to the chosen solver.
@@ -179,7 +181,7 @@ def _solve_again(s, island):
 
 
 @inlined_kernel
-def _is_direct(rows, island):
+def _is_direct(rows: Rows, island: Island) -> bool:
     """Return whether all rows of an island are the direct solver's."""
     for k in range(island.first, island.end):
         if rows.rows[rows.island_rows[k]].solver != DIRECT:
@@ -188,7 +190,7 @@ def _is_direct(rows, island):
 
 
 @inlined_kernel
-def _restore_solvers(rows, island):
+def _restore_solvers(rows: Rows, island: Island) -> None:
     """Make the rows of an island the chosen solver's again."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
@@ -197,7 +199,7 @@ def _restore_solvers(rows, island):
 
 
 @inlined_kernel
-def _hide(rows, island):
+def _hide(rows: Rows, island: Island) -> None:
     """Hide the rows of the direct island from the direct solver, or restore them."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]

@@ -8,10 +8,20 @@ sweeps would not converge within their limit.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Island,
+    Records,
+    Row,
+    Scene,
+    Settings,
+    Vector,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.friction_laws import friction_holds
 from hrpsim.engine.constraints.point_rows import point_velocity
-from hrpsim.engine.constraints.rows import VELOCITY
+from hrpsim.engine.constraints.rows import VELOCITY, Rows
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.solvers.cone_projection import has_free_cone, least_load, solve_cones
 from hrpsim.engine.solvers.projected_gauss_seidel import FEW_SWEEPS
 from hrpsim.engine.step.rows.direct_island import solve_direct_island
@@ -32,7 +42,7 @@ _SLIP = 10.0
 
 
 @inlined_kernel
-def redistribute_friction(s):
+def redistribute_friction(s: Scene) -> int:
     """Search for a division of normal forces that holds contacts which begin to slip.
 
     The search runs in the first step in which a contact slips slower than the threshold, and again
@@ -57,7 +67,13 @@ def redistribute_friction(s):
 
 
 @inlined_kernel
-def _begins_to_slip(settings, contacts, constrained, rows, island):
+def _begins_to_slip(
+    settings: Settings,
+    contacts: Records[Contact],
+    constrained: ConstraintBodies,
+    rows: Rows,
+    island: Island,
+) -> bool:
     """Count for how many steps each contact of an island has slipped; return whether one is due."""
     velocity = constrained.velocity
     island.slips = 0
@@ -76,7 +92,16 @@ def _begins_to_slip(settings, contacts, constrained, rows, island):
 
 
 @inner_kernel
-def _slips(settings, rows, island, contact, normal, x, y, velocity):
+def _slips(
+    settings: Settings,
+    rows: Rows,
+    island: Island,
+    contact: Contact,
+    normal: Row,
+    x: Row,
+    y: Row,
+    velocity: Vector,
+) -> bool:
     """Return whether a loaded contact at its bound of friction slips, but not from the start on."""
     if contact.slides or not has_free_cone(normal):
         return False
@@ -88,7 +113,7 @@ def _slips(settings, rows, island, contact, normal, x, y, velocity):
 
 
 @lazy_kernel()
-def seek_grip(s):
+def seek_grip(s: Scene) -> int:
     """Give the islands that begin to slip impulses that hold them, where such are found."""
     counts = s.counts[0]
     settings = s.settings[0]
@@ -132,7 +157,13 @@ def seek_grip(s):
 
 
 @inlined_kernel
-def _any_slips(settings, contacts, constrained, rows, island):
+def _any_slips(
+    settings: Settings,
+    contacts: Records[Contact],
+    constrained: ConstraintBodies,
+    rows: Rows,
+    island: Island,
+) -> bool:
     """Return whether a contact of an island slips that did not from the start on."""
     for k in range(island.first, island.contact_end):
         n = rows.island_rows[k]

@@ -11,6 +11,8 @@ lists the rows that solvers accept.
 from __future__ import annotations
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Island, Scene
+from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.constraints.solver_table import NEWTON
 from hrpsim.engine.solvers.projected_gauss_seidel import FEW_SWEEPS
 from hrpsim.engine.step.rows.attempts import Attempt, Task, always, order_of
@@ -53,71 +55,71 @@ from hrpsim.engine.step.scene.status import DONE
 
 
 @inlined_kernel
-def _when(s, k):
+def _when(s: Scene, k: Index) -> int:
     """Return when an island goes to Newton's method."""
     return goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, s.islands.ranges[k])
 
 
 @inlined_kernel
-def _takes_newton(s, k, task):
+def _takes_newton(s: Scene, k: Index, task: Task) -> bool:
     """Return whether Newton's method may solve an island."""
     return _when(s, k) != NOT_AT_ALL
 
 
 @inlined_kernel
-def _is_lone(s, k, task):
+def _is_lone(s: Scene, k: Index, task: Task) -> bool:
     """Return whether an island is a lone robot: sweeps are cheap, and usually converge."""
     return _when(s, k) == AFTER_ALL_SWEEPS
 
 
 @inlined_kernel
-def _may_sweep_on(s, k, task):
+def _may_sweep_on(s: Scene, k: Index, task: Task) -> bool:
     """Return whether more than a few sweeps are allowed, and with them other solvers."""
     return task.sweep_limit >= FEW_SWEEPS
 
 
 @inlined_kernel
-def _is_dense(s, k, task):
+def _is_dense(s: Scene, k: Index, task: Task) -> bool:
     """Return whether bodies push each other, and other solvers than sweeps are allowed."""
     return _may_sweep_on(s, k, task) and _when(s, k) == SOON
 
 
 @inlined_kernel
-def _was_solved_directly(s, k, task):
+def _was_solved_directly(s: Scene, k: Index, task: Task) -> bool:
     """Return whether the direct solver solved all rows of an island in the last step."""
     directly = s.islands.ranges[k].memory.state == DIRECT_FIRST
     return directly and _may_sweep_on(s, k, task) and _takes_newton(s, k, task)
 
 
 @inlined_kernel
-def _was_solved_by_newton(s, k, task):
+def _was_solved_by_newton(s: Scene, k: Index, task: Task) -> bool:
     """Return whether sweeps would stall again, or end a tolerance off the solution."""
     by_newton = begins_by_newton(s.islands.ranges[k].memory)
     return by_newton and _may_sweep_on(s, k, task) and _takes_newton(s, k, task)
 
 
 @inlined_kernel
-def _was_solved_at_rest(s, k, task):
+def _was_solved_at_rest(s: Scene, k: Index, task: Task) -> bool:
     """Return whether Newton's method solved a lone robot that nearly rests."""
     at_rest = s.islands.ranges[k].memory.state == NEWTON_AT_REST
     return at_rest and _was_solved_by_newton(s, k, task)
 
 
 @inlined_kernel
-def _is_lone_loop(s, k, task):
+def _is_lone_loop(s: Scene, k: Index, task: Task) -> bool:
     """Return whether Newton's method solved a lone robot with closed loops."""
     is_direct = is_direct_island(s, k, task)
     return is_direct and _was_solved_by_newton(s, k, task) and _is_lone(s, k, task)
 
 
 @inlined_kernel
-def _asks_for_newton(s, k, task):
+def _asks_for_newton(s: Scene, k: Index, task: Task) -> bool:
     """Return whether Newton's method was chosen for a row; most worlds choose it for none."""
     return s.counts[0].newton_rows > 0 and _has_choice(s.rows, s.islands.ranges[k], NEWTON)
 
 
 @inner_kernel
-def _has_choice(rows, island, solver):
+def _has_choice(rows: Rows, island: Island, solver: int) -> bool:
     """Return whether a solver was chosen for a row of an island."""
     found = False
     for k in range(island.first, island.end):
@@ -126,7 +128,7 @@ def _has_choice(rows, island, solver):
 
 
 @inlined_kernel
-def _newton_is_chosen(s, k, task):
+def _newton_is_chosen(s: Scene, k: Index, task: Task) -> bool:
     """Return whether Newton's method was chosen for a row, and may solve the island."""
     return _asks_for_newton(s, k, task) and _takes_newton(s, k, task)
 
@@ -255,7 +257,7 @@ _first_correction, _, _correct = order_of(POSITIONS, tuple(POSITIONS))
 
 
 @inlined_kernel
-def solve_island(s, k, extent):
+def solve_island(s: Scene, k: Index, extent: int) -> int:
     """Solve island `k`; count the island if a solver other than the chosen one solved it.
 
     `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after the first attempts.
@@ -275,7 +277,7 @@ def solve_island(s, k, extent):
 
 
 @inlined_kernel
-def correct_island(s, k):
+def correct_island(s: Scene, k: Index) -> int:
     """Solve island `k` for the position correction.
 
     Returns:

@@ -14,6 +14,18 @@ all predictions are checked again. The result obeys Coulomb's law as with rows a
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Connection,
+    Contact,
+    Dof,
+    Friction,
+    Index,
+    JointHold,
+    JointParameters,
+    Records,
+    Scene,
+    Settings,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.contact_rows import friction_impulses
 from hrpsim.engine.constraints.joint_rows import FRICTION_PARAMETERS, LIMIT_PARAMETERS
@@ -27,6 +39,7 @@ from hrpsim.engine.dynamics.joint_forces import (
     limited,
     spring_inertia,
 )
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import dot_spatial
 from hrpsim.model.system import FREE
 
@@ -36,7 +49,7 @@ _NEAR = 1e-5  # room at a limit from which on it takes no part [rad or m]
 
 
 @lazy_kernel(feature="joint_friction", brings=("revise_frictions", "start_from_found"))
-def predict_frictions(s):
+def predict_frictions(s: Scene) -> int:
     """Predict for each joint with dry friction whether it slides or sticks, or give it a row.
 
     A joint that sticks, with a speed within the tolerance, is at rest from then on.
@@ -63,7 +76,7 @@ def predict_frictions(s):
 
 
 @inlined_kernel
-def _predict_alone(s):
+def _predict_alone(s: Scene) -> None:
     """Predict each joint as if it had no others beside it."""
     settings, frictions = s.settings[0], s.work.friction
     for index in range(s.forest.joints.shape[0]):
@@ -77,7 +90,7 @@ def _predict_alone(s):
 
 
 @inlined_kernel
-def _predicted(s, k, settings):
+def _predicted(s: Scene, k: Index, settings: Settings) -> int:
     """Return the action of a joint's friction if it is the same as in the last step.
 
     The effort of the joint's actuator may have changed. This effort pushes the joint alone here.
@@ -109,7 +122,7 @@ def _predicted(s, k, settings):
 
 
 @inlined_kernel
-def _may_be_predicted(dof, own, hold):
+def _may_be_predicted(dof: Dof, own: JointParameters, hold: JointHold) -> bool:
     """Return whether a joint has rigid friction, no other row but limits, and any solver."""
     if own.compliance > 0.0 or own.solver != AUTO:
         return False
@@ -117,7 +130,7 @@ def _may_be_predicted(dof, own, hold):
 
 
 @inlined_kernel
-def _may_stick_at_limits(s, k, settings):
+def _may_stick_at_limits(s: Scene, k: Index, settings: Settings) -> bool:
     """Return whether a joint at rest needs no rows of limits, and note the limit at which it is.
 
     A joint beyond a limit needs rows, and so does a joint whose limit yields.
@@ -134,13 +147,13 @@ def _may_stick_at_limits(s, k, settings):
 
 
 @inlined_kernel
-def _holds(friction, impulse, bound):
+def _holds(friction: Friction, impulse: float, bound: float) -> bool:
     """Return whether friction up to `bound`, and a limit, can give a joint an impulse."""
     return (friction.limit < 0 or impulse >= -bound) and (friction.limit > 0 or impulse <= bound)
 
 
 @inlined_kernel
-def _unlock_connected(forest, connection, frictions):
+def _unlock_connected(forest: Forest, connection: Connection, frictions: Records[Friction]) -> None:
     """Give the joints of connected trees rows: a locked loop has no motion left."""
     if connection.body_a >= 0:
         _unlock(forest, forest.bodies[connection.body_a].root, frictions)
@@ -149,7 +162,7 @@ def _unlock_connected(forest, connection, frictions):
 
 
 @inlined_kernel
-def _unlock_touching(forest, contact, frictions):
+def _unlock_touching(forest: Forest, contact: Contact, frictions: Records[Friction]) -> None:
     """Unlock a tree that touches itself, or anything if it is fixed: nothing might move there."""
     a, b = contact.body_a, contact.body_b
     root_a = forest.bodies[a].root if a >= 0 else -1
@@ -161,7 +174,7 @@ def _unlock_touching(forest, contact, frictions):
 
 
 @inner_kernel
-def _unlock(forest, root, frictions):
+def _unlock(forest: Forest, root: Index, frictions: Records[Friction]) -> None:
     """Give the locked joints of a tree, -1 for all trees, rows."""
     for k in range(frictions.shape[0]):
         in_tree = root < 0 or forest.bodies[forest.dofs[k].body].root == root
@@ -170,7 +183,7 @@ def _unlock(forest, root, frictions):
 
 
 @lazy_kernel()
-def revise_frictions(s):
+def revise_frictions(s: Scene) -> int:
     """Correct the predictions that fail, and return 1 if any failed, otherwise 0.
 
     A locked joint that does not hold is predicted to slide. A sliding joint that would stop or turn
@@ -200,7 +213,7 @@ def revise_frictions(s):
 
 
 @inlined_kernel
-def _holding_effort(s, k):
+def _holding_effort(s: Scene, k: Index) -> float:
     """Return the effort that keeps a locked joint at rest [Nm or N]: derivations.md, section 5."""
     i = s.forest.dofs[k].body
     link, parent, S = s.articulated[i], s.forest.bodies[i].parent, s.kinematics[i].S
@@ -216,7 +229,7 @@ def _holding_effort(s, k):
 
 
 @lazy_kernel()
-def start_from_found(s):
+def start_from_found(s: Scene) -> int:
     """Start contacts and friction from the impulses just found, to solve a step again.
 
     Reads: collision, counts, rows, work.
@@ -235,7 +248,7 @@ def start_from_found(s):
 
 
 @inner_kernel
-def forget_frictions(frictions):
+def forget_frictions(frictions: Records[Friction]) -> None:
     """Give every joint with friction a row."""
     for k in range(frictions.shape[0]):
         frictions[k].mark = BY_ROW

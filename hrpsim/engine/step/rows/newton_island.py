@@ -8,13 +8,18 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Capacity, Index, Island, Row, Scene, Settings
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.friction_laws import has_derivative
+from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.constraints.solver_table import takes_help
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.solvers.newton.multipliers import CAUTION
 from hrpsim.engine.solvers.newton.near_contacts import choose_rows, largest_miss
 from hrpsim.engine.solvers.newton.newton_problem import write_problem
 from hrpsim.engine.solvers.newton.solve import RESTS, STILL, solve_by_newton
+from hrpsim.engine.step.rows.attempts import Task
 from hrpsim.engine.step.rows.saved_impulses import restore_impulses
 from hrpsim.engine.step.rows.solver_memory import (
     AT_REST,
@@ -58,7 +63,9 @@ _DIVERGES = 1e10
 
 
 @inner_kernel
-def goes_to_newton(settings, forest, constrained, rows, island):
+def goes_to_newton(
+    settings: Settings, forest: Forest, constrained: ConstraintBodies, rows: Rows, island: Island
+) -> int:
     """Return when an island goes to Newton's method: NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON.
 
     Sweeps over a lone robot are cheap, and usually converge.
@@ -78,7 +85,7 @@ def goes_to_newton(settings, forest, constrained, rows, island):
 
 
 @inlined_kernel
-def _pushes_free_body(forest, constrained, row):
+def _pushes_free_body(forest: Forest, constrained: ConstraintBodies, row: Row) -> bool:
     """Return whether a row pushes a body that is alone in its tree."""
     constraint_body = constrained.bodies[row.constrained_a]
     if constraint_body.dof >= 0:
@@ -88,28 +95,28 @@ def _pushes_free_body(forest, constrained, row):
 
 
 @inlined_kernel
-def start_by_newton(s, k, task):
+def start_by_newton(s: Scene, k: Index, task: Task) -> int:
     """Solve an island from the impulses of the last step."""
     s.islands.ranges[k].sweeps = 0
     return _solve(s, k, task, USUAL)
 
 
 @inlined_kernel
-def start_by_newton_as_chosen(s, k, task):
+def start_by_newton_as_chosen(s: Scene, k: Index, task: Task) -> int:
     """Solve an island from the impulses of the last step, whatever the time."""
     s.islands.ranges[k].sweeps = 0
     return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
-def start_again_by_newton(s, k, task):
+def start_again_by_newton(s: Scene, k: Index, task: Task) -> int:
     """Undo the sweeps; solve an island from the impulses of the last step, whatever the time."""
     restore_impulses(s.constrained, s.rows, s.islands.ranges[k])
     return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
-def continue_by_newton(s, k, task):
+def continue_by_newton(s: Scene, k: Index, task: Task) -> int:
     """Solve an island from the impulses of the sweeps, if these do not diverge."""
     if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
         return TOO_LARGE
@@ -117,7 +124,7 @@ def continue_by_newton(s, k, task):
 
 
 @inlined_kernel
-def continue_briefly_by_newton(s, k, task):
+def continue_briefly_by_newton(s: Scene, k: Index, task: Task) -> int:
     """Continue from the impulses of the sweeps, for a few factorisations."""
     if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
         return TOO_LARGE
@@ -125,7 +132,7 @@ def continue_briefly_by_newton(s, k, task):
 
 
 @inlined_kernel
-def precede_direct_solver(s, k, task):
+def precede_direct_solver(s: Scene, k: Index, task: Task) -> int:
     """Solve the direct island from the impulses of the last step; restore them after a failure."""
     island = s.islands.ranges[k]
     island.sweeps = 0
@@ -137,7 +144,7 @@ def precede_direct_solver(s, k, task):
 
 
 @inlined_kernel
-def follow_direct_solver(s, k, task):
+def follow_direct_solver(s: Scene, k: Index, task: Task) -> int:
     """Solve the direct solver's island from the impulses of that solver."""
     island = s.islands.ranges[k]
     status = _solve(s, k, task, USUAL)
@@ -147,7 +154,7 @@ def follow_direct_solver(s, k, task):
 
 
 @inner_kernel
-def _solve(s, k, task, effort):
+def _solve(s: Scene, k: Index, task: Task, effort: int) -> int:
     status = solve_by_newton_method(s, k, effort, task.extent)
     if status == TOO_LARGE:
         remember(s.collision.contacts, s.rows, s.islands.ranges[k], BY_SWEEPS)
@@ -155,7 +162,7 @@ def _solve(s, k, task, effort):
 
 
 @lazy_kernel(np.int64, np.int64, np.int64)
-def solve_by_newton_method(s, k, effort, extent):
+def solve_by_newton_method(s: Scene, k: Index, effort: int, extent: int) -> int:
     """Solve island `k` by Newton's method, from its present impulses.
 
     Args:
@@ -186,7 +193,9 @@ def solve_by_newton_method(s, k, effort, extent):
 
 
 @inlined_kernel
-def _solve_in_turns(s, island, is_dense, hurries, insists):
+def _solve_in_turns(
+    s: Scene, island: Island, is_dense: bool, hurries: bool, insists: bool
+) -> tuple[int, int, float]:
     """Solve an island: first without the contacts that part, then with those that it needs.
 
     Args:
@@ -231,7 +240,7 @@ def _solve_in_turns(s, island, is_dense, hurries, insists):
 
 
 @inlined_kernel
-def _write_island(s, island, share):
+def _write_island(s: Scene, island: Island, share: float) -> bool:
     """Write the problem, without contacts that part faster; return whether there was room."""
     rows, tolerance = s.rows.rows, s.settings[0].tolerance
     contacts = choose_rows(
@@ -244,7 +253,7 @@ def _write_island(s, island, share):
 
 
 @inlined_kernel
-def _begin_count(capacity, is_dense):
+def _begin_count(capacity: Capacity, is_dense: bool) -> int:
     """Begin to count factorisations, and return how many an island may take in this step."""
     work = max(capacity.work, 1)
     capacity.factorisations = 0
@@ -253,7 +262,7 @@ def _begin_count(capacity, is_dense):
 
 
 @inlined_kernel
-def _remember_solution(s, island, is_dense, count, error):
+def _remember_solution(s: Scene, island: Island, is_dense: bool, count: int, error: float) -> None:
     """Remember who comes first in the next step in an island that Newton's method solved.
 
     The method took `count` factorisations, from impulses with the error `error` [m/s].

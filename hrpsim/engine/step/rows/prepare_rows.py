@@ -6,6 +6,7 @@
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Island, Scene
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.connection_rows import (
     connection_response_space,
@@ -24,6 +25,7 @@ from hrpsim.engine.constraints.joint_rows import (
     write_velocity_limit_rows,
 )
 from hrpsim.engine.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
+from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.constraints.solver_table import DIRECT, NEWTON, SPLIT
 from hrpsim.engine.constraints.tendon_rows import number_tendon_rows, write_driven_tendons
 from hrpsim.engine.dynamics.constraint_bodies import number_constraint_bodies
@@ -43,7 +45,7 @@ from hrpsim.engine.step.scene.status import (
 
 
 @lazy_kernel()
-def prepare_rows(s):
+def prepare_rows(s: Scene) -> int:
     """Write every row, or return the status that names the array to grow.
 
     Every world needs this kernel. The kernel is compiled apart from the step, at the same time
@@ -68,7 +70,7 @@ def prepare_rows(s):
 
 
 @inlined_kernel
-def _count_rows(s):
+def _count_rows(s: Scene) -> int:
     """Count the rows and their capacity, or return which array must grow first."""
     stats, counts, failure = s.step_stats[0], s.counts[0], s.failure[0]
     stats.direct_rows = stats.split_rows = stats.factorisations = stats.fell_back = 0
@@ -98,7 +100,7 @@ def _count_rows(s):
 
 
 @inlined_kernel
-def _write_rows(s):
+def _write_rows(s: Scene) -> int:
     """Write every row into the arrays; return TOO_STIFF if a penalty contact would explode."""
     counts = s.counts[0]
     settings = s.settings[0]
@@ -129,7 +131,7 @@ def _write_rows(s):
 
 
 @lazy_kernel(feature="free_motion")
-def find_constrained_motion(s):
+def find_constrained_motion(s: Scene) -> int:
     """Write the constraint bodies' velocity at the start of the step, and free acceleration."""
     constrained, work, dt = s.constrained, s.work, s.settings[0].time_step
     velocity, acceleration = constrained.velocity, constrained.acceleration
@@ -150,14 +152,14 @@ def find_constrained_motion(s):
 
 
 @lazy_kernel(feature="free_rotation")
-def bend_contacts(s):
+def bend_contacts(s: Scene) -> int:
     """Make the rows of contacts of free bodies that turn hold their velocity at the step's end."""
     bend_contact_rows(s)
     return DONE
 
 
 @lazy_kernel(feature="penalty_contacts")
-def write_penalties(s):
+def write_penalties(s: Scene) -> int:
     """Write the impulses of penalty contacts' rows, and return TOO_STIFF if one would explode."""
     failure = s.failure[0]
     failure.stiffness, stiffest = write_penalty_rows(s)
@@ -168,26 +170,26 @@ def write_penalties(s):
 
 
 @lazy_kernel(np.int64, feature="connections")
-def write_connections(s, used):
+def write_connections(s: Scene, used: int) -> int:
     """Write the rows of connections, and return the response space used."""
     return write_connection_rows(s, used)
 
 
 @lazy_kernel(np.int64, np.int64)
-def write_joints(s, first, used):
+def write_joints(s: Scene, first: Index, used: int) -> int:
     """Write the rows of joints from row `first` on, and return the response space used."""
     first, used = write_joint_rows(s, first, used)
     return write_velocity_limit_rows(s, first, used)
 
 
 @lazy_kernel(np.int64, feature="tendons")
-def write_tendons(s, used):
+def write_tendons(s: Scene, used: int) -> int:
     """Write the rows of driven tendons, the last of all, and return the response space used."""
     return write_driven_tendons(s, used)
 
 
 @inlined_kernel
-def assemble_direct(s):
+def assemble_direct(s: Scene) -> int:
     """Write the direct solver's system, if any row is for the direct solver.
 
     If the direct rows and all other rows of their island were solved together in the last step,
@@ -210,7 +212,7 @@ def assemble_direct(s):
 
 
 @inner_kernel
-def make_direct(rows, island):
+def make_direct(rows: Rows, island: Island) -> None:
     """Make all rows of an island the direct solver's."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
@@ -219,7 +221,7 @@ def make_direct(rows, island):
 
 
 @lazy_kernel(brings=("solve_direct_island",))
-def write_direct_system(s):
+def write_direct_system(s: Scene) -> int:
     """Write the direct solver's system, or return the status that the system must grow."""
     if assemble_direct_system(s.forest, s.constrained, s.rows, s.counts[0].row_count, s.direct):
         return DONE

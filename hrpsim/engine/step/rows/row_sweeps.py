@@ -4,9 +4,21 @@
 """Sweeps over the rows of an island of the scene, and the attempts by sweeps."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Counts,
+    Index,
+    Island,
+    Records,
+    Scene,
+    Settings,
+)
+from hrpsim.engine.constraints.rows import Rows
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.solvers.newton.multipliers import CAUTION
 from hrpsim.engine.solvers.newton.solve import STILL
 from hrpsim.engine.solvers.projected_gauss_seidel import FEW_SWEEPS, solve, solve_bounded
+from hrpsim.engine.step.rows.attempts import Task
 from hrpsim.engine.step.rows.saved_impulses import restore_impulses
 from hrpsim.engine.step.rows.solver_memory import BY_SWEEPS, forget_newton, remember
 from hrpsim.engine.step.scene.islands import sweeps_in_time
@@ -21,7 +33,14 @@ _NEARER = 0.7
 
 
 @inlined_kernel
-def sweep(settings, counts, constrained, rows, island, limit):
+def sweep(
+    settings: Settings,
+    counts: Counts,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    island: Island,
+    limit: int,
+) -> None:
     """Sweep over an island until it converges, at most `limit` times including earlier sweeps.
 
     This function avoids a second compilation of `solve`: Numba takes literal numbers in a call as
@@ -43,19 +62,19 @@ def sweep(settings, counts, constrained, rows, island, limit):
 
 
 @inlined_kernel
-def sweep_few_times(s, k, task):
+def sweep_few_times(s: Scene, k: Index, task: Task) -> int:
     """Sweep until momentum would begin."""
     return _sweep_up_to(s, k, min(task.sweep_limit, FEW_SWEEPS))
 
 
 @inlined_kernel
-def sweep_to_limit(s, k, task):
+def sweep_to_limit(s: Scene, k: Index, task: Task) -> int:
     """Sweep to the limit of sweeps."""
     return _sweep_up_to(s, k, task.sweep_limit)
 
 
 @inner_kernel
-def _sweep_up_to(s, k, most):
+def _sweep_up_to(s: Scene, k: Index, most: int) -> int:
     island = s.islands.ranges[k]
     if island.sweeps < most:
         sweep(s.settings[0], s.counts[0], s.constrained, s.rows, island, most)
@@ -63,7 +82,7 @@ def _sweep_up_to(s, k, most):
 
 
 @inlined_kernel
-def sweep_as_long_as_newton(s, k, task):
+def sweep_as_long_as_newton(s: Scene, k: Index, task: Task) -> int:
     """Sweep for as long as Newton's method takes.
 
     TOO_LARGE is returned if as many sweeps again would suffice. In each half of those sweeps,
@@ -84,7 +103,7 @@ def sweep_as_long_as_newton(s, k, task):
 
 
 @inlined_kernel
-def sweep_at_rest(s, k, task):
+def sweep_at_rest(s: Scene, k: Index, task: Task) -> int:
     """Sweep over a lone robot at rest once or twice; undo the sweeps if they do not suffice."""
     island = s.islands.ranges[k]
     island.converged = _rests_after_sweeps(
@@ -94,7 +113,14 @@ def sweep_at_rest(s, k, task):
 
 
 @inner_kernel
-def _rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
+def _rests_after_sweeps(
+    settings: Settings,
+    counts: Counts,
+    contacts: Records[Contact],
+    constrained: ConstraintBodies,
+    rows: Rows,
+    island: Island,
+) -> bool:
     """Sweep over an island at rest, and return whether that suffices.
 
     If sweeps do not suffice, the impulses are restored. Sweeps suffice if the first sweep changes
@@ -117,7 +143,7 @@ def _rests_after_sweeps(settings, counts, contacts, constrained, rows, island):
 
 
 @inlined_kernel
-def sweep_positions(s, k, task):
+def sweep_positions(s: Scene, k: Index, task: Task) -> int:
     """Sweep over an island for the position correction: rows have bounds only, no cones."""
     solve_bounded(
         s.rows.rows,

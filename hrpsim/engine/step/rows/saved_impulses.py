@@ -4,11 +4,14 @@
 """Saving and restoring the impulses of an island."""
 
 from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.kernel_types import Island
+from hrpsim.engine.constraints.rows import Rows
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.solvers.impulses import apply_impulse
 
 
 @inner_kernel
-def keep_impulses(rows, island):
+def keep_impulses(rows: Rows, island: Island) -> None:
     """Save the impulses of an island."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
@@ -17,7 +20,7 @@ def keep_impulses(rows, island):
 
 
 @inner_kernel
-def restore_impulses(constrained, rows, island):
+def restore_impulses(constrained: ConstraintBodies, rows: Rows, island: Island) -> None:
     """Restore the saved impulses."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
@@ -29,7 +32,7 @@ def restore_impulses(constrained, rows, island):
 
 
 @inner_kernel
-def exchange_impulses(constrained, rows, island):
+def exchange_impulses(constrained: ConstraintBodies, rows: Rows, island: Island) -> None:
     """Exchange the saved impulses of an island's rows with the present impulses."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]

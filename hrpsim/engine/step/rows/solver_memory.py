@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 from hrpsim.engine.collision.contacts import copy_memory
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Contact, Island, Records
+from hrpsim.engine.compile.kernel_types import SolverMemory as SolverMemoryType
+from hrpsim.engine.constraints.rows import Rows
 
 # Who comes first, as `state`.
 #
@@ -45,7 +48,7 @@ BY_DIRECT = SolverMemory(DIRECT_FIRST, 0, 0)
 
 
 @inner_kernel
-def recall_memory(contacts, rows, island):
+def recall_memory(contacts: Records[Contact], rows: Rows, island: Island) -> None:
     """Write the memory of an island from the contacts of the island.
 
     Args:
@@ -62,7 +65,7 @@ def recall_memory(contacts, rows, island):
 
 
 @inlined_kernel
-def _is_larger(memory, other):
+def _is_larger(memory: SolverMemoryType, other: SolverMemoryType) -> bool:
     """Return whether a memory prevails over another one."""
     if memory.state != other.state:
         return memory.state > other.state
@@ -72,7 +75,7 @@ def _is_larger(memory, other):
 
 
 @inner_kernel
-def remember(contacts, rows, island, memory):
+def remember(contacts: Records[Contact], rows: Rows, island: Island, memory: SolverMemory) -> None:
     """Write the memory of an island into the island and its contacts.
 
     Args:
@@ -87,7 +90,7 @@ def remember(contacts, rows, island, memory):
 
 
 @inlined_kernel
-def begins_by_newton(memory):
+def begins_by_newton(memory: SolverMemoryType) -> bool:
     """Return whether Newton's method comes first."""
     if memory.state == NEWTON_IN_MOTION:
         return memory.remaining > 0
@@ -95,7 +98,7 @@ def begins_by_newton(memory):
 
 
 @inlined_kernel
-def longer_by_newton(memory):
+def longer_by_newton(memory: SolverMemoryType) -> SolverMemory:
     """Return the memory after a step in which Newton's method solved a lone robot that moves.
 
     One of the remaining steps is over. If none remained, sweeps failed: the interval doubles.
@@ -111,7 +114,7 @@ def longer_by_newton(memory):
 
 
 @inlined_kernel
-def forget_newton(contacts, rows, island):
+def forget_newton(contacts: Records[Contact], rows: Rows, island: Island) -> None:
     """Record that sweeps sufficed; usually there is nothing to record."""
     if island.contact_end > island.first:
         row = rows.rows[rows.island_rows[island.first]]

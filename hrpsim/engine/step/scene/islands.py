@@ -14,9 +14,23 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.fields import Axis, array
+from hrpsim.engine.compile.kernel_types import (
+    Body,
+    Counts,
+    Index,
+    Island,
+    IslandTree,
+    Records,
+    Row,
+    Settings,
+    StepStats,
+)
+from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.constraints.solver_table import DIRECT, SPLIT
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.solvers.coupled import largest_error
 from hrpsim.engine.solvers.projected_gauss_seidel import ISLAND
 
@@ -44,7 +58,7 @@ class Islands(NamedTuple):
 
 
 @inlined_kernel
-def representative_of(trees, i):
+def representative_of(trees: Records[IslandTree], i: Index) -> int:
     """Return the representative of body `i`'s island. Paths are halved on the way."""
     while trees[i].representative != i:
         trees[i].representative = trees[trees[i].representative].representative
@@ -53,26 +67,34 @@ def representative_of(trees, i):
 
 
 @inner_kernel
-def join(trees, i, j):
+def join(trees: Records[IslandTree], i: Index, j: Index) -> None:
     """Join the islands of two representatives. The smaller one stays."""
     i, j = representative_of(trees, i), representative_of(trees, j)
     trees[max(i, j)].representative = min(i, j)
 
 
 @inlined_kernel
-def root_of(bodies, constrained, constraint_body):
+def root_of(bodies: Records[Body], constrained: ConstraintBodies, constraint_body: Index) -> int:
     """Return the root of the tree that a constraint body belongs to."""
     return bodies[constrained.bodies[constraint_body].body].root
 
 
 @inlined_kernel
-def is_for_direct(row):
+def is_for_direct(row: Row) -> bool:
     """Return whether a row is for the direct or the split solver."""
     return row.solver == DIRECT or row.solver == SPLIT
 
 
 @inlined_kernel
-def find_islands(settings, counts, bodies, collision, constrained, rows, islands):
+def find_islands(
+    settings: Settings,
+    counts: Counts,
+    bodies: Records[Body],
+    collision: Collision,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    islands: Islands,
+) -> None:
     """Write the contacts and rows of each island: islands.ranges, rows.island_rows."""
     island_rows = rows.island_rows
     contact_count, rest = (counts.contact_count, counts.row_count - 3 * counts.contact_count)
@@ -105,7 +127,16 @@ def find_islands(settings, counts, bodies, collision, constrained, rows, islands
 
 
 @inner_kernel
-def _part(counts, bodies, collision, constrained, rows, islands, contact_count, entry_count):
+def _part(
+    counts: Counts,
+    bodies: Records[Body],
+    collision: Collision,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    islands: Islands,
+    contact_count: int,
+    entry_count: int,
+) -> None:
     """Find the islands if there may be more than one."""
     direct = _join_trees(bodies, constrained, rows, islands.trees, contact_count, entry_count)
     _gather(counts, collision, rows, islands, contact_count, entry_count)
@@ -114,7 +145,14 @@ def _part(counts, bodies, collision, constrained, rows, islands, contact_count, 
 
 
 @inlined_kernel
-def _join_trees(bodies, constrained, rows, trees, contact_count, entry_count):
+def _join_trees(
+    bodies: Records[Body],
+    constrained: ConstraintBodies,
+    rows: Rows,
+    trees: Records[IslandTree],
+    contact_count: int,
+    entry_count: int,
+) -> int:
     """Join the trees that rows push together; return a tree of the direct island, -1 for none."""
     direct = -1
     for i in range(trees.shape[0]):
@@ -132,7 +170,14 @@ def _join_trees(bodies, constrained, rows, trees, contact_count, entry_count):
 
 
 @inlined_kernel
-def _gather(counts, collision, rows, islands, contact_count, entry_count):
+def _gather(
+    counts: Counts,
+    collision: Collision,
+    rows: Rows,
+    islands: Islands,
+    contact_count: int,
+    entry_count: int,
+) -> None:
     """Number the islands, and list the contacts and then the rows of each in one piece."""
     island_rows, trees, ranges = rows.island_rows, islands.trees, islands.ranges
     count = 0
@@ -171,7 +216,7 @@ def _gather(counts, collision, rows, islands, contact_count, entry_count):
 
 
 @inner_kernel
-def allowed_sweeps(island, settings):
+def allowed_sweeps(island: Island, settings: Settings) -> int:
     """Return the sweep limit of an island in this step."""
     if island.new_count == 0 and not island.slips:
         return settings.sweep_limit
@@ -179,14 +224,16 @@ def allowed_sweeps(island, settings):
 
 
 @inner_kernel
-def sweeps_in_time(island):
+def sweeps_in_time(island: Island) -> int:
     """Return the number of sweeps over an island that take about a millisecond."""
     row_count = 2 * (island.contact_end - island.first) + island.end - island.first
     return _UPDATES // row_count
 
 
 @inner_kernel
-def find_worst(counts, constrained, rows, ranges):
+def find_worst(
+    counts: Counts, constrained: ConstraintBodies, rows: Rows, ranges: Records[Island]
+) -> tuple[float, int]:
     """Return how far the rows of all islands are from a solution [m/s], and the worst of them."""
     largest, worst = 0.0, -1
     for k in range(counts.island_count):
@@ -198,7 +245,13 @@ def find_worst(counts, constrained, rows, ranges):
 
 
 @inner_kernel
-def summarise(counts, stats, constrained, rows, ranges):
+def summarise(
+    counts: Counts,
+    stats: StepStats,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    ranges: Records[Island],
+) -> None:
     """Write sweeps, residual and convergence of all islands."""
     stats.sweeps, stats.residual, stats.converged = 0, 0.0, 1
     for k in range(counts.island_count):

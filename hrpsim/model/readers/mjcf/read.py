@@ -54,7 +54,9 @@ class MjcfSource:
     The source is text if path is None.
     """
 
-    def __init__(self, text: str, path: Path | None, assets: Mapping[str, bytes] | None = None):
+    def __init__(
+        self, text: str, path: Path | None, assets: Mapping[str, bytes] | None = None
+    ) -> None:
         self._files: list[tuple[str, etree._Element]] = []
         self._included: list[etree._Element] = []
         self._seen: set[Path | str] = set()
@@ -158,7 +160,7 @@ class MjcfModel:
 
     def __init__(
         self, label: str, head: dict[str, Any], arrays: dict[str, np.ndarray], source: MjcfSource
-    ):
+    ) -> None:
         self.label, self.source = label, source
         self.name: str = "" if head["name"] == _UNNAMED else head["name"]
         self.names: dict[str, list[str]] = head["names"]

@@ -33,7 +33,7 @@ class FreeMotion:
     entries: positions, then a quaternion w x y z; rates, then the angular velocity in the body.
     """
 
-    def __init__(self, m, body: int):
+    def __init__(self, m, body: int) -> None:
         first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
         self.qpos, self.qvel = int(m.jnt_qposadr[first]), int(m.jnt_dofadr[first])
         self.axes, self.turn = np.eye(3), _UNTURNED

@@ -26,7 +26,7 @@ class BodyTree:
     bodies. free: name of the joint of each free body, "" for the base.
     """
 
-    def __init__(self, m: MjcfModel, roots: list[int], robot: RobotData, notes: Notes):
+    def __init__(self, m: MjcfModel, roots: list[int], robot: RobotData, notes: Notes) -> None:
         self.m, self.robot, self.notes = m, robot, notes
         self.links: dict[int, str] = {}
         self.joints: dict[int, tuple[str, ...]] = {}

@@ -52,7 +52,7 @@ class YamlFiles:
     Repeated keys are noted, because Choreonoid silently uses the last one.
     """
 
-    def __init__(self, main: YamlText, notes: Notes):
+    def __init__(self, main: YamlText, notes: Notes) -> None:
         self._main, self._notes = main, notes
         self._read: dict[Path, Any] = {}
         self._elements = 0
@@ -81,7 +81,9 @@ class YamlFiles:
 class Elements:
     """Reads elements, each under the transforms around the element."""
 
-    def __init__(self, resources: Resources, to_radian: float, notes: Notes, files: YamlFiles):
+    def __init__(
+        self, resources: Resources, to_radian: float, notes: Notes, files: YamlFiles
+    ) -> None:
         self.resources, self.to_radian = resources, to_radian
         self.notes, self.files = notes, files
 

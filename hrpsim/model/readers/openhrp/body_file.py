@@ -56,7 +56,7 @@ class _Shared:
 class _Reader:
     """Reads the links of one file, and the links of its part files (SubBody)."""
 
-    def __init__(self, yaml: YamlText, path: Path, resources: Resources, shared: _Shared):
+    def __init__(self, yaml: YamlText, path: Path, resources: Resources, shared: _Shared) -> None:
         content = yaml.data
         if not isinstance(content, dict) or not isinstance(content.get("links"), list):
             raise ModelError(

@@ -21,7 +21,7 @@ _LARGE = 1e12
 class Values:
     """A mapping. `fail` raises the ModelError that names its location."""
 
-    def __init__(self, entry: dict, fail: Callable[[str], NoReturn]):
+    def __init__(self, entry: dict, fail: Callable[[str], NoReturn]) -> None:
         self._entry = {_snake(str(key)): value for key, value in entry.items()}
         self.fail = fail
 

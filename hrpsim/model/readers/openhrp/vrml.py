@@ -60,7 +60,7 @@ class Vrml:
     repeated: lines at which a field is repeated in its node, by type of the node and field.
     """
 
-    def __init__(self, text: str, path: Path):
+    def __init__(self, text: str, path: Path) -> None:
         self.path = path
         self._text, self._at, self._count = text, 0, 0
         self._named: dict[str, Node] = {}

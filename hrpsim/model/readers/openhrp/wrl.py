@@ -222,7 +222,7 @@ def read_wrl(text: str, path: Path) -> RobotData:
 class _Reader:
     """Collects the parts of a robot."""
 
-    def __init__(self, file: Vrml, notes: Notes):
+    def __init__(self, file: Vrml, notes: Notes) -> None:
         self.file, self.notes = file, notes
         self.parts: list[assembly.Part] = []
         self._segments: dict[str, Node] = {}

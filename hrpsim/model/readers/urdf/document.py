@@ -27,7 +27,7 @@ class Document:
     has_lines: whether line numbers refer to the file (not for text made by xacro).
     """
 
-    def __init__(self, text: str, label: str, has_lines: bool = True):
+    def __init__(self, text: str, label: str, has_lines: bool = True) -> None:
         self.label = label
         self._has_lines = has_lines
         if text.count("<") > 2 * limits.XML_ELEMENTS:

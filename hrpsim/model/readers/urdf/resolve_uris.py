@@ -27,7 +27,7 @@ class Resources:
     package.xml states the name.
     """
 
-    def __init__(self, folder: Path | None, package_paths: PackagePaths | None = None):
+    def __init__(self, folder: Path | None, package_paths: PackagePaths | None = None) -> None:
         self._folder = folder
         self._named: dict[str, Path] = {}
         self._searched: list[Path] = []

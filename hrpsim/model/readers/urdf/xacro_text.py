@@ -68,7 +68,7 @@ class Expansion(NamedTuple):
 class _Arguments(dict):
     """Xacro arguments that record which arguments the description used."""
 
-    def __init__(self, values: Mapping[str, object]):
+    def __init__(self, values: Mapping[str, object]) -> None:
         super().__init__({name: _as_text(value) for name, value in values.items()})
         self.given = tuple(self)
         self.asked: dict[str, None] = {}
