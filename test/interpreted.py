@@ -3,7 +3,7 @@
 
 """Kernels as Python runs them: for unit tests of a law, in which compiling takes all the time."""
 
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 
 import numpy as np
 
@@ -80,9 +80,12 @@ def prepared_kernels(module: ModuleType) -> dict:
 def _function_of(kernel, made):
     if kernel not in made:
         function, names = kernel.py_func, {}
+        cells = tuple(CellType() for _ in function.__closure__ or ())
         made[kernel] = FunctionType(
-            function.__code__, names, function.__name__, function.__defaults__, function.__closure__
+            function.__code__, names, function.__name__, function.__defaults__, cells or None
         )
+        for cell, original in zip(cells, function.__closure__ or (), strict=True):
+            cell.cell_contents = _value_of(original.cell_contents, "", made)
         known = function.__globals__
         used = (name for name in function.__code__.co_names if name in known)
         names.update({name: _value_of(known[name], name, made) for name in used})

@@ -116,7 +116,7 @@ def fits(value, annotation: str) -> bool:
         return is_records and fits(value, annotation[len("Records[") : -1])
     if annotation in CHECKS:
         return CHECKS[annotation](value)
-    if annotation in dtypes():
+    if annotation in dtypes() and hasattr(value, "dtype"):  # else a tuple of the record's name
         return value.dtype.fields == dtypes()[annotation].fields
     return type(value).__name__ == annotation
 

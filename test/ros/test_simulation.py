@@ -237,6 +237,7 @@ def test_the_end_of_a_controller_is_no_fault():
 
 def test_commands_beyond_limits_are_counted_and_named_once_a_second():
     """Law: each message counts; of those within a second the first is told."""
+    turn = SimpleNamespace(unit="rad")
     system = SimpleNamespace(
         lower=np.array([-1.0, -np.inf]),
         upper=np.array([2.0, np.inf]),
@@ -244,7 +245,7 @@ def test_commands_beyond_limits_are_counted_and_named_once_a_second():
         effort_limit=np.array([10.0, 5.0]),
     )
     joints = [
-        SimpleNamespace(name=name, v_index=k, joint_type=REVOLUTE)
+        SimpleNamespace(name=name, v_index=k, joint_type=REVOLUTE, motion=turn)
         for k, name in enumerate(("hip", "knee"))
     ]
     log, times = Log(), iter([0.0, 0.5, 1.5])

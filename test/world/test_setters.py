@@ -164,6 +164,15 @@ SETTERS = {
         assigned("box", q=[1, 0, 0.4, *TURNED]), box_position=[1, 0, 0.4], box_orientation=TURNED
     ),
     "Body.place": setter(called("box", "place", [1, 0, 0.4, *TURNED])),
+    "Body.place_on_floor": setter(
+        lambda world: (
+            setattr(world.bodies["box"], "position", [1, 0, 2]),
+            world.bodies["box"].place_on_floor(),
+        ),
+        box_position=[1, 0, 2],
+        box_on_floor=True,
+    ),
+    "Robot.place_on_floor": setter(None),  # of a free base: test_place_on_floor
     "Body.v": setter(assigned("box", v=[1, 0, 0, 0, 0, 2])),
     "Body.position": setter(assigned("box", position=[1, 0, 0.4]), box_position=[1, 0, 0.4]),
     "Body.orientation": setter(assigned("box", orientation=TURNED), box_orientation=TURNED),
@@ -216,6 +225,7 @@ READERS = {
     " present_q present_scene ray_caster reader render robots scene shared_by_copies sleeps"
     " snapshot solver_rules stats"
     " step time time_step wake noise_world forget_contacts rebuild_scene refresh_exclusions"
+    " lift_to_floor unknown_materials"
     " add_body add_frame add_ground add_robot add_static connect frames disconnect remove reset"
     " restore settle",
     "Robot": "access acting_actuators actuators constraint_efforts contact_arrays driven"
@@ -223,7 +233,7 @@ READERS = {
     " link_velocities locked measure nq nv sensors tendons transmissions world"
     " warn_of_missing_gains choose_solvers forget_momentum_of initialise initialise_actuators"
     " keep_actuators keep_as_initial keep_holds leave refill_commands restore_gains restore_holds"
-    " stand_after report_beyond report_no_limits",
+    " stand_after refusal report_beyond report_no_limits",
     "Body": "asleep contact_arrays forget_momentum_of initialise keep_as_initial leave"
     " mass nq nv stand_after world",
     "Batch": "close map numbers of q reset scan sensor step v",

@@ -40,6 +40,7 @@ from hrpsim.engine.compile.kernel_types import (
     Shape,
     SolidPair,
     SolverMemory,
+    StoredMemory,
     Vec3,
 )
 from hrpsim.engine.compile.lazy_kernels import NEEDS_KERNEL, lazy_kernel_of_parts
@@ -456,7 +457,7 @@ def recall_impulses(counts: Counts, collision: Collision) -> int:
 
 
 @inlined_kernel
-def copy_memory(memory: SolverMemory, memory_out: SolverMemory) -> None:
+def copy_memory(memory: SolverMemory | StoredMemory, memory_out: StoredMemory) -> None:
     """Write which solver comes first."""
     memory_out.state, memory_out.interval = memory.state, memory.interval
     memory_out.remaining = memory.remaining

@@ -103,7 +103,7 @@ Drift = NewType("Drift", Record)  # _DRIFT
 Manifold = NewType("Manifold", Record)  # MANIFOLD
 Penalty = NewType("Penalty", Record)  # _PENALTY
 Shape = NewType("Shape", Record)  # SHAPE
-SolverMemory = NewType("SolverMemory", Record)  # SOLVER_MEMORY
+StoredMemory = NewType("StoredMemory", Record)  # SOLVER_MEMORY
 # hrpsim.engine.collision.time_of_impact
 ShapeMotion = NewType("ShapeMotion", Record)  # MOTION
 Speculative = NewType("Speculative", Record)  # SPECULATIVE

@@ -256,6 +256,7 @@ class Scenes:
         """Write arrays of `lasting_arrays` back. Entries added since stay."""
         for saved, (array, *_) in zip(arrays, self.raw_lasting(), strict=True):
             array[: len(saved)] = saved
+        use_features(self.scene)  # of the present constants, which a snapshot does not change
 
     def raw_lasting(self) -> list[tuple[np.ndarray, str, int]]:
         """Return all arrays on which the next step depends, records as bytes.

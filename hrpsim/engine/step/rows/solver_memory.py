@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from hrpsim.engine.collision.contacts import copy_memory
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.compile.kernel_types import Contact, Island, Records
-from hrpsim.engine.compile.kernel_types import SolverMemory as SolverMemoryType
+from hrpsim.engine.compile.kernel_types import Contact, Island, Records, StoredMemory
 from hrpsim.engine.constraints.rows import Rows
 
 # Who comes first, as `state`.
@@ -65,7 +64,7 @@ def recall_memory(contacts: Records[Contact], rows: Rows, island: Island) -> Non
 
 
 @inlined_kernel
-def _is_larger(memory: SolverMemoryType, other: SolverMemoryType) -> bool:
+def _is_larger(memory: StoredMemory, other: StoredMemory) -> bool:
     """Return whether a memory prevails over another one."""
     if memory.state != other.state:
         return memory.state > other.state
@@ -90,7 +89,7 @@ def remember(contacts: Records[Contact], rows: Rows, island: Island, memory: Sol
 
 
 @inlined_kernel
-def begins_by_newton(memory: SolverMemoryType) -> bool:
+def begins_by_newton(memory: StoredMemory) -> bool:
     """Return whether Newton's method comes first."""
     if memory.state == NEWTON_IN_MOTION:
         return memory.remaining > 0
@@ -98,7 +97,7 @@ def begins_by_newton(memory: SolverMemoryType) -> bool:
 
 
 @inlined_kernel
-def longer_by_newton(memory: SolverMemoryType) -> SolverMemory:
+def longer_by_newton(memory: StoredMemory) -> SolverMemory:
     """Return the memory after a step in which Newton's method solved a lone robot that moves.
 
     One of the remaining steps is over. If none remained, sweeps failed: the interval doubles.
