@@ -12,7 +12,7 @@ import numpy as np
 
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import WorldError, unknown_name
-from hrpsim.derivatives.parameters import KD, Changes, Entry, changes_by_paths, entries_by_path
+from hrpsim.derivatives.parameters import KD, Changes, Entry, changes_by_paths
 from hrpsim.derivatives.room import TakenStep
 from hrpsim.derivatives.sides import (
     CUT,
@@ -37,6 +37,7 @@ from hrpsim.derivatives.step_derivatives import (
 from hrpsim.engine.compile.compiled import prepared
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.arrays.assemble import joined_system
+from hrpsim.world.parameter_paths import entries_by_path
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.stepping import Stepping
