@@ -53,7 +53,7 @@ setup-test:
 
 # It ends with make, however that ends.
 demo: setup
-	@HRPSIM_END_WITH=$$PPID exec $(RUN) -m hrpsim.cli walk --ros $(ARGS)
+	@HRPSIM_END_WITH=$$PPID exec $(RUN) -m hrpsim walk --ros $(ARGS)
 
 # The wheel carries kernels, compiled for each target in KERNELS, two minutes each: so that nothing is
 # compiled where it is installed. all: what this processor can run of tools/ship_kernels.py's targets.
@@ -77,7 +77,7 @@ lint: setup-test
 # The kernels first: compiled within a test they would count against its time limit. Three at once on
 # two cores, as tests of ROS mostly wait. Those that ARGS names are run, long or not.
 test: lint
-	@$(RUN) -m hrpsim.cli warm-up
+	@$(RUN) -m hrpsim warm-up
 	@$(PYTEST) -n 3 --dist loadgroup $(if $(findstring test/,$(ARGS)),,-m "not long") $(ARGS)
 
 test-all: test
@@ -122,7 +122,7 @@ test-versions: setup-test
 
 # Each file of tests gets as many minutes as 2 processes need to end together; seeds are printed.
 fuzz: setup-test
-	@$(RUN) -m hrpsim.cli warm-up
+	@$(RUN) -m hrpsim warm-up
 	@seed=$${HRPSIM_FUZZ_SEED:-$$(date +%s)}; \
 	each=$$(ls test/fuzz/test_*.py | awk 'END {print 2 * $(FUZZ_MINUTES) / NR}'); \
 	echo "HRPSIM_FUZZ_SEED=$$seed HRPSIM_FUZZ_MINUTES=$$each for each file of test/fuzz"; \
@@ -165,7 +165,7 @@ bench: setup-test
 		"dartpy>=6.19" drake || echo "without Bullet, dart and drake"
 	@.venv/bin/uv pip install --quiet --python $(RUN) --only-binary :all: --no-deps \
 		--target .venv/mujoco3 "mujoco<4" || echo "without mujoco 3"
-	@$(RUN) -m benchmarks $(ARGS)
+	@$(RUN) -m evidence.benchmarks $(ARGS)
 
 # Pages of laws and algorithms keep their head, up to the line "Measured"; those of experiments are
 # written whole. A missed figure is shown on its page, and make fails.
@@ -176,7 +176,7 @@ verification: setup-test
 	measure laws world.report; \
 	measure closed_forms world.closed_form_report; \
 	measure dynamics "dynamics.report 200"; \
-	$(RUN) -m hrpsim.cli reproduce all --output docs/images/reproduce --pages docs/verification \
+	$(RUN) -m hrpsim reproduce all --output docs/images/reproduce --pages docs/verification \
 		|| missed=1; \
 	exit $$missed
 

@@ -4,9 +4,9 @@
 """The crane game, by a script: grip the box, carry it to the goal, let it go."""
 
 import hrpsim
+from evidence.crane import ScriptedCrane, fetching, in_goal
 from hrpsim import share_path
 from hrpsim.control import ControlLoop
-from hrpsim.crane import ScriptedCrane, fetching, in_goal
 
 world = hrpsim.load_world(share_path("config/crane.yaml"))
 box = world.bodies["box"]

@@ -8,24 +8,36 @@ Names are imported when they are first used, so that `import hrpsim` costs nothi
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
-from hrpsim.moved import redirect
+from hrpsim.common.lazy_names import lazy_names
+from hrpsim.common.moved import redirect
 
 if TYPE_CHECKING:
-    from hrpsim.dynamics.functions import center_of_mass as center_of_mass
-    from hrpsim.dynamics.functions import energy as energy
-    from hrpsim.dynamics.functions import forward_dynamics as forward_dynamics
-    from hrpsim.dynamics.functions import inverse_dynamics as inverse_dynamics
-    from hrpsim.dynamics.functions import link_jacobian as link_jacobian
-    from hrpsim.dynamics.functions import link_pose as link_pose
-    from hrpsim.dynamics.functions import mass_matrix as mass_matrix
-    from hrpsim.dynamics.tangent import forward_dynamics_derivatives as forward_dynamics_derivatives
-    from hrpsim.dynamics.tangent import inverse_dynamics_derivatives as inverse_dynamics_derivatives
-    from hrpsim.errors import HrpsimError as HrpsimError
-    from hrpsim.errors import ModelError as ModelError
-    from hrpsim.errors import ModelWarning as ModelWarning
-    from hrpsim.errors import StateError as StateError
-    from hrpsim.errors import WorldError as WorldError
+    from hrpsim.common.errors import HrpsimError as HrpsimError
+    from hrpsim.common.errors import ModelError as ModelError
+    from hrpsim.common.errors import ModelWarning as ModelWarning
+    from hrpsim.common.errors import StateError as StateError
+    from hrpsim.common.errors import WorldError as WorldError
+    from hrpsim.common.resources import share_path as share_path
+    from hrpsim.common.version import __version__ as __version__
+    from hrpsim.derivatives.step_derivatives import ConstraintEdge as ConstraintEdge
+    from hrpsim.derivatives.step_derivatives import Linearization as Linearization
+    from hrpsim.derivatives.tangent import (
+        forward_dynamics_derivatives as forward_dynamics_derivatives,
+    )
+    from hrpsim.derivatives.tangent import (
+        inverse_dynamics_derivatives as inverse_dynamics_derivatives,
+    )
+    from hrpsim.engine.dynamics.functions import center_of_mass as center_of_mass
+    from hrpsim.engine.dynamics.functions import energy as energy
+    from hrpsim.engine.dynamics.functions import forward_dynamics as forward_dynamics
+    from hrpsim.engine.dynamics.functions import inverse_dynamics as inverse_dynamics
+    from hrpsim.engine.dynamics.functions import link_jacobian as link_jacobian
+    from hrpsim.engine.dynamics.functions import link_pose as link_pose
+    from hrpsim.engine.dynamics.functions import mass_matrix as mass_matrix
+    from hrpsim.engine.solvers.contact_problem import ContactProblem as ContactProblem
+    from hrpsim.engine.solvers.contact_problem import ContactProblemError as ContactProblemError
+    from hrpsim.engine.solvers.contact_problem import ContactSolution as ContactSolution
+    from hrpsim.engine.solvers.contact_problem import solve_contacts as solve_contacts
     from hrpsim.fitting.fit import fit as fit
     from hrpsim.model.actuator import ACTUATOR_PRESETS as ACTUATOR_PRESETS
     from hrpsim.model.actuator import Actuator as Actuator
@@ -54,23 +66,15 @@ if TYPE_CHECKING:
     from hrpsim.model.shapes.geometry import Sphere as Sphere
     from hrpsim.model.shapes.mesh_files import load_mesh as load_mesh
     from hrpsim.model.shapes.terrain import HeightField as HeightField
-    from hrpsim.rendering.renderer import Picture as Picture
-    from hrpsim.rendering.renderer import RendererError as RendererError
-    from hrpsim.resources import share_path as share_path
-    from hrpsim.solvers.contact_problem import ContactProblem as ContactProblem
-    from hrpsim.solvers.contact_problem import ContactProblemError as ContactProblemError
-    from hrpsim.solvers.contact_problem import ContactSolution as ContactSolution
-    from hrpsim.solvers.contact_problem import solve_contacts as solve_contacts
     from hrpsim.sweeps.sweep import sweep as sweep
-    from hrpsim.version import __version__ as __version__
+    from hrpsim.viewer.rendering.renderer import Picture as Picture
+    from hrpsim.viewer.rendering.renderer import RendererError as RendererError
     from hrpsim.world.batch import Batch as Batch
     from hrpsim.world.checkpoint import Checkpoint as Checkpoint
     from hrpsim.world.contact_problem import contact_problem as contact_problem
     from hrpsim.world.contact_problem import dump_contact_problem as dump_contact_problem
     from hrpsim.world.contact_problem import load_contact_problem as load_contact_problem
     from hrpsim.world.file.load_world import load_world as load_world
-    from hrpsim.world.linearization.step_derivatives import ConstraintEdge as ConstraintEdge
-    from hrpsim.world.linearization.step_derivatives import Linearization as Linearization
     from hrpsim.world.objects.body import Body as Body
     from hrpsim.world.objects.camera_view import CameraView as CameraView
     from hrpsim.world.objects.connection import Connection as Connection

@@ -5,7 +5,7 @@
 
 import sys
 
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

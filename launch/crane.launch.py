@@ -59,7 +59,7 @@ def generate_launch_description():
         namespace=namespace,
         parameters=[
             {
-                "controller": "hrpsim.crane:JoystickCrane",
+                "controller": "evidence.crane:JoystickCrane",
                 "base": "fixed",
                 "lockstep": True,
                 "parameters": [

@@ -26,7 +26,7 @@ PACKAGE = "hrpsim"
 SIMULATED_TIME = {"use_sim_time": True}
 ALIKE = 0.75  # a name as near to that of an argument is a misspelt one (difflib's ratio)
 declared = []  # names of arguments
-# Programs of hrpsim end with the process that this names (hrpsim/orphans.py).
+# Programs of hrpsim end with the process that this names (hrpsim/common/orphans.py).
 END_WITH_LAUNCH = {"HRPSIM_END_WITH": str(os.getpid())}
 
 

@@ -7,10 +7,10 @@ from types import FunctionType, ModuleType
 
 import numpy as np
 
-from hrpsim.jit.lazy_kernels import _declared
-from hrpsim.jit.numba_code import KernelFunction, NumbaCode
-from hrpsim.jit.reference import Reference
-from hrpsim.spatial.simd import LANES
+from hrpsim.engine.compile.lazy_kernels import _declared
+from hrpsim.engine.compile.numba_code import KernelFunction, NumbaCode
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.spatial.simd import LANES
 
 
 class Record(np.record):

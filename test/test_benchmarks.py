@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import registry, report, tables
-from benchmarks.comparison import THRESHOLD, compare, comparison_lines, confirmed
-from benchmarks.results import CaseResult, Claim, exponent, fit, quartiles
-from benchmarks.timing import LEAST_ROUNDS, Effort, Subject, interleave
-from benchmarks.yardstick import NAME as YARDSTICK
+from evidence.benchmarks import registry, report, tables
+from evidence.benchmarks.comparison import THRESHOLD, compare, comparison_lines, confirmed
+from evidence.benchmarks.results import CaseResult, Claim, exponent, fit, quartiles
+from evidence.benchmarks.timing import LEAST_ROUNDS, Effort, Subject, interleave
+from evidence.benchmarks.yardstick import NAME as YARDSTICK
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -239,7 +239,7 @@ def test_the_stored_run_and_the_page_belong_together():
 
 def bench(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, "-m", "hrpsim.cli", "bench", *arguments],
+        [sys.executable, "-m", "hrpsim", "bench", *arguments],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

@@ -18,7 +18,7 @@ from meshes import angle_bracket, write_obj
 
 import hrpsim
 from hrpsim import share_path
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 
 
 def test_run_reports_the_weight_on_the_feet(capsys):
@@ -169,7 +169,7 @@ def test_a_run_of_too_many_steps_is_refused(tmp_path, capsys):
 
 def test_a_fault_of_its_own_is_one_line_too(monkeypatch, capsys):
     """And a traceback only where it is asked for."""
-    from hrpsim import cli
+    from hrpsim.commands import cli
 
     def fail(options):
         raise KeyError("some\nplace")
@@ -185,13 +185,13 @@ def test_a_fault_of_its_own_is_one_line_too(monkeypatch, capsys):
 
 def test_a_command_imports_no_other():
     """Law: a start waits for what it needs; each command is found under its name all the same."""
-    from hrpsim.cli import _COMMANDS, _parser
+    from hrpsim.commands.cli import _COMMANDS, _parser
 
     done = subprocess.run(
         [
             sys.executable,
             "-c",
-            "import hrpsim.cli as c, sys; c._parser('run'); print(*sys.modules)",
+            "import hrpsim.commands.cli as c, sys; c._parser('run'); print(*sys.modules)",
         ],
         capture_output=True,
         text=True,
@@ -207,7 +207,7 @@ def test_a_command_imports_no_other():
 
 def test_every_help_fits_on_a_screen(monkeypatch):
     """Law: at most 40 lines of 80 columns, with every option of the command."""
-    from hrpsim.cli import _COMMANDS, _parser
+    from hrpsim.commands.cli import _COMMANDS, _parser
 
     monkeypatch.setenv("COLUMNS", "80")
     for name in ("run", "reproduce", *_COMMANDS):

@@ -75,7 +75,7 @@ def test_files_are_where_ros2_run_and_launch_look_for_them(workspace):
 
 
 def test_what_is_sourced_is_what_runs(workspace):
-    where = "import hrpsim.resources as r; print(r.__file__); print(r.share_path())"
+    where = "import hrpsim.common.resources as r; print(r.__file__); print(r.share_path())"
     told = workspace.sourced(f'echo "${{AMENT_PREFIX_PATH%%:*}}"; {sys.executable} -c "{where}"')
     for place in told.split():
         assert Path(place).is_relative_to(workspace.folder), told

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.jit import announcement, compiler_beside, lazy_kernels
-from hrpsim.jit.compiler_beside import CompilerBeside
-from hrpsim.jit.kernel_folders import cache_directory
+from hrpsim.engine.compile import announcement, compiler_beside, lazy_kernels
+from hrpsim.engine.compile.compiler_beside import CompilerBeside
+from hrpsim.engine.compile.kernel_folders import cache_directory
 
 ABSENT = "write_direct_system", "count_rest"  # quickly compiled: asked for by a step; used for sure
 
@@ -24,8 +24,8 @@ PROGRAM = """
 import json, sys
 import numpy as np
 from test_compiler_beside import ABSENT, locked, resting
-from hrpsim.jit import lazy_kernels
-from hrpsim.jit.compiler_beside import CompilerBeside, use_compiler_beside
+from hrpsim.engine.compile import lazy_kernels
+from hrpsim.engine.compile.compiler_beside import CompilerBeside, use_compiler_beside
 
 said = []
 def compiled_here():
@@ -132,14 +132,14 @@ print(json.dumps([waits, compiled_here(), said, world.scene.q.tolist(), world.ti
 def test_a_step_of_a_program_waits_for_what_was_begun(lacking, command, compiled):
     """Law: a process beside that fails or not, the first call makes its steps; none is given up."""
     told = lacking(f"""
-from hrpsim.jit import announcement
-from hrpsim.jit.lazy_kernels import compiles_elsewhere
+from hrpsim.engine.compile import announcement
+from hrpsim.engine.compile.lazy_kernels import compiles_elsewhere
 class Chosen(CompilerBeside):
     def __init__(beside, **options):
         super().__init__(said.append, **options)
         beside._command = {command}
-import hrpsim.jit.compiler_beside
-hrpsim.jit.compiler_beside.CompilerBeside = Chosen
+import hrpsim.engine.compile.compiler_beside
+hrpsim.engine.compile.compiler_beside.CompilerBeside = Chosen
 world = resting()
 announcement._compile_beside(ABSENT[1:])
 assert compiles_elsewhere()
@@ -157,8 +157,8 @@ print(json.dumps([compiled_here(), said, world.scene.q.tolist(), world.time]))
 def test_what_is_compiled_ahead_is_there_when_it_is_asked_for(lacking):
     """Law: after the process ahead has ended, no step waits and none compiles."""
     told = lacking("""
-import hrpsim.step.step
-from hrpsim.jit import announcement, compiler_beside, lazy_kernels
+import hrpsim.engine.step.step
+from hrpsim.engine.compile import announcement, compiler_beside, lazy_kernels
 absent = lazy_kernels.absent_kernels
 compiler_beside.absent_kernels = lambda: tuple(n for n in absent() if n in ABSENT)
 beside = CompilerBeside(said.append)
@@ -236,7 +236,7 @@ def test_a_step_waits_for_what_it_needs_only(monkeypatch):
 @pytest.mark.parametrize("is_cached, asked", [(True, []), (False, [("find_contacts",)])])
 def test_whoever_compiles_is_asked_while_the_step_compiles(monkeypatch, is_cached, asked):
     """Law: what a first step calls is asked for before the step itself is compiled."""
-    import hrpsim.step.step  # noqa: F401  which declares the kernels
+    import hrpsim.engine.step.step  # noqa: F401  which declares the kernels
 
     found: list = []
     monkeypatch.setattr(announcement, "_looked", False)
@@ -270,7 +270,7 @@ def test_the_process_beside_is_begun_once(monkeypatch, is_cached, begun):
 
 def test_a_kernel_that_does_not_exist_is_refused_by_name():
     done = subprocess.run(
-        [sys.executable, "-m", "hrpsim.cli", "warm-up", "count_rst"],
+        [sys.executable, "-m", "hrpsim", "warm-up", "count_rst"],
         capture_output=True,
         text=True,
         check=False,

@@ -13,8 +13,8 @@ import numba
 import numpy as np
 import pytest
 
-from hrpsim.jit.compiled import inner_kernel, kernel
-from hrpsim.jit.numba_compiler import fits_numba
+from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.compile.numba_compiler import fits_numba
 
 FORWARD_DYNAMICS = """
 import numpy as np
@@ -48,7 +48,9 @@ def test_where_it_does_not_fit_numbas_own_compiles_and_a_warning_says_so(
     def third(x):
         return x / 3.0
 
-    monkeypatch.setitem(sys.modules, "hrpsim.jit.compiler", ModuleType("hrpsim.jit.compiler"))
+    monkeypatch.setitem(
+        sys.modules, "hrpsim.engine.compile.compiler", ModuleType("hrpsim.engine.compile.compiler")
+    )
     with caplog.at_level(logging.WARNING, "hrpsim"):
         assert third(0.7) == 0.7 / 3.0
     (record,) = caplog.records

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from hrpsim import share_path
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 
 
 @pytest.mark.long

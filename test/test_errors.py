@@ -8,8 +8,8 @@ from __future__ import annotations
 from effort import counted_calls
 
 from hrpsim import HrpsimError
-from hrpsim.errors import shown_value, unknown_name
-from hrpsim.limits import MESSAGE_LENGTH
+from hrpsim.common.errors import shown_value, unknown_name
+from hrpsim.common.limits import MESSAGE_LENGTH
 
 
 def test_a_message_is_one_printable_line():

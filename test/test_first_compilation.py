@@ -11,9 +11,9 @@ compile.
 from collections.abc import Iterator
 
 import hrpsim
-from hrpsim.jit.lazy_kernels import _declared, declared_lazy_kernels
-from hrpsim.jit.numba_code import KernelFunction
-from hrpsim.step.step import advance
+from hrpsim.engine.compile.lazy_kernels import _declared, declared_lazy_kernels
+from hrpsim.engine.compile.numba_code import KernelFunction
+from hrpsim.engine.step.step import advance
 
 # Functions that are compiled for the first step of a humanoid on level ground, inner ones
 # included. A function within two kernels counts twice: different processes compile these.
@@ -26,7 +26,10 @@ def called(kernel: KernelFunction) -> Iterator[KernelFunction]:
     values = [function.__globals__.get(name) for name in function.__code__.co_names]
     values += [cell.cell_contents for cell in function.__closure__ or ()]
     for value in values:
-        if isinstance(value, KernelFunction) and value.__module__ != "hrpsim.jit.lazy_kernels":
+        if (
+            isinstance(value, KernelFunction)
+            and value.__module__ != "hrpsim.engine.compile.lazy_kernels"
+        ):
             yield value
 
 

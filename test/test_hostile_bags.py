@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from hrpsim import limits
 from hrpsim.bag import BagError, messages, topic_types
 from hrpsim.bag.reader import lost_messages, message_counts, points
 from hrpsim.bag.types import decode, read_types
+from hrpsim.common import limits
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 TEXT = "std_msgs/msg/String"

@@ -16,7 +16,7 @@ from hrpsim import share_path
 LIMIT = 100.0  # [s]; it takes 0.2 s on a quiet machine, and what is ended would take far longer
 COMPILING = """
 import ctypes, signal
-from hrpsim.interrupts import ends_while_computing
+from hrpsim.common.interrupts import ends_while_computing
 
 libc = ctypes.CDLL(None)
 inside = {"__name__": "llvmlite.binding", "libc": libc}
@@ -35,7 +35,7 @@ with ends_while_computing(lambda: print("cleaned", flush=True)):
 
 COMPUTING = """
 import hashlib, signal
-from hrpsim.interrupts import ends_while_computing
+from hrpsim.common.interrupts import ends_while_computing
 
 signal.signal(signal.SIGTERM, lambda *_: None)  # as if the call never came back to Python
 with ends_while_computing(lambda: print("cleaned", flush=True)):
@@ -44,7 +44,7 @@ with ends_while_computing(lambda: print("cleaned", flush=True)):
 """
 WAITING = """
 import signal, sys
-from hrpsim.interrupts import ends_while_computing
+from hrpsim.common.interrupts import ends_while_computing
 
 signal.signal(signal.SIGTERM, lambda *_: print("served", flush=True))
 with ends_while_computing(lambda: print("cleaned", flush=True)):
@@ -55,7 +55,7 @@ with ends_while_computing(lambda: print("cleaned", flush=True)):
 HANDING_OVER = """
 import signal
 import llvmlite.binding as llvm
-from hrpsim.interrupts import signals_raise
+from hrpsim.common.interrupts import signals_raise
 
 library, number = llvm.ffi.lib, NUMBER
 
@@ -78,7 +78,7 @@ with signals_raise():
 MANY_STEPS = """
 import signal
 import hrpsim
-from hrpsim.interrupts import ends_while_computing
+from hrpsim.common.interrupts import ends_while_computing
 
 world = hrpsim.World(gravity=(0.0, 0.0, 0.0))  # at rest, so that no kernel is asked for
 world.add_body(hrpsim.Sphere(1.0), 1.0)
@@ -155,7 +155,7 @@ def test_many_steps_are_no_single_one():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_compilation_can_be_interrupted(number, tmp_path):
     """Law: while nothing is compiled yet a command ends as it does later, its cache whole."""
-    command = [sys.executable, "-m", "hrpsim.cli", "run", str(share_path("config/stand.yaml"))]
+    command = [sys.executable, "-m", "hrpsim", "run", str(share_path("config/stand.yaml"))]
     environment = {**os.environ, "HRPSIM_CACHE_DIR": str(tmp_path)}
     status, said = ended(command, number, "compiling the kernels", env=environment)
     assert status == 128 + number and "Traceback" not in said
@@ -167,6 +167,6 @@ def test_the_viewer_closes_on_sigterm():
     """Law: SIGTERM is Ctrl-C to the viewer: it closes the page and ends with status 0."""
     pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")
     world = str(share_path("config/stand.yaml"))
-    command = [sys.executable, "-m", "hrpsim.cli", "run", world, "--viewer", "--port", "0"]
+    command = [sys.executable, "-m", "hrpsim", "run", world, "--viewer", "--port", "0"]
     status, said = ended(command, signal.SIGTERM, "shows the world")
     assert status == 0 and "Traceback" not in said

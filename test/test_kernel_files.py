@@ -14,22 +14,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hrpsim import stored_files
-from hrpsim.jit import kernel_folders
-from hrpsim.jit.kernel_folders import keep, load_cached, made_by_one
-from hrpsim.stored_files import read_whole, remove_abandoned, write_whole
+from hrpsim.common import stored_files
+from hrpsim.common.stored_files import read_whole, remove_abandoned, write_whole
+from hrpsim.engine.compile import kernel_folders
+from hrpsim.engine.compile.kernel_folders import keep, load_cached, made_by_one
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """
 import sys
 import numpy as np
-from hrpsim.jit.compiled import is_cached
+from hrpsim.engine.compile.compiled import is_cached
 import twice
 there = is_cached(twice.twice)
 print(there, twice.twice(np.float64(21.0)), twice.twice.compiled, "numba" in sys.modules)
 """
 KERNEL = """
-from hrpsim.jit.compiled import kernel
+from hrpsim.engine.compile.compiled import kernel
 
 @kernel
 def twice(x):
@@ -109,7 +109,7 @@ def test_of_processes_that_need_a_file_one_makes_it(tmp_path):
     program = """
 import sys
 from pathlib import Path
-from hrpsim.jit.kernel_folders import made_by_one
+from hrpsim.engine.compile.kernel_folders import made_by_one
 path = Path(sys.argv[1])
 print("waits", flush=True)
 with made_by_one(path):
@@ -223,8 +223,8 @@ def test_without_parts_that_are_not_public_numba_s_documented_cache_serves(tmp_p
 )
 def test_a_room_above_the_step_has_a_cache_of_its_own(room, kernel):
     """Law: an edit of it gives its kernels another folder, and those of the step none."""
-    from hrpsim.jit import kernel_folders as folders
-    from hrpsim.step.step import advance
+    from hrpsim.engine.compile import kernel_folders as folders
+    from hrpsim.engine.step.step import advance
 
     module, name = kernel.rsplit(".", 1)
     folder = folders.cache_of(getattr(importlib.import_module(module), name).py_func)
@@ -237,7 +237,7 @@ def test_a_room_above_the_step_has_a_cache_of_its_own(room, kernel):
 
 def test_edits_leave_the_last_folders_of_each_room(tmp_path):
     """Law: of folders whose names differ by their hash alone, six stay; other rooms keep theirs."""
-    from hrpsim.jit import kernel_folders as folders
+    from hrpsim.engine.compile import kernel_folders as folders
 
     for k in range(9):
         for prefix in ("", "world-", "control-"):
@@ -253,7 +253,7 @@ def test_a_process_without_a_controller_reads_none_of_their_kernels():
     program = """
 import sys
 import hrpsim
-from hrpsim.jit import kernel_folders
+from hrpsim.engine.compile import kernel_folders
 from hrpsim import World
 World().step()
 print(kernel_folders._name_for.cache_info().currsize)

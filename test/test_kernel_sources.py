@@ -7,7 +7,7 @@ import ast
 import functools
 from pathlib import Path
 
-from hrpsim.jit import kernel_folders
+from hrpsim.engine.compile import kernel_folders
 
 PACKAGE = Path(kernel_folders.__file__).parent.parent
 DECORATORS = {"kernel", "inner_kernel", "inlined_kernel", "uncalled_kernel"}

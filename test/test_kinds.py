@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from hrpsim.jit.compiled import kernel, prepared
-from hrpsim.jit.kinds import kind_of, text_of
-from hrpsim.jit.reference import Reference
+from hrpsim.engine.compile.compiled import kernel, prepared
+from hrpsim.engine.compile.kinds import kind_of, text_of
+from hrpsim.engine.compile.reference import Reference
 
 POINT = [("x", "f8"), ("axis", "f8", (3,)), ("count", "i4")]
 

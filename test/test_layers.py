@@ -13,48 +13,46 @@ from pathlib import Path
 import pytest
 
 pytestmark = pytest.mark.xdist_group("layers")  # one worker reads the sources
-PACKAGE = Path(__file__).resolve().parent.parent / "hrpsim"
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "hrpsim"
 FACADE = "the public names of hrpsim/__init__.py"
 MOST_FILES = 20  # in a room, without __init__.py
 
 # From the bottom up; a room within another is a room of its own. Those of one row do not import
 # each other. Imports for type checkers count.
 LAYERS = [
-    {"constants", "limits", "moved", "orphans", "stored_files"},
-    {"jit"},
-    {"errors", "resources", "user_modules", "interrupts"},
-    {"text_file", "version", "extras"},
-    {"lazy_names"},
-    {"values", "yaml_text", "arguments", "figures"},
-    {"schema"},
-    {"spatial", "model.shapes", "model.urdf"},
-    {"model.formats"},
-    {"model.mjcf", "model.openhrp"},
+    {"common"},
+    {"engine.compile"},
+    {"engine.spatial", "model.shapes", "model.readers.urdf"},
+    {"model.readers"},
+    {"model.readers.mjcf", "model.readers.openhrp", "model.readers.gazebo"},
     {"model"},
-    {"kinematics"},
-    {"dynamics"},
-    {"actuators"},
-    {"collision.primitives"},
-    {"collision.mesh"},
-    {"collision"},
-    {"constraints"},
-    {"solvers"},
-    {"solvers.newton"},
-    {"rendering"},
-    {"sensors"},
-    {"step.scene"},
-    {"step.rows"},
-    {"step.motion"},
-    {"step.continuous"},
-    {"step.impacts"},
-    {"step.audit"},
-    {"step", "rays"},
+    {"engine.kinematics"},
+    {"engine.dynamics"},
+    {"engine.actuators"},
+    {"engine.collision.primitives"},
+    {"engine.collision.mesh"},
+    {"engine.collision"},
+    {"engine.constraints"},
+    {"engine.solvers"},
+    {"engine.solvers.newton"},
+    {"viewer.rendering"},
+    {"engine.sensors"},
+    {"engine.step.scene"},
+    {"engine.step.rows"},
+    {"engine.step.motion"},
+    {"engine.step.continuous"},
+    {"engine.step.impacts"},
+    {"engine.step.audit"},
+    {"engine.step", "engine.rays"},
+    {"engine"},
     {"world.objects"},
     {"world.arrays"},
-    {"world.linearization"},
+    {"derivatives"},
     {"world.parts"},
     {"world"},
     {"world.file"},
+    {"dynamics", "sensors"},
     {"control.estimation"},
     {"control.framework"},
     {"control.motion"},
@@ -74,13 +72,12 @@ LAYERS = [
     {"ros.core"},
     {*("ros.controller", "ros.demo", "ros.recording", "ros.replay", "ros.simulation")},
     {"ros.sweeps"},
-    {"crane", "ros"},
-    {"experiments.framework"},
-    {"experiments.scenes"},
-    {"experiments.studies"},
-    {"experiments"},
+    {"ros"},
+    {"evidence.crane", "evidence.experiments.framework"},
+    {"evidence.experiments.scenes"},
+    {"evidence.experiments.studies"},
+    {"evidence.experiments"},
     {"commands"},
-    {"cli"},
     {"__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -97,11 +94,14 @@ VIEWER_PACKAGES = {"viser", "meshcat", "yourdfpy", "pyvista", "pyglet"}
 
 
 def part_of(module: str) -> str | None:
-    """Return "step.rows" for hrpsim.step.rows.prepare_rows, FACADE for hrpsim.World, else None."""
+    """Return "step.rows" for engine.step.rows.prepare_rows, FACADE for hrpsim.World, else None."""
     root, *names = module.split(".")
-    if root != "hrpsim":
+    if root not in ("hrpsim", "evidence"):
         return None
-    rooms = [name for k, name in enumerate(names) if PACKAGE.joinpath(*names[: k + 1]).is_dir()]
+    home = ROOT / root
+    rooms = [name for k, name in enumerate(names) if home.joinpath(*names[: k + 1]).is_dir()]
+    if root == "evidence":
+        return ".".join([root, *rooms])
     if rooms:
         return ".".join(rooms)
     return names[0] if names and (PACKAGE / f"{names[0]}.py").is_file() else FACADE
@@ -135,8 +135,9 @@ def _imports(path: Path, module: str):
 
 
 def modules():
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    rooms = PACKAGE, ROOT / "evidence/crane", ROOT / "evidence/experiments"
+    for path in sorted(file for room in rooms for file in room.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
         yield path, ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -175,7 +176,7 @@ def circle(prefix):
 
 
 def test_no_files_import_each_other():
-    assert circle("hrpsim") == []
+    assert circle("hrpsim") == circle("evidence") == []
 
 
 def test_no_mix_in_uses_another_s_privates():
@@ -213,12 +214,13 @@ def test_only_ros_and_the_crane_s_joystick_import_ros():
         return part.split(".")[0] != "ros" and is_ros(imported)
 
     found = {line.partition(":")[0] for line in offences(forbidden)}
-    assert found == {"hrpsim/crane/joystick.py"}
+    assert found == {"evidence/crane/joystick.py"}
 
 
 def test_only_viewer_imports_a_viewer():
     def forbidden(part, imported):
-        return part not in ("viewer", "crane") and imported.split(".")[0] in VIEWER_PACKAGES
+        viewers = "viewer", "evidence.crane"
+        return part not in viewers and imported.split(".")[0] in VIEWER_PACKAGES
 
     assert offences(forbidden) == []
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Each limit of hrpsim/limits.py refuses what is larger, by an error that names it."""
+"""Each limit of hrpsim/common/limits.py refuses what is larger, by an error that names it."""
 
 import re
 import shutil
@@ -16,10 +16,11 @@ from model.openhrp_files import WRL
 from test_salvaged_bags import begun
 
 import hrpsim
-from hrpsim import HrpsimError, limits, load_mesh
+from hrpsim import HrpsimError, load_mesh
 from hrpsim.analysis.motion_files import read_motion
 from hrpsim.bag import messages
 from hrpsim.bag.types import read_types
+from hrpsim.common import limits
 from hrpsim.world.file.load_shapes import read_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -127,7 +128,9 @@ def test_what_is_larger_is_refused_by_the_name_of_the_limit(name, tmp_path, monk
 
 def test_each_limit_is_held_and_tested():
     """Law: no limit is only promised."""
-    names = re.findall(r"^([A-Z_]+) = ", (ROOT / "hrpsim/limits.py").read_text(), re.MULTILINE)
+    names = re.findall(
+        r"^([A-Z_]+) = ", (ROOT / "hrpsim/common/limits.py").read_text(), re.MULTILINE
+    )
     code = "\n".join(
         p.read_text() for p in (ROOT / "hrpsim").rglob("*.py") if p.name != "limits.py"
     )

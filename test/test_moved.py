@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hrpsim import World, load_model
-from hrpsim.moved import GO_WITH, MOVED, RENAMED, _public
+from hrpsim.common.moved import GO_WITH, MOVED, RENAMED, _public
 
 # Names by paths below the public packages, as the pages of 1.0 gave them.
 NAMED_BY_1_0 = {
@@ -72,7 +72,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "reference" / "deprecation.md"
 @pytest.mark.parametrize("old", MOVED)
 def test_an_old_name_is_the_module_that_moved_and_says_so(old):
     """Law: one module, whichever name; its specification stays that of the new name."""
-    if MOVED[old] == "hrpsim.crane.joystick":
+    if MOVED[old] == "evidence.crane.joystick":
         pytest.importorskip("rclpy")
     sys.modules.pop(old, None)
     with pytest.warns(DeprecationWarning, match=f"is {_public(MOVED[old])} now.*{GO_WITH}"):

@@ -9,8 +9,8 @@ import numba
 import numpy as np
 import pytest
 
-from hrpsim.jit.compiled import inner_kernel, kernel
-from hrpsim.jit.reference import Reference
+from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.compile.reference import Reference
 
 POINT = np.dtype([("x", "f8"), ("count", "i8"), ("axis", "f8", (3,))])
 

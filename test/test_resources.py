@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim import resources
+from hrpsim.common import resources
 
 
 def test_checkout_root():

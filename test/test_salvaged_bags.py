@@ -18,7 +18,7 @@ from rosbags.typesys import Stores, get_typestore
 from hrpsim.bag import BagError, messages, topic_types
 from hrpsim.bag import reader as bag_reader
 from hrpsim.bag.reader import StoredBag, lost_messages, message_counts, points
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 POINT = "geometry_msgs/msg/PointStamped"

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim.jit.machine_code import COMMON_TARGETS, common_target, runs
+from hrpsim.engine.compile.machine_code import COMMON_TARGETS, common_target, runs
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = "x86-64-v3"
 KERNEL = """
-from hrpsim.jit.compiled import kernel
+from hrpsim.engine.compile.compiled import kernel
 
 @kernel
 def third(x):
@@ -24,8 +24,8 @@ def third(x):
 """
 PROGRAM = """
 import sys
-from hrpsim.jit import machine_code
-from hrpsim.jit.compiled import is_cached
+from hrpsim.engine.compile import machine_code
+from hrpsim.engine.compile.compiled import is_cached
 import third
 if "without" in sys.argv:  # a processor that lacks something
     machine_code.COMMON_TARGETS["x86-64-v3"] = "sse9"
@@ -97,7 +97,7 @@ def test_one_who_asks_numba_for_other_code_gets_it(package, asked):
 
 def test_kernels_of_other_sources_are_not_looked_at(package):
     """Law: who edits what was installed runs what he wrote."""
-    path = package / "hrpsim/constants.py"
+    path = package / "hrpsim/common/constants.py"
     before = path.read_text()
     path.write_text(before + "\n")
     try:

@@ -10,10 +10,10 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.simbenchmark import errors, measure, page, published, times
-from benchmarks.simbenchmark.ours import Ours
-from benchmarks.simbenchmark.plan import error_tasks
-from benchmarks.simbenchmark.scenes import (
+from evidence.benchmarks.simbenchmark import errors, measure, page, published, times
+from evidence.benchmarks.simbenchmark.ours import Ours
+from evidence.benchmarks.simbenchmark.plan import error_tasks
+from evidence.benchmarks.simbenchmark.scenes import (
     GRAVITY,
     LOOSE,
     State,
@@ -24,7 +24,7 @@ from benchmarks.simbenchmark.scenes import (
     rolling_accelerations,
     six,
 )
-from benchmarks.simbenchmark.store import Store
+from evidence.benchmarks.simbenchmark.store import Store
 
 
 def start_of(scene) -> State:

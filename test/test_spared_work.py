@@ -10,7 +10,7 @@ import pytest
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 
-from hrpsim.jit.compiler import spared_work
+from hrpsim.engine.compile.compiler import spared_work
 
 
 def test_numba_is_afterwards_as_before_whatever_happens():

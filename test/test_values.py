@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hrpsim import Box, ModelError, Sphere, StateError, World, WorldError, load_world
-from hrpsim.values import RANGES, finite_vector, flag, not_negative, number, setting, whole
+from hrpsim.common.values import RANGES, finite_vector, flag, not_negative, number, setting, whole
 
 NO_NUMBERS = (True, "1", None, [1.0], np.nan, 10**400, 1j, np.bool_(True))
 

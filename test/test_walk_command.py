@@ -16,8 +16,8 @@ from control.walking import pattern
 import hrpsim
 from hrpsim import share_path
 from hrpsim.bag.foot_wrenches import swings
-from hrpsim.cli import main
 from hrpsim.commands import walk
+from hrpsim.commands.cli import main
 from hrpsim.control import read_sequence, write_sequence
 from hrpsim.control.pattern.footsteps import PATTERNS
 from robots import HRP2_LIKE

@@ -11,7 +11,7 @@ import pytest
 from control.bipeds import balls, biped
 
 import hrpsim
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from robots import HRP2_LIKE
 
 

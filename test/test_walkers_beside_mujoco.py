@@ -1,20 +1,26 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""benchmarks.walkers: the robot that walks in MuJoCo is the same one, and its sensors carry it."""
+"""The walkers of the benchmarks: MuJoCo walks with the same robot, and its sensors carry it."""
 
 import numpy as np
 import pytest
 from control.bipeds import biped
 
 import hrpsim
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.control import prepare_biped
 
 mujoco = pytest.importorskip("mujoco")
 
-from benchmarks.engines.servoed import ClosedLoops, MujocoWalk, OpenLegs, OurWalk, described  # noqa: E402
-from benchmarks.walkers.mujoco_walk import MujocoRobot  # noqa: E402
+from evidence.benchmarks.engines.servoed import (  # noqa: E402
+    ClosedLoops,
+    MujocoWalk,
+    OpenLegs,
+    OurWalk,
+    described,
+)
+from evidence.benchmarks.walkers.mujoco_walk import MujocoRobot  # noqa: E402
 
 PARALLELOGRAM = """
 <mujoco model="parallelogram">

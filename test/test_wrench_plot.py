@@ -17,7 +17,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from hrpsim.bag import BagError, messages, read_foot_wrenches
 from hrpsim.bag.reader import full_name, wrenches
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 
 TYPES = get_typestore(Stores.ROS2_JAZZY)
 WRENCH, POINT = "geometry_msgs/msg/WrenchStamped", "geometry_msgs/msg/PointStamped"
@@ -177,7 +177,7 @@ def test_repeated_and_trailing_bytes_do_no_harm(tmp_path):
 def test_the_command_writes_a_picture_without_rclpy(tmp_path):
     bag = write_bag(tmp_path / "bag")
     code = (
-        "import sys; sys.modules['rclpy'] = None; from hrpsim.cli import main; "
+        "import sys; sys.modules['rclpy'] = None; from hrpsim.commands.cli import main; "
         f"sys.exit(main(['wrench-plot', {str(bag)!r}]))"
     )
     result = subprocess.run(

@@ -10,8 +10,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hrpsim import WorldError, limits, yaml_text
-from hrpsim.yaml_text import parse_yaml, read_yaml
+from hrpsim import WorldError
+from hrpsim.common import limits, yaml_text
+from hrpsim.common.yaml_text import parse_yaml, read_yaml
 
 plain = st.recursive(
     st.none()

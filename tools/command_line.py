@@ -13,7 +13,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from hrpsim.cli import _parser
+from hrpsim.commands.cli import _parser
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "command_line.md"
 HEAD = """# Command line

@@ -19,10 +19,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hrpsim.jit.kernel_folders import cache_directory, shipped_directory
-from hrpsim.jit.machine_code import COMMON_TARGETS, runs
+from hrpsim.engine.compile.kernel_folders import cache_directory, shipped_directory
+from hrpsim.engine.compile.machine_code import COMMON_TARGETS, runs
 
-_WARM_UP = (sys.executable, "-m", "hrpsim.cli", "warm-up")
+_WARM_UP = (sys.executable, "-m", "hrpsim", "warm-up")
 
 
 def main(arguments: list[str]) -> int:

@@ -26,9 +26,9 @@ from hrpsim.analysis.records import (
 )
 from hrpsim.analysis.samples import analyse_samples
 from hrpsim.analysis.soles import Sole, sole_of, soles_of
-from hrpsim.dynamics.functions import DOWNWARD_GRAVITY, checked_vector, link_pose
-from hrpsim.errors import ModelError, StateError, require_name, unknown_name
-from hrpsim.kinematics.forest import forest_of
+from hrpsim.common.errors import ModelError, StateError, require_name, unknown_name
+from hrpsim.engine.dynamics.functions import DOWNWARD_GRAVITY, checked_vector, link_pose
+from hrpsim.engine.kinematics.forest import forest_of
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 from hrpsim.world.objects.closed import Closed

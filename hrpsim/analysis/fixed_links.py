@@ -16,7 +16,7 @@ from hrpsim.analysis.motion import FixedFrom, Motion
 from hrpsim.analysis.motion_files import link_names
 from hrpsim.analysis.soles import Sole
 from hrpsim.control.motion.motion_sequence import SequenceError
-from hrpsim.dynamics.functions import link_pose
+from hrpsim.engine.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 
 CONTACT_HEIGHT = 2e-3  # [m]

@@ -10,7 +10,7 @@ from html import escape
 
 from hrpsim.analysis.motion_figures import overview
 from hrpsim.analysis.summary import AnalysedMotion, as_data, phase_spans
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #20242c; margin: 2em auto; max-width: 70em;

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim import limits
+from hrpsim.common import limits
 from hrpsim.control.motion.motion_sequence import MotionSequence, SequenceError
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import quaternion_of

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from hrpsim.analysis.summary import AnalysedMotion, phase_spans
-from hrpsim.figures import fill_between, new_figure, style
+from hrpsim.common.figures import fill_between, new_figure, style
 from hrpsim.model.system import FREE
 
 _COLOURS = ("#1f6fb4", "#d1495b", "#3a8f5d", "#8d6cab", "#b5852b", "#4f5d75")

@@ -29,8 +29,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
 
-from hrpsim import limits
 from hrpsim.analysis.motion import FixedFrom, Motion, even_times, motion_of, motion_of_sequence
+from hrpsim.common import limits
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.schema import Kind, listing, mapping, numeric, one_of
+from hrpsim.common.text_file import read_text
+from hrpsim.common.values import Range
+from hrpsim.common.yaml_text import read_yaml
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import (
     COLUMNS,
@@ -42,13 +47,8 @@ from hrpsim.control.motion.motion_sequence import (
     last_in_order,
 )
 from hrpsim.control.motion.sequence_files import read_sequence
-from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
-from hrpsim.schema import Kind, listing, mapping, numeric, one_of
-from hrpsim.text_file import read_text
-from hrpsim.values import Range
 from hrpsim.world.file.file_reader import checked_content
-from hrpsim.yaml_text import read_yaml
 
 TIME, FIXED = "time", "fixed_link"
 _PROGRESS_ROWS = 1000

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.dynamics.articulated import ARTICULATED
-from hrpsim.jit.fields import allocate, work
-from hrpsim.kinematics.forest import Forest
-from hrpsim.kinematics.forward import KINEMATICS
+from hrpsim.engine.compile.fields import allocate, work
+from hrpsim.engine.dynamics.articulated import ARTICULATED
+from hrpsim.engine.kinematics.forest import Forest
+from hrpsim.engine.kinematics.forward import KINEMATICS
 
 SUPPORT = np.dtype(
     [

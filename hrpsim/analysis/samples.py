@@ -7,15 +7,15 @@ import math
 
 from hrpsim.analysis.records import CENTER_OF_PRESSURE
 from hrpsim.analysis.wrench_split import divide_by_norm, keep_pressure_inside
-from hrpsim.dynamics.articulated import place_inertias
-from hrpsim.dynamics.recursive import newton_euler
-from hrpsim.jit.compiled import inner_kernel, kernel
-from hrpsim.kinematics.forward import update_poses, update_velocities
-from hrpsim.kinematics.layout import acceleration_from_kernel, velocity_from_kernel
+from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.dynamics.articulated import place_inertias
+from hrpsim.engine.dynamics.recursive import newton_euler
+from hrpsim.engine.kinematics.forward import update_poses, update_velocities
+from hrpsim.engine.kinematics.layout import acceleration_from_kernel, velocity_from_kernel
+from hrpsim.engine.spatial.inertia import apply_inertia
+from hrpsim.engine.spatial.rotation import quaternion_from_rotation
+from hrpsim.engine.spatial.vector import copy_vector, matrix_times, placed_point, point_velocity
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.spatial.inertia import apply_inertia
-from hrpsim.spatial.rotation import quaternion_from_rotation
-from hrpsim.spatial.vector import copy_vector, matrix_times, placed_point, point_velocity
 
 _COLLINEAR = 1e-9  # sine of the angle between directions that count as parallel
 

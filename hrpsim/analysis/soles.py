@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hrpsim.common.errors import ModelError
 from hrpsim.control.pattern.support_polygon import convex_hull, sole_outline
-from hrpsim.dynamics.functions import link_pose
-from hrpsim.errors import ModelError
+from hrpsim.engine.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.geometry import Box
 

@@ -10,8 +10,8 @@ are along the world's axes, moment first. `total` is about the base's origin.
 
 import math
 
-from hrpsim.dynamics.articulated import invert_symmetric
-from hrpsim.jit.compiled import inner_kernel
+from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.dynamics.articulated import invert_symmetric
 
 # The square of a violated condition counts 1 / _YIELDING times the norm, so that there is always a
 # solution: of conditions that contradict each other, the one that violates them least.

@@ -8,7 +8,7 @@ Contains the reader, also for damaged bags, foot wrenches and their plots.
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hrpsim.bag.foot_wrenches import Foot as Foot

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from hrpsim import limits
-from hrpsim.extras import missing_package
+from hrpsim.common import limits
+from hrpsim.common.extras import missing_package
 
 ZSTD = b"\x28\xb5\x2f\xfd"  # first bytes of zstd's packed data; CDR never begins so
 _PART = 1 << 20  # bytes of a file that are unpacked at once

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim import figures
 from hrpsim.bag.reader import BagError, full_name, messages, points, topic_types, wrenches
+from hrpsim.common import figures
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.figures import new_figure
 from hrpsim.control.estimation.base_estimator import sole_depth
-from hrpsim.errors import HrpsimError
-from hrpsim.figures import new_figure
 from hrpsim.model.load import load_model
 
 _LOADED = 0.05  # of the weight: with less there is no support, and division would amplify noise

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from hrpsim import limits
 from hrpsim.bag.bag_contents import Channel, Stored, Unpacking
+from hrpsim.common import limits
 
 _MAGIC = b"\x89MCAP0\r\n"
 _HEADER = 0x01  # the kind of the first record

@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim import limits
 from hrpsim.bag.bag_contents import ZSTD, Channel, Unpacking
 from hrpsim.bag.mcap import McapFile
 from hrpsim.bag.sqlite import SqliteFile
 from hrpsim.bag.types import Types, decode, read_types
-from hrpsim.errors import HrpsimError
-from hrpsim.extras import missing_package
-from hrpsim.yaml_text import read_yaml
+from hrpsim.common import limits
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.extras import missing_package
+from hrpsim.common.yaml_text import read_yaml
 
 _said: set[Path] = set()
 LOST_MESSAGES = "lost_messages"  # key in the custom data of metadata.yaml

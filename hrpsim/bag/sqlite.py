@@ -18,8 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
-from hrpsim import limits
 from hrpsim.bag.bag_contents import Channel, Stored
+from hrpsim.common import limits
 
 _JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # after the name of another journal
 _TABLES = {"schema", "metadata", "topics", "messages", "message_definitions", "timestamp_idx"}

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim import limits
+from hrpsim.common import limits
 
 _NUMBERS = {  # name in a definition: letter of struct
     "bool": "?",

@@ -9,7 +9,7 @@ first use.
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hrpsim.bridges import mujoco as mujoco

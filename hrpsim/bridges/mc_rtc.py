@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.errors import unknown_name
 from hrpsim.control.framework.controller import (
     Command,
     Controller,
@@ -30,7 +31,6 @@ from hrpsim.control.framework.controller import (
     State,
     controlled_joints,
 )
-from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
 
 

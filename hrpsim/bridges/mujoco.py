@@ -43,7 +43,7 @@ import numpy as np
 from hrpsim.bridges import mujoco_contacts
 from hrpsim.bridges.mujoco_mapping import Mapping, map_world
 from hrpsim.bridges.mujoco_sensing import forward, sensing
-from hrpsim.errors import HrpsimError, ModelWarning
+from hrpsim.common.errors import HrpsimError, ModelWarning
 from hrpsim.world.file.mjcf_world import load_mjcf_world
 from hrpsim.world.world import World
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hrpsim.model.mjcf.actuators import servo_of
+from hrpsim.model.readers.mjcf.actuators import servo_of
 from hrpsim.world.objects.robot import Robot
 
 COMMANDS = ("position", "velocity", "effort")

@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
-from hrpsim.jit.compiled import inlined_kernel, kernel
-from hrpsim.spatial.rotation import rotated
+from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
+from hrpsim.engine.spatial.rotation import rotated
 
 INVALID, CHANGED, PUSHED = 1, 2, 3  # results of `read_controls`
 
 COORDINATE = np.dtype([("qpos", "i8"), ("q", "i8"), ("qvel", "i8"), ("v", "i8")])
-# a body that moves freely: hrpsim/model/mjcf/sensors.py
+# a body that moves freely: hrpsim/model/readers/mjcf/sensors.py
 BASE = np.dtype(
     [
         *COORDINATE.descr,  # the first of each

@@ -3,7 +3,7 @@
 
 """Map MuJoCo's state, commands and readings to an hrpsim world loaded from the same MJCF.
 
-MuJoCo's coordinates of free bodies: hrpsim/model/mjcf/sensors.py. hrpsim: quaternions are
+MuJoCo's coordinates of free bodies: hrpsim/model/readers/mjcf/sensors.py. hrpsim: quaternions are
 x y z w, and both velocities are along the body's axes.
 """
 
@@ -22,14 +22,14 @@ from hrpsim.bridges.mujoco_actuators import (
     joint_actuators,
     tendon_actuators,
 )
-from hrpsim.errors import HrpsimError, StateError
-from hrpsim.jit.compiled import entry_point
-from hrpsim.jit.reference import Reference
-from hrpsim.model.mjcf.sensors import FreeMotion
-from hrpsim.model.mjcf.tree import rotation_of
+from hrpsim.common.errors import HrpsimError, StateError
+from hrpsim.engine.compile.compiled import entry_point
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.model.readers.mjcf.sensors import FreeMotion
+from hrpsim.model.readers.mjcf.tree import rotation_of
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.system import FREE
-from hrpsim.step.arrays import Scene
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 from hrpsim.world.world import World
 
 _FRAME = 1.0 / 40.0  # [s, wall]

@@ -23,6 +23,8 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bridges.policy_terms import ObservingNetwork, PolicyDescription, Readings, read_policy
+from hrpsim.common.errors import ModelWarning, unknown_name
+from hrpsim.common.schema import listing, name, null_or, numeric
 from hrpsim.control.framework.controller import (
     EFFORT,
     POSITION,
@@ -33,9 +35,7 @@ from hrpsim.control.framework.controller import (
     State,
     controlled_joints,
 )
-from hrpsim.errors import ModelWarning, unknown_name
 from hrpsim.model.model import Model
-from hrpsim.schema import listing, name, null_or, numeric
 from hrpsim.world.objects.plausibility import JointLimits, listed
 
 

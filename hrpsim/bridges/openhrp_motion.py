@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim import limits
+from hrpsim.common import limits
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.text_file import read_text
+from hrpsim.common.yaml_text import read_yaml
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, SequenceError
-from hrpsim.errors import HrpsimError
 from hrpsim.model.model import Model
-from hrpsim.text_file import read_text
-from hrpsim.yaml_text import read_yaml
 
 _POSITIONS = {"JointDisplacement", "JointPosition"}  # the newer name, the older one
 

@@ -17,11 +17,11 @@ import numpy as np
 from hrpsim.bridges.onnx_network import Network
 from hrpsim.bridges.onnx_policy import OnnxPolicy
 from hrpsim.bridges.policy_terms import PolicyDescription, Readings, read_policy
+from hrpsim.common.errors import unknown_name
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import ControllerError, controlled_joints
 from hrpsim.control.framework.controller_host import steps_in_period
-from hrpsim.dynamics.functions import mass_matrix
-from hrpsim.errors import unknown_name
+from hrpsim.engine.dynamics.functions import mass_matrix
 from hrpsim.world.objects.robot import Robot
 
 _ALIKE = 0.9  # correlation of columns that are the same quantity

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim import schema
 from hrpsim.bridges.onnx_network import Network
+from hrpsim.common import schema
+from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
+from hrpsim.common.yaml_text import read_yaml
 from hrpsim.control.framework.controller import BaseReading, ControllerError, ImuReading
 from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
 from hrpsim.control.framework.plugins import PERIOD
-from hrpsim.model.formats.urdf_writer import rpy_of
+from hrpsim.model.readers.urdf_writer import rpy_of
 from hrpsim.model.shapes.placement import rotation_matrix
-from hrpsim.values import NOT_NEGATIVE, POSITIVE
-from hrpsim.yaml_text import read_yaml
 
 _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 _MOST = 1000  # joints, steps of history

@@ -35,7 +35,7 @@ from hrpsim.control.framework.controller import (
     controlled_joints,
 )
 from hrpsim.control.pattern.support_polygon import sole_outline
-from hrpsim.dynamics.functions import center_of_mass
+from hrpsim.engine.dynamics.functions import center_of_mass
 from hrpsim.model.model import Model
 
 _FORCE_WEIGHT = 1e-5  # of the regularisation of contact forces

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Time hrpsim and other engines, from a source checkout.
+"""Time hrpsim and other engines.
 
 Each case runs all engines in turn in one process, on one thread and one core, and prints medians,
 spread, ratios, the accuracy of each engine, fitted exponents, and whether the claims hold. At
@@ -15,11 +15,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command, which `python -m benchmarks` has too."""
+    """Add the options of the command, which `python -m evidence.benchmarks` has too."""
     parser.set_defaults(run=run)
     parser.add_argument(
         "cases", nargs="*", metavar="CASE", help="all but long ones by default; see --list"
@@ -41,14 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the benchmarks in a separate process, with libraries that start with one thread."""
     root = Path(__file__).resolve().parents[2]
-    if not (root / "benchmarks" / "__main__.py").is_file():
-        raise HrpsimError(
-            f"bench needs a source checkout: there is no folder benchmarks in {root}; in a clone "
-            "of the repository it works, and so does `make bench`"
-        )
+    if options.write and not (root / "docs").is_dir():
+        raise HrpsimError(f"--write needs a clone of the repository: {root} has no folder docs")
     path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
     return subprocess.run(
-        [sys.executable, "-m", "benchmarks", *_forwarded(options)],
+        [sys.executable, "-m", "evidence.benchmarks", *_forwarded(options)],
         env={**os.environ, "PYTHONPATH": path},
     ).returncode
 

@@ -9,10 +9,10 @@ import warnings
 from dataclasses import asdict
 from pathlib import Path
 
-from hrpsim.arguments import whole
 from hrpsim.commands.output import pairs, print_report
-from hrpsim.errors import HrpsimError, ModelWarning
-from hrpsim.moved import GO_WITH
+from hrpsim.common.arguments import whole
+from hrpsim.common.errors import HrpsimError, ModelWarning
+from hrpsim.common.moved import GO_WITH
 
 _CLOSEST = 5  # pairs
 SAMPLES = 10_000  # a pair that overlaps in one of 2170 postures is found with 99 % probability
@@ -121,7 +121,7 @@ def _lines(model) -> dict[str, str]:
 
 
 def _self_collisions(options: argparse.Namespace, model) -> dict:
-    from hrpsim.model.urdf.srdf import write_disabled_collisions
+    from hrpsim.model.readers.urdf.srdf import write_disabled_collisions
     from hrpsim.world.self_collisions import SelfContacts, survey_pairs
 
     touching = SelfContacts(model).touching(model.neutral())

@@ -13,9 +13,9 @@ anything differs.
 import argparse
 from pathlib import Path
 
-from hrpsim.arguments import positive
 from hrpsim.commands.output import print_report
-from hrpsim.errors import HrpsimError, require_name
+from hrpsim.common.arguments import positive
+from hrpsim.common.errors import HrpsimError, require_name
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

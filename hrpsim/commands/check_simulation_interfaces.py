@@ -5,7 +5,7 @@
 
 import argparse
 
-from hrpsim.errors import HrpsimError, require_packages
+from hrpsim.common.errors import HrpsimError, require_packages
 from simulator_conformance import command
 from simulator_conformance.errors import ConformanceError
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from hrpsim.commands.output import print_report
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 
 _TAKEN = (
     *("hrpsim", "numpy", "pytest"),
@@ -58,7 +58,7 @@ import pytest
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.framework.plugins import find_controller
-from hrpsim.resources import share_path
+from hrpsim.common.resources import share_path
 
 {title} = find_controller(f"{{Path(__file__).with_name('{module}.py')}}:{title}")
 

@@ -7,9 +7,9 @@ import argparse
 import json
 from pathlib import Path
 
-from hrpsim.arguments import port, positive
 from hrpsim.commands import view
-from hrpsim.errors import WorldError, require_packages
+from hrpsim.common.arguments import port, positive
+from hrpsim.common.errors import WorldError, require_packages
 
 WORLD = "config/crane.yaml"
 ROBOT = "crane"
@@ -63,7 +63,7 @@ def _world(options: argparse.Namespace):
 
 
 def _world_path(options: argparse.Namespace) -> Path:
-    from hrpsim.resources import share_path
+    from hrpsim.common.resources import share_path
 
     return share_path(WORLD) if options.world is None else options.world
 
@@ -74,14 +74,14 @@ def _parameters(options: argparse.Namespace, period: float) -> dict[str, float]:
 
 
 def _play_in_browser(options: argparse.Namespace, world) -> int:
-    from hrpsim.crane.player import PlayedCrane
+    from evidence.crane.player import PlayedCrane
 
     player = PlayedCrane()
     parameters = _parameters(options, world.time_step)
     loop, motion = view.controlled(world.robots[ROBOT], player, parameters)
 
     def panel(viewer):
-        from hrpsim.crane.panel import CranePanel
+        from evidence.crane.panel import CranePanel
 
         return CranePanel(viewer, player)
 
@@ -90,9 +90,9 @@ def _play_in_browser(options: argparse.Namespace, world) -> int:
 
 
 def _play_by_script(options: argparse.Namespace, world) -> int:
+    from evidence.crane.score import in_goal
+    from evidence.crane.script import ScriptedCrane, fetching
     from hrpsim.control.framework.control_loop import ControlLoop
-    from hrpsim.crane.score import in_goal
-    from hrpsim.crane.script import ScriptedCrane, fetching
 
     goal = next((shape for shape in world.fixed_shapes if shape.name == "goal"), None)
     if goal is None:
@@ -128,6 +128,6 @@ def _alone(world) -> list:
 
 def _play_over_ros(options: argparse.Namespace) -> int:
     require_packages("crane --ros", ("rclpy",), "pip install 'hrpsim[ros]', or source a ROS 2")
-    from hrpsim.crane.game import play
+    from evidence.crane.game import play
 
     return play(_world_path(options), options.time_step, _parameters(options, 0.01))

@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 
 from hrpsim.commands.output import print_report, show_line
-from hrpsim.errors import require_packages
+from hrpsim.common.errors import require_packages
 
 EPILOG = """exit status: 0 fitted, 1 refused, failed, or nothing explained, 2 wrong usage.
 

@@ -13,9 +13,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from hrpsim.arguments import not_negative, positive
 from hrpsim.commands.output import pairs
-from hrpsim.errors import HrpsimError, require_packages
+from hrpsim.common.arguments import not_negative, positive
+from hrpsim.common.errors import HrpsimError, require_packages
 
 _QUIET = 1.0  # [s] between two lines of progress, and before the first
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from hrpsim.errors import HrpsimError, ModelWarning
+from hrpsim.common.errors import HrpsimError, ModelWarning
 
 # How to install packages that only some commands need.
 ROS_REMEDY = (

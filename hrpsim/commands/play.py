@@ -6,9 +6,9 @@
 import argparse
 from pathlib import Path
 
-from hrpsim.arguments import not_negative, positive
 from hrpsim.commands.output import BAG_REMEDY, pairs, print_report
-from hrpsim.errors import require_packages
+from hrpsim.common.arguments import not_negative, positive
+from hrpsim.common.errors import require_packages
 
 EPILOG = """A run in lockstep is reproduced bit for bit. Otherwise it is not recorded between
 which steps a message came, and the states diverge. Calls of services are in no bag.

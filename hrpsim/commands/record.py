@@ -6,7 +6,7 @@
 import argparse
 
 from hrpsim.commands.output import ROS_REMEDY
-from hrpsim.errors import require_packages
+from hrpsim.common.errors import require_packages
 from hrpsim.ros.recording import recorder
 
 EPILOG = """It prints "ready" once it is matched with every publisher it can see and has received

@@ -13,10 +13,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from hrpsim.arguments import positive, whole
 from hrpsim.commands import view
 from hrpsim.commands.output import print_json, print_report, show_line
-from hrpsim.errors import HrpsimError
+from hrpsim.common.arguments import positive, whole
+from hrpsim.common.errors import HrpsimError
 
 _LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]

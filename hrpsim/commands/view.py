@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from hrpsim.arguments import port
+from hrpsim.common.arguments import port
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hrpsim.arguments import not_negative, positive, whole
 from hrpsim.commands import view, walk_robot
 from hrpsim.commands.output import ROS_REMEDY, refuse_options, show_line
-from hrpsim.errors import WorldError, require_packages
+from hrpsim.common.arguments import not_negative, positive, whole
+from hrpsim.common.errors import WorldError, require_packages
 
 if TYPE_CHECKING:
     from hrpsim.control.biped.prepare import Finding
@@ -271,7 +271,7 @@ def _described(options: argparse.Namespace, stack) -> tuple[Path, Model, dict[st
 
 
 def _world_path(options: argparse.Namespace) -> Path:
-    from hrpsim.resources import share_path
+    from hrpsim.common.resources import share_path
 
     return share_path(WORLD) if options.world is None else options.world
 
@@ -299,8 +299,8 @@ def _parameters(options: argparse.Namespace) -> dict[str, Any]:
 
 def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
     """Return the controller's pattern, and whether the controller has a stabiliser."""
+    from hrpsim.common.resources import share_path
     from hrpsim.control.framework.plugins import read_parameters
-    from hrpsim.resources import share_path
 
     values = {**read_parameters(share_path("config/walk_controller.yaml")), **_parameters(options)}
     return {"pattern": str(values["pattern"]), "stabilizer": values["stabilizer"]}

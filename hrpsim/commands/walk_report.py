@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bag.foot_wrenches import SUM, draw_foot_forces, style
+from hrpsim.common.figures import new_figure
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.walk_trial import Trial, measured_zmp, plan_in_world, sole_motion, step_ends
-from hrpsim.figures import new_figure
 from hrpsim.model.model import Model
 from hrpsim.viewer.film import pixels
 from hrpsim.world.objects.robot import Robot

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hrpsim.arguments import positive
 from hrpsim.commands.output import refuse_options
-from hrpsim.errors import HrpsimError, ModelError, WorldError
+from hrpsim.common.arguments import positive
+from hrpsim.common.errors import HrpsimError, ModelError, WorldError
 
 if TYPE_CHECKING:
     from hrpsim.control.biped.prepare import Finding, PreparedBiped

@@ -14,9 +14,9 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 
-from hrpsim.arguments import whole
 from hrpsim.commands.output import show_line
-from hrpsim.errors import HrpsimError, require_name
+from hrpsim.common.arguments import whole
+from hrpsim.common.errors import HrpsimError, require_name
 
 STEP, READING, WALKING, RAYS = "step", "reading", "walking", "rays"
 _OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # compiled lazily; every step calls them
@@ -69,10 +69,10 @@ def compile_for_walks() -> None:
     do so if nothing can be stored on disk.
     """
     from hrpsim.control.balance.stabilizing import stabilize
-    from hrpsim.jit.compiled import is_cached
-    from hrpsim.jit.kernel_folders import cache_directory
-    from hrpsim.jit.lazy_kernels import absent_kernels
-    from hrpsim.step.step import advance
+    from hrpsim.engine.compile.compiled import is_cached
+    from hrpsim.engine.compile.kernel_folders import cache_directory
+    from hrpsim.engine.compile.lazy_kernels import absent_kernels
+    from hrpsim.engine.step.step import advance
 
     absent = set(absent_kernels())
     wanted = [] if is_cached(advance) else [STEP]
@@ -141,8 +141,8 @@ def _weight(part: str) -> float:
 
 def parts() -> list[str]:
     """Return the kernels to compile: the step, sensors, the walk, all lazily compiled kernels."""
-    import hrpsim.step.step  # noqa: F401  which declares the kernels
-    from hrpsim.jit.lazy_kernels import declared_lazy_kernels
+    import hrpsim.engine.step.step  # noqa: F401  which declares the kernels
+    from hrpsim.engine.compile.lazy_kernels import declared_lazy_kernels
 
     return [STEP, READING, WALKING, RAYS, *declared_lazy_kernels()]
 
@@ -154,14 +154,14 @@ def compile_part(part: str) -> None:
         return
     import numpy as np
 
-    from hrpsim.jit.compiled import entry_point
-    from hrpsim.jit.lazy_kernels import compile_ahead, let_compile
-    from hrpsim.jit.reference import Reference
+    from hrpsim.engine.compile.compiled import entry_point
+    from hrpsim.engine.compile.lazy_kernels import compile_ahead, let_compile
+    from hrpsim.engine.compile.reference import Reference
+    from hrpsim.engine.step.side_by_side import SPAN, TURN, advance_side_by_side
+    from hrpsim.engine.step.step import advance
     from hrpsim.model.load import load_model
     from hrpsim.model.shapes.convex_hull import ConvexHull
     from hrpsim.model.shapes.geometry import Sphere
-    from hrpsim.step.side_by_side import SPAN, TURN, advance_side_by_side
-    from hrpsim.step.step import advance
     from hrpsim.world.start import world_kinetic_energy
     from hrpsim.world.world import World
 
@@ -197,7 +197,7 @@ def compile_part(part: str) -> None:
 
 def _compile_dynamics(model, q, v) -> None:
     """Compile the kernels that a model's functions call."""
-    from hrpsim import dynamics
+    from hrpsim.engine import dynamics
 
     dynamics.inverse_dynamics(model, q, v, dynamics.forward_dynamics(model, q, v, v))
     dynamics.forward_dynamics_derivatives(model, q, v, v)
@@ -210,13 +210,13 @@ def _compile_walk() -> None:
     """Compile the kernels of the walking controller's period, and of its planning."""
     import numpy as np
 
+    from hrpsim.common.resources import share_path
     from hrpsim.control.framework.controller import controlled_joints
     from hrpsim.control.motion.leg_kinematics import LegKinematics
     from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
     from hrpsim.control.walk import Walk
-    from hrpsim.jit.lazy_kernels import let_compile
+    from hrpsim.engine.compile.lazy_kernels import let_compile
     from hrpsim.model.load import load_model
-    from hrpsim.resources import share_path
     from hrpsim.world.objects.robot_reader import RobotReader
     from hrpsim.world.world import World
 

@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from hrpsim.commands.output import BAG_REMEDY
-from hrpsim.errors import require_packages
+from hrpsim.common.errors import require_packages
 
 EPILOG = """The bag is a folder of `hrpsim record` or `ros2 bag record` (mcap or sqlite3, several
 files, zstd), or one of its files. A topic is given by its full name or the end of it:

@@ -8,7 +8,7 @@ The folder imports the world to run controllers in it, and knows nothing of ROS.
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hrpsim.control.biped.prepare import BipedOptions as BipedOptions

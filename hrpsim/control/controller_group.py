@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.errors import require_name, unknown_name
 from hrpsim.control.framework.controller import (
     Command,
     Controller,
@@ -19,7 +20,6 @@ from hrpsim.control.framework.controller import (
 )
 from hrpsim.control.framework.plugins import find_controller
 from hrpsim.control.motion.motion_sequence import smooth_step
-from hrpsim.errors import require_name, unknown_name
 from hrpsim.model.model import Model
 
 UNLOADED, UNCONFIGURED, INACTIVE = "unloaded", "unconfigured", "inactive"

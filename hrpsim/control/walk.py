@@ -12,6 +12,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.resources import share_path
+from hrpsim.common.schema import flag, numeric, scalar
+from hrpsim.common.values import NOT_NEGATIVE
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.balance.stabilizer import GAIN_KINDS, Gains, Stabilizer
 from hrpsim.control.balance.walk_reference import RollingReference, WalkReference
@@ -32,11 +36,7 @@ from hrpsim.control.pattern.replanned_walk import PlaceFootstep, ReplannedWalk, 
 from hrpsim.control.pattern.velocity_footsteps import Velocity, VelocityCommands
 from hrpsim.control.pattern.walking_pattern import fitting_pattern
 from hrpsim.control.pattern.whole_body_zmp import WalkingBody
-from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
-from hrpsim.resources import share_path
-from hrpsim.schema import flag, numeric, scalar
-from hrpsim.values import NOT_NEGATIVE
 
 _KEPT = 4  # references of a model
 

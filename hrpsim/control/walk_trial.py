@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.moved import old_names
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.balance.stabilizing import kept
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import Controller
 from hrpsim.control.motion.motion_sequence import MotionSequence
-from hrpsim.dynamics.functions import link_pose
+from hrpsim.engine.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_from_rpy
-from hrpsim.moved import old_names
 from hrpsim.world.fall import FallWatch, clearance, tilt
 from hrpsim.world.objects.robot import Robot
 

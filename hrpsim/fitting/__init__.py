@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hrpsim.fitting.fit_study import cross_validate as cross_validate

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError, unknown_name
+from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.values import whole_count
 from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
 from hrpsim.fitting.predict import Predictor, flat
 from hrpsim.fitting.recording_checks import check_window
@@ -32,7 +33,6 @@ from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import FitError, FitWarning, Unknown, Unknowns
 from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
-from hrpsim.values import whole_count
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult

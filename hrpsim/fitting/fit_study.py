@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim import schema
+from hrpsim.common import schema
+from hrpsim.common.resources import share_path
+from hrpsim.common.values import POSITIVE
+from hrpsim.common.yaml_text import read_yaml
 from hrpsim.fitting.fit import STARTS, fit
 from hrpsim.fitting.measured_motion import KINDS, Recording
 from hrpsim.fitting.readers import read_recording
 from hrpsim.fitting.result import FitResult
 from hrpsim.fitting.slopes import DERIVATIVES
 from hrpsim.fitting.unknowns import SCALES, FitError
-from hrpsim.resources import share_path
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
-from hrpsim.values import POSITIVE
 from hrpsim.world.file.file_reader import checked_content
-from hrpsim.yaml_text import read_yaml
 
 UNKNOWN = {
     "between": schema.vector(2),

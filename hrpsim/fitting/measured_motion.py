@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hrpsim.errors import unknown_name
+from hrpsim.common.errors import unknown_name
 from hrpsim.fitting.recording_checks import check_recording
 from hrpsim.fitting.unknowns import FitError, FitWarning
 from hrpsim.world.objects.robot import Robot

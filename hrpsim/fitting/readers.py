@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim import limits
 from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
-from hrpsim.errors import unknown_name
+from hrpsim.common import limits
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.text_file import read_text
 from hrpsim.fitting.measured_motion import Recording
 from hrpsim.fitting.unknowns import FitError, FitWarning
-from hrpsim.text_file import read_text
 
 _JOINT_COLUMNS = {
     "position": "positions",

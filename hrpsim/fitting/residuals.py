@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.figures import new_figure, style
+from hrpsim.common.figures import new_figure, style
 from hrpsim.fitting.measured_motion import KINDS
 from hrpsim.fitting.result import FitResult, Trace
 

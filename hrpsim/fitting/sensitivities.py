@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import WorldError
+from hrpsim.common.errors import WorldError
 from hrpsim.fitting.measured_motion import POSITIONS, BoundRecording
 from hrpsim.fitting.predict import Predictor, Window, begin, simulate, state_of, turned
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError, shown_value
+from hrpsim.common.errors import HrpsimError, shown_value
+from hrpsim.common.values import is_number
 from hrpsim.sweeps.framework.scenario import Parameter, unknown_parameter
-from hrpsim.values import is_number
 
 DELAY = "delay"  # of all commands [s]; delay.RECORDING: of one recording's
 SCALES = ("linear", "log")

@@ -8,7 +8,7 @@ The folder imports models, kinematics and shapes. coal is imported at first use.
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hrpsim.geometry.link_distances import LinkDistances as LinkDistances

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError, ModelError
+from hrpsim.common.errors import HrpsimError, ModelError
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 
 

@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import ModelError, require_name
+from hrpsim.common.errors import ModelError, require_name
+from hrpsim.common.values import finite_vector
+from hrpsim.engine.kinematics.forest import forest_of
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
 from hrpsim.geometry.coal_shapes import coal_geometry, coal_package
-from hrpsim.kinematics.forest import forest_of
-from hrpsim.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import CollisionShape, Model, adjacent_bodies
+from hrpsim.model.readers.urdf.srdf import Pair, pair_of
 from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.model.shapes.geometry import Plane
-from hrpsim.model.urdf.srdf import Pair, pair_of
-from hrpsim.values import finite_vector
 from hrpsim.world.objects.closed import Closed
 
 WORLD = "world"

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import StateError
+from hrpsim.common.errors import StateError
 from hrpsim.geometry.coal_shapes import reach
 from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.model.model import Model
+from hrpsim.model.readers.urdf.srdf import Pair
 from hrpsim.model.shapes.geometry import Plane
 from hrpsim.model.system import FIXED, FREE, PRISMATIC
-from hrpsim.model.urdf.srdf import Pair
 
 TOLERANCE = 1e-4  # [m]: closer than that is a collision
 _FRACTION = 0.1  # of its depth: movement of an overlap before the next measurement

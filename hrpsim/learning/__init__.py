@@ -10,7 +10,7 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hrpsim.learning.environments import HumanoidEnv as HumanoidEnv

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 from hrpsim.learning.humanoids import JOINTS, PERIOD, Humanoids
 from hrpsim.learning.tasks import Task
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hrpsim.errors import StateError, require_name, shown_value
+from hrpsim.common.errors import StateError, require_name, shown_value
+from hrpsim.common.resources import share_path
 from hrpsim.learning.tasks import TASKS, Task
-from hrpsim.resources import share_path
 from hrpsim.world.batch import Batch
 from hrpsim.world.fall import LARGEST_TILT, LOWEST_HEIGHT_RATIO
 from hrpsim.world.file.load_world import load_world

@@ -13,9 +13,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from hrpsim.errors import WorldError, shown_value, unknown_name
-from hrpsim.model.formats.robot_data import LONGEST_DELAY
-from hrpsim.values import ANY, LIMIT, NOT_NEGATIVE, POSITIVE, Range, is_number, number, whole
+from hrpsim.common.errors import WorldError, shown_value, unknown_name
+from hrpsim.common.values import ANY, LIMIT, NOT_NEGATIVE, POSITIVE, Range, is_number, number, whole
+from hrpsim.model.readers.robot_data import LONGEST_DELAY
 
 CURVE_POINTS = 8  # most points of a torque-speed curve
 ENCODERS = ("joint", "motor")

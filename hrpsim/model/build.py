@@ -9,15 +9,15 @@ from dataclasses import fields, replace
 
 import numpy as np
 
-from hrpsim.errors import ModelError
+from hrpsim.common.errors import ModelError
 from hrpsim.model import body_inertia
 from hrpsim.model.described import Extension
 from hrpsim.model.link_tree import WORLD, Dof, LinkTree
 from hrpsim.model.model import Lift, Model, Sensor
+from hrpsim.model.readers.urdf.description import Description
 from hrpsim.model.sampled_sensors import sampled_sensor
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.model.system import FIXED, FREE, System, integer_array, real_array
-from hrpsim.model.urdf.description import Description
 
 _MOST_LISTED = 6  # names in a message
 FREE_JOINT_NAME = "root_joint"  # what Pinocchio calls the joint of a free base

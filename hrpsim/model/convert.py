@@ -14,14 +14,14 @@ from urllib.parse import quote
 
 from lxml import etree
 
-from hrpsim.errors import ModelError
-from hrpsim.model.formats import robot_data
-from hrpsim.model.formats.urdf_writer import write_urdf
+from hrpsim.common.errors import ModelError
+from hrpsim.common.stored_files import write_at_once
 from hrpsim.model.load import expand_xacro, load_model, read_foreign, refuse_unread
-from hrpsim.model.urdf.document import Document
-from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources, declared_name
-from hrpsim.model.urdf.xacro_text import read_source
-from hrpsim.stored_files import write_at_once
+from hrpsim.model.readers import robot_data
+from hrpsim.model.readers.urdf.document import Document
+from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources, declared_name
+from hrpsim.model.readers.urdf.xacro_text import read_source
+from hrpsim.model.readers.urdf_writer import write_urdf
 
 
 class Converted(NamedTuple):

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from hrpsim.errors import require_name
+from hrpsim.common.errors import require_name
 from hrpsim.model.actuator import Actuator
+from hrpsim.model.readers.urdf.description import Description
+from hrpsim.model.readers.urdf.srdf import Pair, pair_of
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.transmission import Tendon, Transmission
-from hrpsim.model.urdf.description import Description
-from hrpsim.model.urdf.srdf import Pair, pair_of
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")  # along and about the axes of frame a
 

@@ -17,7 +17,7 @@ from xml.sax.saxutils import quoteattr
 
 from lxml import etree
 
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.common.errors import WorldError, unknown_name
 from hrpsim.model.actuator import FIELDS, LISTS, RANGES, Actuator
 from hrpsim.model.described import (
     CONNECTION_SOLVERS,
@@ -29,14 +29,14 @@ from hrpsim.model.described import (
     Spring,
     held_axes,
 )
-from hrpsim.model.formats.robot_data import LONGEST_DELAY
-from hrpsim.model.gazebo_sensors import gazebo_sensors
 from hrpsim.model.model import MESH_USES
+from hrpsim.model.readers.gazebo.gazebo_sensors import gazebo_sensors
+from hrpsim.model.readers.robot_data import LONGEST_DELAY
+from hrpsim.model.readers.urdf.description import MOVING_TYPES, Description
 from hrpsim.model.ros2_control import read_ros2_control
 from hrpsim.model.sampled_sensors import SAMPLED_KINDS, settings_of_kind
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.transmission import Tendon, read_transmissions
-from hrpsim.model.urdf.description import MOVING_TYPES, Description
 
 ROBOT_NAME = "robot"  # attribute of the element that names the robot in its world
 SENSOR_TYPES = ("force_torque", "imu", *SAMPLED_KINDS)

@@ -15,13 +15,19 @@ from lxml import etree
 from hrpsim.model.build import build_model, stated_base
 from hrpsim.model.described import DescribedKeyframe
 from hrpsim.model.extension import read_extension
-from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.model import MeshUse, Model
+from hrpsim.model.readers.urdf.description import (
+    UNSTATED,
+    Description,
+    is_void,
+    read_description,
+    shape_of,
+)
+from hrpsim.model.readers.urdf.srdf import read_disabled_collisions
+from hrpsim.model.readers.urdf.xacro_text import NAMESPACES, UrdfText
+from hrpsim.model.readers.urdf_writer import read_urdf
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.model.unread import unread_parts
-from hrpsim.model.urdf.description import UNSTATED, Description, is_void, read_description, shape_of
-from hrpsim.model.urdf.srdf import read_disabled_collisions
-from hrpsim.model.urdf.xacro_text import NAMESPACES, UrdfText
 from hrpsim.model.visuals import POINT_RADIUS, read_shapes
 
 _SHOWN = 4  # names listed at most

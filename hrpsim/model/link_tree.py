@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hrpsim.common.values import LARGEST
 from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.described import Extension
 from hrpsim.model.model import Frame, Joint
+from hrpsim.model.readers.urdf.description import MOVING_TYPES, Description
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_with_z_along
 from hrpsim.model.system import FIXED, FREE, JOINT_NQ, JOINT_NV, PRISMATIC, REVOLUTE
-from hrpsim.model.urdf.description import MOVING_TYPES, Description
-from hrpsim.values import LARGEST
 
 WORLD = -1
 _KERNEL_TYPE = {"revolute": REVOLUTE, "continuous": REVOLUTE, "prismatic": PRISMATIC}

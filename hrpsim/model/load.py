@@ -26,16 +26,16 @@ from urllib.parse import quote
 
 import numpy as np
 
-from hrpsim import limits
-from hrpsim.errors import ModelError, ModelWarning, require_name, unknown_name
-from hrpsim.jit.kernel_folders import cache_for
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError, ModelWarning, require_name, unknown_name
+from hrpsim.common.stored_files import read_whole, remove_oldest, write_whole
+from hrpsim.engine.compile.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
-from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources
-from hrpsim.model.urdf.xacro_text import UrdfText, expand, is_xacro, read_source
-from hrpsim.stored_files import read_whole, remove_oldest, write_whole
+from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources
+from hrpsim.model.readers.urdf.xacro_text import UrdfText, expand, is_xacro, read_source
 
 if TYPE_CHECKING:
-    from hrpsim.model.formats.robot_data import MeshData, MeshFile, RobotData
+    from hrpsim.model.readers.robot_data import MeshData, MeshFile, RobotData
 READ_FORMATS = "URDF, xacro, MJCF (.xml), Choreonoid .body and OpenHRP .wrl"
 _SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*>", re.DOTALL)
 _ROOT = re.compile(r"<([A-Za-z_][\w.-]*)")
@@ -45,9 +45,8 @@ _NOT_READ = {
     ".usd": "USD is not read: export it as URDF or MJCF first",
 }
 _NOT_READ.update({suffix: _NOT_READ[".usd"] for suffix in (".usda", ".usdc", ".usdz")})
-# Sources that make models: this package and the top of hrpsim (numbers, texts, limits).
-_AT_TOP = sorted(path.name for path in Path(limits.__file__).parent.glob("*.py"))
-_FOLDER = cache_for("model", *_AT_TOP)
+# Of the sources that make models; common/ has numbers, texts and limits.
+_FOLDER = cache_for("model", "common")
 _KEPT = 200  # models, the most recently used
 
 
@@ -187,7 +186,7 @@ def _urdf_text(
             f"{label}: MJCF is not allowed here (allow_mjcf); convert it first (hrpsim convert)"
         )
     if path is not None and format_of(text, path) == "mjcf":
-        from hrpsim.model.mjcf.kept import converted
+        from hrpsim.model.readers.mjcf.kept import converted
 
         urdf, notes = converted(text, path, lambda: _foreign_urdf(text, path, resources))
         return UrdfText(urdf, path, False, resources, notes)
@@ -206,8 +205,8 @@ def _foreign_urdf(text: str, path: Path, resources: Resources) -> tuple[str, tup
 
 def _urdf_of(robot: RobotData) -> str:
     """Return the URDF text of a robot. Its meshes are written to files of the cache folder."""
-    from hrpsim.model.formats.robot_data import MeshFile, cached_mesh
-    from hrpsim.model.formats.urdf_writer import write_urdf
+    from hrpsim.model.readers.robot_data import MeshFile, cached_mesh
+    from hrpsim.model.readers.urdf_writer import write_urdf
 
     def uri(mesh: MeshData | MeshFile) -> str:
         path = mesh.path.absolute() if isinstance(mesh, MeshFile) else cached_mesh(mesh)
@@ -292,16 +291,16 @@ def read_foreign(text: str, path: Path | None, resources: Resources) -> RobotDat
     if kind == "sdf":
         raise ModelError(f"{path or '<text>'}: {_NOT_READ['.sdf']}; what is read: {READ_FORMATS}")
     if kind == "mjcf":
-        from hrpsim.model.mjcf.read import read_mjcf
-        from hrpsim.model.mjcf.robot import whole_robot
+        from hrpsim.model.readers.mjcf.read import read_mjcf
+        from hrpsim.model.readers.mjcf.robot import whole_robot
 
         return whole_robot(read_mjcf(text, path))
     if kind == "vrml":
-        from hrpsim.model.openhrp.wrl import read_wrl
+        from hrpsim.model.readers.openhrp.wrl import read_wrl
 
         return read_wrl(text, _named(path))
     if kind == "body":
-        from hrpsim.model.openhrp.body_file import read_body
+        from hrpsim.model.readers.openhrp.body_file import read_body
 
         return read_body(text, _named(path), resources)
     return None

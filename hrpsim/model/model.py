@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import ModelError, unknown_name
+from hrpsim.common.errors import ModelError, unknown_name
 from hrpsim.model.actuator import Actuator
 from hrpsim.model.described import DescribedConnection
 from hrpsim.model.sampled_sensors import SampledSensor

@@ -11,12 +11,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import StateError
+from hrpsim.common.errors import StateError
+from hrpsim.common.values import finite_vector
 from hrpsim.model.model import CollisionShape, Frame, Model, Sensor
 from hrpsim.model.sampled_sensors import SampledSensor
 from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_matrix
 from hrpsim.model.system import FREE
-from hrpsim.values import finite_vector
 
 _Part = TypeVar("_Part", Frame, CollisionShape, Sensor, SampledSensor)
 

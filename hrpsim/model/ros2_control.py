@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
+from hrpsim.common.values import LARGEST
 from hrpsim.model.described import Extension
-from hrpsim.model.urdf.description import MOVING_TYPES, Description
-from hrpsim.values import LARGEST
+from hrpsim.model.readers.urdf.description import MOVING_TYPES, Description
 
 COMMANDS = ("position", "velocity", "effort")
 STATES = ("position", "velocity", "effort")

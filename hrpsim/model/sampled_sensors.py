@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim import limits
-from hrpsim.errors import ModelError, shown_value, unknown_name
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError, shown_value, unknown_name
 from hrpsim.model.shapes.placement import Placement
 
 ALIGNMENTS = ("yaw", "base", "world")

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim.errors import require_name, unknown_name
-from hrpsim.model.formats.robot_data import Notes
-from hrpsim.model.urdf.description import MOVING_TYPES, Description
-from hrpsim.values import LARGEST, is_number
+from hrpsim.common.errors import require_name, unknown_name
+from hrpsim.common.values import LARGEST, is_number
+from hrpsim.model.readers.robot_data import Notes
+from hrpsim.model.readers.urdf.description import MOVING_TYPES, Description
 
 # Numbers of actuators and joints of each kind.
 KINDS = {"SimpleTransmission": 1, "DifferentialTransmission": 2, "FourBarLinkageTransmission": 2}

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hrpsim.errors import suggestion
-from hrpsim.model.formats.robot_data import Notes
-from hrpsim.model.gazebo_sensors import (
+from hrpsim.common.errors import suggestion
+from hrpsim.model.readers.gazebo.gazebo_sensors import (
     FRAME_TAGS,
     NOISE_TYPES,
     TOPIC,
@@ -25,10 +24,11 @@ from hrpsim.model.gazebo_sensors import (
     names_the_collisions,
     noise_type,
 )
+from hrpsim.model.readers.robot_data import Notes
+from hrpsim.model.readers.urdf.document import Document, tag_of
+from hrpsim.model.readers.urdf.xacro_text import NAMESPACES
 from hrpsim.model.ros2_control import COMMANDS, STATES, is_initial_value, speaks_by_topics
 from hrpsim.model.transmission import KINDS, kind_of
-from hrpsim.model.urdf.document import Document, tag_of
-from hrpsim.model.urdf.xacro_text import NAMESPACES
 
 _NOISE = "type stddev bias_mean bias_stddev"
 # Attributes and children that are read, by element, or by an element within another.

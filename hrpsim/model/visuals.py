@@ -12,17 +12,17 @@ from typing import NamedTuple
 import numpy as np
 from lxml import etree
 
-from hrpsim.errors import ModelError
+from hrpsim.common.errors import ModelError
 from hrpsim.model.body_inertia import why_no_solid
 from hrpsim.model.described import Extension
-from hrpsim.model.formats.urdf_writer import read_urdf
 from hrpsim.model.model import CollisionShape, Frame, MeshUse, Model
+from hrpsim.model.readers.urdf.description import Description, is_void, shape_of
+from hrpsim.model.readers.urdf.resolve_uris import Resources
+from hrpsim.model.readers.urdf_writer import read_urdf
 from hrpsim.model.shapes.compound import centered_shape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
 from hrpsim.model.shapes.mesh_files import paint_plain_parts, read_mesh, read_scene
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
-from hrpsim.model.urdf.description import Description, is_void, shape_of
-from hrpsim.model.urdf.resolve_uris import Resources
 
 GREY = (190, 195, 205)
 BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))

@@ -8,7 +8,7 @@ Only this package, and the crane's joystick, import rclpy.
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hrpsim.ros.sweeps.ros_scenario import domains as domains

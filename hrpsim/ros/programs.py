@@ -9,7 +9,7 @@ import sys
 from functools import partial
 from importlib import import_module
 
-from hrpsim.errors import HrpsimError, require_packages
+from hrpsim.common.errors import HrpsimError, require_packages
 
 _REMEDY = "source a ROS 2, or pip install 'hrpsim[ros,record]'"
 

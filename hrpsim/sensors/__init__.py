@@ -5,10 +5,10 @@
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from hrpsim.sensors.noise import NoiseLevels as NoiseLevels
-    from hrpsim.sensors.noise import SensorNoise as SensorNoise
+    from hrpsim.engine.sensors.noise import NoiseLevels as NoiseLevels
+    from hrpsim.engine.sensors.noise import SensorNoise as SensorNoise
 else:
     __all__, __getattr__, __dir__ = lazy_names(__name__)

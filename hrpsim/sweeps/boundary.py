@@ -14,7 +14,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from hrpsim.errors import shown_value, unknown_name
+from hrpsim.common.errors import shown_value, unknown_name
+from hrpsim.common.values import is_number
 from hrpsim.sweeps.framework.scenario import (
     Outcome,
     Parameter,
@@ -22,7 +23,6 @@ from hrpsim.sweeps.framework.scenario import (
     SweepError,
     unknown_parameter,
 )
-from hrpsim.values import is_number
 
 
 class BoundaryScenario(Scenario):

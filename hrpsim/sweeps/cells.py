@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError, shown_value
+from hrpsim.common.errors import HrpsimError, shown_value
 from hrpsim.sweeps.framework.scenario import (
     Outcome,
     Parameter,
@@ -35,7 +35,7 @@ DONE, FAILED, REFUSED = 1, 2, 3
 ERROR_LENGTH = 240  # characters of an error's text that are stored
 _REFUSAL_PAUSE = 0.5  # [s]: other processes take the runs that this one refuses
 _PACKAGES = ("numpy", "scipy", "numba", "llvmlite")
-_ABOVE = ("bag", "commands", "crane", "experiments", "ros", "viewer")  # no result needs
+_ABOVE = ("bag", "commands", "ros", "viewer")  # no result needs
 STATUS = {0: "not run", DONE: "done", FAILED: "failed"}
 _STATUS_FLAGS = {"flag_values": list(STATUS), "flag_meanings": "not_run done failed"}
 _RESERVED = ("cell", "seed", "status", "error")

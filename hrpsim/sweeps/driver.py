@@ -13,7 +13,7 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 from hrpsim.sweeps.cells import FAILED, REFUSED, Cell, Result, cut, problem_of_scenario, run_cells
 from hrpsim.sweeps.framework.scenario import Scenario, SweepError
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
 
-from hrpsim.orphans import signal_at_parent_end
+from hrpsim.common.orphans import signal_at_parent_end
 from hrpsim.sweeps.framework.scenario import SweepError, function_called, needed_package
 
 # One thread per process: runs are parallel, and BLAS threads would compete with them.

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from hrpsim.errors import shown_value
+from hrpsim.common.errors import shown_value
 from hrpsim.sweeps.cells import Result
 from hrpsim.sweeps.framework.scenario import SweepError
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import unknown_name
-from hrpsim.figures import fill_between, new_figure
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.figures import fill_between, new_figure
 from hrpsim.sweeps.cells import DONE
 from hrpsim.sweeps.framework.scenario import SweepError
 

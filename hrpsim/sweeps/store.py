@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import shown_value
-from hrpsim.limits import STORE_SIZE, YAML_SIZE
+from hrpsim.common.errors import shown_value
+from hrpsim.common.limits import STORE_SIZE, YAML_SIZE
 from hrpsim.sweeps.cells import Result, Table, differences
 from hrpsim.sweeps.framework.scenario import SweepError, needed_package
 from hrpsim.sweeps.journal import Journal, kept, read_journal

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hrpsim import schema
-from hrpsim.errors import shown_value
-from hrpsim.resources import share_path
+from hrpsim.common import schema
+from hrpsim.common.errors import shown_value
+from hrpsim.common.resources import share_path
+from hrpsim.common.values import POSITIVE
+from hrpsim.common.yaml_text import read_yaml
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.design import METHODS, MOST_CELLS, Design, Product, product, read_table
 from hrpsim.sweeps.framework.scenario import FunctionScenario, Scenario, SweepError
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
-from hrpsim.values import POSITIVE
 from hrpsim.world.file.file_reader import checked_content, dotted
-from hrpsim.yaml_text import read_yaml
 
 
 def _value(value: Any) -> Any:

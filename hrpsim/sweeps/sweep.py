@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import shown_value, unknown_name
+from hrpsim.common.errors import shown_value, unknown_name
+from hrpsim.common.values import whole_count
 from hrpsim.sweeps.cells import (
     DONE,
     FAILED,
@@ -40,7 +41,6 @@ from hrpsim.sweeps.framework.scenario import (
 )
 from hrpsim.sweeps.statistics import outcome_names
 from hrpsim.sweeps.store import Store, first_difference, open_store
-from hrpsim.values import whole_count
 
 IN_FLIGHT = 512  # tasks that an engine of unknown size is given at a time
 _AHEAD = 4  # tasks for each process of our own pool

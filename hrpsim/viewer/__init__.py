@@ -8,7 +8,7 @@ Only this package imports viser.
 
 from typing import TYPE_CHECKING
 
-from hrpsim.lazy_names import lazy_names
+from hrpsim.common.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from hrpsim.viewer.film import make_film as make_film

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import HrpsimError, require_packages
+from hrpsim.common.errors import HrpsimError, require_packages
+from hrpsim.common.moved import old_names
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
-from hrpsim.moved import old_names
-from hrpsim.rendering.renderer import Drawn
 from hrpsim.viewer.drawing import contact_arrows, force_scale
+from hrpsim.viewer.rendering.renderer import Drawn
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.signals import middle_of, signals_of
 

@@ -32,7 +32,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 
 _MOST_PAGES = 8  # that see the world at the same time: each costs a share of every frame
 _PAUSE = 0.008  # after each message of a page, which sends some 80 a second when it drags [s]

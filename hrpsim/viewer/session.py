@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.errors import HrpsimError, WorldError
 from hrpsim.control.framework.pacing import Pacer
-from hrpsim.errors import HrpsimError, WorldError
 from hrpsim.world.objects.body import Body, rotation_matrix
 from hrpsim.world.objects.robot import Robot
 

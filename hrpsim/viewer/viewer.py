@@ -14,7 +14,7 @@ from io import StringIO
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 from hrpsim.viewer.gate import page_faults
 from hrpsim.viewer.session import Motion, Session
 from hrpsim.viewer.signals import middle_of

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import StateError, WorldError, shown_value, unknown_name
-from hrpsim.jit.announcement import say_compiled
-from hrpsim.sensors.noise import NoiseLevels, SensorNoise
-from hrpsim.values import whole_count
+from hrpsim.common.errors import StateError, WorldError, shown_value, unknown_name
+from hrpsim.common.values import whole_count
+from hrpsim.engine.compile.announcement import say_compiled
+from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.batch_motion import BatchMotion
 from hrpsim.world.objects.closed import Closed, closed
 from hrpsim.world.objects.scan_view import ScansSideBySide, ScanView

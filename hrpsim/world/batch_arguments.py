@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import StateError, WorldError, require_name, shown_value
+from hrpsim.common.errors import StateError, WorldError, require_name, shown_value
 from hrpsim.world.followed_entities import KINDS
 from hrpsim.world.world import World
 

@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hrpsim.dynamics.joint_forces import EFFORTS, POSITIONS, VELOCITIES
-from hrpsim.jit.compiled import kernel, prepared
-from hrpsim.jit.numba_code import NumbaCode
-from hrpsim.jit.reference import Reference
+from hrpsim.engine.compile.compiled import kernel, prepared
+from hrpsim.engine.compile.numba_code import NumbaCode
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.dynamics.joint_forces import EFFORTS, POSITIONS, VELOCITIES
 from hrpsim.world.followed_entities import FollowedEntities, alike
 from hrpsim.world.objects.robot import Robot, ramp_steps
 from hrpsim.world.objects.robot_access import is_refused, write_commands
 
-reference_at = NumbaCode("hrpsim.jit.intrinsics", "reference_at")
+reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
 
 _BITS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
 _NOTHING = np.empty((1, 0))

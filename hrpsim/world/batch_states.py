@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import StateError
-from hrpsim.jit.compiled import kernel, prepared
-from hrpsim.jit.numba_code import NumbaCode
-from hrpsim.jit.reference import Reference
-from hrpsim.kinematics.layout import make_public
+from hrpsim.common.errors import StateError
+from hrpsim.engine.compile.compiled import kernel, prepared
+from hrpsim.engine.compile.numba_code import NumbaCode
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.kinematics.layout import make_public
 from hrpsim.world.followed_entities import FollowedEntities, alike
 from hrpsim.world.objects.entity import Entity
 
-reference_at = NumbaCode("hrpsim.jit.intrinsics", "reference_at")
+reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
 
 
 class State(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.jit.reference import Reference
+from hrpsim.engine.compile.reference import Reference
 from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.robot_access import RobotAccess
 from hrpsim.world.world import World

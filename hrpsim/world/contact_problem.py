@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hrpsim.constraints.friction_laws import CONE
-from hrpsim.constraints.rows import row_velocity
-from hrpsim.constraints.solver_table import PENALTY
-from hrpsim.errors import WorldError
-from hrpsim.extras import missing_package
-from hrpsim.jit.compiled import kernel
-from hrpsim.jit.reference import Reference
-from hrpsim.solvers.contact_problem import ContactProblem, ContactProblemError
-from hrpsim.solvers.impulses import apply_impulse
+from hrpsim.common.errors import WorldError
+from hrpsim.common.extras import missing_package
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.constraints.friction_laws import CONE
+from hrpsim.engine.constraints.rows import row_velocity
+from hrpsim.engine.constraints.solver_table import PENALTY
+from hrpsim.engine.solvers.contact_problem import ContactProblem, ContactProblemError
+from hrpsim.engine.solvers.impulses import apply_impulse
 from hrpsim.world.prepared_step import prepared
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from hrpsim.dynamics.functions import center_of_mass
+from hrpsim.engine.dynamics.functions import center_of_mass
 from hrpsim.world.objects.robot import Robot
 
 LARGEST_TILT = math.radians(45.0)

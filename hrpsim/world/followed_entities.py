@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import require_name
-from hrpsim.jit.reference import Reference
+from hrpsim.common.errors import require_name
+from hrpsim.engine.compile.reference import Reference
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.world import World

@@ -10,14 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.errors import WorldError, unknown_name
-from hrpsim.jit.compiled import prepared
-from hrpsim.step.arrays import Scene
-from hrpsim.world.arrays.assemble import joined_system
-from hrpsim.world.linearization.parameters import KD, Entry, changes_by_paths, entries_by_path
-from hrpsim.world.linearization.room import TakenStep
-from hrpsim.world.linearization.sides import (
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import WorldError, unknown_name
+from hrpsim.derivatives.parameters import KD, Entry, changes_by_paths, entries_by_path
+from hrpsim.derivatives.room import TakenStep
+from hrpsim.derivatives.sides import (
     CUT,
     EFFORT,
     OF_CONTACTS,
@@ -30,13 +27,16 @@ from hrpsim.world.linearization.sides import (
     find_refused_step,
     find_refused_world,
 )
-from hrpsim.world.linearization.step_derivatives import (
+from hrpsim.derivatives.step_derivatives import (
     INPUTS,
     ConstraintEdge,
     Differentiator,
     Linearization,
     StepDerivatives,
 )
+from hrpsim.engine.compile.compiled import prepared
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.world.arrays.assemble import joined_system
 from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.stepping import Stepping

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hrpsim.dynamics.response import constrained_velocities
-from hrpsim.jit.compiled import kernel
-from hrpsim.jit.reference import Reference
-from hrpsim.spatial.vector import copy_vector
-from hrpsim.step.arrays import Scene
-from hrpsim.step.rows.prepare_rows import prepare_rows
-from hrpsim.step.scene.status import DONE
-from hrpsim.step.step import begin_step, find_contacts, forward_kinematics, unconstrained_dynamics
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.dynamics.response import constrained_velocities
+from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.rows.prepare_rows import prepare_rows
+from hrpsim.engine.step.scene.status import DONE
+from hrpsim.engine.step.step import (
+    begin_step,
+    find_contacts,
+    forward_kinematics,
+    unconstrained_dynamics,
+)
 from hrpsim.world.arrays.change import grow
 
 if TYPE_CHECKING:

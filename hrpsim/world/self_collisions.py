@@ -11,12 +11,12 @@ from itertools import combinations
 
 import numpy as np
 
-from hrpsim.jit.reference import Reference
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.step.scene.status import MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
+from hrpsim.engine.step.step import advance
 from hrpsim.model.model import Model, adjacent_bodies
+from hrpsim.model.readers.urdf.srdf import Pair, pair_of
 from hrpsim.model.system import FREE, PRISMATIC
-from hrpsim.model.urdf.srdf import Pair, pair_of
-from hrpsim.step.scene.status import MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
-from hrpsim.step.step import advance
 from hrpsim.world.arrays.change import grow
 from hrpsim.world.world import World
 

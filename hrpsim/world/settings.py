@@ -9,11 +9,11 @@ import warnings
 
 import numpy as np
 
-from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.constraints.friction_laws import LAWS as FRICTION_MODELS
-from hrpsim.errors import ModelWarning, WorldError, unknown_name
-from hrpsim.step.scene.records import EULER, RK4, SEMI_IMPLICIT, SETTINGS
-from hrpsim.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import ModelWarning, WorldError, unknown_name
+from hrpsim.common.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
+from hrpsim.engine.constraints.friction_laws import LAWS as FRICTION_MODELS
+from hrpsim.engine.step.scene.records import EULER, RK4, SEMI_IMPLICIT, SETTINGS
 from hrpsim.world.objects.plausibility import long_period
 
 INTEGRATORS = {"semi_implicit": SEMI_IMPLICIT, "euler": EULER, "rk4": RK4}

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import WorldError
-from hrpsim.jit.compiled import address_of, entry_point
-from hrpsim.jit.fields import Life, at, declared_fields, new_array, replaced
-from hrpsim.jit.reference import Reference
-from hrpsim.step.arrays import Scene
-from hrpsim.step.side_by_side import SPAN, TURN, advance_side_by_side
-from hrpsim.step.step import advance
+from hrpsim.common.errors import WorldError
+from hrpsim.engine.compile.compiled import address_of, entry_point
+from hrpsim.engine.compile.fields import Life, at, declared_fields, new_array, replaced
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.side_by_side import SPAN, TURN, advance_side_by_side
+from hrpsim.engine.step.step import advance
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.stepping import Stepping
 

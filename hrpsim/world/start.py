@@ -18,11 +18,11 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from hrpsim.dynamics.articulated import place_inertias
-from hrpsim.dynamics.recursive import kinetic_energy
-from hrpsim.errors import ModelWarning
-from hrpsim.jit.compiled import kernel, prepared
-from hrpsim.kinematics.forward import update_poses, update_velocities
+from hrpsim.common.errors import ModelWarning
+from hrpsim.engine.compile.compiled import kernel, prepared
+from hrpsim.engine.dynamics.articulated import place_inertias
+from hrpsim.engine.dynamics.recursive import kinetic_energy
+from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.geometry import Plane
 from hrpsim.model.system import FREE

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.errors import ModelWarning, WorldError
-from hrpsim.step.arrays import Scene
-from hrpsim.values import RANGES, finite_vector, flag
-from hrpsim.world.linearization.step_derivatives import Linearization
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import ModelWarning, WorldError
+from hrpsim.common.values import RANGES, finite_vector, flag
+from hrpsim.derivatives.step_derivatives import Linearization
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.linearizing import Linearizing
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.closed import Closed
@@ -141,7 +141,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
 
         If a step cannot be done, a WorldError is raised and the world stays at the start of the
         failed step. Pushes (`apply_wrench`) end with the call in any case. KernelsAbsent is handled
-        like an error, but the step can be repeated (hrpsim.jit.compiler_beside).
+        like an error, but the step can be repeated (hrpsim.engine.compile.compiler_beside).
 
         Signals are served between steps. After an exception from a handler, such as
         KeyboardInterrupt, some of the steps are done. Other threads are refused during the call.

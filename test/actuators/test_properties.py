@@ -92,7 +92,7 @@ def test_bad_properties_are_refused_by_name(given, message):
 )
 def test_what_does_not_fit_a_joint_is_refused(given, joint, message):
     """Law: neither a description nor set_actuator takes it, and the robot stays as it was."""
-    with pytest.raises(hrpsim.errors.HrpsimError, match=message):
+    with pytest.raises(hrpsim.common.errors.HrpsimError, match=message):
         arm(given, **joint)
     if "dealy" not in given:
         _world, robot = arm(**joint)
@@ -226,7 +226,7 @@ def test_what_acts_changes_the_motion_or_is_refused_alone(given):
     """Law: no property of a step is taken for one of readings alone."""
     try:
         world, robot = arm(given, kp=300, kd=5)
-    except hrpsim.errors.HrpsimError:
+    except hrpsim.common.errors.HrpsimError:
         return
     other, plain = arm(kp=300, kd=5)
     world.step(), other.step()

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import hrpsim
+from evidence.experiments.scenes.standing import half_sitting
 from hrpsim.analysis import Analyser, FixedPhase
 from hrpsim.analysis.motion import motion_of
 from hrpsim.control.motion.stand_controller import StandMotion
-from hrpsim.experiments.scenes.standing import half_sitting
 from robots import HRP2_LIKE
 
 SOLES = {"l_sole": "lfsensor", "r_sole": "rfsensor"}

@@ -15,7 +15,7 @@ from hrpsim.analysis import Analyser, FixedPhase, Observer, analyse_motion
 from hrpsim.analysis.fixed_links import parse_fixed_links
 from hrpsim.analysis.motion import motion_of
 from hrpsim.analysis.motion_files import read_motion
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.control import SequenceError, write_sequence
 from robots import HRP2_LIKE
 

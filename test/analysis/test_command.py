@@ -14,7 +14,7 @@ from analysis.motions import hrp2_like, squat, walk, write_csv
 
 from hrpsim.analysis import Analyser, analyse_motion
 from hrpsim.analysis.motion import motion_of
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.control import write_sequence
 from robots import ALL_ROBOTS, HRP2_LIKE
 

@@ -10,7 +10,7 @@ import pytest
 
 import hrpsim
 from hrpsim import share_path
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.control import Channel, MotionSequence, controlled_joints, write_sequence
 
 URDF = share_path("urdf/hrp2_like.urdf.xacro")

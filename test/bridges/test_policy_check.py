@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hrpsim.bridges.policy_check import differing_columns
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 
 mujoco = pytest.importorskip("mujoco")
 onnx = pytest.importorskip("onnx")

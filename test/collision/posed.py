@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-import hrpsim.step.step  # noqa: F401  which declares the lazily compiled kernels
+import hrpsim.engine.step.step  # noqa: F401  which declares the lazily compiled kernels
 from hrpsim import Box, Capsule, Cylinder, Plane, Sphere
-from hrpsim.collision.contacts import meet_convex
-from hrpsim.collision.manifold import collide_simple
-from hrpsim.collision.records import MANIFOLD, SHAPE
-from hrpsim.jit.compiled import kernel
-from hrpsim.jit.lazy_kernels import NEEDS_KERNEL, new_lazy_kernels, provide_requested
+from hrpsim.engine.collision.contacts import meet_convex
+from hrpsim.engine.collision.manifold import collide_simple
+from hrpsim.engine.collision.records import MANIFOLD, SHAPE
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.lazy_kernels import NEEDS_KERNEL, new_lazy_kernels, provide_requested
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, PLANE, SPHERE
 
 KINDS = {"plane": PLANE, "sphere": SPHERE, "box": BOX, "capsule": CAPSULE, "cylinder": CYLINDER}

@@ -11,12 +11,12 @@ from collision.posed import Manifold, Posed, called, manifold_of, posed_manifold
 from scipy.spatial import ConvexHull
 
 from hrpsim import Box, Mesh, Sphere, World
-from hrpsim.collision.contacts import meet_meshes
-from hrpsim.collision.mesh.collision_proxies import solids_of
-from hrpsim.collision.mesh.solid_pair import SEPARATION, SOLID_PAIR
-from hrpsim.collision.records import CONTACT, SHAPE
-from hrpsim.jit.compiled import kernel
-from hrpsim.jit.reference import Reference
+from hrpsim.engine.collision.contacts import meet_meshes
+from hrpsim.engine.collision.mesh.collision_proxies import solids_of
+from hrpsim.engine.collision.mesh.solid_pair import SEPARATION, SOLID_PAIR
+from hrpsim.engine.collision.records import CONTACT, SHAPE
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.reference import Reference
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 

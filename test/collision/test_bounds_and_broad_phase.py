@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim import Plane
-from hrpsim.collision.body_bounds import bounding_radius, shape_aabb
-from hrpsim.collision.candidates import candidate_pairs, drop_pairs
+from hrpsim.engine.collision.body_bounds import bounding_radius, shape_aabb
+from hrpsim.engine.collision.candidates import candidate_pairs, drop_pairs
 
 
 @pytest.mark.parametrize("name", [name for name in KINDS if name != "plane"])

@@ -12,15 +12,15 @@ from collision.posed import random_rotation, turn
 from interpreted import interpreted, records
 from scipy.optimize import brentq
 
-from hrpsim.collision.primitives import box_face, cylinder_cap
-from hrpsim.collision.primitives.contact_row import (
+from hrpsim.engine.collision.primitives import box_face, cylinder_cap
+from hrpsim.engine.collision.primitives.contact_row import (
     BOX_EDGE,
     CROSSING,
     FEATURES,
     RIM_TOLERANCE,
     SURFACE,
 )
-from hrpsim.collision.records import MANIFOLD
+from hrpsim.engine.collision.records import MANIFOLD
 
 cap_on_face = interpreted(cylinder_cap.cap_on_face)
 facing_axis = interpreted(box_face.facing_axis)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from hrpsim import Box, Sphere, World, load_model
-from hrpsim.collision.body_bounds import new_body_bounds
-from hrpsim.collision.records import SHAPE
+from hrpsim.engine.collision.body_bounds import new_body_bounds
+from hrpsim.engine.collision.records import SHAPE
 from robots import HRP2_LIKE
 
 

@@ -18,8 +18,8 @@ from scipy.optimize import minimize
 from scipy.spatial import ConvexHull as Qhull
 
 from hrpsim import Box, ConvexHull
-from hrpsim.collision.mesh.collision_proxies import proxy
-from hrpsim.collision.mesh.solid_pair import WHOLE_SOLIDS
+from hrpsim.engine.collision.mesh.collision_proxies import proxy
+from hrpsim.engine.collision.mesh.solid_pair import WHOLE_SOLIDS
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, SPHERE
 
 PARTNERS = {"box": BOX, "sphere": SPHERE, "capsule": CAPSULE, "cylinder": CYLINDER}

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from hrpsim import ConvexHull, Mesh, World
-from hrpsim.collision.mesh import kept_polyhedra
-from hrpsim.collision.mesh.features import polyhedron
-from hrpsim.collision.mesh.kept_polyhedra import kept_polyhedron
+from hrpsim.engine.collision.mesh import kept_polyhedra
+from hrpsim.engine.collision.mesh.features import polyhedron
+from hrpsim.engine.collision.mesh.kept_polyhedra import kept_polyhedron
 
 
 @pytest.fixture(autouse=True)

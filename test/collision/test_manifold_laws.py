@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim import Box, Capsule, Cylinder, Plane, Sphere
-from hrpsim.collision.manifold import MAX_POINTS
+from hrpsim.engine.collision.manifold import MAX_POINTS
 
 lengths = st.floats(1e-4, 10.0)
 shapes = st.one_of(

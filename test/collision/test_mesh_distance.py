@@ -10,10 +10,10 @@ from collision.solids import L_OUTLINE, U_OUTLINE, ball_mesh, box_mesh, grid_mes
 from grouped import one_compiles
 
 from hrpsim import Box, Capsule, Cylinder, Mesh, Plane, Sphere
-from hrpsim.collision.distance import distance
-from hrpsim.collision.mesh.collision_proxies import solids_of
-from hrpsim.collision.mesh.solid_pair import SOLID_PAIR
-from hrpsim.collision.records import MANIFOLD
+from hrpsim.engine.collision.distance import distance
+from hrpsim.engine.collision.mesh.collision_proxies import solids_of
+from hrpsim.engine.collision.mesh.solid_pair import SOLID_PAIR
+from hrpsim.engine.collision.records import MANIFOLD
 
 pytestmark = one_compiles("meshes")
 

@@ -14,8 +14,8 @@ from collision.test_deep_overlap import random_hull
 from scipy.spatial import ConvexHull
 
 from hrpsim import Mesh
-from hrpsim.collision.mesh.collision_proxies import solids_of
-from hrpsim.collision.mesh.solid_pair import SEPARATION, WHOLE_SOLIDS
+from hrpsim.engine.collision.mesh.collision_proxies import solids_of
+from hrpsim.engine.collision.mesh.solid_pair import SEPARATION, WHOLE_SOLIDS
 
 MARGIN = 2e-3
 

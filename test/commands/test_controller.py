@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.control import find_controller
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,8 +10,8 @@ from world.joined import ENDS, KINDS, error_rate, jacobian, moved, random_frame,
 from world.scenes import show, weightless
 
 from hrpsim import Sphere
-from hrpsim.constraints.rows import CONNECTION, DRIVE
-from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.engine.constraints.rows import CONNECTION, DRIVE
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses, update_velocities
 from hrpsim.model.system import FREE
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from interpreted import interpreted, records
 
-from hrpsim.constraints.friction_laws import (
+from hrpsim.engine.constraints.friction_laws import (
     CONE,
     DIFFERENTIABLE,
     LAWS,
@@ -26,7 +26,7 @@ from hrpsim.constraints.friction_laws import (
     project_onto_cone,
     tangent_count,
 )
-from hrpsim.constraints.rows import ROW
+from hrpsim.engine.constraints.rows import ROW
 
 numbers = st.floats(-10.0, 10.0)
 bounds = st.floats(1e-3, 10.0)

@@ -6,11 +6,11 @@
 import numpy as np
 import pytest
 
+from evidence.crane import Crane, ScriptedCrane, in_goal
+from evidence.crane.control import Request
+from evidence.crane.script import Go, Grip, Wait
 from hrpsim import Box, World, load_model, load_world, share_path
 from hrpsim.control import ControllerError, ControlLoop
-from hrpsim.crane import Crane, ScriptedCrane, in_goal
-from hrpsim.crane.control import Request
-from hrpsim.crane.script import Go, Grip, Wait
 
 CRANE = share_path("urdf/crane.urdf.xacro")
 

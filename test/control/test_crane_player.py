@@ -6,9 +6,9 @@
 import numpy as np
 import pytest
 
+from evidence.crane.player import PlayedCrane
 from hrpsim import load_world, share_path
 from hrpsim.control import ControllerError, ControlLoop
-from hrpsim.crane.player import PlayedCrane
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 import hrpsim
 from hrpsim import ModelError, share_path
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.control import (
     EFFORT,
     POSITION,

@@ -151,7 +151,7 @@ def test_torques_leave_nothing_to_the_base(model, e5):
     k = np.flatnonzero(~e5.contacts[:, 1])[60]
     columns = [model.joint(name).v_index for name in e5.sequence.joint_names]
     free = hrpsim.inverse_dynamics(model, e5.motion[k], v[k], dv[k])
-    J = hrpsim.dynamics.functions.link_jacobian(model, e5.motion[k], "l_sole")
+    J = hrpsim.engine.dynamics.functions.link_jacobian(model, e5.motion[k], "l_sole")
     # The wrench (along the world, at the sole's origin) that takes over what the base would need.
     wrench = np.linalg.solve(J[:, :6].T, free[:6])
     torque = (free - J.T @ wrench)[columns]

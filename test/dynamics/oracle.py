@@ -10,10 +10,10 @@ import pinocchio
 from lxml import etree
 
 import hrpsim
-from benchmarks.engines.pinocchio_algorithms import pinocchio_q
+from evidence.benchmarks.engines.pinocchio_algorithms import pinocchio_q
 from hrpsim.model.load import expand_xacro
+from hrpsim.model.readers.urdf.description import MOVING_TYPES
 from hrpsim.model.system import FREE
-from hrpsim.model.urdf.description import MOVING_TYPES
 from robots import ALL_ROBOTS, HRP2_LIKE, NONPHYSICAL_ROBOTS
 
 # Robots of all kinds for many states; the others of example-robot-data are for a few.

@@ -8,8 +8,8 @@ import pytest
 from dynamics.oracle import REPRESENTATIVE, random_state, robot_pair
 
 import hrpsim
+from hrpsim.common.errors import ModelError, StateError
 from hrpsim.dynamics import centers_of_mass, inverse_dynamics_along
-from hrpsim.errors import ModelError, StateError
 from robots import HRP2_LIKE
 
 

@@ -11,14 +11,14 @@ import pytest
 
 import hrpsim
 from hrpsim.analysis import Analyser, FixedPhase, Observer
-from hrpsim.dynamics.articulated import workspace_of
-from hrpsim.jit.compiled import Kernel
-from hrpsim.jit.kinds import text_of
-from hrpsim.kinematics.forest import BODY, DOF, forest_of
+from hrpsim.engine.compile.compiled import Kernel
+from hrpsim.engine.compile.kinds import text_of
+from hrpsim.engine.dynamics.articulated import workspace_of
+from hrpsim.engine.kinematics.forest import BODY, DOF, forest_of
 from robots import HRP2_LIKE
 
 # In a world, gravity is a field of the settings record, which numba types apart from an array.
-ALLOWED = {"hrpsim.dynamics.articulated.accelerations": 2}
+ALLOWED = {"hrpsim.engine.dynamics.articulated.accelerations": 2}
 
 
 def kernels() -> dict[str, Kernel]:
@@ -103,7 +103,10 @@ def test_each_kernel_has_one_signature_after_everything_ran():
     }
     assert several == {}
     used = {name for name, kernel in everything.items() if kernel.codes}
-    assert {"hrpsim.step.step.advance", "hrpsim.dynamics.articulated.factorise"} <= used
+    assert {
+        "hrpsim.engine.step.step.advance",
+        "hrpsim.engine.dynamics.articulated.factorise",
+    } <= used
     assert "hrpsim.analysis.samples.analyse_samples" in used
 
 

@@ -12,25 +12,25 @@ from dynamics.trees import random_tree
 from interpreted import interpreted
 
 import hrpsim
-from hrpsim.dynamics.articulated import (
+from hrpsim.engine.compile.fields import allocate
+from hrpsim.engine.dynamics.articulated import (
     _NEGLIGIBLE,
     factorise,
     new_articulated,
     start_bodies,
     wrench_response,
 )
-from hrpsim.dynamics.constraint_bodies import (
+from hrpsim.engine.dynamics.constraint_bodies import (
     ConstraintBodies,
     constrained_sizes,
     forget_numbers,
     number_constraint_bodies,
 )
-from hrpsim.dynamics.response import constrained_responses, constrained_velocities
-from hrpsim.jit.fields import allocate
-from hrpsim.kinematics.forest import forest_of
-from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.engine.dynamics.response import constrained_responses, constrained_velocities
+from hrpsim.engine.kinematics.forest import forest_of
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
+from hrpsim.engine.spatial.simd import LANES
 from hrpsim.model.system import FREE, JOINT_NV
-from hrpsim.spatial.simd import LANES
 from robots import HRP2_LIKE
 
 respond_to, number, respond, move, place, start, factor = map(

@@ -10,9 +10,9 @@ from dynamics.trees import random_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hrpsim.dynamics.tree_momentum import SUBTREE, tree_momentum
-from hrpsim.kinematics.forest import forest_of
-from hrpsim.kinematics.layout import velocity_to_kernel
+from hrpsim.engine.dynamics.tree_momentum import SUBTREE, tree_momentum
+from hrpsim.engine.kinematics.forest import forest_of
+from hrpsim.engine.kinematics.layout import velocity_to_kernel
 
 
 @settings(max_examples=40)

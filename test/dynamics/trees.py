@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from hrpsim.model.formats.urdf_writer import exact_text
+from hrpsim.model.readers.urdf_writer import exact_text
 
 TYPES = ("continuous", "revolute", "prismatic", "fixed")
 

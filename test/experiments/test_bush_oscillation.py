@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from hrpsim import HrpsimError, link_pose, load_model
-from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.reproduce import save_figure
-from hrpsim.experiments.scenes.standing import half_sitting
-from hrpsim.experiments.scenes.three_mass import (
+from evidence.experiments.framework.experiment import Options
+from evidence.experiments.framework.reproduce import save_figure
+from evidence.experiments.scenes.standing import half_sitting
+from evidence.experiments.scenes.three_mass import (
     GRAVITY,
     Chain,
     Sway,
@@ -21,7 +20,8 @@ from hrpsim.experiments.scenes.three_mass import (
     slowest_mode,
     three_masses,
 )
-from hrpsim.experiments.studies import e04_bush_oscillation as e04
+from evidence.experiments.studies import e04_bush_oscillation as e04
+from hrpsim import HrpsimError, link_pose, load_model
 
 MASS, HEIGHT, SPIN = 50.0, 0.8, 3.0
 WEIGHT = MASS * GRAVITY * HEIGHT  # what gravity takes from the spring [Nm/rad]

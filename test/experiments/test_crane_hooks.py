@@ -6,9 +6,9 @@
 import numpy as np
 import pytest
 
-from hrpsim.crane import scene as scene
-from hrpsim.experiments.scenes import crane_hooks as hooks
-from hrpsim.experiments.scenes.crane_hooks import FLANGE, HEIGHT, SLOT, WEB, girder
+from evidence.crane import scene as scene
+from evidence.experiments.scenes import crane_hooks as hooks
+from evidence.experiments.scenes.crane_hooks import FLANGE, HEIGHT, SLOT, WEB, girder
 
 
 def test_the_girder_is_a_closed_h():

@@ -10,12 +10,12 @@ from types import ModuleType
 
 import pytest
 
+from evidence.experiments.framework import reproduce as framework
+from evidence.experiments.framework.experiment import Experiment, Result, Row
+from evidence.experiments.framework.reproduce import shown
+from evidence.experiments.framework.targets import at_least, at_most, below, equal_to, near
 from hrpsim import WorldError
-from hrpsim.cli import main
-from hrpsim.experiments.framework import reproduce as framework
-from hrpsim.experiments.framework.experiment import Experiment, Result, Row
-from hrpsim.experiments.framework.reproduce import shown
-from hrpsim.experiments.framework.targets import at_least, at_most, below, equal_to, near
+from hrpsim.commands.cli import main
 
 ROW_KEYS = {"what", "unit", "source", "analytic", "ours", "peer", "target", "met"}
 

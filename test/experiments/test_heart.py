@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from evidence.experiments.scenes.crane_hooks import heart, outline
 from hrpsim import load_mesh, share_path
-from hrpsim.experiments.scenes.crane_hooks import heart, outline
 
 UNIT, THICKNESS = 4e-3, 0.05
 

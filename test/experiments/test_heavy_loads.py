@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 
-from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.reproduce import save_figure
-from hrpsim.experiments.scenes import beam
-from hrpsim.experiments.studies import e12_beam as e12
-from hrpsim.experiments.studies import e13_mass_ratio as e13
+from evidence.experiments.framework.experiment import Options
+from evidence.experiments.framework.reproduce import save_figure
+from evidence.experiments.scenes import beam
+from evidence.experiments.studies import e12_beam as e12
+from evidence.experiments.studies import e13_mass_ratio as e13
 
 MAX_FIGURE_BYTES = 100_000
 

@@ -6,11 +6,11 @@
 import numpy as np
 import pytest
 
-from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.reproduce import save_figure
-from hrpsim.experiments.scenes import four_bar, gripper
-from hrpsim.experiments.studies import e02_four_bar as e02
-from hrpsim.experiments.studies import e14_gripper as e14
+from evidence.experiments.framework.experiment import Options
+from evidence.experiments.framework.reproduce import save_figure
+from evidence.experiments.scenes import four_bar, gripper
+from evidence.experiments.studies import e02_four_bar as e02
+from evidence.experiments.studies import e14_gripper as e14
 
 QUICK = Options(quick=True)
 CRANKS = np.linspace(-np.pi, np.pi, 13)

@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hrpsim
-from hrpsim.cli import main
-from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.fitting import (
+from evidence.experiments.framework.experiment import Options
+from evidence.experiments.framework.fitting import (
     Parameter,
     cross_validate,
     fit,
@@ -22,9 +20,9 @@ from hrpsim.experiments.framework.fitting import (
     profile,
     undecided,
 )
-from hrpsim.experiments.framework.measurements import MeasurementsAbsent, measurements
-from hrpsim.experiments.scenes import cassie_landings
-from hrpsim.experiments.studies.r1_cube_tosses import (
+from evidence.experiments.framework.measurements import MeasurementsAbsent, measurements
+from evidence.experiments.scenes import cassie_landings
+from evidence.experiments.studies.r1_cube_tosses import (
     FRAME_RATE,
     WIDTH,
     Cube,
@@ -35,6 +33,8 @@ from hrpsim.experiments.studies.r1_cube_tosses import (
     read_tosses,
     run,
 )
+from hrpsim.commands.cli import main
+from hrpsim.common.constants import STANDARD_GRAVITY
 
 UPRIGHT = (0.0, 0.0, 0.0, 1.0)
 

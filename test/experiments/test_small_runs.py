@@ -8,14 +8,14 @@ import math
 import numpy as np
 import pytest
 
-from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.reproduce import save_figure
-from hrpsim.experiments.scenes.standing import humanoid, our_standing
-from hrpsim.experiments.studies import e01_boxes_on_a_slope as e01
-from hrpsim.experiments.studies import e06_step_time as e06
-from hrpsim.experiments.studies import e07_stopping as e07
-from hrpsim.experiments.studies import e08_static_friction as e08
-from hrpsim.experiments.studies import e09_double_pendulum as e09
+from evidence.experiments.framework.experiment import Options
+from evidence.experiments.framework.reproduce import save_figure
+from evidence.experiments.scenes.standing import humanoid, our_standing
+from evidence.experiments.studies import e01_boxes_on_a_slope as e01
+from evidence.experiments.studies import e06_step_time as e06
+from evidence.experiments.studies import e07_stopping as e07
+from evidence.experiments.studies import e08_static_friction as e08
+from evidence.experiments.studies import e09_double_pendulum as e09
 
 QUICK = Options(quick=True)
 MAX_FIGURE_BYTES = 100_000

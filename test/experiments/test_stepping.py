@@ -6,10 +6,10 @@
 import numpy as np
 import pytest
 
-from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.reproduce import save_figure
-from hrpsim.experiments.scenes.standing import half_sitting
-from hrpsim.experiments.studies import e03_stepping as e03
+from evidence.experiments.framework.experiment import Options
+from evidence.experiments.framework.reproduce import save_figure
+from evidence.experiments.scenes.standing import half_sitting
+from evidence.experiments.studies import e03_stepping as e03
 
 DT = 1e-3
 TIME = (np.arange(4000) + 0.5) * DT

@@ -6,9 +6,9 @@
 import numpy as np
 import pytest
 
-from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.framework.reproduce import save_figure
-from hrpsim.experiments.studies import e11_support_switch as e11
+from evidence.experiments.framework.experiment import Options
+from evidence.experiments.framework.reproduce import save_figure
+from evidence.experiments.studies import e11_support_switch as e11
 
 MAX_FIGURE_BYTES = 100_000
 

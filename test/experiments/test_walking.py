@@ -8,12 +8,18 @@ import math
 import numpy as np
 import pytest
 
+from evidence.experiments.framework.experiment import Options
+from evidence.experiments.scenes.standing import (
+    Conditions,
+    Push,
+    described,
+    pushing,
+    standing_robot,
+)
+from evidence.experiments.studies.e05_walking import run
 from hrpsim import mass_matrix
 from hrpsim.control import Channel, MotionSequence, Playback, controlled_joints, simulate_walk
 from hrpsim.control.walk_trial import step_ends
-from hrpsim.experiments.framework.experiment import Options
-from hrpsim.experiments.scenes.standing import Conditions, Push, described, pushing, standing_robot
-from hrpsim.experiments.studies.e05_walking import run
 
 
 @pytest.mark.long

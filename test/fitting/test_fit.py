@@ -11,7 +11,7 @@ import pytest
 from fitting.arm import DAMPING, GAIN, MASS, ROTOR, TRUE, commanded, motion, recording, write_world
 
 import hrpsim
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.fitting import FitError, FitWarning, Recording, cross_validate, read_recording
 from hrpsim.fitting.predict import _step_means, windows_of
 

@@ -20,7 +20,7 @@ import numpy as np
 
 import hrpsim
 from hrpsim import Body, HrpsimError
-from hrpsim.jit.lazy_kernels import compile_ahead, declared_lazy_kernels
+from hrpsim.engine.compile.lazy_kernels import compile_ahead, declared_lazy_kernels
 
 STEPS = 100
 SLOWEST = 60.0  # processor time of a step without end [s]; solvers bound theirs by operation counts

@@ -94,7 +94,7 @@ def read(kind: str, path: Path) -> None:
 
         load_model(path, base="fixed" if len(path.read_bytes()) % 2 else "free")
     elif kind == "srdf":
-        from hrpsim.model.urdf.srdf import read_disabled_collisions
+        from hrpsim.model.readers.urdf.srdf import read_disabled_collisions
 
         read_disabled_collisions(path, ("a", "b", "c"))
     elif kind == "world":

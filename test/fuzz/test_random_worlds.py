@@ -15,7 +15,7 @@ from fuzz.fuzzing import first_seed, minutes
 from fuzz.random_worlds import STEPS, load_kernels, outcome, recipe, shrunk
 
 import hrpsim
-from hrpsim.constraints.rows import LOWER_LIMIT
+from hrpsim.engine.constraints.rows import LOWER_LIMIT
 
 MOST_FINDS = 5  # then the others wait
 FEW = range(10)

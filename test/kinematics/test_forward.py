@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hrpsim
-from hrpsim.kinematics.forest import forest_of
-from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
-from hrpsim.kinematics.layout import (
+from hrpsim.engine.kinematics.forest import forest_of
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.engine.kinematics.layout import (
     acceleration_from_kernel,
     acceleration_to_kernel,
     velocity_from_kernel,

@@ -9,8 +9,8 @@ import pytest
 from dynamics.oracle import pair_of
 
 import hrpsim
-from hrpsim.kinematics.forest import forest_of
-from hrpsim.kinematics.own_inertia import own_inertia
+from hrpsim.engine.kinematics.forest import forest_of
+from hrpsim.engine.kinematics.own_inertia import own_inertia
 
 X, Y, Z = "1 0 0", "0 1 0", "0 0 1"
 

@@ -13,8 +13,8 @@ pytest.importorskip("mujoco", reason="no mujoco")
 from model.mjcf_files import ARM, write_biped
 
 from hrpsim import ModelError, convert, inverse_dynamics, link_pose, load_model, mass_matrix
-from hrpsim.cli import main
-from hrpsim.model.formats.urdf_writer import rpy_of
+from hrpsim.commands.cli import main
+from hrpsim.model.readers.urdf_writer import rpy_of
 from hrpsim.model.shapes.placement import rotation_from_rpy
 
 pytestmark = pytest.mark.filterwarnings("ignore::hrpsim.ModelWarning")

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 import pytest
 
 from hrpsim import ModelError, load_model
-from hrpsim.model.mjcf import kept
-from hrpsim.model.mjcf import read as reading
+from hrpsim.model.readers.mjcf import kept
+from hrpsim.model.readers.mjcf import read as reading
 
 pytest.importorskip("mujoco")
 

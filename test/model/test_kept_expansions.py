@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hrpsim import ModelError
 from hrpsim.model.load import expand_xacro
-from hrpsim.model.urdf import xacro_text
+from hrpsim.model.readers.urdf import xacro_text
 
 ROBOT = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
 <xacro:arg name="mass" default="1"/>

@@ -86,7 +86,7 @@ def test_other_settings_are_other_models(settings, read):
 
 def test_limits_that_change_hold_for_what_was_kept(read, monkeypatch):
     load_model(robot())
-    monkeypatch.setattr("hrpsim.limits.LINKS", 0)
+    monkeypatch.setattr("hrpsim.common.limits.LINKS", 0)
     with pytest.raises(ValueError, match="LINKS"):
         load_model(robot())
 

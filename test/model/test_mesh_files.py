@@ -13,7 +13,8 @@ import trimesh
 from effort import counted_calls
 from meshes import angle_bracket, box, joined, write_dae, write_obj, write_stl
 
-from hrpsim import ModelError, ModelWarning, limits, load_mesh
+from hrpsim import ModelError, ModelWarning, load_mesh
+from hrpsim.common import limits
 from hrpsim.model.shapes import mesh_files
 from hrpsim.model.shapes.mesh_integrals import signed_volumes
 from hrpsim.model.shapes.mesh_repair import repaired

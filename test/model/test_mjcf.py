@@ -472,7 +472,7 @@ def test_importing_hrpsim_loads_no_reader():
     code = (
         "import sys, hrpsim; hrpsim.load_model; hrpsim.load_world\n"
         "print([m for m in sys.modules if m == 'mujoco' or "
-        "m.startswith(('hrpsim.model.mjcf', 'hrpsim.model.openhrp'))])"
+        "m.startswith(('hrpsim.model.readers.mjcf', 'hrpsim.model.readers.openhrp'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -16,7 +16,7 @@ from lxml import etree
 from model.prints import print_of
 
 from hrpsim import ModelError, ModelWarning, load_world
-from hrpsim.model.mjcf import compile_child, read
+from hrpsim.model.readers.mjcf import compile_child, read
 from hrpsim.model.visuals import visuals_of_model
 
 pytest.importorskip("mujoco", "3.8")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from model.urdf_text import zero_posture
 
 from hrpsim import load_model
-from hrpsim.model.formats.urdf_writer import exact_text as words
+from hrpsim.model.readers.urdf_writer import exact_text as words
 
 TYPES = ("continuous", "revolute", "prismatic", "fixed")
 

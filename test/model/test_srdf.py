@@ -7,7 +7,7 @@ import pytest
 
 from hrpsim import ModelError, ModelWarning, load_model
 from hrpsim.model.model import adjacent_bodies
-from hrpsim.model.urdf.srdf import read_disabled_collisions, write_disabled_collisions
+from hrpsim.model.readers.urdf.srdf import read_disabled_collisions, write_disabled_collisions
 from robots import ALL_ROBOTS, HRP2_LIKE
 
 LINKS = ("a", "b", "c", "d")

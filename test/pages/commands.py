@@ -11,7 +11,7 @@ import shlex
 import yaml
 from pages.blocks import ROOT
 
-from hrpsim.cli import _parser
+from hrpsim.commands.cli import _parser
 
 _OTHERS = {  # programs that are not ours: what of them may stand on a page
     "apt": {"install"},

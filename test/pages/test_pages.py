@@ -22,14 +22,14 @@ from lxml import etree
 from pages.blocks import DOCS, PAGES, ROOT, Block, blocks_of
 from pages.commands import look_up
 
-from hrpsim.cli import main
-from hrpsim.experiments.framework.reproduce import available
+from evidence.experiments.framework.reproduce import available
+from hrpsim.commands.cli import main
 
 LIMIT = 1000.0  # for a block of several processes [s]
 _END_WITH_SHELL = "trap 'jobs -p | xargs -r kill' EXIT"  # its background processes
 _WRAPPER = '#!/bin/sh\nexec "{python}" -m {module} "$@"\n'
 _PROGRAMS = {
-    "hrpsim": "hrpsim.cli",
+    "hrpsim": "hrpsim.commands.cli",
     "hrpsim_node": "hrpsim.ros.simulation.node",
     "hrpsim_controller": "hrpsim.ros.controller.controller_node",
     "wrench_recorder": "hrpsim.ros.recording.recorder",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hrpsim.schema import first_mistake
+from hrpsim.common.schema import first_mistake
 from hrpsim.sweeps.cells import STATUS
 from hrpsim.sweeps.framework.design import KINDS, METHODS
 from hrpsim.sweeps.study_file import OF_FUNCTIONS, OF_WORLDS, STUDY_FILE

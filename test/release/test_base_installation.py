@@ -18,8 +18,8 @@ from committed import ROOT
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from hrpsim.cli import _parser
-from hrpsim.extras import EXTRAS, MissingPackageError, missing_package
+from hrpsim.commands.cli import _parser
+from hrpsim.common.extras import EXTRAS, MissingPackageError, missing_package
 
 # Each child of Python executes this before all else, also children of children.
 SITE = """
@@ -65,14 +65,14 @@ for door in doors:
 """
 # Modules for one extra alone, apart from hrpsim.ros.
 OF_EXTRAS = {
-    "hrpsim.crane.joystick",
+    "evidence.crane.joystick",
     "hrpsim.learning.environments",
     "hrpsim.viewer.controls",
     "hrpsim.viewer.gate",
     "hrpsim.viewer.viewer",
 }
 NAMES_OF_EXTRAS = {
-    "hrpsim.crane.JoystickCrane": "ros",
+    "evidence.crane.JoystickCrane": "ros",
     "hrpsim.learning.HumanoidEnv": "learning",
     "hrpsim.learning.HumanoidVectorEnv": "learning",
     "hrpsim.viewer.Viewer": "viewer",

@@ -51,7 +51,7 @@ def test_programs_are_those_of_the_package():
 
 
 def test_its_tests_can_be_run():
-    from hrpsim.cli import _parser
+    from hrpsim.commands.cli import _parser
 
     (imports,) = [test["python"]["imports"] for test in RECIPE["tests"] if "python" in test]
     for name in imports:

@@ -104,7 +104,7 @@ def test_services_run_programs_with_parameters_that_exist(service):
     assert program in programs()
     given = dict(word.split(":=") for word in arguments if ":=" in word)
     if program == "hrpsim":
-        from hrpsim.cli import _parser
+        from hrpsim.commands.cli import _parser
 
         _parser().parse_args(arguments)
         return

@@ -24,7 +24,7 @@ def hide(finder, name):
     return Hidden()
 sys.meta_path[:] = [hide(finder, {name!r}) for finder in sys.meta_path]
 """
-CLI = "from hrpsim.cli import main; sys.exit(main({arguments!r}))"
+CLI = "from hrpsim.commands.cli import main; sys.exit(main({arguments!r}))"
 PROGRAM = "from hrpsim.ros.programs import {name}; sys.exit({name}())"
 LOADED = """
 from hrpsim import HrpsimError
@@ -90,7 +90,7 @@ CASES = [
     (
         "xacro",
         code(
-            "import hrpsim; from hrpsim.resources import share_path;"
+            "import hrpsim; from hrpsim.common.resources import share_path;"
             " hrpsim.load_model(share_path('urdf/hrp2_like.urdf.xacro'))"
         ),
         "pip install xacro",

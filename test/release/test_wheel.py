@@ -21,7 +21,7 @@ from committed import ROOT, committed_files
 BUILD = "import sys; from setuptools.build_meta import {0}; {0}(sys.argv[1])"
 WALK = """
 import hrpsim, sys
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 print(hrpsim.__file__)
 sys.exit(main(["walk", "--duration", "0.5", "--json"]))
 """

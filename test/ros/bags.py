@@ -34,6 +34,8 @@ def wait_until_recorded(bag, stamps):
 
 def record(simulations, bag, *arguments):
     """Start `hrpsim record`; return its process once it is ready."""
-    recorder = simulations.start_program("hrpsim.cli", "record", "--output", bag, *arguments)
+    recorder = simulations.start_program(
+        "hrpsim.commands.cli", "record", "--output", bag, *arguments
+    )
     assert recorder.wait_for_line("ready", LIMIT), recorder.lines
     return recorder

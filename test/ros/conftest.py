@@ -66,15 +66,15 @@ def pytest_collection_finish(session):
             fcntl.flock(one_at_a_time, fcntl.LOCK_EX)
             if not _kernels_are_stored():
                 subprocess.run(
-                    [sys.executable, "-m", "hrpsim.cli", "warm-up"], timeout=1800, check=True
+                    [sys.executable, "-m", "hrpsim", "warm-up"], timeout=1800, check=True
                 )
 
 
 def _kernels_are_stored():
     from hrpsim.control.balance.stabilizing import stabilize
-    from hrpsim.jit.compiled import is_cached
-    from hrpsim.jit.lazy_kernels import absent_kernels
-    from hrpsim.step.step import advance
+    from hrpsim.engine.compile.compiled import is_cached
+    from hrpsim.engine.compile.lazy_kernels import absent_kernels
+    from hrpsim.engine.step.step import advance
 
     return not absent_kernels() and is_cached(advance) and is_cached(stabilize)
 

@@ -175,7 +175,7 @@ def full_disk(folder: Path) -> None:
     if os.geteuid() != 0:
         return
     simulations, bag = Simulations(folder), folder / "kept"
-    record = f'"{sys.executable}" -m hrpsim.cli record --output /mnt/bag'
+    record = f'"{sys.executable}" -m hrpsim record --output /mnt/bag'
     script = f"mount -t tmpfs -o size=8M none /mnt && {record}; code=$?; "
     script += f"cp -r /mnt/bag {bag}; exit $code"
     try:

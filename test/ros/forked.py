@@ -12,7 +12,7 @@ import sys
 import traceback
 from contextlib import suppress
 
-from hrpsim.orphans import signal_at_parent_end
+from hrpsim.common.orphans import signal_at_parent_end
 from hrpsim.ros.base.child_process import ChildProcess
 
 _CONTEXT = multiprocessing.get_context("forkserver")
@@ -26,7 +26,7 @@ _CONTEXT.set_forkserver_preload(
         "hrpsim.commands.record",
         "hrpsim.ros.recording.recorder",
         "hrpsim.bag",
-        "hrpsim.jit.machine_code",
+        "hrpsim.engine.compile.machine_code",
         "rosidl_generator_py",
     ]
 )

@@ -44,7 +44,7 @@ KINDS = {
     "node": "hrpsim.ros.simulation.node",
     "controller": "controller_node",
     "recorder": "recording.recorder",
-    "demonstration": "hrpsim.cli",
+    "demonstration": "hrpsim.commands.cli",
 }
 LIMIT = 120.0  # [s] until a demonstration has to be over
 GONE_AFTER = 60.0  # [s] that its processes are waited for
@@ -57,7 +57,7 @@ class Demonstration:
     def __init__(self, folder: Path, *arguments: str):
         self.output = folder / "demo"
         shutil.rmtree(self.output, ignore_errors=True)
-        command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--rate", "0"]
+        command = [sys.executable, "-m", "hrpsim", "walk", "--ros", "--rate", "0"]
         with (folder / "demo.log").open("w") as log:
             self.process = subprocess.Popen(
                 [*command, "--output", str(self.output), *arguments],

@@ -17,14 +17,14 @@ KERNEL = "write_direct_system"  # what the first locked joint asks for
 NODE = """
 import sys
 from functools import partial
-from hrpsim.jit.compiler_beside import CompilerBeside
+from hrpsim.engine.compile.compiler_beside import CompilerBeside
 from hrpsim.ros.simulation import node, simulation_node
 
 WAITS = '''
 import os, sys, time
 while not os.path.exists(sys.argv[1]):
     time.sleep(0.05)
-os.execv(sys.executable, [sys.executable, "-m", "hrpsim.cli", "warm-up", *sys.argv[2:]])
+os.execv(sys.executable, [sys.executable, "-m", "hrpsim", "warm-up", *sys.argv[2:]])
 '''
 command = sys.executable, "-c", WAITS, sys.argv.pop(1)
 simulation_node.CompilerBeside = partial(CompilerBeside, command=command)

@@ -29,7 +29,7 @@ OK, UNSUPPORTED = msg.Result.RESULT_OK, msg.Result.RESULT_FEATURE_UNSUPPORTED
 
 def check(*arguments):
     """Return exit code, rows and errors of the command."""
-    command = [sys.executable, "-m", "hrpsim.cli", "check-simulation-interfaces", "--json"]
+    command = [sys.executable, "-m", "hrpsim", "check-simulation-interfaces", "--json"]
     done = subprocess.run(
         [*command, *map(str, arguments)],
         capture_output=True,

@@ -11,14 +11,14 @@ import time
 import pytest
 from ros.conftest import LIMIT
 
-from hrpsim.crane.control import JOINTS
+from evidence.crane.control import JOINTS
 from hrpsim.ros.base.child_process import ChildProcess
 
 
 @pytest.fixture(scope="module")
 def game(private_domain, tmp_path_factory):
     log = tmp_path_factory.mktemp("crane") / "crane.log"
-    command = [sys.executable, "-m", "hrpsim.cli", "crane", "--ros", "--acceleration", "2"]
+    command = [sys.executable, "-m", "hrpsim", "crane", "--ros", "--acceleration", "2"]
     child = ChildProcess("game", command, log, os.environ)
     assert child.wait_for_line("crane: ready", LIMIT), child.lines
     yield child

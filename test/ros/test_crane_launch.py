@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from evidence.crane.control import PARAMETERS as CRANE_PARAMETERS
 from hrpsim.control import find_controller
-from hrpsim.crane.control import PARAMETERS as CRANE_PARAMETERS
 from hrpsim.ros.base.parameters import SPECIFICATIONS
 from hrpsim.ros.controller.controller_node import PARAMETERS
 

@@ -17,7 +17,7 @@ import hrpsim
 from hrpsim.bag import read_foot_wrenches
 from hrpsim.bag.foot_wrenches import swings
 from hrpsim.bag.reader import message_counts
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.control import Footsteps, walking_pattern, write_sequence
 from hrpsim.control.pattern.footsteps import in_place
 from hrpsim.ros.demo.demo import fresh_folder
@@ -27,7 +27,7 @@ pytest.importorskip("matplotlib", reason="no matplotlib")
 
 
 def run_demo(output, *arguments, start_limit=LIMIT):
-    command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--output", output]
+    command = [sys.executable, "-m", "hrpsim", "walk", "--ros", "--output", output]
     return subprocess.run(
         [*command, "--rate", "0", "--start-limit", str(start_limit), *arguments],
         capture_output=True,

@@ -130,7 +130,7 @@ def test_a_child_ends_with_its_parent(tmp_path):
 def test_a_killed_demonstration_leaves_no_process(tmp_path, begun):
     """Law: whatever kills the walk over ROS, its processes end."""
     pytest.importorskip("matplotlib", reason="no matplotlib")
-    command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--output", str(tmp_path)]
+    command = [sys.executable, "-m", "hrpsim", "walk", "--ros", "--output", str(tmp_path)]
     demo = ChildProcess("demo", command, tmp_path / "demo.log", os.environ)
     deadline = time.monotonic() + LIMIT
     log = tmp_path / "node.log"
@@ -148,7 +148,7 @@ def test_a_killed_demonstration_leaves_no_process(tmp_path, begun):
 def test_a_node_that_dies_while_the_others_start_is_seen(tmp_path):
     """Law: the demonstration names it and ends at once; no process and no shared memory stays."""
     pytest.importorskip("matplotlib", reason="no matplotlib")
-    command = [sys.executable, "-m", "hrpsim.cli", "walk", "--ros", "--output", str(tmp_path)]
+    command = [sys.executable, "-m", "hrpsim", "walk", "--ros", "--output", str(tmp_path)]
     demo = ChildProcess("demo", command, tmp_path / "demo.log", os.environ)
     deadline = time.monotonic() + LIMIT
     log, others, node = tmp_path / "node.log", [], None

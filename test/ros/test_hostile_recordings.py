@@ -12,7 +12,7 @@ import pytest
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.ros.replay.recorded_run import State
 from hrpsim.ros.replay.replay import Comparison
 

@@ -9,7 +9,7 @@ import pytest
 from rcl_interfaces.srv import GetParameters
 from ros.conftest import LIMIT
 
-from hrpsim.limits import PARAMETER_TEXT
+from hrpsim.common.limits import PARAMETER_TEXT
 from hrpsim.ros.base.parameters import SPECIFICATIONS, named_values
 
 

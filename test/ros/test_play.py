@@ -16,7 +16,7 @@ from rosbags.highlevel import AnyReader
 from sensor_msgs.msg import JointState
 
 from hrpsim.bag import BagError
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.replay.recorded_run import Arrival, Recording
 from hrpsim.ros.replay.replay import RecordedTopic, Replay

@@ -65,7 +65,7 @@ def test_what_is_written_is_handed_over_every_half_second(monkeypatch, bag):
 
 LIMITED = """
 import resource, sys
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000_000, 20_000_000))
 sys.exit(main(sys.argv[1:]))
 """

@@ -191,7 +191,7 @@ def test_no_process_outlives_the_sweep_which_goes_on_later(tmp_path, number):
         "design": {"parameters": {"controller.gate": {"values": ["", str(gate)]}}},
     }
     study.write_text(yaml.safe_dump(content))
-    command = [sys.executable, "-m", "hrpsim.cli", "sweep", str(study), "--ros", "--domains", "1"]
+    command = [sys.executable, "-m", "hrpsim", "sweep", str(study), "--ros", "--domains", "1"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     journal = tmp_path / "study.zarr.journal"
     with subprocess.Popen([*command, "--patience", "600"], env=environment) as driver:

@@ -15,8 +15,8 @@ import pytest
 from world.scenes import GRAVITY, INTEGRATORS, show
 
 import hrpsim
+from evidence.experiments.scenes.standing import half_sitting
 from hrpsim import World
-from hrpsim.experiments.scenes.standing import half_sitting
 from robots import humanoid
 
 FEET, HANDS = ("lfsensor", "rfsensor"), ("lhsensor", "rhsensor")

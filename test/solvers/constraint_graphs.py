@@ -7,10 +7,10 @@ import numpy as np
 from hypothesis import strategies as st
 from solvers.graph_shapes import binary_tree, chain, grid, ring, star
 
-from hrpsim.jit.compiled import kernel
-from hrpsim.solvers.block_ldl import factor_work, factorise, solve
-from hrpsim.solvers.contraction import NODE
-from hrpsim.solvers.elimination import eliminate, new_elimination, same_graph
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.solvers.block_ldl import factor_work, factorise, solve
+from hrpsim.engine.solvers.contraction import NODE
+from hrpsim.engine.solvers.elimination import eliminate, new_elimination, same_graph
 
 # what other kernels call, for calls from Python
 run_eliminate = kernel(eliminate.py_func)

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.jit.compiled import kernel
-from hrpsim.jit.reference import Reference
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.solvers.impulses import warm_start
+from hrpsim.engine.step.rows.constrain import solve_rows
+from hrpsim.engine.step.scene.status import DONE
 from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.solvers.impulses import warm_start
-from hrpsim.step.rows.constrain import solve_rows
-from hrpsim.step.scene.status import DONE
 from hrpsim.world.arrays.change import grow
 
 

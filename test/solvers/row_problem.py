@@ -6,10 +6,10 @@
 import numpy as np
 from interpreted import interpreted, records
 
-from hrpsim.constraints import point_rows
-from hrpsim.constraints.rows import ROW
-from hrpsim.solvers.projected_gauss_seidel import ISLAND
-from hrpsim.spatial.simd import LANES
+from hrpsim.engine.constraints import point_rows
+from hrpsim.engine.constraints.rows import ROW
+from hrpsim.engine.solvers.projected_gauss_seidel import ISLAND
+from hrpsim.engine.spatial.simd import LANES
 
 find_masses = interpreted(point_rows.find_masses)
 

@@ -8,8 +8,8 @@ import pytest
 from scipy.linalg import block_diag
 from scipy.spatial.transform import Rotation
 
-from hrpsim.experiments.scenes import beam
-from hrpsim.experiments.studies.e12_beam import dense_beam
+from evidence.experiments.scenes import beam
+from evidence.experiments.studies.e12_beam import dense_beam
 
 STEPS = 12
 COUNT = 9

@@ -19,8 +19,8 @@ from solvers.constraint_graphs import (
 )
 from solvers.graph_shapes import chain, grid, quick, ring
 
-from hrpsim.jit.fields import allocate
-from hrpsim.solvers.block_ldl import Factor
+from hrpsim.engine.compile.fields import allocate
+from hrpsim.engine.solvers.block_ldl import Factor
 
 
 def new_factor(blocks, rows, nodes):

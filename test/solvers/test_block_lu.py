@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from solvers.graph_shapes import binary_tree, chain, grid, quick, ring, star
 
-from hrpsim.jit.compiled import kernel
-from hrpsim.solvers.elimination import COLUMN, COUNTS, ENTRY
-from hrpsim.solvers.newton.block_lu import factorise_lu, solve_lu
-from hrpsim.solvers.newton.newton_problem import Columns
-from hrpsim.spatial.simd import LANES
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.solvers.elimination import COLUMN, COUNTS, ENTRY
+from hrpsim.engine.solvers.newton.block_lu import factorise_lu, solve_lu
+from hrpsim.engine.solvers.newton.newton_problem import Columns
+from hrpsim.engine.spatial.simd import LANES
 
 run_factorise = kernel(factorise_lu.py_func)  # what other kernels call, for calls from Python
 run_solve = kernel(solve_lu.py_func)

@@ -9,9 +9,9 @@ from interpreted import interpreted, with_attributes
 from world.scenes import turned_tower
 
 from hrpsim import Sphere, World
-from hrpsim.solvers.newton.clusters import JAMMED, solve_clusters
-from hrpsim.solvers.newton.constraint_lists import list_constraints
-from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
+from hrpsim.engine.solvers.newton.clusters import JAMMED, solve_clusters
+from hrpsim.engine.solvers.newton.constraint_lists import list_constraints
+from hrpsim.engine.solvers.newton.multipliers import largest_error, push_by_multipliers
 
 TOLERANCE = 1e-10
 

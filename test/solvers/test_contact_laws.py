@@ -18,8 +18,8 @@ from world.scenes import GRAVITY, INTEGRATORS, middle_of_step, show, spin, turne
 from world.scripted import pile
 
 from hrpsim import Box, World
-from hrpsim.constraints.contact_bending import ALL, NONE
-from hrpsim.constraints.contact_rows import tangents
+from hrpsim.engine.constraints.contact_bending import ALL, NONE
+from hrpsim.engine.constraints.contact_rows import tangents
 
 STATIC, KINETIC = 0.5, 0.3
 SLIP_THRESHOLD = 1e-3
@@ -113,7 +113,7 @@ def relative(contact, before, twists):
 def bend(world, contact):
     """Return the change (3,) of a contact's velocity to the end of the step, if its rows have it.
 
-    It belongs to the motion of bodies that turn (hrpsim.constraints.contact_bending).
+    It belongs to the motion of bodies that turn (hrpsim.engine.constraints.contact_bending).
     """
     count = world.scene.counts["contact_count"][0]
     records = world.scene.collision.contacts[:count]

@@ -21,7 +21,7 @@ from solvers.constraint_graphs import (
 )
 from solvers.graph_shapes import binary_tree, chain, grid, quick, ring, star
 
-from hrpsim.solvers.elimination import new_elimination
+from hrpsim.engine.solvers.elimination import new_elimination
 
 
 def coupled(nodes):

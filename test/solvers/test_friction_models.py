@@ -17,10 +17,10 @@ from solvers.test_contact_laws import falling_pile, pushes
 from world.scenes import GRAVITY, INTEGRATORS, contact_force, middle_of_step, show
 from world.scripted import bits, pile
 
+from evidence.experiments.scenes.standing import half_sitting
 from hrpsim import Box, Sphere, World, WorldError, load_model, load_world
-from hrpsim.constraints.contact_rows import tangents
-from hrpsim.constraints.friction_laws import CONE, PYRAMID, SLIP_DIRECTION
-from hrpsim.experiments.scenes.standing import half_sitting
+from hrpsim.engine.constraints.contact_rows import tangents
+from hrpsim.engine.constraints.friction_laws import CONE, PYRAMID, SLIP_DIRECTION
 from hrpsim.world.prepared_step import prepared
 from robots import humanoid
 

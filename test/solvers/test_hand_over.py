@@ -8,9 +8,9 @@ import pytest
 from world.scenes import GRAVITY, show
 from world.scripted import pile
 
+from evidence.experiments.scenes.standing import Conditions, described, half_sitting
 from hrpsim import Box, World
 from hrpsim.control import Walk, simulate_walk
-from hrpsim.experiments.scenes.standing import Conditions, described, half_sitting
 
 
 def add_tower(world, y=0.0):

@@ -8,10 +8,10 @@ import pytest
 from interpreted import interpreted, with_attributes
 from world.scenes import turned_tower
 
-from hrpsim.solvers.newton.constraint_lists import list_constraints
-from hrpsim.solvers.newton.local_sweeps import sweep_all, sweep_what_is_off
-from hrpsim.solvers.newton.minimum_degree import highest_bit, lowest_bit
-from hrpsim.solvers.newton.multipliers import largest_error, push_by_multipliers
+from hrpsim.engine.solvers.newton.constraint_lists import list_constraints
+from hrpsim.engine.solvers.newton.local_sweeps import sweep_all, sweep_what_is_off
+from hrpsim.engine.solvers.newton.minimum_degree import highest_bit, lowest_bit
+from hrpsim.engine.solvers.newton.multipliers import largest_error, push_by_multipliers
 
 LEAST = 1e-6
 

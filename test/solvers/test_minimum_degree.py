@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from solvers.graph_shapes import binary_tree, chain, grid, quick, ring, star
 
-from hrpsim.jit.compiled import kernel
-from hrpsim.solvers.newton.minimum_degree import (
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.solvers.newton.minimum_degree import (
     clear_graph,
     connect_nodes,
     new_node_graph,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from hrpsim import Box, Sphere, World
-from hrpsim.jit.compiled import kernel
-from hrpsim.jit.reference import Reference
-from hrpsim.step.scene.islands import find_worst
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.step.scene.islands import find_worst
 
 TIME_STEP = 1e-3
 RADIUS = 0.05

@@ -11,8 +11,8 @@ from solvers.laws import law_errors, problem_of, solved, solved_velocity
 from world.scenes import show
 
 from hrpsim import Box, Sphere, World, load_model
-from hrpsim.jit.compiled import kernel
-from hrpsim.solvers.newton.tree_coordinates import NODE_TREE, factorise_response, padded
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.solvers.newton.tree_coordinates import NODE_TREE, factorise_response, padded
 from hrpsim.world.prepared_step import prepared
 
 

@@ -8,9 +8,9 @@ import pytest
 from interpreted import interpreted, with_attributes
 
 from hrpsim import Box, World, load_model
-from hrpsim.solvers.newton.coulomb_law import OPEN, STICKS
-from hrpsim.solvers.newton.matrix import add_push, motion_along, write_matrix
-from hrpsim.spatial.simd import LANES
+from hrpsim.engine.solvers.newton.coulomb_law import OPEN, STICKS
+from hrpsim.engine.solvers.newton.matrix import add_push, motion_along, write_matrix
+from hrpsim.engine.spatial.simd import LANES
 from robots import HRP2_LIKE
 
 run_write_matrix, move, push = map(interpreted, (write_matrix, motion_along, add_push))

@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 
-from hrpsim.experiments.scenes.standing import humanoid, our_standing
+from evidence.experiments.scenes.standing import humanoid, our_standing
 
 SWAY = {
     **{"LLEG_JOINT1": 0.026, "RLEG_JOINT1": 0.026, "LLEG_JOINT5": -0.026, "RLEG_JOINT5": -0.026},

@@ -8,8 +8,8 @@ import pytest
 from interpreted import interpreted, with_attributes
 from world.scenes import turned_tower
 
-from hrpsim.solvers.newton.multiplier_method import grow_multipliers
-from hrpsim.solvers.newton.multipliers import (
+from hrpsim.engine.solvers.newton.multiplier_method import grow_multipliers
+from hrpsim.engine.solvers.newton.multipliers import (
     go_to_best,
     largest_error,
     note_multipliers,

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hrpsim.jit.compiled import kernel
-from hrpsim.solvers.newton.second_order_cone import (
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.solvers.newton.second_order_cone import (
     FAR,
     PAIR,
     aim,

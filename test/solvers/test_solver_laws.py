@@ -18,8 +18,8 @@ from solvers.laws import law_errors, problem_of, solved_velocity
 from world.scenes import GRAVITY, momenta, one_joint, show
 from world.scripted import pile
 
+from evidence.experiments.scenes.standing import half_sitting
 from hrpsim import Box, Sphere, World
-from hrpsim.experiments.scenes.standing import half_sitting
 from hrpsim.world.prepared_step import prepared
 from robots import humanoid
 

@@ -16,8 +16,8 @@ from solvers.test_friction_models import MU, drawn_axes, sliding_point
 from world.scenes import GRAVITY, contact_force
 
 from hrpsim import World, WorldError
-from hrpsim.constraints.friction_laws import LAWS
-from hrpsim.constraints.solver_table import SOLVERS
+from hrpsim.engine.constraints.friction_laws import LAWS
+from hrpsim.engine.constraints.solver_table import SOLVERS
 
 HEADINGS = np.radians([1.0, 16.0, 37.0, 46.0, 200.0])
 WEIGHT = 2.0 * GRAVITY  # of the point's body [N]

@@ -8,8 +8,8 @@ import pytest
 from world.scenes import GRAVITY, show
 from world.scripted import bits
 
+from evidence.experiments.scenes.standing import half_sitting
 from hrpsim import World, WorldError, load_world
-from hrpsim.experiments.scenes.standing import half_sitting
 from robots import humanoid
 
 RULES = ("residual", "relative_change")

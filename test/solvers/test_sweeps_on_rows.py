@@ -10,11 +10,11 @@ import pytest
 from interpreted import interpreted, records
 from solvers.row_problem import RowProblem, find_masses
 
-from hrpsim.constraints import point_rows
-from hrpsim.constraints import rows as single_rows
-from hrpsim.constraints.friction_laws import PYRAMID
-from hrpsim.constraints.solver_table import DIRECT
-from hrpsim.solvers import cone_projection, impulses, projected_gauss_seidel
+from hrpsim.engine.constraints import point_rows
+from hrpsim.engine.constraints import rows as single_rows
+from hrpsim.engine.constraints.friction_laws import PYRAMID
+from hrpsim.engine.constraints.solver_table import DIRECT
+from hrpsim.engine.solvers import cone_projection, impulses, projected_gauss_seidel
 
 point_velocity = interpreted(point_rows.point_velocity)
 row_velocity = interpreted(single_rows.row_velocity)

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from hrpsim.jit.compiled import kernel
-from hrpsim.spatial.sine_cosine import sine_cosine
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.spatial.sine_cosine import sine_cosine
 
 ULP = 2.0**-53  # of what lies between 0.5 and 1, half of it
 

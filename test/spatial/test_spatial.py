@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from hrpsim.jit.compiled import kernel
-from hrpsim.model.shapes.placement import quaternion_of
-from hrpsim.spatial.inertia import apply_inertia, bias_force, place_inertia
-from hrpsim.spatial.rotation import (
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.spatial.inertia import apply_inertia, bias_force, place_inertia
+from hrpsim.engine.spatial.rotation import (
     quaternion_from_rotation,
     rotate_quaternion,
     rotated,
     rotation_from_quaternion,
 )
+from hrpsim.model.shapes.placement import quaternion_of
 
 
 @kernel

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from hrpsim.jit.compiled import kernel
-from hrpsim.spatial.vector import (
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.spatial.vector import (
     dot,
     dot_spatial,
     matrix_times,

@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 
 import hrpsim
-from hrpsim.jit.fields import declared_fields
-from hrpsim.step.arrays import Scene
+from hrpsim.engine.compile.fields import declared_fields
+from hrpsim.engine.step.arrays import Scene
 
 PACKAGE = Path(inspect.getfile(hrpsim)).parent
 LEAVES = {tuple(path.split(".")) for path, _ in declared_fields(Scene)}
@@ -183,7 +183,7 @@ class _Reader(ast.NodeVisitor):
 def _is_store(module: str, name: str | None) -> bool:
     """Return whether a name in a module stands for an intrinsic that writes its first argument."""
     home, there = module_tree(module)[1].get(name, ("", ""))
-    return home == "hrpsim.spatial.simd" and there.startswith("store")
+    return home == "hrpsim.engine.spatial.simd" and there.startswith("store")
 
 
 def _takes_addresses(function: ast.FunctionDef) -> bool:

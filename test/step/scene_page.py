@@ -8,13 +8,13 @@ cd test && python -m step.scene_page > ../docs/reference/scene.md
 
 from step.effects import STAGES, arrays, effects_of
 
-from hrpsim.jit.fields import Axis, Life, declared_fields
-from hrpsim.step.arrays import Scene
+from hrpsim.engine.compile.fields import Axis, Life, declared_fields
+from hrpsim.engine.step.arrays import Scene
 
 HEAD = """# The arrays of a scene
 
 A scene holds everything that a compiled step reads and writes, as one named tuple of arrays
-(`hrpsim.step.arrays.Scene`). This page is made from their declarations and from the source of
+(`engine.step.arrays.Scene`). This page is made from their declarations and from the source of
 the stages: `cd test && python -m step.scene_page > ../docs/reference/scene.md`. To add an array,
 add its declaration. Allocation, growth, snapshots, removal, sleep, pickling and this page follow
 from it.
@@ -40,7 +40,7 @@ def stages_by_array(kind: str) -> dict[str, list[str]]:
     """Return the stages that read, or that write, each array."""
     found: dict[str, list[str]] = {}
     for stage, module in STAGES.items():
-        for name in arrays(getattr(effects_of(f"hrpsim.step.{module}", stage), kind)):
+        for name in arrays(getattr(effects_of(f"hrpsim.engine.step.{module}", stage), kind)):
             found.setdefault(name, []).append(stage)
     return found
 

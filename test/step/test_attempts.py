@@ -11,7 +11,7 @@ from actuators.arms import arm
 
 import hrpsim
 from hrpsim import World
-from hrpsim.step.rows import hand_over
+from hrpsim.engine.step.rows import hand_over
 
 SLEDGE = """<robot name="sledge"><link name="box">
 <inertial><mass value="1"/><inertia ixx="4e-3" iyy="4e-3" izz="7e-3" ixy="0" ixz="0" iyz="0"/>

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from world.scripted import everything
 
-from hrpsim.jit.fields import Axis, Life, allocate, at, declared_fields, replaced
-from hrpsim.step.arrays import Scene
+from hrpsim.engine.compile.fields import Axis, Life, allocate, at, declared_fields, replaced
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.arrays.change import with_room
 
 FIELDS = dict(declared_fields(Scene))

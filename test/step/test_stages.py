@@ -20,7 +20,7 @@ def declared(function: ast.FunctionDef, what: str) -> set[str]:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_stage_says_what_it_reads_and_writes(stage):
-    module, function = find_function(f"hrpsim.step.{STAGES[stage]}", stage)
+    module, function = find_function(f"hrpsim.engine.step.{STAGES[stage]}", stage)
     found = effects_of(module, stage)
     assert declared(function, "Reads") == parts(arrays(found.reads))
     assert declared(function, "Writes") == parts(arrays(found.writes))
@@ -36,7 +36,7 @@ def test_only_the_last_stages_write_the_state():
     writers = {
         name
         for name, module in STAGES.items()
-        if {"q", "velocity"} & arrays(effects_of(f"hrpsim.step.{module}", name).writes)
+        if {"q", "velocity"} & arrays(effects_of(f"hrpsim.engine.step.{module}", name).writes)
     }
     assert writers == {
         "forward_kinematics",  # drifts to the middle of the step

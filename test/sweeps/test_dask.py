@@ -19,7 +19,7 @@ from ros.processes import command_line, descendants
 from sweeps.scenarios import SLOW, SOURCE, fall, named
 
 from hrpsim import sweep
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.executors import dask_executor
 from hrpsim.sweeps.local_dask import SETTINGS, local_dask

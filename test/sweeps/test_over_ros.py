@@ -11,7 +11,7 @@ from ros.stand_ins import Rig
 from sweeps.scenarios import BOX_WORLD, SOURCE
 
 from hrpsim import Box, WorldError, share_path
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.control import Command, Controller, ControlLoop
 from hrpsim.ros import over_ros
 from hrpsim.ros.sweeps.cell_processes import (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from grouped import needs
 
-from benchmarks import push_study
+from evidence.benchmarks import push_study
 
 pytestmark = needs("xarray")
 BORDERS = {"openhrp": 20.0, "jaxon": 30.0, "rigid": 20.0}  # impulses from which each foot falls

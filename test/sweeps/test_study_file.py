@@ -10,7 +10,7 @@ import pytest
 from sweeps.scenarios import BOX_WORLD, SOURCE
 
 from hrpsim import share_path
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.statistics import share, survival
 from hrpsim.sweeps.study_file import read_study

@@ -15,7 +15,7 @@ from sweeps.scenarios import BOX_WORLD, HEIGHTS, SOURCE, fall, leaves, named
 
 import hrpsim
 from hrpsim import HrpsimError
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.sweeps import Design, SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.cells import ERROR_LENGTH, FAILED, Cell, run_cell

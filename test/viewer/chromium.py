@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from hrpsim.errors import HrpsimError
-from hrpsim.orphans import signal_at_parent_end
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.orphans import signal_at_parent_end
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _OPTIONS = (

@@ -3,15 +3,15 @@
 
 """The crane game in a viewer, played by a test."""
 
+from evidence.crane.player import PlayedCrane
 from hrpsim import load_world, share_path
 from hrpsim.commands import view
-from hrpsim.crane.player import PlayedCrane
 from hrpsim.viewer import Viewer
 
 
 def crane_game():
     """Return (viewer, player, control loop); stop the viewer, then the loop."""
-    from hrpsim.crane.panel import CranePanel
+    from evidence.crane.panel import CranePanel
 
     world = load_world(share_path("config/crane.yaml"))
     player = PlayedCrane()

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from hrpsim import Box, HrpsimError, World
-from hrpsim.cli import main
-from hrpsim.rendering.renderer import RendererError
+from hrpsim.commands.cli import main
 from hrpsim.viewer import make_film
 from hrpsim.viewer.film import FRAME_RATE
+from hrpsim.viewer.rendering.renderer import RendererError
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
+from evidence.experiments.framework.engines import mujoco_module, peer_name
 from hrpsim import Box, Cylinder, Sphere, World
-from hrpsim.experiments.framework.engines import mujoco_module, peer_name
 
 GRAVITY = 9.80665
 STEP = 1e-3

@@ -6,7 +6,7 @@
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
+from hrpsim.engine.kinematics.layout import velocity_from_kernel, velocity_to_kernel
 
 FREE = 3
 

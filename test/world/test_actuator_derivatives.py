@@ -10,7 +10,7 @@ from world.differences import differences, error, input_differences, tangent
 from world.scenes import one_joint
 
 from hrpsim import Actuator, World
-from hrpsim.errors import WorldError
+from hrpsim.common.errors import WorldError
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 

@@ -12,8 +12,8 @@ from world.scenes import INTEGRATORS
 from world.scripted import bits, everything
 
 import hrpsim
-from hrpsim.jit.fields import Life, at, declared_fields
-from hrpsim.step.arrays import Scene
+from hrpsim.engine.compile.fields import Life, at, declared_fields
+from hrpsim.engine.step.arrays import Scene
 from robots import HRP2_LIKE
 
 

@@ -9,11 +9,11 @@ from world.scenes import show
 
 pytest.importorskip("coal")
 
-from benchmarks import bin_scene
-from benchmarks.cases.bin import TURN, Fall
-from benchmarks.engines.hrpsim_bin import HrpsimBin
-from benchmarks.overlap import Overlap
-from benchmarks.timing import Effort
+from evidence.benchmarks import bin_scene
+from evidence.benchmarks.cases.bin import TURN, Fall
+from evidence.benchmarks.engines.hrpsim_bin import HrpsimBin
+from evidence.benchmarks.overlap import Overlap
+from evidence.benchmarks.timing import Effort
 
 
 def fall_of(scene, sleeping, seconds) -> Fall:

@@ -8,8 +8,8 @@ import pytest
 
 import hrpsim
 from hrpsim import Checkpoint, share_path
-from hrpsim.jit.fields import at, declared_fields
-from hrpsim.step.arrays import Scene
+from hrpsim.engine.compile.fields import at, declared_fields
+from hrpsim.engine.step.arrays import Scene
 
 STEPS = 120
 

@@ -230,7 +230,7 @@ def test_a_bad_body_is_refused(options):
     world = World()
     with pytest.raises(Exception, match=r"mass|position") as caught:
         world.add_body(Box((1, 1, 1)), **options)
-    assert type(caught.value).__module__ == "hrpsim.errors"
+    assert type(caught.value).__module__ == "hrpsim.common.errors"
     assert not world.bodies
     world.step()
 

@@ -10,8 +10,8 @@ import pytest
 from world.scenes import GRAVITY, INTEGRATORS, weightless
 from world.test_self_collision import folding
 
+from evidence.experiments.scenes.standing import our_standing
 from hrpsim import Box, ContactArrays, Sphere, World, WorldError
-from hrpsim.experiments.scenes.standing import our_standing
 from robots import humanoid
 
 FIELDS = ContactArrays.__slots__

@@ -8,8 +8,8 @@ import pytest
 from world.scenes import GRAVITY, weightless
 from world.scripted import bits
 
+from evidence.experiments.scenes.standing import half_sitting
 from hrpsim import Box, World, WorldError
-from hrpsim.experiments.scenes.standing import half_sitting
 from robots import humanoid
 
 QUIET = (0, 0.0, "")

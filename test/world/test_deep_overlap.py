@@ -11,10 +11,12 @@ from scipy.spatial.transform import Rotation
 from world.scenes import GRAVITY, show
 
 from hrpsim import Box, Capsule, ConvexHull, Cylinder, Sphere, World
-from hrpsim.collision.mesh.collision_proxies import proxy
+from hrpsim.engine.collision.mesh.collision_proxies import proxy
 
 CORRECTION_SPEED = 0.1  # a world's default [m/s]
-LEVERAGE = 10.0  # by which corrections may move a point faster (hrpsim.constraints.displacement)
+LEVERAGE = (
+    10.0  # by which corrections may move a point faster (hrpsim.engine.constraints.displacement)
+)
 
 
 class Hulls:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from world.scenes import GRAVITY, one_joint, show, weightless
 
+from evidence.experiments.scenes.standing import humanoid, our_standing
 from hrpsim import Box, Sphere, World, load_model
-from hrpsim.experiments.scenes.standing import humanoid, our_standing
 
 LEG = """<robot name="leg">
   <link name="body"><inertial><mass value="3"/>

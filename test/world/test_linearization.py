@@ -16,16 +16,16 @@ from scipy.spatial.transform import Rotation
 from world.differences import differences, error, input_differences
 
 import hrpsim
+from evidence.experiments.scenes.gripper import Scene
+from evidence.experiments.scenes.standing import half_sitting
 from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model, share_path
+from hrpsim.common.errors import WorldError
 from hrpsim.control import ControlLoop, Walk
-from hrpsim.dynamics.motion_derivatives import PANEL, factorise_mass
-from hrpsim.errors import WorldError
-from hrpsim.experiments.scenes.gripper import Scene
-from hrpsim.experiments.scenes.standing import half_sitting
+from hrpsim.derivatives.finish import write_exponential
+from hrpsim.derivatives.motion_derivatives import PANEL, factorise_mass
+from hrpsim.derivatives.room import new_room
+from hrpsim.derivatives.solve import solve
 from hrpsim.world.arrays.assemble import joined_system
-from hrpsim.world.linearization.finish import write_exponential
-from hrpsim.world.linearization.room import new_room
-from hrpsim.world.linearization.solve import solve
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 

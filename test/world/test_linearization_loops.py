@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from world.differences import differences, error
 
 from hrpsim import World, load_model
-from hrpsim.model.formats.urdf_writer import exact_text, rpy_of
+from hrpsim.model.readers.urdf_writer import exact_text, rpy_of
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 

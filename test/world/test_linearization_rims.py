@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from world.differences import differences, error
 
 from hrpsim import Box, Cylinder, World
-from hrpsim.collision.primitives.generatrix import MEANINGFUL_SINE
+from hrpsim.engine.collision.primitives.generatrix import MEANINGFUL_SINE
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from world.scenes import GRAVITY, contact_force
 
+from evidence.experiments.scenes.standing import humanoid, our_standing
 from hrpsim import Box, Sphere, World, load_model
-from hrpsim.experiments.scenes.standing import humanoid, our_standing
-from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses, update_velocities
 
 INTEGRATORS = ("semi_implicit", "rk4", "euler")
 every_integrator = pytest.mark.parametrize("integrator", INTEGRATORS)

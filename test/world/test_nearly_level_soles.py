@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from world.scenes import GRAVITY, show
 
+from evidence.experiments.scenes.standing import half_sitting, humanoid
 from hrpsim import Box, World
-from hrpsim.experiments.scenes.standing import half_sitting, humanoid
 
 MASS, SIDE, HEIGHT = 10.0, 0.4, 0.2
 

@@ -12,7 +12,7 @@ from meshes import box as box_mesh
 
 import hrpsim
 from hrpsim import Box, Mesh, Sphere, World
-from hrpsim.jit.lazy_kernels import declared_lazy_kernels
+from hrpsim.engine.compile.lazy_kernels import declared_lazy_kernels
 from robots import HRP2_LIKE
 
 # What free bodies use, in any integrator and in a semi-implicit step.
@@ -118,7 +118,7 @@ def test_every_kernel_on_demand_comes_with_the_step():
     """Which fields a scene has for them does not depend on what else was imported."""
     program = (
         "import importlib, pkgutil, hrpsim;"
-        " from hrpsim.jit.lazy_kernels import declared_lazy_kernels as f;"
+        " from hrpsim.engine.compile.lazy_kernels import declared_lazy_kernels as f;"
         "from hrpsim import World; before = f();"
         "[importlib.import_module(m.name) for room in ('step', 'collision', 'solvers', 'world')"
         " for m in pkgutil.walk_packages([f'{hrpsim.__path__[0]}/{room}'], f'hrpsim.{room}.')];"

@@ -9,9 +9,9 @@ from grouped import one_compiles
 from world.differences import tangent
 
 import hrpsim
+from evidence.experiments.scenes.standing import half_sitting
 from hrpsim import Box, World, load_model, share_path
-from hrpsim.errors import WorldError
-from hrpsim.experiments.scenes.standing import half_sitting
+from hrpsim.common.errors import WorldError
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 

@@ -12,7 +12,7 @@ from world.test_momentum import chain, momentum_and_scale
 
 import hrpsim
 from hrpsim import Box, Mesh, Sphere, World
-from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
 from hrpsim.world.objects.body import rotation_matrix
 
 BALLS, RADIUS, MASS = 6, 0.5, 10.0
@@ -107,7 +107,7 @@ THICKNESS = {
 }
 
 # What tumbles by a radian a step gains energy without bounds in explicit Euler, and rk4 guides it
-# (hrpsim.step.motion.free_rotation): its centre is then off by dt / 2 of what contacts change.
+# (engine.step.motion.free_rotation): its centre is then off by dt / 2 of what contacts change.
 CASES = [
     case
     for case in product(FLOWN, (1.0, 10.0, 100.0, 300.0), ("semi_implicit", "rk4", "euler"))

@@ -11,9 +11,9 @@ from world.scenes import GRAVITY, INTEGRATORS, contact_force, one_joint, show
 from world.scripted import everything, pile
 
 from hrpsim import Box, Sphere, World
-from hrpsim.jit.fields import Axis, declared_fields, replaced
-from hrpsim.step.arrays import Scene
-from hrpsim.step.step import advance
+from hrpsim.engine.compile.fields import Axis, declared_fields, replaced
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.step import advance
 
 
 def crowd(count: int) -> World:

@@ -13,11 +13,11 @@ import pytest
 from world.scenes import weightless
 
 from hrpsim import Box, ModelWarning, Sphere, World, WorldError, link_pose, load_model
-from hrpsim.cli import main
+from hrpsim.commands.cli import main
 from hrpsim.control import Walk, simulate_walk
 from hrpsim.model.model import adjacent_bodies
+from hrpsim.model.readers.urdf.srdf import read_disabled_collisions
 from hrpsim.model.shapes.placement import rotation_matrix
-from hrpsim.model.urdf.srdf import read_disabled_collisions
 from hrpsim.world.self_collisions import SelfContacts, random_posture, survey_pairs
 from robots import HRP2_LIKE
 

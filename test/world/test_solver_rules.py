@@ -10,8 +10,8 @@ import pytest
 from world.scenes import one_joint
 
 from hrpsim import Box, World, WorldError
-from hrpsim.constraints.friction_laws import LAWS
-from hrpsim.constraints.solver_table import (
+from hrpsim.engine.constraints.friction_laws import LAWS
+from hrpsim.engine.constraints.solver_table import (
     AUTO,
     CONTACTS,
     DIRECT,

@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.pattern.support_polygon import nearest_in
-from hrpsim.dynamics.functions import mass_matrix
-from hrpsim.jit.compiled import inlined_kernel
+from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.dynamics.functions import mass_matrix
 from hrpsim.model.model import Model
 
 FEEDBACK = np.dtype(

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hrpsim.common.errors import ModelError
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT, LegKinematics
 from hrpsim.control.motion.numerical_leg import NumericalLeg, leg_of
 from hrpsim.control.pattern.support_polygon import sole_outline
-from hrpsim.errors import ModelError
-from hrpsim.jit.compiled import kernel
+from hrpsim.engine.compile.compiled import kernel
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.system import PRISMATIC, REVOLUTE
 

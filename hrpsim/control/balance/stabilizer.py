@@ -15,6 +15,8 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from hrpsim.common.schema import numeric
+from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.control.balance.dcm_feedback import new_feedback
 from hrpsim.control.balance.foot import new_admittance
 from hrpsim.control.balance.stabilizing import SIGNALS, STABILIZER, Balance, Signals, stabilize
@@ -28,11 +30,9 @@ from hrpsim.control.balance.state_estimation import (
 from hrpsim.control.balance.walk_reference import RollingReference, WalkReference
 from hrpsim.control.framework.controller import Command, State, controlled_joints
 from hrpsim.control.motion.numerical_leg import legs_of
-from hrpsim.jit.compiled import entry_point
-from hrpsim.jit.reference import Reference
+from hrpsim.engine.compile.compiled import entry_point
+from hrpsim.engine.compile.reference import Reference
 from hrpsim.model.model import Model
-from hrpsim.schema import numeric
-from hrpsim.values import NOT_NEGATIVE, POSITIVE
 
 _ANKLE = 4  # the first of the ankle's two joints in a leg
 

@@ -20,8 +20,8 @@ from hrpsim.control.balance.state_estimation import Estimation, update_estimate
 from hrpsim.control.balance.walk_reference import ReferenceTrajectory
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT
 from hrpsim.control.motion.numerical_leg import Legs, place_foot
-from hrpsim.jit.compiled import inlined_kernel, kernel
-from hrpsim.kinematics.chain_inverse import LINK
+from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.kinematics.chain_inverse import LINK
 
 SIGNALS = np.dtype(
     [

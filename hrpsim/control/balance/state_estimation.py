@@ -13,17 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import ModelError
 from hrpsim.control.balance.foot import Foot, foot_records
 from hrpsim.control.framework.controller import controlled_joints
-from hrpsim.errors import ModelError
-from hrpsim.jit.compiled import inlined_kernel
-from hrpsim.kinematics.forest import Forest, forest_of
-from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.kinematics.forest import Forest, forest_of
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.engine.spatial.rotation import quaternion_from_rotation
+from hrpsim.engine.spatial.vector import matrix_times, placed_point, point_velocity
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.system import FREE
-from hrpsim.spatial.rotation import quaternion_from_rotation
-from hrpsim.spatial.vector import matrix_times, placed_point, point_velocity
 
 _LOADED = 0.05  # of the weight: least load of both feet together for support
 

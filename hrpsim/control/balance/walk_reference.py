@@ -19,8 +19,8 @@ from hrpsim.control.motion.motion_sequence import MotionSequence, rotations_of
 from hrpsim.control.pattern.replanned_walk import WalkSection
 from hrpsim.control.pattern.support_polygon import convex_hull, inset
 from hrpsim.control.pattern.whole_body_zmp import WalkingBody, about_z
-from hrpsim.dynamics.along_motion import centers_of_mass, inverse_dynamics_along
-from hrpsim.dynamics.functions import link_jacobian, link_pose
+from hrpsim.engine.dynamics.along_motion import centers_of_mass, inverse_dynamics_along
+from hrpsim.engine.dynamics.functions import link_jacobian, link_pose
 from hrpsim.model.model import Model
 
 _KEPT = 4  # trajectories of a reference

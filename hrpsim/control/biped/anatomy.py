@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.errors import ModelError, unknown_name
 from hrpsim.control.motion.leg_kinematics import JOINT_COUNT, bodies_between
 from hrpsim.control.motion.numerical_leg import bend_of_knee
 from hrpsim.control.pattern.footsteps import SIDES
 from hrpsim.control.pattern.support_polygon import convex_hull, lowest_points
-from hrpsim.dynamics.functions import link_pose
-from hrpsim.errors import ModelError, unknown_name
+from hrpsim.engine.dynamics.functions import link_pose
 from hrpsim.model.model import Joint, Model
+from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.system import FREE, REVOLUTE
-from hrpsim.model.urdf.document import Document
 
 _KNEE = 3
 _NEEDED = f"walking needs {JOINT_COUNT} joints a leg: hip 3, knee 1, ankle 2"

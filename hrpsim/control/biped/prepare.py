@@ -20,7 +20,9 @@ from urllib.parse import unquote, urlparse
 import numpy as np
 from lxml import etree
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import ModelError, ModelWarning
+from hrpsim.common.moved import old_names
 from hrpsim.control.biped.anatomy import Biped, biped_of
 from hrpsim.control.biped.servos import StaticHold, default_gains, static_hold
 from hrpsim.control.biped.urdf_parts import (
@@ -37,14 +39,12 @@ from hrpsim.control.motion.leg_kinematics import LegKinematics
 from hrpsim.control.motion.numerical_leg import leg_of
 from hrpsim.control.motion.posture import half_sitting
 from hrpsim.control.pattern.whole_body_zmp import HALF_SITTING
-from hrpsim.errors import ModelError, ModelWarning
-from hrpsim.model.formats.urdf_writer import exact_text, read_urdf, rpy_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
+from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources
+from hrpsim.model.readers.urdf_writer import exact_text, read_urdf, rpy_of
 from hrpsim.model.shapes.placement import rotation_from_rpy
 from hrpsim.model.system import FREE
-from hrpsim.model.urdf.resolve_uris import PackagePaths, Resources
-from hrpsim.moved import old_names
 
 __getattr__ = old_names(__name__)
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import ModelError
 from hrpsim.control.motion.numerical_leg import leg_of
-from hrpsim.dynamics.functions import center_of_mass, link_jacobian, link_pose, mass_matrix
-from hrpsim.errors import ModelError
+from hrpsim.engine.dynamics.functions import center_of_mass, link_jacobian, link_pose, mass_matrix
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import quaternion_of, rotation_matrix
 from hrpsim.model.system import FREE

@@ -13,10 +13,10 @@ from urllib.parse import quote
 import numpy as np
 from lxml import etree
 
+from hrpsim.common.errors import ModelError, require_name
 from hrpsim.control.biped.anatomy import BipedLeg
-from hrpsim.errors import ModelError, require_name
-from hrpsim.model.formats.urdf_writer import exact_text, rpy_of
-from hrpsim.model.urdf.resolve_uris import Resources
+from hrpsim.model.readers.urdf.resolve_uris import Resources
+from hrpsim.model.readers.urdf_writer import exact_text, rpy_of
 
 _PART_MASS = 0.05  # of each of the two parts between slide and foot [kg]
 _PART_INERTIA = 5e-5  # [kg m^2]

@@ -15,15 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.collision.body_bounds import shape_aabb
-from hrpsim.constants import STANDARD_GRAVITY
-from hrpsim.errors import ModelError, unknown_name
-from hrpsim.kinematics.forest import forest_of
-from hrpsim.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.engine.collision.body_bounds import shape_aabb
+from hrpsim.engine.kinematics.forest import forest_of
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses, update_velocities
+from hrpsim.engine.spatial.rotation import quaternion_from_rotation
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.system import FIXED, FREE
-from hrpsim.spatial.rotation import quaternion_from_rotation
 
 _LOADED = 0.05  # of the weight: least load of an anchored foot
 _SAME_HEIGHT = 0.05  # [m] between the force sensors that are assumed to be the feet's

@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.control.framework.controller import LinkContact
 from hrpsim.model.model import Model
 from hrpsim.world.objects.robot import Robot

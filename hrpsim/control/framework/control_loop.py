@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.constants import NANOSECONDS
+from hrpsim.common.constants import NANOSECONDS
+from hrpsim.common.errors import StateError
 from hrpsim.control.framework.contact_points import ContactSums, pressing_points
 from hrpsim.control.framework.controller import (
     BaseReading,
@@ -21,7 +22,6 @@ from hrpsim.control.framework.controller import (
     State,
 )
 from hrpsim.control.framework.controller_host import TRUE, ControllerHost, Needs, steps_in_period
-from hrpsim.errors import StateError
 from hrpsim.model.model import Model
 from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.robot import Robot

@@ -29,17 +29,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import (
+from hrpsim.common.errors import (
     HrpsimError,
     ModelWarning,
     UnknownAttributeError,
     shown_value,
     unknown_name,
 )
+from hrpsim.common.schema import Kind
+from hrpsim.common.values import is_number
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
-from hrpsim.schema import Kind
-from hrpsim.values import is_number
 from hrpsim.world.objects.plausibility import SLOWEST_SAMPLES, long_period
 
 POSITION, VELOCITY, EFFORT = 0, 1, 2  # how a joint is commanded

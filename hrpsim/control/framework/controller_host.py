@@ -26,7 +26,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.constants import NANOSECONDS
+from hrpsim.common.constants import NANOSECONDS
+from hrpsim.common.errors import shown_value, unknown_name
+from hrpsim.common.schema import (
+    either,
+    flag,
+    integer,
+    listing,
+    mapping,
+    name,
+    numeric,
+    one_of,
+    table,
+)
+from hrpsim.common.values import NOT_NEGATIVE
 from hrpsim.control.framework.controller import (
     MODES,
     BaseReading,
@@ -39,11 +52,8 @@ from hrpsim.control.framework.controller import (
     used_by,
 )
 from hrpsim.control.framework.plugins import checked
-from hrpsim.errors import shown_value, unknown_name
+from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.model.model import Model
-from hrpsim.schema import either, flag, integer, listing, mapping, name, numeric, one_of, table
-from hrpsim.sensors.noise import NoiseLevels, SensorNoise
-from hrpsim.values import NOT_NEGATIVE
 
 TRUE, ESTIMATED = "true", "estimated"
 JOINTS, BASE, CONTACTS, ZMP = "joints", "base", "contacts", "zmp"

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hrpsim.common.errors import HrpsimError, shown_value, unknown_name
+from hrpsim.common.schema import Kind, first_mistake, mapping
+from hrpsim.common.user_modules import module_in_file
+from hrpsim.common.values import Range
+from hrpsim.common.yaml_text import read_yaml
 from hrpsim.control.framework.controller import Controller, ControllerError
-from hrpsim.errors import HrpsimError, shown_value, unknown_name
-from hrpsim.schema import Kind, first_mistake, mapping
-from hrpsim.user_modules import module_in_file
-from hrpsim.values import Range
-from hrpsim.yaml_text import read_yaml
 
 PERIOD = Range(1e-6, 10.0, "s")  # between two calls of a controller
 _KEPT = 64  # kinds of mappings, of the controllers that were configured last

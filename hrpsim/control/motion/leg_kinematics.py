@@ -10,12 +10,12 @@ import math
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError, ModelError
-from hrpsim.jit.compiled import inlined_kernel, kernel, prepared
-from hrpsim.kinematics.chain_inverse import LINK
+from hrpsim.common.errors import HrpsimError, ModelError
+from hrpsim.engine.compile.compiled import inlined_kernel, kernel, prepared
+from hrpsim.engine.kinematics.chain_inverse import LINK
+from hrpsim.engine.spatial.vector import placed_point, transposed_times
 from hrpsim.model.model import Frame, Joint, Model
 from hrpsim.model.system import REVOLUTE
-from hrpsim.spatial.vector import placed_point, transposed_times
 
 JOINT_COUNT = 6
 _ROLES = ("hip yaw", "hip roll", "hip pitch", "knee", "ankle pitch", "ankle roll")

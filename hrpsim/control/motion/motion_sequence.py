@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 
 CHANNELS = ("pos", "zmp", "waist", "hip", "gsens", "torque", "wrenches", "optionaldata")
 # The columns of the channels whose width does not depend on the robot.

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.errors import ModelError
 from hrpsim.control.motion.leg_kinematics import (
     JOINT_COUNT,
     LEG,
@@ -17,9 +18,8 @@ from hrpsim.control.motion.leg_kinematics import (
     chain_of_leg,
     solve_leg,
 )
-from hrpsim.errors import ModelError
-from hrpsim.jit.compiled import inlined_kernel, inner_kernel, kernel, prepared
-from hrpsim.kinematics.chain_inverse import CHAIN_WORK, LINK, solve_chain
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel, prepared
+from hrpsim.engine.kinematics.chain_inverse import CHAIN_WORK, LINK, solve_chain
 from hrpsim.model.model import Model
 
 _KNEE = 3  # hip (three joints), knee, ankle (two)

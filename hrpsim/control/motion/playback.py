@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.schema import flag, listing, name, null_or, numeric, scalar
+from hrpsim.common.values import NOT_NEGATIVE
 from hrpsim.control.framework.controller import Command, Controller, State, controlled_joints
 from hrpsim.control.framework.plugins import PERIOD, checked
 from hrpsim.control.motion.motion_sequence import MotionSequence, SequenceError, smooth_step
 from hrpsim.control.motion.sequence_files import read_sequence
-from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
-from hrpsim.schema import flag, listing, name, null_or, numeric, scalar
-from hrpsim.values import NOT_NEGATIVE
 
 # As hrpsys chooses the time to the first sample by default: mean speed, shortest time.
 _APPROACH_SPEED = 0.5  # [rad/s]

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import ModelError
 from hrpsim.control.motion.leg_kinematics import LegKinematics, UnreachableError
 from hrpsim.control.motion.numerical_leg import leg_of
-from hrpsim.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
-from hrpsim.errors import ModelError
+from hrpsim.engine.dynamics.functions import center_of_mass, inverse_dynamics, link_pose
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 

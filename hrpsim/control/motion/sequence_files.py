@@ -14,7 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim import limits
+from hrpsim.common import limits
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.text_file import read_text
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import (
     CHANNELS,
@@ -23,9 +25,7 @@ from hrpsim.control.motion.motion_sequence import (
     MotionSequence,
     SequenceError,
 )
-from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
-from hrpsim.text_file import read_text
 
 _SPELLINGS = {"optionaldata": ("optionaldata", "optionalData")}
 _COMMENT_SIGNS = ("#", "%")

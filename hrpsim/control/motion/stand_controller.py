@@ -21,7 +21,10 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.linalg import solve_banded
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import ModelError
+from hrpsim.common.schema import integer, listing, name, numeric
+from hrpsim.common.values import NOT_NEGATIVE, Range
 from hrpsim.control.framework.controller import (
     Command,
     Controller,
@@ -32,13 +35,10 @@ from hrpsim.control.framework.controller import (
 from hrpsim.control.framework.plugins import PERIOD, checked
 from hrpsim.control.motion.motion_sequence import smooth_step, through_rests
 from hrpsim.control.motion.posture import PostureSolver, Stance, why_beyond_limits
-from hrpsim.dynamics.along_motion import inverse_dynamics_along
-from hrpsim.dynamics.functions import center_of_mass, link_pose
-from hrpsim.errors import ModelError
+from hrpsim.engine.dynamics.along_motion import inverse_dynamics_along
+from hrpsim.engine.dynamics.functions import center_of_mass, link_pose
 from hrpsim.model.model import Joint, Model
 from hrpsim.model.system import FREE
-from hrpsim.schema import integer, listing, name, numeric
-from hrpsim.values import NOT_NEGATIVE, Range
 
 HALF_SITTING_LEG = (0.0, 0.0, -0.4538, 0.8727, -0.4189, 0.0)  # [rad], published for HRP-2
 _KNOT_PERIOD = 0.02  # [s]

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.errors import HrpsimError, require_name
+from hrpsim.common.moved import old_names
 from hrpsim.control.pattern.support_polygon import gap_between
-from hrpsim.errors import HrpsimError, require_name
-from hrpsim.moved import old_names
 
 __getattr__ = old_names(__name__)
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_discrete_are
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.control.motion.motion_sequence import smooth_step
 from hrpsim.control.pattern.whole_body_zmp import (
     WalkingBody,

@@ -46,7 +46,7 @@ from hrpsim.control.pattern.whole_body_zmp import (
     turned,
     zero_moment_points,
 )
-from hrpsim.dynamics.along_motion import inverse_dynamics_along
+from hrpsim.engine.dynamics.along_motion import inverse_dynamics_along
 from hrpsim.model.model import Model
 
 _FORESEEN = 3  # steps after the next one

@@ -7,8 +7,8 @@ import itertools
 
 import numpy as np
 
-from hrpsim.errors import ModelError
-from hrpsim.jit.compiled import kernel
+from hrpsim.common.errors import ModelError
+from hrpsim.engine.compile.compiled import kernel
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.geometry import Box, Capsule, Mesh, Sphere
 

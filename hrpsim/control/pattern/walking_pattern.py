@@ -35,7 +35,7 @@ from hrpsim.control.pattern.gait import (
 from hrpsim.control.pattern.preview_control import Ground, corrected_motion
 from hrpsim.control.pattern.support_polygon import lowest_points
 from hrpsim.control.pattern.whole_body_zmp import WalkingBody, joint_efforts, sole_wrenches, turned
-from hrpsim.dynamics.functions import link_pose
+from hrpsim.engine.dynamics.functions import link_pose
 from hrpsim.model.model import Model
 
 _LEAST = 1e-4  # [m]

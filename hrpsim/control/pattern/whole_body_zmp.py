@@ -9,13 +9,13 @@ this wrench has no horizontal moment.
 
 import numpy as np
 
+from hrpsim.common.errors import ModelError
 from hrpsim.control.motion.numerical_leg import leg_of
 from hrpsim.control.motion.stand_controller import HALF_SITTING_LEG
 from hrpsim.control.pattern.footsteps import SIDES, Footstep
 from hrpsim.control.pattern.support_polygon import sole_outline
-from hrpsim.dynamics.along_motion import centers_of_mass, inverse_dynamics_along
-from hrpsim.dynamics.functions import center_of_mass, link_pose
-from hrpsim.errors import ModelError
+from hrpsim.engine.dynamics.along_motion import centers_of_mass, inverse_dynamics_along
+from hrpsim.engine.dynamics.functions import center_of_mass, link_pose
 from hrpsim.model.model import Model
 
 HALF_SITTING = "half_sitting"  # keyframe of descriptions with a posture other than HRP-2's

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim.errors import ModelError
+from hrpsim.common.errors import ModelError
 from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import ModelError
+from hrpsim.common.errors import ModelError
 from hrpsim.model.shapes.geometry import Box, Capsule, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 from hrpsim.model.shapes.mesh_topology import connected, directed_edges, edge_neighbours, why_open

@@ -22,15 +22,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim import limits
-from hrpsim.errors import ModelError, ModelWarning, unknown_name
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError, ModelWarning, unknown_name
+from hrpsim.common.text_file import refuse_pointer
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Capsule, Mesh
 from hrpsim.model.shapes.mesh_gltf import check_gltf
 from hrpsim.model.shapes.mesh_ply import plain_ply
 from hrpsim.model.shapes.mesh_repair import repaired
 from hrpsim.model.shapes.mesh_text import plain_dae, plain_obj, plain_stl
-from hrpsim.text_file import refuse_pointer
 
 FORMATS = ("stl", "obj", "dae", "ply", "gltf", "glb")
 _PLAIN = {"obj": plain_obj, "dae": plain_dae, "ply": plain_ply}

@@ -9,7 +9,7 @@ import json
 import struct
 from typing import Any
 
-from hrpsim import limits
+from hrpsim.common import limits
 
 _LOOKS = ("KHR_materials_", "KHR_texture_", "KHR_lights_", "KHR_xmp", "EXT_texture_")
 _TRIANGLE_FAN = 6

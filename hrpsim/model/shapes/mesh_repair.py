@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim import limits
-from hrpsim.errors import ModelError
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError
 from hrpsim.model.shapes import mesh_topology
 from hrpsim.model.shapes.mesh_integrals import areas, signed_volumes
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import ModelError
+from hrpsim.common.errors import ModelError
 
 _LEVEL = 1e-9  # a corner that turns back by less than this part of the polygon's area is straight
 

@@ -14,8 +14,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim import limits
-from hrpsim.errors import ModelError
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box, Mesh, _positive

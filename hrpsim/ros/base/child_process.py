@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from hrpsim.orphans import VARIABLE, signal_at_parent_end
+from hrpsim.common.orphans import VARIABLE, signal_at_parent_end
 
 _FOLDER = Path("/dev/shm")
 _SHARED_MEMORY = re.compile(r"/dev/shm/(fast(?:rtps|dds)_\w+)")  # Fast DDS 2 and 3

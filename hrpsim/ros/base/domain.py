@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
-from hrpsim.resources import share_path
+from hrpsim.common.resources import share_path
 
 # The ports that DDS derives from a domain (RTPS 2.2, section 9.6.1.1).
 _BASE_PORT = 7400

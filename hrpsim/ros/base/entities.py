@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import HrpsimError, ModelError, WorldError, unknown_name
+from hrpsim.common.errors import HrpsimError, ModelError, WorldError, unknown_name
+from hrpsim.common.resources import share_path
 from hrpsim.model.load import format_of, load_model
+from hrpsim.model.readers.urdf.resolve_uris import Resources
+from hrpsim.model.readers.urdf.xacro_text import is_xacro
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
-from hrpsim.model.urdf.resolve_uris import Resources
-from hrpsim.model.urdf.xacro_text import is_xacro
-from hrpsim.resources import share_path
 from hrpsim.world.file.load_shapes import read_shape
 from hrpsim.world.file.load_world import EntityNotes, read_body
 from hrpsim.world.objects.body import rotation_matrix

@@ -17,10 +17,10 @@ from rclpy.exceptions import InvalidParameterTypeException, ParameterException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from hrpsim.errors import HrpsimError, unknown_name
-from hrpsim.limits import PARAMETER_TEXT
+from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.limits import PARAMETER_TEXT
+from hrpsim.common.yaml_text import read_yaml
 from hrpsim.world.settings import ACCURACIES
-from hrpsim.yaml_text import read_yaml
 
 _SHOWN = 5  # nodes of a file of parameters, in a warning
 

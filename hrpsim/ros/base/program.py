@@ -11,9 +11,9 @@ import signal
 import sys
 from collections.abc import Callable
 
-from hrpsim.errors import HrpsimError
-from hrpsim.interrupts import ends_while_computing
-from hrpsim.orphans import end_with_parent
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.interrupts import ends_while_computing
+from hrpsim.common.orphans import end_with_parent
 from hrpsim.ros.base.child_process import own_shared_memory
 from hrpsim.ros.base.domain import profiles_variable
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hrpsim.constants import NANOSECONDS
+from hrpsim.common.constants import NANOSECONDS
 
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Time

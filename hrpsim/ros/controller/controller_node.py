@@ -22,14 +22,15 @@ from types import TracebackType
 
 from rclpy.executors import SingleThreadedExecutor
 
-from hrpsim import user_modules
-from hrpsim.constants import NANOSECONDS
+from hrpsim.common import user_modules
+from hrpsim.common.constants import NANOSECONDS
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.yaml_text import parse_yaml
 from hrpsim.control.controller_group import ControllerGroup
 from hrpsim.control.framework import controller_host, plugins
 from hrpsim.control.framework.controller import Command
 from hrpsim.control.framework.controller_host import ControllerHost
 from hrpsim.control.framework.plugins import read_parameters
-from hrpsim.errors import HrpsimError
 from hrpsim.model.model import BASES, Model
 from hrpsim.ros.base.guarded_node import AnsweringNode
 from hrpsim.ros.base.parameters import (
@@ -53,7 +54,6 @@ from hrpsim.ros.controller.manager_services import (
     ManagerServices,
     offer_manager_services,
 )
-from hrpsim.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).parents[2]
 _WAIT = 0.02  # [s, wall]

@@ -22,7 +22,8 @@ from rclpy.task import Future
 from sensor_msgs.msg import Imu, JointState, PointCloud2
 from std_msgs.msg import String
 
-from hrpsim.constants import NANOSECONDS
+from hrpsim.common.constants import NANOSECONDS
+from hrpsim.common.errors import HrpsimError, unknown_name
 from hrpsim.control.framework.contact_points import ContactSums
 from hrpsim.control.framework.controller import (
     BaseReading,
@@ -33,7 +34,6 @@ from hrpsim.control.framework.controller import (
 )
 from hrpsim.control.framework.controller_host import TRUE, Needs, seconds_of
 from hrpsim.control.pattern.velocity_footsteps import Velocity
-from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.extension import robot_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model

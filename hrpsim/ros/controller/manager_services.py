@@ -17,9 +17,9 @@ from rclpy.node import Node
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
+from hrpsim.common.errors import HrpsimError, optional_module, require_name
 from hrpsim.control.controller_group import FINISHED, INACTIVE, UNLOADED, ControllerGroup, Member
 from hrpsim.control.framework.controller import ControllerError
-from hrpsim.errors import HrpsimError, optional_module, require_name
 from hrpsim.ros.base import qos
 
 PACKAGE = "controller_manager_msgs"

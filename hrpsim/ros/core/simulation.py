@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
+from hrpsim.common.errors import WorldError
 from hrpsim.control.framework.pacing import Pacer
-from hrpsim.errors import WorldError
-from hrpsim.jit.compiler_beside import CompilerBeside
-from hrpsim.jit.lazy_kernels import KernelsAbsent
+from hrpsim.engine.compile.compiler_beside import CompilerBeside
+from hrpsim.engine.compile.lazy_kernels import KernelsAbsent
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.stamps import SimulationClock

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hrpsim.errors import HrpsimError, ModelError, WorldError, require_name
+from hrpsim.common.errors import HrpsimError, ModelError, WorldError, require_name
+from hrpsim.common.resources import share_path
+from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.placement import Placement
-from hrpsim.model.urdf.resolve_uris import Resources
-from hrpsim.resources import share_path
 from hrpsim.ros.base.entities import Entities, Refusal, located
 from hrpsim.world.file import load_world
 from hrpsim.world.file.file_reader import FileReader

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.world.parts.results import Convergence, Unmet
 from hrpsim.world.settings import ACCURACIES

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from hrpsim.errors import WorldError
-from hrpsim.jit.lazy_kernels import KernelsAbsent
+from hrpsim.common.errors import WorldError
+from hrpsim.engine.compile.lazy_kernels import KernelsAbsent
 from hrpsim.ros.core.simulation import Simulation
 
 TURN = 0.02  # [s, wall]

@@ -31,9 +31,9 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
 from hrpsim.bag.reader import lost_messages, message_counts
+from hrpsim.common.orphans import end_with_parent
+from hrpsim.common.resources import share_path
 from hrpsim.model.model import Model
-from hrpsim.orphans import end_with_parent
-from hrpsim.resources import share_path
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain

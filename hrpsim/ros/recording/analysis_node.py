@@ -25,7 +25,7 @@ import hrpsim
 from hrpsim.analysis.analyser import SPLITS, Analyser
 from hrpsim.analysis.observer import Observer, RateFilter
 from hrpsim.analysis.soles import soles_of
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.guarded_node import GuardedNode

@@ -24,7 +24,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from hrpsim.bag.reader import LOST_MESSAGES
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 
 _LENGTH = struct.Struct("<I")
 _NAME = re.compile(r"([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)")

@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from hrpsim.arguments import not_negative
+from hrpsim.common.arguments import not_negative
 from hrpsim.ros.base.program import StopSignal, run_program
 
 _POLL_PERIOD = 0.005  # [s, wall]
@@ -103,7 +103,7 @@ def _record_bag(options, stop: StopSignal) -> int:
 
 def _plot(options) -> int:
     from hrpsim.bag.foot_wrenches import plot_foot_wrenches
-    from hrpsim.errors import HrpsimError
+    from hrpsim.common.errors import HrpsimError
 
     try:
         print(f"wrote {plot_foot_wrenches(options.output, options.plot)}", flush=True)

@@ -12,7 +12,7 @@ from rclpy.expand_topic_name import expand_topic_name
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 
-from hrpsim.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.recording.bag_writer import BagWriter, message_type
 

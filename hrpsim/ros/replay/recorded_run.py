@@ -14,10 +14,10 @@ import numpy as np
 import voluptuous as vol
 
 from hrpsim.bag.reader import BagError, full_name, messages, timed_messages, topic_types
+from hrpsim.common.schema import flag, numeric, vector
+from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.ros.core.simulation_contents import DESCRIPTION_VERSION
 from hrpsim.ros.robot.robot_inputs import COMMANDS
-from hrpsim.schema import flag, numeric, vector
-from hrpsim.values import NOT_NEGATIVE, POSITIVE
 
 STATES = "joint_states"
 INPUTS = (*COMMANDS, "set_base_pose", "set_joint_states", "joint_trajectory", "apply_wrench")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.bag.reader import BagError
-from hrpsim.errors import require_name
+from hrpsim.common.errors import require_name
 from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.replay.recorded_run import INPUTS, Arrival, Recording, State, nanoseconds

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.common.errors import WorldError, unknown_name
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.frame_names import RobotFrames

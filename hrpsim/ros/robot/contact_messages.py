@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from rclpy.node import Node
 
-from hrpsim.errors import optional_module
+from hrpsim.common.errors import optional_module
 from hrpsim.ros.base.geometry_values import fill, vector_of
 
 PACKAGE = "ros_gz_interfaces"

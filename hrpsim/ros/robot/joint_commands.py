@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.common.errors import WorldError, unknown_name
 from hrpsim.ros.base.faults import Rejections, RepeatFilter
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.robot_input import RobotInput

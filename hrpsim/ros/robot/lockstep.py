@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from hrpsim.common.errors import WorldError
 from hrpsim.control.framework.controller_host import steps_in_period
-from hrpsim.errors import WorldError
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock, Stamp
 

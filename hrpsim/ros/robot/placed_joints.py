@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import WorldError, require_name
+from hrpsim.common.errors import WorldError, require_name
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.geometry_values import pose_of
 from hrpsim.ros.base.stamps import MessageQueue

@@ -12,7 +12,8 @@ from geometry_msgs.msg import PoseStamped, WrenchStamped
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from hrpsim.errors import optional_module
+from hrpsim.common.errors import optional_module
+from hrpsim.engine.sensors.noise import NoiseLevels
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.guarded_node import NodePart
@@ -31,7 +32,6 @@ from hrpsim.ros.robot.robot_publishers import (
 )
 from hrpsim.ros.robot.robot_transforms import RobotTransforms
 from hrpsim.ros.robot.sample_publishers import sample_publishers
-from hrpsim.sensors.noise import NoiseLevels
 
 _TYPES = {
     "joint_commands": JointState,

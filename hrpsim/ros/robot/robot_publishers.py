@@ -16,10 +16,11 @@ from rclpy.node import Node
 from sensor_msgs.msg import Imu, JointState, PointCloud2, PointField
 from std_msgs.msg import String
 
-from hrpsim.constants import STANDARD_GRAVITY
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.common.errors import HrpsimError
 from hrpsim.control.estimation.base_estimator import sole_depth
 from hrpsim.control.framework.contact_points import ContactPoints, pressing_points
-from hrpsim.errors import HrpsimError
+from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.model.extension import with_robot_name
 from hrpsim.model.model import Sensor
 from hrpsim.ros.base import qos
@@ -27,7 +28,6 @@ from hrpsim.ros.base.geometry_values import fill as fill_numbers
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.robot_reader import RobotReader
 

@@ -11,9 +11,9 @@ import numpy as np
 from geometry_msgs.msg import TransformStamped
 
 import hrpsim
+from hrpsim.engine.spatial.rotation import quaternion_from_rotation
 from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.robot.frame_names import Edge, RobotFrames
-from hrpsim.spatial.rotation import quaternion_from_rotation
 
 
 class RobotTransforms:

@@ -17,7 +17,7 @@ from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from hrpsim.constants import NANOSECONDS
+from hrpsim.common.constants import NANOSECONDS
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.guarded_node import NodePart
 from hrpsim.ros.base.stamps import SimulationClock

@@ -15,7 +15,7 @@ from rclpy.node import Node
 from rclpy.validate_namespace import validate_namespace
 from simulation_interfaces import msg, srv
 
-from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, MESH, SPHERE
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.ros.base import parameters

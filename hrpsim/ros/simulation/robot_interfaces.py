@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator
 from rclpy.expand_topic_name import expand_topic_name
 from rclpy.node import Node
 
+from hrpsim.common.errors import WorldError, optional_module
 from hrpsim.control.framework.controller_host import steps_in_period
-from hrpsim.errors import WorldError, optional_module
+from hrpsim.engine.sensors.noise import NoiseLevels
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.guarded_node import NodePart
@@ -19,7 +20,6 @@ from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.robot_interface import RobotInterface, RobotNames
 from hrpsim.ros.robot.robot_transforms import fill_pose, transform_of
-from hrpsim.sensors.noise import NoiseLevels
 from hrpsim.world.objects.robot import Robot
 
 

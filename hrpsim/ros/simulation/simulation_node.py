@@ -15,9 +15,10 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from hrpsim.errors import WorldError, optional_module
-from hrpsim.jit.compiler_beside import CompilerBeside, use_compiler_beside
-from hrpsim.orphans import signal_at_parent_end
+from hrpsim.common.errors import WorldError, optional_module
+from hrpsim.common.orphans import signal_at_parent_end
+from hrpsim.engine.compile.compiler_beside import CompilerBeside, use_compiler_beside
+from hrpsim.engine.sensors.noise import NoiseLevels
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.entities import Entities, SpawnLimits
 from hrpsim.ros.base.guarded_node import GuardedNode
@@ -30,7 +31,6 @@ from hrpsim.ros.simulation.description_publisher import DescriptionPublisher
 from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 from hrpsim.ros.simulation.state_publisher import StatePublisher
-from hrpsim.sensors.noise import NoiseLevels
 
 _BEAT = 1.0  # while kernels are compiled [s, wall]
 _WORD_PERIOD = 10.0  # between two log entries about it [s, wall]

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
 
-from hrpsim.errors import HrpsimError
-from hrpsim.jit.lazy_kernels import KernelsAbsent
+from hrpsim.common.errors import HrpsimError
+from hrpsim.engine.compile.lazy_kernels import KernelsAbsent
 from hrpsim.ros.base import parameters
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation

@@ -10,7 +10,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from hrpsim.resources import share_path
+from hrpsim.common.resources import share_path
 from hrpsim.ros.base import parameters
 from hrpsim.ros.core.simulation_contents import LoadedWorld
 from hrpsim.world.file.file_reader import FileReader

@@ -25,9 +25,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hrpsim.common.orphans import signal_at_parent_end
 from hrpsim.control.framework.controller import Command, Controller, State
 from hrpsim.model.model import Model
-from hrpsim.orphans import signal_at_parent_end
 from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.sweeps.executors import ONE_THREAD

@@ -12,8 +12,8 @@ from typing import Any
 
 from rclpy.parameter import Parameter
 
+from hrpsim.common.errors import WorldError
 from hrpsim.control.framework.controller import period_of
-from hrpsim.errors import WorldError
 from hrpsim.ros.base.program import StopSignal, run_program
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.sweeps.cell_processes import ABSENT, FINISHED, NODE, OVER, CellFolder, cells_of

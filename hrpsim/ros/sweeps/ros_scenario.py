@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from functools import cached_property
 from typing import Any
 
-from hrpsim.errors import HrpsimError, require_packages
+from hrpsim.common.errors import HrpsimError, require_packages
 from hrpsim.model.load import load_model
 from hrpsim.ros.sweeps.cell_processes import CellPairs, CellRequest
 from hrpsim.sweeps.boundary import BoundaryScenario

@@ -36,11 +36,11 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim import limits
-from hrpsim.errors import require_name, shown_value
+from hrpsim.common import limits
+from hrpsim.common.errors import require_name, shown_value
+from hrpsim.common.text_file import read_text
+from hrpsim.common.values import LARGEST, is_number, whole_count
 from hrpsim.sweeps.framework.scenario import SweepError
-from hrpsim.text_file import read_text
-from hrpsim.values import LARGEST, is_number, whole_count
 
 KINDS = ("values", "steps", "integers", "uniform", "log_uniform", "normal")
 _MOST_LEVELS = 1_000_000

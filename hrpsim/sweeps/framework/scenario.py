@@ -19,10 +19,10 @@ from typing import Any
 
 import voluptuous as vol
 
-from hrpsim.errors import HrpsimError, shown_value, unknown_name
-from hrpsim.limits import SHOWN_LENGTH
-from hrpsim.schema import Kind, flag, name, numeric, scalar
-from hrpsim.user_modules import module_in_file
+from hrpsim.common.errors import HrpsimError, shown_value, unknown_name
+from hrpsim.common.limits import SHOWN_LENGTH
+from hrpsim.common.schema import Kind, flag, name, numeric, scalar
+from hrpsim.common.user_modules import module_in_file
 
 _FEW = 12  # up to so many parameters an error lists all
 _NEAR = 4
@@ -65,7 +65,7 @@ def needed_package(name: str, purpose: str) -> ModuleType:
 
 @dataclass(frozen=True)
 class Parameter:
-    """The kind (hrpsim.schema) and unit of a parameter."""
+    """The kind (hrpsim.common.schema) and unit of a parameter."""
 
     kind: Kind
     unit: str = ""

@@ -9,11 +9,11 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
+from hrpsim.common.errors import HrpsimError, unknown_name
 from hrpsim.control.framework.controller import Command, Controller, State
 from hrpsim.control.framework.plugins import find_controller
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.control.walk import Walk
-from hrpsim.errors import HrpsimError, unknown_name
 from hrpsim.model.model import Model
 from hrpsim.sweeps.framework.scenario import SweepError
 

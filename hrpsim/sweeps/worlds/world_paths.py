@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import require_name
+from hrpsim.common.errors import require_name
+from hrpsim.common.schema import first_mistake, numeric
+from hrpsim.common.values import NOT_NEGATIVE, RANGES, Range
 from hrpsim.model.shapes.geometry import Box
 from hrpsim.model.shapes.placement import quaternion_of
-from hrpsim.schema import first_mistake, numeric
 from hrpsim.sweeps.framework.scenario import Parameter, SweepError
-from hrpsim.values import NOT_NEGATIVE, RANGES, Range
 from hrpsim.world.file.file_reader import dotted
 from hrpsim.world.file.world_schema import WORLD_FILE
 from hrpsim.world.world import World

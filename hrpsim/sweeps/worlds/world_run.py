@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.schema import numeric
+from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import Controller
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.control.walk_trial import step_ends
 from hrpsim.model.model import Model
-from hrpsim.schema import numeric
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, SweepError
-from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.world.checkpoint import Checkpoint
 from hrpsim.world.fall import FallWatch, clearance, tilt
 from hrpsim.world.world import World

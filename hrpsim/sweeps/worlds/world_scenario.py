@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import canonicalize  # without comments: xacro writes paths there
 
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.schema import integer, numeric, scalar
+from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.control.framework.controller import Controller
-from hrpsim.errors import unknown_name
 from hrpsim.model.model import Model
-from hrpsim.schema import integer, numeric, scalar
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario, SweepError
 from hrpsim.sweeps.worlds import world_paths, world_run
 from hrpsim.sweeps.worlds.controllers import DisturbedController, controller_class
-from hrpsim.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_world import build_world, described_robots, open_world
 from hrpsim.world.world import World

@@ -11,27 +11,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.actuators.fill import actuator_records, fill_delay, leave_to_actuators
-from hrpsim.actuators.records import ACTUATOR, Actuators
-from hrpsim.collision.body_bounds import new_body_bounds
-from hrpsim.collision.mesh.collision_proxies import solids_of
-from hrpsim.collision.mesh.polyhedra import Polyhedra
-from hrpsim.collision.records import SHAPE, Collision
-from hrpsim.constraints.joint_rows import LIMIT_PARAMETERS, MIMIC_PARAMETERS
-from hrpsim.constraints.tendon_rows import TENDON_JOINTS, Tendons
-from hrpsim.dynamics.constraint_bodies import constrained_sizes
-from hrpsim.jit.fields import Axis, allocate
-from hrpsim.jit.lazy_kernels import new_lazy_kernels
-from hrpsim.kinematics.forest import forest_of
+from hrpsim.engine.actuators.fill import actuator_records, fill_delay, leave_to_actuators
+from hrpsim.engine.actuators.records import ACTUATOR, Actuators
+from hrpsim.engine.collision.body_bounds import new_body_bounds
+from hrpsim.engine.collision.mesh.collision_proxies import solids_of
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
+from hrpsim.engine.collision.records import SHAPE, Collision
+from hrpsim.engine.compile.fields import Axis, allocate
+from hrpsim.engine.compile.lazy_kernels import new_lazy_kernels
+from hrpsim.engine.constraints.joint_rows import LIMIT_PARAMETERS, MIMIC_PARAMETERS
+from hrpsim.engine.constraints.tendon_rows import TENDON_JOINTS, Tendons
+from hrpsim.engine.dynamics.constraint_bodies import constrained_sizes
+from hrpsim.engine.kinematics.forest import forest_of
+from hrpsim.engine.sensors.sensing import SENSOR
+from hrpsim.engine.solvers.direct_system import new_direct_system
+from hrpsim.engine.solvers.newton.newton_problem import new_newton_system
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.scene.records import RK4
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.box_of_mesh import box_of
 from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.system import JOINT_NQ, System
-from hrpsim.sensors.sensing import SENSOR
-from hrpsim.solvers.direct_system import new_direct_system
-from hrpsim.solvers.newton.newton_problem import new_newton_system
-from hrpsim.step.arrays import Scene
-from hrpsim.step.scene.records import RK4
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity, shape_radius, shape_thickness
 from hrpsim.world.objects.robot import Robot

@@ -13,14 +13,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hrpsim.dynamics.constraint_bodies import forget_numbers, velocity_entries
-from hrpsim.jit.fields import Axis, Field, Life, at, declared_fields, new_array, replaced
-from hrpsim.jit.lazy_kernels import provide_requested
-from hrpsim.kinematics.forest import breadth_first, joints_first
-from hrpsim.solvers.direct_system import DirectSystem, new_direct_system
-from hrpsim.solvers.newton.newton_problem import as_roomy_newton_system, roomier_newton_system
-from hrpsim.step.arrays import Scene
-from hrpsim.step.scene import status as ended
+from hrpsim.engine.compile.fields import Axis, Field, Life, at, declared_fields, new_array, replaced
+from hrpsim.engine.compile.lazy_kernels import provide_requested
+from hrpsim.engine.dynamics.constraint_bodies import forget_numbers, velocity_entries
+from hrpsim.engine.kinematics.forest import breadth_first, joints_first
+from hrpsim.engine.solvers.direct_system import DirectSystem, new_direct_system
+from hrpsim.engine.solvers.newton.newton_problem import (
+    as_roomy_newton_system,
+    roomier_newton_system,
+)
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.scene import status as ended
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 

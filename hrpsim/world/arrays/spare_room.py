@@ -17,15 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.actuators.fill import leave_to_actuators
-from hrpsim.collision.body_bounds import new_body_bounds
-from hrpsim.dynamics.constraint_bodies import forget_numbers, velocity_entries
-from hrpsim.jit.fields import Axis, Life, at, declared_fields, new_array, replaced
-from hrpsim.kinematics.forest import forest_of, joints_first
-from hrpsim.solvers.direct_system import new_direct_system
-from hrpsim.solvers.newton.newton_problem import as_roomy_newton_system
-from hrpsim.step.arrays import Scene
-from hrpsim.step.scene.records import is_rk4
+from hrpsim.engine.actuators.fill import leave_to_actuators
+from hrpsim.engine.collision.body_bounds import new_body_bounds
+from hrpsim.engine.compile.fields import Axis, Life, at, declared_fields, new_array, replaced
+from hrpsim.engine.dynamics.constraint_bodies import forget_numbers, velocity_entries
+from hrpsim.engine.kinematics.forest import forest_of, joints_first
+from hrpsim.engine.solvers.direct_system import new_direct_system
+from hrpsim.engine.solvers.newton.newton_problem import as_roomy_newton_system
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.scene.records import is_rk4
 from hrpsim.world.arrays.assemble import Shapes, mark_free_bodies, set_rigid
 from hrpsim.world.arrays.change import Indices
 from hrpsim.world.objects.entity import Entity

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hrpsim.errors import HrpsimError, WorldError
-from hrpsim.yaml_text import YamlText
+from hrpsim.common.errors import HrpsimError, WorldError
+from hrpsim.common.yaml_text import YamlText
 
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
@@ -40,16 +40,16 @@ class FileReader:
         return _Place(self, where)
 
     def checked(self, kind: Callable[[Any], Any]) -> Any:
-        """Return the whole content, checked by a kind of hrpsim.schema."""
+        """Return the whole content, checked by a kind of hrpsim.common.schema."""
         return checked_content(self.content, kind, WorldError)
 
 
 def checked_content(content: YamlText, kind: Callable[[Any], Any], error: type[HrpsimError]) -> Any:
-    """Return the data of a text, checked by a kind of hrpsim.schema.
+    """Return the data of a text, checked by a kind of hrpsim.common.schema.
 
     Raises `error` with line and entry.
     """
-    from hrpsim.schema import first_mistake
+    from hrpsim.common.schema import first_mistake
 
     data, path, mistake = first_mistake(kind, content.data)
     if mistake:

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim import limits
-from hrpsim.errors import ModelError, WorldError
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError, WorldError
+from hrpsim.common.resources import share_path
+from hrpsim.common.text_file import read_text, refuse_pointer
+from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
 from hrpsim.model.shapes.terrain import TERRAINS
-from hrpsim.model.urdf.resolve_uris import Resources
-from hrpsim.resources import share_path
-from hrpsim.text_file import read_text, refuse_pointer
 from hrpsim.world.file.file_reader import FileReader
 
 _OWN_PACKAGE = "package://hrpsim/"

@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import ModelWarning, WorldError, suggestion, unknown_name
+from hrpsim.common.errors import ModelWarning, WorldError, suggestion, unknown_name
+from hrpsim.common.yaml_text import parse_yaml, read_yaml
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
@@ -30,7 +31,6 @@ from hrpsim.world.file.world_schema import BODY, WORLD_FILE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.stepping import expect_steps
 from hrpsim.world.world import World
-from hrpsim.yaml_text import parse_yaml, read_yaml
 
 
 class PoseBounds(NamedTuple):

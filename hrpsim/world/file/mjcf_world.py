@@ -14,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim.errors import ModelWarning, WorldError
+from hrpsim.common.errors import ModelWarning, WorldError
 from hrpsim.model.described import DescribedKeyframe
-from hrpsim.model.formats.robot_data import WORLD_LINK, MeshData, Notes, ShapeData
 from hrpsim.model.from_urdf import keyframe_configurations
 from hrpsim.model.load import load_robot_data
-from hrpsim.model.mjcf.geoms import (
+from hrpsim.model.readers.mjcf.geoms import (
     collides,
     is_flat,
     material_name,
@@ -27,15 +26,22 @@ from hrpsim.model.mjcf.geoms import (
     shape_of,
     surface_of,
 )
-from hrpsim.model.mjcf.read import MjcfModel, read_mjcf
-from hrpsim.model.mjcf.robot import MjcfRobot, mocap_name, note_the_rest, robot_of, tied_trees
-from hrpsim.model.mjcf.sensors import posture
-from hrpsim.model.mjcf.tree import rotation_of
+from hrpsim.model.readers.mjcf.read import MjcfModel, read_mjcf
+from hrpsim.model.readers.mjcf.robot import (
+    MjcfRobot,
+    mocap_name,
+    note_the_rest,
+    robot_of,
+    tied_trees,
+)
+from hrpsim.model.readers.mjcf.sensors import posture
+from hrpsim.model.readers.mjcf.tree import rotation_of
+from hrpsim.model.readers.robot_data import WORLD_LINK, MeshData, Notes, ShapeData
+from hrpsim.model.readers.urdf.xacro_text import read_source
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.shapes.terrain import HeightField
-from hrpsim.model.urdf.xacro_text import read_source
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 

@@ -4,7 +4,7 @@
 """The schema of world files: every section, its keys, and the allowed values.
 
 docs/reference/world_file.md explains the entries. Numbers have the same bounds as in World
-(hrpsim.values).
+(hrpsim.common.values).
 """
 
 from __future__ import annotations
@@ -13,14 +13,9 @@ from typing import Any
 
 import voluptuous as vol
 
-from hrpsim import limits
-from hrpsim.constraints.solver_table import solvers_of
-from hrpsim.errors import unknown_name
-from hrpsim.model.described import AXES
-from hrpsim.model.described import KINDS as CONNECTION_KINDS
-from hrpsim.model.model import BASES, MESH_USES
-from hrpsim.model.sampled_sensors import SAMPLED_KINDS, SAMPLED_SETTINGS
-from hrpsim.schema import (
+from hrpsim.common import limits
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.schema import (
     either,
     flag,
     integer,
@@ -36,7 +31,12 @@ from hrpsim.schema import (
     table,
     vector,
 )
-from hrpsim.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS
+from hrpsim.common.values import LIMIT, NOT_NEGATIVE, POSITIVE, RANGES, SWEEPS
+from hrpsim.engine.constraints.solver_table import solvers_of
+from hrpsim.model.described import AXES
+from hrpsim.model.described import KINDS as CONNECTION_KINDS
+from hrpsim.model.model import BASES, MESH_USES
+from hrpsim.model.sampled_sensors import SAMPLED_KINDS, SAMPLED_SETTINGS
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, NAMES
 from hrpsim.world.parts.world_contents import IMPACT_LAWS
 from hrpsim.world.settings import ACCURACIES, FRICTION_MODELS, INTEGRATORS, STOPPING_RULES

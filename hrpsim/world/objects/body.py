@@ -8,14 +8,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import WorldError, shown_value
+from hrpsim.common.errors import WorldError, shown_value
+from hrpsim.common.values import finite_vector
+from hrpsim.engine.step.scene.status import LARGEST_SPEED
 from hrpsim.model.body_inertia import check_mass, solid_inertia, solid_parts, solid_system
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.model.shapes.placement import rotation_matrix
-from hrpsim.step.scene.status import LARGEST_SPEED
-from hrpsim.values import finite_vector
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from hrpsim.model.sampled_sensors import Camera, SampledSensor
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
-from hrpsim.rendering.renderer import Lens, Picture
+from hrpsim.viewer.rendering.renderer import Lens, Picture
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.sensor_view import OtherKindError, SampledView, SamplingRobot
 

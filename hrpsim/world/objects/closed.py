@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from hrpsim.errors import UnknownAttributeError, suggestion
+from hrpsim.common.errors import UnknownAttributeError, suggestion
 
 _Object = TypeVar("_Object")
 

@@ -10,15 +10,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hrpsim.constraints.connection_rows import CONNECTION_RECORD, DRIVEN, LOCKED
-from hrpsim.constraints.connection_state import measure_errors
-from hrpsim.constraints.placed_connection import PLACED_CONNECTION
-from hrpsim.constraints.rows import refuse_undamped
-from hrpsim.errors import ModelError, WorldError, unknown_name
-from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.common.errors import ModelError, WorldError, unknown_name
+from hrpsim.common.values import finite_vector, not_negative, positive
+from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, DRIVEN, LOCKED
+from hrpsim.engine.constraints.connection_state import measure_errors
+from hrpsim.engine.constraints.placed_connection import PLACED_CONNECTION
+from hrpsim.engine.constraints.rows import refuse_undamped
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.described import AXES
 from hrpsim.model.shapes.placement import IDENTITY, Placement
-from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, part_of

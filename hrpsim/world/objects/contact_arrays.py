@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy import empty
 
-from hrpsim.constraints.contact_rows import tangents
-from hrpsim.jit.compiled import inlined_kernel, kernel
+from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.constraints.contact_rows import tangents
 
 _INTEGER = np.dtype(np.int64)
 

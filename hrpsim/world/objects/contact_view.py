@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.jit.compiled import entry_point, kernel
-from hrpsim.jit.reference import Reference
-from hrpsim.kinematics.forward import update_poses
+from hrpsim.engine.compile.compiled import entry_point, kernel
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.kinematics.forward import update_poses
+from hrpsim.engine.spatial.vector import transposed_times
 from hrpsim.model.sampled_sensors import SampledSensor
-from hrpsim.spatial.vector import transposed_times
 from hrpsim.world.objects.contact_arrays import ContactArrays, read_contact
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.robot_reader import link_records, place_link

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.collision.body_bounds import bounding_radius, thickness
-from hrpsim.collision.mesh.collision_proxies import mesh_thickness
-from hrpsim.errors import StateError, WorldError
-from hrpsim.jit.compiled import prepared
-from hrpsim.kinematics.forest import forest_of
-from hrpsim.kinematics.layout import velocity_from_kernel, velocity_to_kernel
+from hrpsim.common.errors import StateError, WorldError
+from hrpsim.common.values import finite_vector
+from hrpsim.engine.collision.body_bounds import bounding_radius, thickness
+from hrpsim.engine.collision.mesh.collision_proxies import mesh_thickness
+from hrpsim.engine.compile.compiled import prepared
+from hrpsim.engine.kinematics.forest import forest_of
+from hrpsim.engine.kinematics.layout import velocity_from_kernel, velocity_to_kernel
+from hrpsim.engine.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.geometry import Mesh
 from hrpsim.model.system import FREE, System
-from hrpsim.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
-from hrpsim.values import finite_vector
 from hrpsim.world.objects.closed import Closed
 
 if TYPE_CHECKING:
-    from hrpsim.step.arrays import Scene
+    from hrpsim.engine.step.arrays import Scene
     from hrpsim.world.objects.contact_arrays import ContactArrays
     from hrpsim.world.objects.solver_rules import SolverRules
 

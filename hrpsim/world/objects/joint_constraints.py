@@ -11,17 +11,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.constraints.joint_rows import (
+from hrpsim.common.errors import StateError, WorldError, require_name, unknown_name
+from hrpsim.common.values import not_negative
+from hrpsim.engine.compile.compiled import inlined_kernel, kernel
+from hrpsim.engine.constraints.joint_rows import (
     JOINT_HOLD,
     LIMIT_PARAMETERS,
     LOCK_PARAMETERS,
     MIMIC_PARAMETERS,
     PARAMETERS_OF_ROW,
 )
-from hrpsim.constraints.rows import DAMPING_STEPS, LOWER_LIMIT, UPPER_LIMIT, refuse_undamped
-from hrpsim.errors import StateError, WorldError, require_name, unknown_name
-from hrpsim.jit.compiled import inlined_kernel, kernel
-from hrpsim.values import not_negative
+from hrpsim.engine.constraints.rows import DAMPING_STEPS, LOWER_LIMIT, UPPER_LIMIT, refuse_undamped
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, SolverRules, solver_code
 
 ALL_KINDS = -1

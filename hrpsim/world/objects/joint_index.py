@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import StateError, unknown_name
+from hrpsim.common.errors import StateError, unknown_name
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 

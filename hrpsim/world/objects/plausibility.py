@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.model import CollisionShape, Joint
 from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.model.system import FREE, PRISMATIC, System

@@ -13,12 +13,12 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.dynamics.joint_forces import CONTROL, EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
-from hrpsim.errors import ModelWarning, NamedParts, StateError, WorldError
+from hrpsim.common.errors import ModelWarning, NamedParts, StateError, WorldError
+from hrpsim.common.values import finite_vector
+from hrpsim.engine.dynamics.joint_forces import CONTROL, EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
+from hrpsim.engine.step.scene.status import LARGEST_SPEED
 from hrpsim.model.model import Model
 from hrpsim.model.sampled_sensors import SampledSensor
-from hrpsim.step.scene.status import LARGEST_SPEED
-from hrpsim.values import finite_vector
 from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
-from hrpsim.jit.compiled import entry_point, inlined_kernel, inner_kernel, kernel
-from hrpsim.jit.reference import Reference
-from hrpsim.kinematics.forest import Forest
-from hrpsim.kinematics.forward import new_kinematics
-from hrpsim.step.arrays import Scene
+from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
+from hrpsim.engine.kinematics.forest import Forest
+from hrpsim.engine.kinematics.forward import new_kinematics
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_constraints import EffortSources, read_efforts
 from hrpsim.world.objects.joint_index import JointIndex

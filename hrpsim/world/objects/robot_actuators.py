@@ -9,14 +9,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hrpsim.actuators.fill import actuator_records, leave_to_actuators, slots_of
-from hrpsim.actuators.records import ACTUATOR_STATE, COMMAND
-from hrpsim.errors import NamedParts, WorldError, shown_value, unknown_name
+from hrpsim.common.errors import NamedParts, WorldError, shown_value, unknown_name
+from hrpsim.common.values import number
+from hrpsim.engine.actuators.fill import actuator_records, leave_to_actuators, slots_of
+from hrpsim.engine.actuators.records import ACTUATOR_STATE, COMMAND
+from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.scene.records import SEMI_IMPLICIT
 from hrpsim.model.actuator import ACTUATOR_PRESETS, TEMPERATURE, Actuator
-from hrpsim.sensors.noise import NoiseLevels, SensorNoise
-from hrpsim.step.arrays import Scene
-from hrpsim.step.scene.records import SEMI_IMPLICIT
-from hrpsim.values import number
 from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_index import JointIndex

@@ -11,13 +11,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import WorldError
-from hrpsim.jit.lazy_kernels import provide_used
-from hrpsim.kinematics.forest import Forest, forest_of
+from hrpsim.common.errors import WorldError
+from hrpsim.common.values import LARGEST, not_negative
+from hrpsim.engine.compile.lazy_kernels import provide_used
+from hrpsim.engine.kinematics.forest import Forest, forest_of
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.model import Model
 from hrpsim.model.system import System
-from hrpsim.step.arrays import Scene
-from hrpsim.values import LARGEST, not_negative
 
 
 class RobotProperties:

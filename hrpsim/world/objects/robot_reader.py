@@ -11,15 +11,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.jit.compiled import entry_point, inlined_kernel, kernel
-from hrpsim.jit.reference import Reference
-from hrpsim.kinematics.forest import Forest
-from hrpsim.kinematics.forward import new_kinematics, place_body, update_poses, update_velocities
-from hrpsim.kinematics.layout import velocity_from_kernel
+from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.kinematics.forest import Forest
+from hrpsim.engine.kinematics.forward import (
+    new_kinematics,
+    place_body,
+    update_poses,
+    update_velocities,
+)
+from hrpsim.engine.kinematics.layout import velocity_from_kernel
+from hrpsim.engine.spatial.rotation import quaternion_from_rotation
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.model import Frame, Model
 from hrpsim.model.system import System
-from hrpsim.spatial.rotation import quaternion_from_rotation
-from hrpsim.step.arrays import Scene
 
 BASE_SIZE = 13  # position, quaternion, linear and angular velocity of a free base
 # a link's frame in the body that carries it

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.errors import StateError
-from hrpsim.jit.compiled import entry_point
+from hrpsim.common.errors import StateError
+from hrpsim.engine.compile.compiled import entry_point
+from hrpsim.engine.rays.scanning import BASE, SCANNER, WORLD, YAW, scan, scan_side_by_side
 from hrpsim.model.sampled_sensors import ALIGNMENTS, HeightScan, SampledSensor
-from hrpsim.rays.scanning import BASE, SCANNER, WORLD, YAW, scan, scan_side_by_side
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.sensor_view import SampledView, SamplingRobot
 

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from hrpsim.errors import StateError, WorldError
+from hrpsim.common.errors import StateError, WorldError
+from hrpsim.engine.sensors.noise import noise_generator
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.sampled_sensors import SampledSensor
-from hrpsim.sensors.noise import noise_generator
 from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
 from hrpsim.world.objects.robot_access import RobotAccess

@@ -11,10 +11,10 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from hrpsim.constraints.friction_laws import LAWS
-from hrpsim.constraints.joint_rows import JOINT_KINDS
-from hrpsim.constraints.solver_table import CONTACTS, RIGID, SOLVERS, solvers_of
-from hrpsim.errors import WorldError, require_name, unknown_name
+from hrpsim.common.errors import WorldError, require_name, unknown_name
+from hrpsim.engine.constraints.friction_laws import LAWS
+from hrpsim.engine.constraints.joint_rows import JOINT_KINDS
+from hrpsim.engine.constraints.solver_table import CONTACTS, RIGID, SOLVERS, solvers_of
 
 KINDS = (CONTACTS, "connection", *JOINT_KINDS)
 NAMES = tuple(name for name in SOLVERS if any(name in solvers_of(kind) for kind in KINDS))

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import StateError
+from hrpsim.common.errors import StateError
+from hrpsim.common.values import finite_vector
 from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_matrix
-from hrpsim.values import finite_vector
 from hrpsim.world.objects.entity import WorldState, _frozen
 
 

@@ -11,13 +11,13 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.constraints.connection_rows import CONNECTION_RECORD, LOCKED
-from hrpsim.constraints.rows import DAMPING_STEPS, refuse_undamped
-from hrpsim.errors import WorldError
+from hrpsim.common.errors import WorldError
+from hrpsim.common.values import finite_vector, not_negative, positive
+from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, LOCKED
+from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.described import AXES, held_axes
-from hrpsim.model.formats.robot_data import free_name
+from hrpsim.model.readers.robot_data import free_name
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of, rotation_with_z_along
-from hrpsim.values import finite_vector, not_negative, positive
 from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.connection import Connection, End, EndLike, find_end
 from hrpsim.world.objects.robot import Robot

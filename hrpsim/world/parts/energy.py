@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim.errors import ModelWarning
-from hrpsim.step.arrays import Scene
-from hrpsim.step.audit.records import DUE, REPORTED
+from hrpsim.common.errors import ModelWarning
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.audit.records import DUE, REPORTED
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 

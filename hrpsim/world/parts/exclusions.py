@@ -10,9 +10,9 @@ from typing import cast
 
 import numpy as np
 
-from hrpsim.errors import WorldError, unknown_name
+from hrpsim.common.errors import WorldError, unknown_name
 from hrpsim.model.model import adjacent_bodies
-from hrpsim.model.urdf.srdf import pair_of
+from hrpsim.model.readers.urdf.srdf import pair_of
 from hrpsim.world.objects.connection import Connection, End
 from hrpsim.world.objects.entity import Entity, WorldState
 from hrpsim.world.objects.robot import Robot

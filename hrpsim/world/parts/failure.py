@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.constraints.penalty_rows import STABLE_BELOW
-from hrpsim.dynamics.functions import mass_matrix
+from hrpsim.engine.constraints.penalty_rows import STABLE_BELOW
+from hrpsim.engine.dynamics.functions import mass_matrix
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.scene import status as ended
+from hrpsim.engine.step.scene.records import RK4, SEMI_IMPLICIT
+from hrpsim.engine.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.model.body_inertia import unresisted_bodies
 from hrpsim.model.system import FREE, JOINT_NV
-from hrpsim.step.arrays import Scene
-from hrpsim.step.scene import status as ended
-from hrpsim.step.scene.records import RK4, SEMI_IMPLICIT
-from hrpsim.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.results import Naming

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import ModelError, ModelWarning, WorldError
+from hrpsim.common.errors import ModelError, ModelWarning, WorldError
+from hrpsim.common.values import finite_vector
 from hrpsim.model import visuals
 from hrpsim.model.sampled_sensors import Camera
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_matrix
-from hrpsim.rendering.renderer import Drawn, Lens, Picture, Renderer
-from hrpsim.values import finite_vector
+from hrpsim.viewer.rendering.renderer import Drawn, Lens, Picture, Renderer
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.rays import Rays

@@ -9,13 +9,13 @@ import warnings
 
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import ModelWarning, WorldError, require_name
-from hrpsim.model.formats.robot_data import free_name
+from hrpsim.common.errors import ModelWarning, WorldError, require_name
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.model import Model
 from hrpsim.model.placed import put_at
+from hrpsim.model.readers.robot_data import free_name
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
-from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.change import indices_without, renumbered
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity

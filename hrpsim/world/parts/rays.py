@@ -12,16 +12,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.errors import HrpsimError, WorldError, require_name, shown_value, unknown_name
-from hrpsim.jit.compiled import entry_point
-from hrpsim.jit.reference import Reference
+from hrpsim.common.errors import HrpsimError, WorldError, require_name, shown_value, unknown_name
+from hrpsim.engine.compile.compiled import entry_point
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.rays.casting import cast
+from hrpsim.engine.rays.records import Target, new_ray_scene
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.sampled_sensors import GEOMETRIES
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.model.visuals import visual_geometry, visuals_of_model
-from hrpsim.rays.casting import cast
-from hrpsim.rays.records import Target, new_ray_scene
-from hrpsim.step.arrays import Scene
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import is_named
 from hrpsim.world.parts.part import Core

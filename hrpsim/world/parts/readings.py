@@ -9,13 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
-from hrpsim.constraints.connection_state import ConnectionSources, read_wrench
-from hrpsim.errors import WorldError, unknown_name
-from hrpsim.jit.compiled import entry_point
-from hrpsim.jit.reference import Reference
-from hrpsim.kinematics.forward import new_kinematics
-from hrpsim.step.arrays import Scene
-from hrpsim.step.scene.records import COUNTS
+from hrpsim.common.errors import WorldError, unknown_name
+from hrpsim.engine.compile.compiled import entry_point
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.constraints.connection_state import ConnectionSources, read_wrench
+from hrpsim.engine.kinematics.forward import new_kinematics
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.scene.records import COUNTS
 from hrpsim.world.objects.contact_arrays import (
     ContactArrays,
     ContactSources,

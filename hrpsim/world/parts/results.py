@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hrpsim.constraints.joint_rows import ROW_NAMES
-from hrpsim.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE, TENDON
-from hrpsim.step.arrays import Scene
+from hrpsim.engine.constraints.joint_rows import ROW_NAMES
+from hrpsim.engine.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE, TENDON
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.parts.energy import EnergyBalance
 
 _AS_RECORDED = (

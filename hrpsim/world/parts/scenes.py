@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.collision.mesh.solid_pool import SolidPool
-from hrpsim.interrupts import uninterrupted
-from hrpsim.jit.fields import Axis, Life, at, declared_fields
-from hrpsim.jit.lazy_kernels import provide_used
+from hrpsim.common.interrupts import uninterrupted
+from hrpsim.engine.collision.mesh.solid_pool import SolidPool
+from hrpsim.engine.compile.fields import Axis, Life, at, declared_fields
+from hrpsim.engine.compile.lazy_kernels import provide_used
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.shapes.geometry import MESH, Mesh
-from hrpsim.step.arrays import Scene
 from hrpsim.world.arrays.assemble import (
     Shapes,
     assemble,

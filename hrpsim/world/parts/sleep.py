@@ -13,13 +13,13 @@ from itertools import accumulate, compress
 
 import numpy as np
 
-from hrpsim.collision.body_bounds import new_body_bounds
-from hrpsim.collision.records import CONTACT
-from hrpsim.jit.fields import Axis
-from hrpsim.kinematics.forward import new_kinematics, update_poses
+from hrpsim.engine.collision.body_bounds import new_body_bounds
+from hrpsim.engine.collision.records import CONTACT
+from hrpsim.engine.compile.fields import Axis
+from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.sleep_detection import REST_TIME
 from hrpsim.model.model import CollisionShape
-from hrpsim.step.arrays import Scene
-from hrpsim.step.sleep_detection import REST_TIME
 from hrpsim.world.arrays.change import front, rearrange, with_room
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.scenes import Scenes

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from hrpsim.errors import WorldError, shown_value
-from hrpsim.jit.fields import Life, at, declared_fields
-from hrpsim.step.arrays import Scene
+from hrpsim.common.errors import WorldError, shown_value
+from hrpsim.engine.compile.fields import Life, at, declared_fields
+from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.parts.exclusions import Exclusions
 from hrpsim.world.parts.part import Core
 
@@ -43,7 +43,7 @@ def _unpickled(version: str, fields: str) -> SavedFormat:
 @cache
 def saved_format() -> SavedFormat:
     """Return the format of this hrpsim."""
-    from hrpsim.version import __version__
+    from hrpsim.common.version import __version__
 
     table = [(path, field.dtype.descr, str(field.shape)) for path, field in declared_fields(Scene)]
     return SavedFormat(__version__, hashlib.sha256(repr(table).encode()).hexdigest()[:16])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hrpsim.jit.lazy_kernels import provide_used
+from hrpsim.engine.compile.lazy_kernels import provide_used
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.part import Part

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.errors import WorldError
-from hrpsim.interrupts import uninterrupted
-from hrpsim.jit.announcement import announce_compilation, begin_beside, say_compiled
-from hrpsim.jit.compiled import entry_point
-from hrpsim.jit.lazy_kernels import KernelsAbsent
-from hrpsim.jit.reference import Reference
-from hrpsim.step.arrays import Scene
-from hrpsim.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
-from hrpsim.step.step import advance
-from hrpsim.values import whole_count
+from hrpsim.common.errors import WorldError
+from hrpsim.common.interrupts import uninterrupted
+from hrpsim.common.values import whole_count
+from hrpsim.engine.compile.announcement import announce_compilation, begin_beside, say_compiled
+from hrpsim.engine.compile.compiled import entry_point
+from hrpsim.engine.compile.lazy_kernels import KernelsAbsent
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
+from hrpsim.engine.step.step import advance
 from hrpsim.world.arrays.change import grow
 from hrpsim.world.parts.energy import warn_of_gains
 from hrpsim.world.parts.failure import why_step_failed

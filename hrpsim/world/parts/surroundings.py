@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.constraints.rows import DAMPING_STEPS, refuse_undamped
-from hrpsim.errors import StateError, WorldError
+from hrpsim.common.errors import StateError, WorldError
+from hrpsim.common.values import finite_vector, not_negative, setting
+from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.compound import Compound, centered_shape
 from hrpsim.model.shapes.geometry import Geometry, Plane
 from hrpsim.model.shapes.placement import IDENTITY, Placement
-from hrpsim.values import finite_vector, not_negative, setting
 from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.parts.part import Part
 from hrpsim.world.parts.world_contents import check_names

@@ -9,12 +9,12 @@ from types import MappingProxyType
 
 import numpy as np
 
-from hrpsim.constraints.connection_rows import CONNECTION_RECORD
-from hrpsim.constraints.contact_rows import MATERIAL_PAIR
-from hrpsim.constraints.impact_rows import SEQUENTIAL, SIMULTANEOUS
-from hrpsim.errors import NamedParts, WorldError, shown_value, unknown_name
+from hrpsim.common.errors import NamedParts, WorldError, shown_value, unknown_name
+from hrpsim.common.values import RANGES, number
+from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD
+from hrpsim.engine.constraints.contact_rows import MATERIAL_PAIR
+from hrpsim.engine.constraints.impact_rows import SEQUENTIAL, SIMULTANEOUS
 from hrpsim.model.model import CollisionShape
-from hrpsim.values import RANGES, number
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.entity import Entity

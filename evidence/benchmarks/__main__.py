@@ -1,0 +1,176 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The benchmarks as a program: hrpsim bench [CASE ...] [--json] [--quick] [--write].
+
+python -m evidence.benchmarks simbenchmark is a program of its own (simbenchmark/).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+from evidence.benchmarks.machine import ONE_THREAD
+
+os.environ.update(ONE_THREAD)  # read when the libraries are imported, hence before all else
+
+from evidence.benchmarks import machine, registry, report
+from evidence.benchmarks.comparison import compare, comparison_lines, confirmed
+from evidence.benchmarks.results import CaseResult
+from evidence.benchmarks.simbenchmark import __main__ as simbenchmark
+from evidence.benchmarks.tables import case_lines
+from evidence.benchmarks.timing import Effort
+from hrpsim.commands import bench
+from hrpsim.common.extras import missing_package
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+STORED = DOCS / "benchmarks.json"
+PAGE = DOCS / "benchmarks.md"
+IMAGES = "images/bench"
+SUITE = "simbenchmark"
+REPETITIONS = 2  # of a case in which something looks slower
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run cases and report; return 1 if a case failed, 2 for an unknown one."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] == [SUITE]:
+        return simbenchmark.main(arguments[1:])
+    parser = argparse.ArgumentParser(
+        prog="python -m evidence.benchmarks",
+        description=bench.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    bench.add_arguments(parser)
+    options = parser.parse_args(arguments)
+    usual = [name for name in registry.NAMES if name not in registry.LONG]
+    if options.list:
+        for name in registry.NAMES:
+            print(f"{name:15s} {registry.case(name).title}")
+        return 0
+    unknown = [name for name in options.cases if name not in registry.NAMES]
+    if unknown:
+        print(f"no case {unknown[0]!r}; there are {', '.join(registry.NAMES)}", file=sys.stderr)
+        return 2
+    if options.write and (options.cases or options.quick):
+        print("--write stores a run of all cases, not --quick", file=sys.stderr)
+        return 2
+    effort = Effort(rounds=5, slice=0.005, budget=1.0, quick=True) if options.quick else Effort()
+    json_file = stdout_for_json() if options.json else None
+    results = []
+    for name in options.cases or usual:
+        results.append(run_case(name, effort))
+        print("\n".join(case_lines(results[-1])), flush=True)
+    data = report.as_data(results, quick=options.quick)
+    stored = report.load(options.compare or STORED)
+    if options.write:
+        write(results, data)
+    if stored is not None:
+        print("\n".join(since_stored(stored, data, effort)))
+    if json_file is not None:
+        with json_file:
+            json_file.write(report.to_json(data))
+    if options.figures:
+        draw(results, options.figures)
+    return 1 if any(result.failed for result in results) else 0
+
+
+def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:
+    """Return what is said of changes since a stored run; they count on one processor only."""
+    before, now = (run["machine"]["processor"] for run in (stored, data))
+    if before != now:
+        return [f"not compared with the run of {stored['date']}: it is of {before}, this is {now}"]
+    return comparison_lines(repeated(stored, data, effort), stored)
+
+
+def repeated(stored: dict, data: dict, effort: Effort):
+    """Return what changed since a stored run; cases in which something is slower run again.
+
+    They do so in processes of their own, for some differ by where their code was put.
+    """
+    found = compare(stored, data)
+    for _ in range(REPETITIONS):
+        slow = dict.fromkeys(change.case for change in found.slower)
+        if not slow:
+            break
+        print(f"again, for what looks slower: {', '.join(slow)}", flush=True)
+        found = confirmed(found, compare(stored, elsewhere(slow, effort)))
+    return found
+
+
+def elsewhere(cases, effort: Effort) -> dict:
+    """Return the data of cases that another process ran, which compares itself with nothing."""
+    machine.use_cores(machine.core_count())  # which it inherits
+    with tempfile.TemporaryDirectory() as folder:
+        nothing = ["--compare", str(Path(folder) / "none.json")]
+        quick = ["--quick"] if effort.quick else []
+        done = subprocess.run(
+            [sys.executable, "-m", "evidence.benchmarks", *cases, "--json", *quick, *nothing],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=DOCS.parent,
+            check=False,
+        )
+    return json.loads(done.stdout)
+
+
+def stdout_for_json():
+    """Return a file for what was standard output; all that is printed goes to standard error.
+
+    Engines print greetings and warnings of their own.
+    """
+    file = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return file
+
+
+def run_case(name: str, effort: Effort) -> CaseResult:
+    """Run one case on cores of its own; what goes wrong is part of the result."""
+    case = registry.case(name)
+    result = CaseResult(name, case.title, case.unit, case.scale)
+    machine.use_cores(case.cores)
+    begin = time.perf_counter()
+    try:
+        case.run(result, effort)
+    except ModuleNotFoundError as error:
+        result.failed = str(missing_package(name, error))
+    except Exception as error:  # one engine that fails must not take the other cases along
+        traceback.print_exc()
+        result.failed = f"{type(error).__name__}: {error}"
+    result.seconds = time.perf_counter() - begin
+    return result
+
+
+def draw(results: list[CaseResult], folder: Path) -> dict[str, str]:
+    """Write a PNG of each case that has a figure; return paths relative to the page, by case."""
+    from evidence.benchmarks.figures import draw_case
+
+    folder.mkdir(parents=True, exist_ok=True)
+    images = {}
+    for result in results:
+        function = registry.case(result.name).draw
+        if function is not None and not result.failed:
+            draw_case(function, result, folder / f"{result.name}.png")
+            images[result.name] = f"{IMAGES}/{result.name}.png"
+    return images
+
+
+def write(results: list[CaseResult], data: dict) -> None:
+    """Store the run in docs/: numbers, page, figures."""
+    STORED.write_text(report.to_json(data), encoding="utf-8")
+    images = draw(results, DOCS / IMAGES)
+    lines = report.measured_lines(results, data, images)
+    page = report.replace_measured(PAGE.read_text(encoding="utf-8"), lines)
+    PAGE.write_text(page, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,237 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""200 boxes, and 50 meshes with concave ones among them, fall into a bin and come to rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evidence.benchmarks.bin_scene import GRAVITY, TIME_STEP, BinScene, boxes, energies, meshes
+from evidence.benchmarks.engines.bullet_bin import BulletBin
+from evidence.benchmarks.engines.bullet_scenes import bullet_module
+from evidence.benchmarks.engines.dart_bin import DartBin
+from evidence.benchmarks.engines.dart_scenes import dart_module
+from evidence.benchmarks.engines.hrpsim_bin import HrpsimBin
+from evidence.benchmarks.engines.mujoco_bin import MujocoBin
+from evidence.benchmarks.figures import draw_bars
+from evidence.benchmarks.registry import Case
+from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.tables import number
+from evidence.benchmarks.timing import Effort, Subject
+from evidence.experiments.framework.engines import mujoco_module
+
+OURS = ("hrpsim", "hrpsim, sleeping")
+SECONDS, FALLING = 3.0, 1.5  # simulated in all, and of that called falling [s]
+TURN = 25  # steps that an engine does before the next one's turn
+SAMPLE = 5  # steps between two looks for overlaps
+LONGEST = 20.0  # [s] of processor time in steps: an engine that is slower is left there
+REST = 1e-2  # [m/s]: what is slower, centre and spin times radius, is at rest
+IMPACT = 5.0 * GRAVITY * TIME_STEP  # [m/s]: a step that changes a speed by more is an impact
+FASTEST = 1e-2  # [mm/s] allowed at the end
+DEEPEST = 1.0  # [mm] allowed there
+RISE = 1e-6  # of the energy that was lost, allowed to come back after the last impact
+
+
+@dataclass
+class Fall:
+    """One engine's fall, step by step."""
+
+    engine: object
+    scene: BinScene
+    radii: np.ndarray
+    times: list[float] = field(default_factory=list)  # of each turn, a step [s]
+    depths: list[float] = field(default_factory=list)  # [m]
+    total: list[float] = field(default_factory=list)  # energy after each step [J]
+    kinetic: list[float] = field(default_factory=list)
+    fastest: list[float] = field(default_factory=list)  # [m/s]
+    changes: list[float] = field(default_factory=list)  # largest of a speed in the step [m/s]
+
+    def __post_init__(self):
+        self._before = self.engine.motion()
+        kinetic, potential = energies(self.scene, *self._before)
+        self.begin = kinetic + potential
+
+    def turn(self, overlap, effort: Effort) -> None:
+        """Do so many steps, timed, and look at each; at the overlaps now and then, if it is set."""
+        spent = 0.0
+        for k in range(TURN):
+            begin = effort.clock()
+            self.engine.step(1)
+            spent += effort.clock() - begin
+            now = self.engine.motion()
+            kinetic, potential = energies(self.scene, *now)
+            self.total.append(kinetic + potential)
+            self.kinetic.append(kinetic)
+            self.fastest.append(float(self._speeds(now[2], now[3]).max()))
+            change = self._speeds(now[2] - self._before[2], now[3] - self._before[3])
+            self.changes.append(float(change.max()))
+            self._before = now
+            if overlap is not None and k % SAMPLE == SAMPLE - 1:
+                self.depths.append(overlap.deepest(now[0], now[1]))
+        self.times.append(spent / TURN)
+
+    def _speeds(self, velocities, spins) -> np.ndarray:
+        linear, turning = (np.linalg.norm(v, axis=1) for v in (velocities, spins))
+        return linear + self.radii * turning
+
+    @property
+    def too_slow(self) -> bool:
+        """Whether it has had its time."""
+        return sum(self.times) * TURN > LONGEST
+
+    @property
+    def rest(self) -> float:
+        """Time after which nothing was faster than REST, infinite if something was to the end."""
+        moving = np.flatnonzero(~(np.array(self.fastest) < REST))
+        if moving.size and moving[-1] == len(self.fastest) - 1:
+            return np.inf
+        return TIME_STEP * (moving[-1] + 1) if moving.size else 0.0
+
+    @property
+    def last_impact(self) -> int:
+        """Number of the step after the last impact."""
+        impacts = np.flatnonzero(~(np.array(self.changes) < IMPACT))
+        return int(impacts[-1]) + 1 if impacts.size else 0
+
+    @property
+    def regained(self) -> float:
+        """Sum of what the energy rose by in single steps after the last impact [J]."""
+        return float(np.maximum(np.diff(self.total[self.last_impact :]), 0.0).sum())
+
+    @property
+    def lost(self) -> float:
+        """Energy lost in all [J]."""
+        return self.begin - self.total[-1]
+
+    def row(self) -> list[str]:
+        """Return its row of the table."""
+        until = TIME_STEP * len(self.total)
+        left = until < SECONDS and self.too_slow
+        found = [self.engine.name, f"left at {until:.2f}" if left else "never"]
+        if np.isfinite(self.rest):
+            found[1] = f"{self.rest:.2f}"
+        deepest, end = (1e3 * max(d, default=np.nan) for d in (self.depths, self.depths[-20:]))
+        found += [number(deepest), number(end), number(1e3 * self.fastest[-1])]
+        found += [number(self.kinetic[-1]), number(self.lost)]
+        return [*found, f"{TIME_STEP * self.last_impact:.2f}", number(self.regained)]
+
+
+HEAD = [
+    "at rest after [s]",
+    "deepest overlap ever [mm]",
+    "in the last 0.1 s [mm]",
+    "fastest at the end [mm/s]",
+    "kinetic energy [J]",
+    "energy lost [J]",
+    "last impact [s]",
+    "energy regained after it [J]",
+]
+
+
+def engines(scene: BinScene, cut: bool) -> list:
+    """Return the bins of every engine that is installed; `cut`: concave solids in parts too."""
+    found = [HrpsimBin(scene, False), HrpsimBin(scene, True)]
+    ways = (False, True) if cut else (False,)
+    if (mujoco := mujoco_module()) is not None:
+        found += [MujocoBin(mujoco, scene, parts) for parts in ways]
+    if (pybullet := bullet_module()) is not None:
+        found += [BulletBin(pybullet, scene, parts) for parts in ways]
+    if (dart := dart_module()) is not None:
+        found += [DartBin(dart, scene, dantzig) for dantzig in (False, True)]
+    return found
+
+
+def run(result: CaseResult, effort: Effort) -> None:
+    """Drop the same objects in all engines, in turn, and time them again at rest."""
+    counts = (12, 6) if effort.quick else (200, 50)
+    seconds = 0.3 if effort.quick else SECONDS
+    scenes = {f"{counts[0]} boxes": boxes(counts[0]), f"{counts[1]} meshes": meshes(counts[1])}
+    for name, scene in scenes.items():
+        falls = let_fall(scene, "meshes" in name, round(seconds / (TURN * TIME_STEP)), effort)
+        _report(result, name, falls, effort)
+        for fall in falls:
+            fall.engine.close()
+    result.notes += _notes()
+
+
+def let_fall(scene: BinScene, cut: bool, turns: int, effort: Effort) -> list[Fall]:
+    """Return the falls of all engines, so many turns each unless they are too slow."""
+    overlap = _overlap(scene)
+    radii = np.array([solid.radius for solid in scene.solids])
+    falls = [Fall(engine, scene, radii) for engine in engines(scene, cut)]
+    for fall in falls:
+        fall.engine.step(1)  # compiles and allocates
+    for _ in range(turns):
+        for fall in falls:
+            if not fall.too_slow:
+                fall.turn(overlap, effort)
+    return falls
+
+
+def _overlap(scene: BinScene):
+    """Return coal's view of a scene, None if it is not installed."""
+    try:
+        from evidence.benchmarks.overlap import Overlap
+    except ImportError:
+        return None
+    return Overlap(scene)
+
+
+def _report(result: CaseResult, name: str, falls: list[Fall], effort: Effort) -> None:
+    turns = max(len(fall.times) for fall in falls)
+    done = [fall for fall in falls if len(fall.times) == turns]
+    reference = next((f.engine.name for f in done if f.engine.name not in OURS), OURS[0])
+    ours = {fall.engine.name: fall.engine.name in OURS for fall in done}
+    falling = max(1, min(turns, round(FALLING / (TURN * TIME_STEP))))
+    times = {fall.engine.name: np.array(fall.times[:falling]) for fall in done}
+    result.note(f"{name}, falling", times, reference, ours, {})
+    result.measure(
+        f"{name}, at the end",
+        [Subject(f.engine.name, f.engine.step, ours=f.engine.name in OURS) for f in done],
+        effort,
+    )
+    result.extra.append(([name, *HEAD], [fall.row() for fall in falls]))
+    if effort.quick:
+        return
+    for fall in falls[: len(OURS)]:
+        who = f"{name}, {fall.engine.name}"
+        result.claims += [
+            Claim(f"{who}: fastest at the end [mm/s]", 1e3 * fall.fastest[-1], FASTEST),
+            Claim(f"{who}: energy regained, of what was lost", fall.regained / fall.lost, RISE),
+        ]
+        if fall.depths:
+            deepest = 1e3 * max(fall.depths[-20:])
+            result.claims.append(Claim(f"{who}: deepest overlap at rest [mm]", deepest, DEEPEST))
+
+
+def _notes() -> list[str]:
+    return [
+        "a bin 0.7 m wide; boxes with edges of 0.06 to 0.12 m; as many L, U, rings and hearts, "
+        "which are concave, as bricks and hexagonal prisms, 0.1 to 0.17 m; 500 kg/m^3, friction "
+        "0.5, 1 ms; masses, inertias and poses alike in all engines",
+        f"falling: turns of {TURN} steps in the first {FALLING:g} s, from free fall to a full bin, "
+        "hence the spread; at the end: after 3 s, whether at rest or "
+        "not; a call from Python for each step",
+        f"overlaps: coal's depth between convex parts, from the poses every {SAMPLE} steps",
+        f"at rest: nothing faster than {1e3 * REST:g} mm/s, centre and spin times radius, until "
+        f"the end; an impact: a step that changes this by more than {1e3 * IMPACT:.0f} mm/s, five "
+        "times what gravity does; energy: kinetic and potential, without what soft contacts store",
+        "meshes: ours and dart's (Bullet's GImpact) are triangles, concave; mujoco and bullet take "
+        "the convex hull of a moving mesh, and for convex parts are given the decomposition",
+        "bullet's hulls are rounded by a margin that keeps them apart; mujoco: CG, elliptic cone, "
+        "default softness; dart: its matrix-free contact solver (30 iterations) and its default, "
+        f"Dantzig's; what takes more than {LONGEST:g} s of processor time is left there, untimed",
+    ]
+
+
+def draw(result: CaseResult, figure) -> None:
+    """Bars, boxes and meshes apart."""
+    for axes, kind in zip(figure.subplots(1, 2), ("boxes", "meshes")):
+        found = [m.quantity for m in result.measurements if kind in m.quantity]
+        draw_bars(result, axes, list(dict.fromkeys(found)))
+
+
+CASE = Case("Things falling into a bin", run, draw, unit="ms", scale=1e3)

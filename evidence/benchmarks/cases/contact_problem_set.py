@@ -1,0 +1,77 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Public contact problems as matrices: time and residual of every solver of `solve_contacts`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+from evidence.benchmarks.registry import Case
+from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.timing import Effort, Subject
+from evidence.experiments.framework.measurements import measurements
+from hrpsim import ContactProblem, solve_contacts
+
+ACCURACY = 1e-8
+ONE = "fc3d/KaplasTower-i1061-4.npz"  # of the set
+SOLVERS = ("auto", "momentum", "plain")
+# The best published mean of KaplasTower, and what the capsules may take [ms].
+BOUNDS = {"KaplasTower": 130.0, "Capsules": 60.0}
+OF_FASTEST = 1.2  # of auto's time over that of its fastest attempt, in the median
+
+
+def read(path: Path) -> ContactProblem:
+    """Return the problem of a file: W as CSR, b and mu."""
+    file = np.load(path)
+    size = len(file["b"])
+    parts = file["W_data"], file["W_indices"], file["W_indptr"]
+    return ContactProblem(sparse.csr_matrix(parts, shape=(size, size)), file["b"], file["mu"])
+
+
+def solving(problem: ContactProblem, solver: str) -> Subject:
+    """Return a subject that solves a problem n times."""
+
+    def run(n: int) -> None:
+        for _ in range(n):
+            solve_contacts(*problem, accuracy=ACCURACY, solver=solver)
+
+    return Subject(solver, run, ours=True)
+
+
+def run(result: CaseResult, effort: Effort) -> None:
+    """Solve every problem of the folder `fc3d` of the measurements by every solver."""
+    (one,) = measurements(None, (ONE,), "README of that folder: 17 problems of Siconos")
+    ratios, unsolved = [], []
+    for path in sorted(one.parent.glob("*.npz")):
+        problem = read(path)
+        found = {name: solve_contacts(*problem, accuracy=ACCURACY, solver=name) for name in SOLVERS}
+        solving_it = [name for name in SOLVERS if found[name].solved]
+        result.notes.append(
+            f"{path.stem}, {len(problem.mu)} contacts: "
+            + ", ".join(
+                f"{name} {found[name].residual:.1e} in {sum(found[name].sweeps.values())} sweeps"
+                for name in SOLVERS
+            )
+        )
+        if not found["auto"].solved:
+            unsolved.append(path.stem)
+        if not solving_it:
+            continue
+        times = result.measure(path.stem, [solving(problem, name) for name in solving_it], effort)
+        best = {name: 1e3 * float(np.min(values)) for name, values in times.items()}
+        attempts = [best[name] for name in solving_it if name != "auto"]
+        ratios.append(best["auto"] / min(attempts))
+        for name, bound in BOUNDS.items():
+            if path.stem.startswith(name):
+                result.claims.append(Claim(f"{path.stem}, auto [ms]", best["auto"], bound))
+    result.claims += [
+        Claim("auto over its fastest attempt, median", float(np.median(ratios)), OF_FASTEST),
+        Claim(f"problems that auto does not solve ({', '.join(unsolved)})", len(unsolved), 0),
+    ]
+
+
+CASE = Case("Public contact problems", run, unit="ms", scale=1e3)

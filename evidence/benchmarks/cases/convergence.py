@@ -1,0 +1,227 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which solver converges where, and what a step costs: heaps that fall, towers, heavy on light."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evidence.benchmarks.cases.piles import EDGE, FRICTION, MASS, let_go, mujoco_cubes
+from evidence.benchmarks.engines.bullet_scenes import bullet_cubes, bullet_module
+from evidence.benchmarks.registry import Case
+from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.timing import Effort
+from evidence.experiments.framework.engines import mujoco_module
+from hrpsim import Box, World
+from hrpsim.engine.compile.compiled import kernel
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.step.scene.islands import find_worst
+
+SOLVERS = ("auto", "iterative", "newton", "direct")
+SWEEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+TURN = 25  # steps between two looks at the clock
+HEAP_STEPS, TOWER_STEPS = 800, 1000  # of 1 ms
+SLOW = 0.02  # [s] of a step, from which on a solver or an engine is left out of larger scenes
+
+
+@dataclass(frozen=True)
+class Bodies:
+    """Cubes of 0.1 m: where they are let go, and how heavy they are."""
+
+    name: str
+    positions: np.ndarray  # (n, 3) [m]
+    quaternions: np.ndarray  # (n, 4) x y z w
+    masses: np.ndarray  # (n,) [kg]
+    steps: int  # of 1 ms
+
+
+def falling(count: int) -> Bodies:
+    """Return cubes of 1 kg that fall into a heap."""
+    masses = np.full(count, MASS)
+    return Bodies(f"heap of {count} falls", *let_go(count), masses, HEAP_STEPS)
+
+
+def tower(name: str, masses) -> Bodies:
+    """Return cubes that stand on each other, the first on the floor."""
+    heights = EDGE * (0.5 + np.arange(len(masses)))
+    positions = np.column_stack([0.0 * heights, 0.0 * heights, heights])
+    upright = np.tile([0.0, 0.0, 0.0, 1.0], (len(masses), 1))
+    return Bodies(name, positions, upright, np.array(masses, dtype=float), TOWER_STEPS)
+
+
+SCENES = (
+    falling(30),
+    falling(100),
+    falling(300),
+    tower("tower of 20", [1.0] * 20),
+    tower("tower of 40", [1.0] * 40),
+    tower("the top of 5 is 1000 times heavier", [1, 1, 1, 1, 1e3]),
+    tower("the top of 5 is 10 000 times heavier", [1, 1, 1, 1, 1e4]),
+)
+
+
+def world_of(bodies: Bodies, solver: str, motion=None, **options) -> World:
+    """Return our world with the bodies; `motion` (n, 6) is linear, then angular, 0 by default."""
+    world = World(1e-3, solver=solver, sleeping=False, **options)
+    world.set_friction("default", "default", static=FRICTION)
+    world.add_ground()
+    still = np.zeros((len(bodies.masses), 6)) if motion is None else motion
+    for p, o, m, v in zip(bodies.positions, bodies.quaternions, bodies.masses, still):
+        world.add_body(
+            Box((EDGE,) * 3),
+            float(m),
+            position=p,
+            orientation=o,
+            velocity=v[:3],
+            angular_velocity=v[3:],
+        )
+    return world
+
+
+def run(result: CaseResult, effort: Effort) -> None:
+    """Run every scene with every solver and engine; slow ones are left out of larger heaps."""
+    slow: set[str] = set()
+    worst_share, worst_residual, rows = 1.0, 0.0, []
+    for bodies in SCENES[:1] if effort.quick else SCENES:
+        times, exact = {}, {}
+        for solver in SOLVERS:
+            name = f"hrpsim {solver}"
+            if name not in slow or bodies.steps != HEAP_STEPS:
+                times[name], found = _ours(bodies, solver, effort)
+                exact[name] = found
+                if solver == "auto":
+                    worst_share = min(worst_share, found["share converged"])
+                    worst_residual = max(worst_residual, found["worst residual [m/s]"])
+        if (bodies.masses == MASS).all():
+            for name, engine in _peers(bodies, slow):
+                times[name] = _turns(engine[0], bodies.steps, effort)
+                exact[name] = {"deepest at the end [m]": engine[1]()}
+        late = {name: np.median(values) > SLOW for name, values in times.items()}
+        slow |= {name for name in late if late[name] and name != "hrpsim auto"}
+        rows.append([bodies.name, *(_cell(exact.get(f"hrpsim {s}")) for s in SOLVERS)])
+        _note(result, bodies.name, times, exact)
+    result.extra.append((["converged, worst residual [m/s]", *SOLVERS], rows))
+    result.claims += [
+        Claim("auto: least share of steps that converge", worst_share, 0.999, at_least=True),
+        Claim("auto: worst residual [m/s]", worst_residual, 1e-6),
+    ]
+    result.extra.append((["one problem", "solver", "sweeps", "us", "error [m/s]"], _curves(effort)))
+    result.notes += [
+        "0.8 s of a heap, 1 s of a tower in steps of 1 ms, the tolerance 1e-8 m/s; times are means "
+        f"over turns of {TURN} steps, quartiles over the turns",
+        "converged: the share of steps; residual: what solving any row again would change",
+        "what takes longer than 20 ms a step is left out of larger heaps",
+        "one problem: a step of the falling heap, the tower, the heavy stack, from no impulses; "
+        "sweeps alone up to so many, beside the direct solver and Newton's method",
+    ]
+
+
+def _ours(bodies: Bodies, solver: str, effort: Effort):
+    world = world_of(bodies, solver)
+    world.copy().step(60)  # compiles
+    times = _turns(world.step, bodies.steps, effort)
+    made = world.stats.since_reset
+    return times, {
+        "share converged": made.converged_share,
+        "worst residual [m/s]": made.worst_residual,
+        "deepest at the end [m]": world.stats.max_penetration,
+    }
+
+
+def _peers(bodies: Bodies, slow: set[str]):
+    """Yield (name, (step, deepest, places)) of the engines that are installed and not slow."""
+    places = bodies.positions, bodies.quaternions
+    if (mujoco := mujoco_module()) is not None:
+        for solver in ("CG", "Newton"):
+            if f"mujoco {solver}" not in slow:
+                yield f"mujoco {solver}", mujoco_cubes(mujoco, *places, solver)
+    if (pybullet := bullet_module()) is not None and "bullet" not in slow:
+        yield "bullet", bullet_cubes(pybullet, EDGE, MASS, *places, FRICTION)
+
+
+def _turns(step, count: int, effort: Effort) -> np.ndarray:
+    """Return seconds of a step, for turns of TURN steps."""
+    times = []
+    for _ in range(count // TURN):
+        begin = effort.clock()
+        step(TURN)
+        times.append((effort.clock() - begin) / TURN)
+    return np.array(times)
+
+
+def _cell(found) -> str:
+    if found is None:
+        return "-"
+    return f"{100 * found['share converged']:.1f} %, {found['worst residual [m/s]']:.0e}"
+
+
+def _note(result: CaseResult, quantity: str, times: dict, exact: dict) -> None:
+    """Note the times; the reference is mujoco's CG, or else ours."""
+    reference = "mujoco CG" if "mujoco CG" in times else "hrpsim auto"
+    length = min(map(len, times.values()))
+    same = {name: values[:length] for name, values in times.items()}
+    result.note(quantity, same, reference, {name: name[:6] == "hrpsim" for name in times}, exact)
+
+
+# -- one problem ----------------------------------------------------------------------------------
+
+
+@kernel
+def _error(s):
+    return find_worst(s.counts[0], s.constrained, s.rows, s.islands.ranges)[0]
+
+
+def _curves(effort: Effort) -> list[list[str]]:
+    """Return error against time for one problem of each of three scenes."""
+    rows = []
+    chosen = ((SCENES[0], 300), (SCENES[3], 20), (SCENES[5], 20))
+    for bodies, steps in chosen[:1] if effort.quick else chosen:
+        state = world_of(bodies, "auto")
+        state.step(steps)
+        found = list(state.bodies.values())
+        now = replace(
+            bodies,
+            positions=np.array([b.position for b in found]),
+            quaternions=np.array([b.orientation for b in found]),
+        )
+        motion = np.array([[*b.velocity, *b.angular_velocity] for b in found])
+        for sweeps in SWEEPS:
+            made = _solve(now, motion, "iterative", sweeps)
+            rows.append([bodies.name, "sweeps", str(sweeps), *made])
+        for solver in ("direct", "newton"):
+            rows.append([bodies.name, solver, "-", *_solve(now, motion, solver, None)])
+    return rows
+
+
+def _solve(bodies: Bodies, motion, solver: str, sweeps: int | None) -> tuple[str, str]:
+    """Return the time of the step from a state [us], and the error that its solution has [m/s]."""
+    world = world_of(bodies, solver, motion, correction_rate=0.0, sweep_limit=sweeps)
+    start, best = world.snapshot(), np.inf
+    for _ in range(5):
+        world.restore(start)
+        begin = time.perf_counter()
+        world.step()
+        best = min(best, time.perf_counter() - begin)
+    return f"{1e6 * best:.0f}", f"{_error(Reference(world.scene)):.1e}"
+
+
+def draw(result: CaseResult, figure) -> None:
+    """Error against time of one problem of each scene."""
+    rows = result.extra[1][1]
+    scenes = list(dict.fromkeys(row[0] for row in rows))
+    for axes, scene in zip(np.atleast_1d(figure.subplots(1, len(scenes))), scenes):
+        for solver, marker in (("sweeps", "-o"), ("direct", "s"), ("newton", "^")):
+            here = [row for row in rows if row[:2] == [scene, solver]]
+            x, y = ([float(row[k]) for row in here] for k in (3, 4))
+            axes.plot(x, np.maximum(y, 1e-16), marker, ms=4, lw=1.0, label=solver)
+        axes.set(xscale="log", yscale="log", xlabel="step [us]", title=scene)
+        axes.grid(alpha=0.3, lw=0.5)
+        axes.legend(fontsize=7, frameon=False)
+    figure.axes[0].set_ylabel("error of the laws [m/s]")
+
+
+CASE = Case("Convergence: heaps, towers, heavy on light", run, draw)

@@ -1,0 +1,122 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Heaps of 10 to 3000 cubes while they fall, at equal accuracy: hrpsim and MuJoCo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evidence.benchmarks.cases.piles import let_go, mujoco_cubes, our_cubes
+from evidence.benchmarks.figures import draw_against_size
+from evidence.benchmarks.registry import Case
+from evidence.benchmarks.results import CaseResult, Claim, fit
+from evidence.benchmarks.tables import number
+from evidence.benchmarks.timing import Effort
+from evidence.experiments.framework.engines import mujoco_module
+
+COUNTS = (10, 30, 100, 300, 1000, 3000)
+STEPS, TURN = 800, 25  # of a fall, of a turn
+TIME_STEP = 1e-3  # [s]
+LONGEST = 60.0  # [s] of processor time: a fall that takes longer ends there, for all engines
+ROUGH, FINE = "hrpsim, to 1e-2 m/s", "hrpsim, to 1e-8 m/s"
+TOLERANCES = {ROUGH: 1.0, FINE: 1e-6}  # times 9.8e-3 m/s, what gravity gives in a step
+NEWTON, CG = "mujoco Newton", "mujoco CG"
+
+
+@dataclass
+class Fall:
+    """The fall of a heap in one engine, turn by turn."""
+
+    name: str
+    step: Any
+    deepest: Any
+    world: Any = None  # ours
+    times: list[float] = field(default_factory=list)  # of each turn, a step [s]
+    depths: list[float] = field(default_factory=list)  # [m]
+    residuals: list[float] = field(default_factory=list)  # after each turn [m/s]
+
+    def turn(self, effort: Effort) -> None:
+        """Do the steps of a turn, timed."""
+        begin = effort.clock()
+        self.step(TURN)
+        self.times.append((effort.clock() - begin) / TURN)
+        self.depths.append(self.deepest())
+        if self.world is not None:
+            self.residuals.append(self.world.stats.residual)
+
+    def row(self, count: int) -> list[str]:
+        """Return its row of the table."""
+        residual, missed = "", ""
+        if self.world is not None:
+            record = self.world.stats.since_reset
+            residual = number(float(np.median(self.residuals)))
+            missed = f"{record.unconverged} of {record.steps}"
+        depth = number(1e3 * max(self.depths))
+        return [str(count), self.name, f"{1e3 * np.mean(self.times):.3g}", depth, residual, missed]
+
+
+def falls(count: int) -> list[Fall]:
+    """Return the fall of so many cubes in each engine, before its first step."""
+    start, found = let_go(count), []
+    for name, tolerance in TOLERANCES.items():
+        world = our_cubes(*start, TIME_STEP, tolerance=tolerance)
+        world.step()
+        found.append(Fall(name, world.step, lambda w=world: w.stats.max_penetration, world))
+    if (mujoco := mujoco_module()) is not None:
+        for name in (NEWTON, CG):
+            step, deepest, _ = mujoco_cubes(mujoco, *start, name.split()[1])
+            step(1)
+            found.append(Fall(name, step, deepest))
+    return found
+
+
+def run(result: CaseResult, effort: Effort) -> None:
+    """Let each heap fall in all engines, turn by turn."""
+    counts, rows = COUNTS[:2] if effort.quick else COUNTS, []
+    times: dict[str, list[float]] = {}
+    for count in counts:
+        found = falls(count)
+        for _ in range(STEPS // TURN):
+            for fall in found:
+                fall.turn(effort)
+            if max(sum(fall.times) for fall in found) * TURN > LONGEST:
+                break
+        ours = {fall.name: fall.world is not None for fall in found}
+        turns = {fall.name: np.array(fall.times) for fall in found}
+        reference = found[-2].name if len(found) > len(TOLERANCES) else FINE
+        result.note(f"heap of {count}", turns, reference, ours, {})
+        mean = {name: float(np.mean(values)) for name, values in turns.items()}
+        for name, value in mean.items():
+            times.setdefault(name, []).append(value)
+        rows += [fall.row(count) for fall in found]
+        if NEWTON in mean:
+            for name, bound in ((ROUGH, 1.0), (FINE, 2.0)):
+                ratio = mean[name] / min(mean[NEWTON], mean[CG])
+                text = f"{count}, mean: {name} / the faster of mujoco's"
+                result.claims.append(Claim(text, ratio, bound))
+    for name, values in times.items():
+        result.fits.append(fit(name, "cubes", counts, values, name in TOLERANCES))
+        if name in TOLERANCES:
+            result.claims.append(Claim(f"exponent, {name}", result.fits[-1].exponent, 1.1))
+    head = ["cubes", "engine", "ms a step", "penetration [mm]", "residual [m/s]", "missed"]
+    result.extra.append((head, rows))
+    result.notes += [
+        f"cubes of 0.1 m let go above the floor, {STEPS} steps of 1 ms, or as many as the slowest "
+        f"engine does in {LONGEST:g} s; turns of {TURN} steps, engine by engine; the table has the "
+        "mean of all steps",
+        "penetration: the deepest at the end of a turn. MuJoCo's contacts are soft: its own "
+        "penetration grows by 1e-5 m in a step where a contact closes at 1e-2 m/s",
+    ]
+
+
+def draw(result: CaseResult, figure) -> None:
+    """Time of a step over the number of cubes."""
+    sizes = {f"heap of {count}": float(count) for count in COUNTS}
+    draw_against_size(result, figure.subplots(), sizes, "cubes that fall")
+
+
+CASE = Case("Heaps that fall", run, draw)

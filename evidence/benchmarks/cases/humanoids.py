@@ -1,0 +1,202 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Humanoids of many makers that stand, sway and walk, in our world and in MuJoCo.
+
+Their files are no part of hrpsim. A folder, which the environment variable HRPSIM_BENCHMARK_ROBOTS
+names, has a description of each that `hrpsim walk --robot` takes. They have the gains and the
+posture of that command: under the gains and keyframes published for learning most fall in a second.
+Robots with closed loops are MJCF with a keyframe `home`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from evidence.benchmarks.cases.swaying_step import CONTROL_PERIOD, SwayingSubject
+from evidence.benchmarks.engines.servoed import (
+    PATTERN,
+    SWING,
+    TIME_STEP,
+    ClosedLoops,
+    MujocoWalk,
+    OpenLegs,
+    OurWalk,
+    Servoed,
+    described,
+)
+from evidence.benchmarks.registry import Case
+from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.tables import number
+from evidence.benchmarks.timing import Effort, interleave
+from evidence.experiments.framework.engines import mujoco_module, peer_name
+from hrpsim.common.errors import HrpsimError
+
+FOLDER = "HRPSIM_BENCHMARK_ROBOTS"
+ROBOTS = (
+    *("berkeley_humanoid", "g1", "t1", "apollo", "talos", "icub", "romeo", "jvrc1", "hrp4"),
+    *("atlas", "valkyrie", "digit", "op3"),
+)
+MOTIONS = {"standing": 0.0, "swaying": 0.015}  # by how much every target moves [rad]
+WALK = 1000  # periods of the walking controller
+ROUNDS = 7
+BOUND = 1.25  # of a step with joint friction, over one without
+OURS, SMOOTH, OWN = "hrpsim", "without joint friction", "with its own feet"
+PUBLIC, ACCURATE = "public", "accurate"
+HEAD = [
+    *("robot", "motion", "ours [us]", "public / ours", "accurate / ours", "sweeps"),
+    *("factorisations", "points", "MuJoCo's", "with / without friction"),
+    *("own feet / boxes", "fell"),
+]
+
+
+def found_robots(folder: Path) -> dict[str, Path]:
+    """Return the files of the robots that are in a folder."""
+    files = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {name: file for name in ROBOTS for file in files if file.stem == name}
+
+
+@dataclass
+class Line:
+    """A robot in one motion: times of a step by engine [s]; means over our steps, and MuJoCo's."""
+
+    times: dict[str, float]
+    counts: np.ndarray  # sweeps, factorisations, points
+    points: float
+    fell: list[str]
+
+    def ratio(self, over: str, under: str = OURS) -> float:
+        """Return the time of one engine over another's; NaN where one is missing or fell."""
+        if over in self.fell or under in self.fell:
+            return np.nan
+        return self.times.get(over, np.nan) / self.times.get(under, np.nan)
+
+    def cells(self) -> list[str]:
+        """Return its part of a row."""
+        times = 1e6 * self.times[OURS], self.ratio(PUBLIC), self.ratio(ACCURATE)
+        sweeps, factorisations, points = self.counts
+        counts = f"{sweeps:.1f}", f"{factorisations:.2f}", f"{points:.1f}", f"{self.points:.1f}"
+        shares = self.ratio(OURS, SMOOTH), self.ratio(OWN)
+        cells = [*map(number, times), *counts, *map(number, shares)]
+        return [*("-" if cell == "nan" else cell for cell in cells), ", ".join(self.fell) or "-"]
+
+
+def run(result: CaseResult, effort: Effort) -> None:
+    """Time each robot that is there."""
+    files, mujoco = found_robots(Path(os.environ.get(FOLDER, ""))), mujoco_module()
+    effort = replace(effort, rounds=min(effort.rounds, ROUNDS))
+    lines: dict[tuple[str, str], Line] = {}
+    for name, path in files.items():
+        try:
+            robot = described(path)
+            for motion, line in under_servos(robot, mujoco, effort).items():
+                lines[name, motion] = line
+            if isinstance(robot, OpenLegs):
+                lines[name, "walking"] = walking(robot, mujoco)
+        except HrpsimError as error:
+            result.notes.append(f"{name}: {error}")
+    result.extra.append((HEAD, [[*key, *line.cells()] for key, line in lines.items()]))
+    for motion in (*MOTIONS, "walking"):
+        _claim(
+            result, {name: line for (name, what), line in lines.items() if what == motion}, motion
+        )
+    absent = [name for name in ROBOTS if name not in files]
+    if absent:
+        result.notes.append(f"not in the folder that {FOLDER} names: {', '.join(absent)}")
+    result.notes += [
+        f"{TIME_STEP * 1e3:g} ms; swaying: all targets by {MOTIONS['swaying']} rad, one period in "
+        f"{SWING} steps, new ones every {CONTROL_PERIOD} steps, the call not timed; least of "
+        f"{effort.rounds} swings in turn",
+        f"walking: the first {WALK} periods of `{PATTERN}`, the same controller in each engine, "
+        "all period by period in turn; only steps are timed, of who falls until then",
+        "public: settings of MuJoCo Playground, Newton, 3 iterations, pyramids; accurate: Newton, "
+        "100 iterations, tolerance 1e-12, elliptic cones; ours to 1e-8 m/s; feet are boxes in both",
+        peer_name(mujoco),
+    ]
+
+
+def _peers(make: Callable, mujoco) -> dict:
+    """Return what `make` gives for MuJoCo with each of its settings."""
+    found = {}
+    for name, accurate in ((PUBLIC, False), (ACCURATE, True)) if mujoco is not None else ():
+        with contextlib.suppress(ValueError):  # bodies without mass
+            found[name] = make(mujoco, accurate)
+    return found
+
+
+def under_servos(robot: OpenLegs | ClosedLoops, mujoco, effort: Effort) -> dict[str, Line]:
+    """Time a robot standing and swaying."""
+    engines = {OURS: robot.ours()}
+    if np.any(robot.model.system.friction > 0.0):
+        engines[SMOOTH] = robot.ours(friction=False)
+    if isinstance(robot, OpenLegs):
+        engines[OWN] = robot.with_own_feet()
+    engines |= _peers(robot.theirs, mujoco)
+    subjects = [
+        SwayingSubject(name, engine, reset=engine.restart, most=1, each=SWING)
+        for name, engine in engines.items()
+    ]
+    lines = {}
+    for motion, amplitude in MOTIONS.items():
+        for engine in engines.values():
+            engine.amplitude = amplitude
+        times = {name: float(t.min()) for name, t in interleave(subjects, effort).items()}
+        fell = [name for name, engine in engines.items() if engine.fallen]
+        theirs = _swing(engines[ACCURATE], CONTROL_PERIOD) if ACCURATE in engines else [np.nan]
+        counts = np.mean(_swing(engines[OURS], 1), axis=0)
+        lines[motion] = Line(times, counts, float(np.mean(theirs)), fell)
+    return lines
+
+
+def _swing(engine: Servoed, steps: int) -> list:
+    """Do a swing; return the counts after each of so many steps."""
+    engine.restart()
+    counts = []
+    for _ in range(SWING // CONTROL_PERIOD):
+        engine.aim()
+        for _ in range(CONTROL_PERIOD // steps):
+            engine.step(steps)
+            counts.append(engine.counts())
+    return counts
+
+
+def walking(robot: OpenLegs, mujoco) -> Line:
+    """Time a robot's walk; HrpsimError where it cannot."""
+    walkers = {OURS: OurWalk(robot.biped)}
+    walkers |= {n: MujocoWalk(r) for n, r in _peers(robot.in_mujoco, mujoco).items()}
+    counts: dict[str, list] = {name: [] for name in walkers}
+    fell = []
+    for k in range(1, WALK + 1):
+        for name, walker in walkers.items():
+            if walker.watch.fallen:
+                continue
+            walker.tick()
+            counts[name].append(walker.counts())
+            if walker.watch.fallen:
+                fell.append(f"{name} at {k * walker.controller.period:.1f} s")
+    times = {name: walker.step_time() for name, walker in walkers.items()}
+    theirs = counts.get(ACCURATE, [np.nan])
+    return Line(times, np.mean(counts[OURS], axis=0), float(np.mean(theirs)), fell)
+
+
+def _claim(result: CaseResult, lines: dict[str, Line], motion: str) -> None:
+    """Add the claims of the robots that are worst in a motion."""
+    public = {name: line.ratio(PUBLIC) for name, line in lines.items()}
+    friction = {name: line.ratio(OURS, SMOOTH) for name, line in lines.items()}
+    if not np.isnan(list(public.values())).all():
+        name = min(public, key=lambda n: np.nan_to_num(public[n], nan=np.inf))
+        text = f"{motion}: public / ours, least, {name}"
+        result.claims.append(Claim(text, public[name], 1.0, at_least=True))
+    if not np.isnan(list(friction.values())).all():
+        name = max(friction, key=lambda n: np.nan_to_num(friction[n]))
+        text = f"{motion}: with / without joint friction, most, {name}"
+        result.claims.append(Claim(text, friction[name], BOUND))
+
+
+CASE = Case("Humanoids of many makers", run)

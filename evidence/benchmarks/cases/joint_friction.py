@@ -1,0 +1,42 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A step of hrp2_like on rigid feet that sways, with and without dry friction in its joints."""
+
+from __future__ import annotations
+
+from evidence.benchmarks.cases.swaying_step import CONTROL_PERIOD, SWING, Swaying, SwayingSubject
+from evidence.benchmarks.engines.hrpsim_standing import HrpsimStanding
+from evidence.benchmarks.figures import draw_bars
+from evidence.benchmarks.registry import Case
+from evidence.benchmarks.results import CaseResult, Claim, median_ratio
+from evidence.benchmarks.timing import Effort
+from evidence.experiments.scenes.standing import humanoid
+
+FRICTION = 0.5  # [Nm]
+BOUND = 1.25  # of the time without
+
+
+def run(result: CaseResult, effort: Effort) -> None:
+    """Time a swing without friction and with it."""
+    subjects = []
+    for name, friction in (("without", 0.0), ("with", FRICTION)):
+        engine = HrpsimStanding(humanoid(8, bush=False), name)
+        engine.robot.set_joint_properties(friction=friction)
+        robot = Swaying(engine, engine.state()[0])
+        subjects.append(SwayingSubject(name, robot, True, most=1, each=SWING))
+    times = result.measure("sway", subjects, effort)
+    ratio = median_ratio(times, "with", "without")
+    result.claims.append(Claim("dry friction of 0.5 Nm, over the step without", ratio, BOUND))
+    result.notes.append(
+        f"{FRICTION} Nm in all joints, rigid feet on 8 points, 1 ms; new targets every "
+        f"{CONTROL_PERIOD} steps, at which joints stop and start"
+    )
+
+
+def draw(result: CaseResult, figure) -> None:
+    """Bars of both."""
+    draw_bars(result, figure.subplots(), ["sway"])
+
+
+CASE = Case("Dry friction of joints", run, draw)

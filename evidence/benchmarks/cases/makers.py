@@ -1,0 +1,153 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Robots as their makers describe them, unchanged, in both engines: meshes, self-collision and all.
+
+The variable HRPSIM_ROBOTS names folders with MJCF files, separated as paths are. Every file with a
+floor and a free base is taken. No motor acts. The robot stands as the file places it, falls in the
+air, and lies in a heap.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from evidence.benchmarks.registry import Case
+from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.timing import Effort, Subject
+from hrpsim import HrpsimError, ModelWarning, World, load_world
+
+VARIABLE = "HRPSIM_ROBOTS"
+STEPS = 200  # of a turn, the first of which lists pairs again
+HIGHER, FALL, HEAP = 5.0, 0.4, 1.5  # how much the robot in the air is higher [m], times [s]
+
+
+class Ours:
+    """A file in hrpsim: its world, and states to return to."""
+
+    def __init__(self, path: Path):
+        self.world = load_world(path)
+
+    def raise_base(self) -> None:
+        """Move the robot up."""
+        (robot,) = self.world.robots.values()
+        q = robot.q.copy()
+        q[2] += HIGHER
+        robot.q = q
+
+    def advance(self, duration: float) -> None:
+        """Simulate so long [s]."""
+        self.world.step(round(duration / self.world.time_step))
+
+    def contacts(self) -> int:
+        """Return how many contact points the last step had."""
+        return self.world.stats.contact_count
+
+    def subject(self) -> Subject:
+        """Return steps from the present state on, again and again."""
+        state, world = self.world.snapshot(), self.world
+        return Subject("hrpsim", world.step, True, lambda: world.restore(state), STEPS)
+
+
+class Theirs:
+    """A file in MuJoCo, with its own settings."""
+
+    def __init__(self, path: Path):
+        import mujoco
+
+        self.engine = mujoco
+        self.model = mujoco.MjModel.from_xml_path(str(path))
+        self.data = mujoco.MjData(self.model)
+
+    def raise_base(self) -> None:
+        """Move the robot up."""
+        self.data.qpos[2] += HIGHER
+
+    def advance(self, duration: float) -> None:
+        """Simulate so long [s]."""
+        self.engine.mj_step(self.model, self.data, round(duration / self.model.opt.timestep))
+
+    def contacts(self) -> int:
+        """Return how many contact points the last step had."""
+        return int(self.data.ncon)
+
+    def subject(self) -> Subject:
+        """Return steps from the present state on, again and again."""
+        step, model, data, set_state = (
+            self.engine.mj_step, self.model, self.data, self.engine.mj_setState,
+        )  # fmt: skip
+        all_of_it = self.engine.mjtState.mjSTATE_INTEGRATION
+        state = np.empty(self.engine.mj_stateSize(model, all_of_it))
+        self.engine.mj_getState(model, data, state, all_of_it)
+        return Subject(
+            "mujoco",
+            lambda n: step(model, data, n),
+            False,
+            lambda: set_state(model, data, state, all_of_it),
+            STEPS,
+        )
+
+
+def files() -> list[Path]:
+    """Return the MJCF files of the folders that have a floor and a free base."""
+    found = []
+    for folder in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
+        for path in sorted(Path(folder).rglob("*.xml")):
+            text = path.read_text(encoding="utf-8", errors="replace")
+            for name in re.findall(r'<include file="([^"]+)"', text):
+                other = path.parent / name
+                text += other.read_text(errors="replace") if other.is_file() else ""
+            if 'type="plane"' in text and re.search(r'<freejoint|type="free"', text):
+                found.append(path)
+    return found
+
+
+def opened(path: Path, result: CaseResult) -> list[Ours | Theirs]:
+    """Return a file in both engines, none if either refuses it, with a note why."""
+    made: list[Callable[[Path], Ours | Theirs]] = [Theirs, Ours]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            engines = [make(path) for make in made]
+    except (HrpsimError, ValueError) as error:
+        result.notes.append(f"{path.name} of {path.parent.name}, refused: {str(error)[:120]}")
+        return []
+    if not isinstance(engines[1].world, World) or len(engines[1].world.robots) != 1:
+        return []
+    return engines
+
+
+def run(result: CaseResult, effort: Effort) -> None:
+    """Measure every file standing, in the air and in a heap."""
+    ratios: dict[str, list[float]] = {"standing": [], "in the air": [], "in a heap": []}
+    for path in files():
+        for state in ratios:
+            engines = opened(path, result)
+            if not engines:
+                break
+            for engine in engines:
+                if state == "in the air":
+                    engine.raise_base()
+                wait = {"standing": 0.01, "in the air": FALL, "in a heap": HEAP}
+                engine.advance(wait[state])
+            name = f"{path.parent.name}/{path.stem}, {state}"
+            times = result.measure(name, [engine.subject() for engine in engines], effort)
+            best = {key: float(np.min(values)) for key, values in times.items()}
+            ratios[state].append(best["hrpsim"] / best["mujoco"])
+            counts = ", ".join(str(engine.contacts()) for engine in engines)
+            result.notes.append(f"{name}: contacts of mujoco and hrpsim {counts}")
+    for state, values in ratios.items():
+        if values:
+            worst = Claim(f"{state}: hrpsim's time over mujoco's, worst of all", max(values), 1.0)
+            result.claims += [worst]
+    if not files():
+        result.notes.append(f"no robots: {VARIABLE} names no folder with MJCF files")
+
+
+CASE = Case("Robots of their makers", run)

@@ -1,0 +1,210 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A step of 10 to 1000 cubes on the floor: heaped up, and scattered."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evidence.benchmarks.engines.bullet_scenes import bullet_cubes, bullet_module
+from evidence.benchmarks.engines.dart_scenes import dart_cubes, dart_module
+from evidence.benchmarks.figures import draw_against_size
+from evidence.benchmarks.registry import Case
+from evidence.benchmarks.results import CaseResult, Claim, fit
+from evidence.benchmarks.timing import Effort, Subject
+from evidence.experiments.framework.engines import mujoco_module
+from hrpsim import Box, World
+
+EDGE, MASS, FRICTION = 0.1, 1.0, 0.5
+COUNTS = (10, 30, 100, 300, 1000)
+OURS = "hrpsim"
+SLOWEST = 0.008  # [s] of a step: a slower engine does not get larger piles
+WARM, LONGEST_WARM_UP = 20, 2.0  # steps; [s]
+_GAP = 0.18
+
+
+def let_go(count: int):
+    """Return positions (n, 3) and quaternions (n, 4) of cubes above the floor, turned at random."""
+    random = np.random.default_rng(1)
+    side = max(round((count / 2) ** (1 / 3)), 2)
+    k = np.arange(count)
+    grid = np.column_stack([k % side, k // side % side, k // side**2]).astype(float)
+    grid[:, :2] -= 0.5 * (side - 1)
+    positions = _GAP * grid + random.uniform(-0.01, 0.01, (count, 3)) + [0.0, 0.0, 0.1]
+    quaternions = random.normal(size=(count, 4))
+    return positions, quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
+
+
+def heap(count: int, time_step: float = 5e-3, seconds: float = 3.0):
+    """Return positions (n, 3) and quaternions (n, 4) of cubes dropped at random onto a heap.
+
+    Ours finds them, with long steps; what is left of their motion is not passed on.
+    """
+    world = our_cubes(*let_go(count), time_step)
+    world.step(int(seconds / time_step))
+    bodies = world.bodies.values()
+    return np.array([b.position for b in bodies]), np.array([b.orientation for b in bodies])
+
+
+def scattered(count: int):
+    """Return positions and quaternions of cubes that lie on the floor, apart from each other."""
+    side = int(np.ceil(np.sqrt(count)))
+    k = np.arange(count)
+    positions = np.column_stack([0.2 * (k % side), 0.2 * (k // side), np.full(count, EDGE / 2)])
+    return positions, np.tile([0.0, 0.0, 0.0, 1.0], (count, 1))
+
+
+def our_cubes(positions, quaternions, time_step: float = 1e-3, **options) -> World:
+    """Return our world with the cubes at rest, with these other options of `World`."""
+    world = World(time_step, sleeping=False, **options)
+    world.set_friction("default", "default", static=FRICTION)
+    world.add_ground()
+    for p, o in zip(positions, quaternions):
+        world.add_body(Box((EDGE,) * 3), MASS, position=p, orientation=o)
+    return world
+
+
+def mujoco_cubes(mujoco, positions, quaternions, solver: str):
+    """Return (step(n), deepest(), places()) of the cubes in MuJoCo, elliptic cone."""
+
+    def numbers(values) -> str:
+        return " ".join(f"{value:.17g}" for value in values)
+
+    half = EDGE / 2
+    bodies = [
+        f'<body pos="{numbers(p)}" quat="{numbers(np.roll(o, 1))}"><freejoint/>'
+        f'<geom type="box" size="{half} {half} {half}" mass="{MASS}"/></body>'
+        for p, o in zip(positions, quaternions)
+    ]
+    model = mujoco.MjModel.from_xml_string(
+        f'<mujoco><option timestep="1e-3" gravity="0 0 -9.80665" cone="elliptic" '
+        f'solver="{solver}"/><default><geom friction="{FRICTION} 0 0" condim="3"/></default>'
+        f'<size memory="2G"/><worldbody><geom type="plane" size="0 0 1"/>{"".join(bodies)}'
+        "</worldbody></mujoco>"
+    )
+    data = mujoco.MjData(model)
+
+    def deepest():
+        return float(max(-data.contact.dist.min(), 0.0)) if data.ncon else 0.0
+
+    def places():
+        return data.qpos.reshape(-1, 7)[:, :3].copy()
+
+    return lambda n: mujoco.mj_step(model, data, nstep=n), deepest, places
+
+
+class Cubes:
+    """Cubes in an engine, warmed up by so many steps."""
+
+    def __init__(self, name: str, step, deepest, places, warm: int, effort: Effort):
+        self.name, self.step, self.deepest, self.places = name, step, deepest, places
+        began = effort.clock()
+        for _ in range(warm):
+            step(1)
+            if effort.clock() - began > LONGEST_WARM_UP:
+                break
+
+    def exact(self) -> dict:
+        """Return the deepest penetration, and the speed that a step leaves; at rest both are 0."""
+        before = self.places()
+        self.step(1)
+        moved = np.linalg.norm(self.places() - before, axis=1)
+        return {
+            "penetration [m]": float(self.deepest()),
+            "speed, rms [m/s]": float(np.sqrt((moved**2).mean())) / 1e-3,
+        }
+
+
+def engines(positions, quaternions, slow: set, effort: Effort):
+    """Return (our world, Cubes of every engine that is installed and not in `slow`)."""
+    world = our_cubes(positions, quaternions)
+
+    def our_places():
+        return np.array([body.position for body in world.bodies.values()])
+
+    makers = {OURS: lambda: (world.step, lambda: world.stats.max_penetration, our_places)}
+    if (mujoco := mujoco_module()) is not None:
+        for solver in ("CG", "Newton"):
+            makers[f"mujoco {solver}"] = lambda solver=solver: mujoco_cubes(
+                mujoco, positions, quaternions, solver
+            )
+    scene = (EDGE, MASS, positions, quaternions, FRICTION)
+    if (pybullet := bullet_module()) is not None:
+        makers["bullet"] = lambda: bullet_cubes(pybullet, *scene)
+    if (dart := dart_module()) is not None:
+        makers["dart"] = lambda: dart_cubes(dart, *scene)
+        makers["dart, sleeping"] = lambda: dart_cubes(dart, *scene, sleeping=True)
+    warm = {name: 600 if name == "dart, sleeping" else WARM for name in makers}
+    return world, [
+        Cubes(name, *make(), warm[name], effort)
+        for name, make in makers.items()
+        if name not in slow
+    ]
+
+
+def run(result: CaseResult, effort: Effort) -> None:
+    """Time every engine in turn, heap by heap; those that get too slow end there."""
+    counts, rows = (10, 100) if effort.quick else COUNTS, []
+    for scene, make in (("heap", heap), ("scattered", scattered)):
+        slow: set[str] = set()
+        times: dict[str, list] = {}
+        for count in counts:
+            world, found = engines(*make(count), slow, effort)
+            subjects = [Subject(c.name, c.step, ours=c.name == OURS) for c in found]
+            new = result.measure(
+                f"{scene} of {count}",
+                subjects,
+                effort,
+                lambda found=found: {cubes.name: cubes.exact() for cubes in found},
+            )
+            rows.append(_our_row(f"{scene} of {count}", world, float(np.median(new[OURS]))))
+            for name, values in new.items():
+                times.setdefault(name, []).append(values)
+            slow |= {name for name in new if np.median(new[name]) > SLOWEST and name != OURS}
+        for name, values in times.items():
+            if len(values) > 1:
+                measured = counts[: len(values)]
+                result.fits.append(fit(f"{name}, {scene}", "cubes", measured, values, name == OURS))
+        exponent = next(f.exponent for f in result.fits if f.subject == f"{OURS}, {scene}")
+        result.claims.append(Claim(f"exponent of ours, {scene}", exponent, 1.0))
+    head = ["ours", "contacts", "sweeps", "residual [m/s]", "ns a contact", "and sweep"]
+    result.extra.append((head, rows))
+    result.notes += [
+        f"cubes of {EDGE} m and {MASS:g} kg, friction {FRICTION}, 1 ms; the heap is dropped at "
+        "random and comes to rest in our world, then all engines begin there at rest",
+        f"engines whose step takes longer than {1e3 * SLOWEST:g} ms are not asked for more cubes",
+        "dart keeps to 1000 contacts in all, with a warning, and leaves others out; sleeping is "
+        "its default, measured after 0.6 s of rest",
+        "Bullet in maximal coordinates, 50 iterations; each engine's penetration as it finds it",
+        "speed: of all centres in the step after timing, 0 in truth; the others begin where ours "
+        "rests, so that soft contacts still give way",
+    ]
+
+
+def _our_row(scene: str, world, seconds: float) -> list[str]:
+    """Return what our solver did in a step, on average over twenty."""
+    sweeps, residuals = [], []
+    for _ in range(20):
+        world.step()
+        sweeps.append(world.stats.iterations)
+        residuals.append(world.stats.residual)
+    contacts = world.stats.contact_count
+    return [
+        scene,
+        str(contacts),
+        f"{np.mean(sweeps):.1f}",
+        f"{np.max(residuals):.1e}",
+        f"{1e9 * seconds / contacts:.0f}",
+        f"{1e9 * seconds / (contacts * np.mean(sweeps)):.0f}",
+    ]
+
+
+def draw(result: CaseResult, figure) -> None:
+    """Heaps on the left, scattered cubes on the right."""
+    for axes, scene in zip(figure.subplots(1, 2, sharey=True), ("heap", "scattered")):
+        sizes = {f"{scene} of {count}": float(count) for count in COUNTS}
+        draw_against_size(result, axes, sizes, f"cubes, {scene}")
+
+
+CASE = Case("Many cubes on the floor", run, draw)

@@ -1,0 +1,116 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A step of hrp2_like at rest on 8 to 128 contact points, and of MuJoCo, dart, Bullet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evidence.benchmarks.engines.bullet_scenes import LARGEST, BulletStanding, bullet_module
+from evidence.benchmarks.engines.dart_scenes import DartStanding, dart_module
+from evidence.benchmarks.engines.hrpsim_standing import CONVERGED, FORCED, SWEEPS, HrpsimStanding
+from evidence.benchmarks.engines.mujoco_standing import SOLVERS, MujocoStanding
+from evidence.benchmarks.figures import draw_against_size
+from evidence.benchmarks.registry import Case
+from evidence.benchmarks.results import CaseResult, Claim, fit, median_ratio
+from evidence.benchmarks.standing_engine import StandingEngine, exactness
+from evidence.benchmarks.timing import Effort, Subject
+from evidence.experiments.framework.engines import mujoco_module
+from evidence.experiments.scenes.standing import GRIDS, humanoid
+
+OURS = (CONVERGED, FORCED)
+AIM = 10.0  # [us]
+CHOREONOID = 23.0  # measured on the development machine, in other runs than ours [us]
+LEAD = 2.5
+GROWTH = 3.5
+SETTLE_STEPS = {"mujoco": 2000, "dart": 600, "bullet": 500}
+
+
+def engines(points: int) -> list[StandingEngine]:
+    """Return every engine with the robot at rest; those that are not installed are left out."""
+    model = humanoid(points)
+    found: list = [HrpsimStanding(model), HrpsimStanding(model, FORCED, SWEEPS, solver="iterative")]
+    q, _ = found[0].state()
+    if (mujoco := mujoco_module()) is not None:
+        found += [MujocoStanding(mujoco, model, q, solver) for solver in SOLVERS]
+    rigid = humanoid(points, bush=False)
+    q, _ = HrpsimStanding(rigid).state()
+    if (dart := dart_module()) is not None:
+        found.append(DartStanding(dart, rigid, q))
+    if points <= LARGEST and (pybullet := bullet_module()) is not None:
+        found.append(BulletStanding(pybullet, rigid, q))
+    for engine in found:
+        engine.step(SETTLE_STEPS.get(engine.name.split()[0], 20))
+    return found
+
+
+def run(result: CaseResult, effort: Effort) -> None:
+    """Time every engine in turn at every number of contact points."""
+    counts = (8, 64) if effort.quick else tuple(GRIDS)
+    times = {}
+    for points in counts:
+        found = engines(points)
+        subjects = [Subject(e.name, e.step, ours=e.name in OURS) for e in found]
+        times[points] = result.measure(
+            f"{points} points",
+            subjects,
+            effort,
+            lambda found=found: {engine.name: exactness(engine) for engine in found},
+        )
+        for engine in found:
+            if isinstance(engine, BulletStanding):
+                engine.close()
+    for name in times[8]:
+        measured = [p for p in counts if name in times[p]]
+        values = [times[p][name] for p in measured]
+        result.fits.append(fit(name, "contact points", measured, values, ours=name in OURS))
+    _claims(result, times)
+    result.notes += [
+        "36 joints and a free base, rubber bushes, servos, 1 ms, semi-implicit; one call per many "
+        "steps, for dart and Bullet a call from Python each step",
+        "converged: our residual is below 1e-6 g dt = 1e-8 m/s; 120 sweeps: whether needed or not",
+        "contact speed, one formula for all: how fast a point still moves after a step, of those "
+        "that bear load within 99 % of their friction and therefore should stick",
+        "dart and Bullet: rigid feet, 30 joints, for Bullet has no joint springs and dart's robot "
+        "falls on these bushes within two seconds; servos are joint springs in dart, constraint "
+        f"motors in Bullet, which cannot load more than {LARGEST} points",
+        "mujoco's contacts are soft; Bullet stands where 50 iterations leave it",
+        "dart and Bullet have a box for a floor; links without mass get a millionth of a kilogram",
+    ]
+
+
+def _claims(result: CaseResult, times: dict) -> None:
+    best = {p: float(t[CONVERGED].min()) for p, t in times.items()}
+    result.claims += [
+        Claim("8 points, converged, best turn [us]: the aim", 1e6 * best[8], AIM),
+        Claim(
+            "8 points: Choreonoid's 23 us (another run) / ours, best turn",
+            CHOREONOID / (1e6 * best[8]),
+            LEAD,
+            at_least=True,
+        ),
+        Claim(
+            "64 points / 8 points, converged",
+            float(np.median(times[64][CONVERGED]) / np.median(times[8][CONVERGED])),
+            GROWTH,
+        ),
+    ]
+    for points in (8, 64):
+        solvers = [name for name in times[points] if name.startswith("mujoco")]
+        if solvers:
+            fastest = min(solvers, key=lambda name: np.median(times[points][name]))
+            text = f"{points} points: mujoco's fastest ({fastest.split()[1]}) / ours, converged"
+            ratio = median_ratio(times[points], fastest, CONVERGED)
+            result.claims.append(Claim(text, ratio, LEAD, at_least=True))
+    exponent = next(f.exponent for f in result.fits if f.subject == CONVERGED)
+    result.claims.append(Claim("exponent of the cost over contact points", exponent, 1.0))
+
+
+def draw(result: CaseResult, figure) -> None:
+    """Times over contact points."""
+    sizes = {f"{p} points": float(p) for p in GRIDS}
+    draw_against_size(result, figure.subplots(), sizes, "contact points")
+
+
+CASE = Case("A step of hrp2_like, standing", run, draw)

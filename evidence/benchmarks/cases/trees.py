@@ -1,0 +1,130 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Chains and binary trees of 10 to 1000 joints: forward dynamics, and a whole step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evidence.benchmarks.cases import rigid_body_kernels as kernels
+from evidence.benchmarks.engines.pinocchio_algorithms import LOOP, PinocchioAlgorithms
+from evidence.benchmarks.figures import draw_against_size
+from evidence.benchmarks.registry import Case
+from evidence.benchmarks.results import CaseResult, Claim, fit
+from evidence.benchmarks.robots import mujoco_model
+from evidence.benchmarks.timing import Effort, Subject
+from evidence.experiments.framework.engines import mujoco_module, pinocchio_module
+from hrpsim import World, load_model
+from hrpsim.engine.dynamics.articulated import new_workspace
+
+SIZES = (10, 30, 100, 300, 1000)
+SHAPES = {"chain": lambda k: k - 1, "tree": lambda k: (k - 1) // 2}  # parent of link k
+PINOCCHIO_LARGEST = 100  # joints: its data take 0.9 GB at 300 and more than 12 GB at 1000
+STATES = 4
+OURS_ABA, OURS_STEP, MUJOCO = "hrpsim ABA", "hrpsim step", "mujoco step"
+
+
+def tree_urdf(shape: str, joints: int) -> str:
+    """Return URDF of links of 0.1 m and 1 kg on revolute joints about x, y, z in turn."""
+    inertia = '<inertia ixx="0.002" iyy="0.002" izz="0.002" ixy="0" ixz="0" iyz="0"/>'
+    parts = [
+        f'<link name="l{k}"><inertial><origin xyz="0.05 0 0"/><mass value="1"/>{inertia}'
+        "</inertial></link>"
+        for k in range(joints + 1)
+    ]
+    for k in range(1, joints + 1):
+        axis = ("1 0 0", "0 1 0", "0 0 1")[k % 3]
+        y = 0.03 * (-1) ** k if shape == "tree" else 0.0
+        parts.append(
+            f'<joint name="j{k}" type="revolute"><parent link="l{SHAPES[shape](k)}"/>'
+            f'<child link="l{k}"/><origin xyz="0.1 {y} 0"/><axis xyz="{axis}"/>'
+            '<limit lower="-3" upper="3" effort="100" velocity="100"/></joint>'
+        )
+    return f'<robot name="{shape}">{"".join(parts)}</robot>'
+
+
+def random_states(model) -> list[np.ndarray]:
+    """Return q, v, tau, dv of a free base and joints near straight."""
+    random = np.random.default_rng(1)
+    q = np.tile(model.neutral(), (STATES, 1))
+    q[:, 7:] = random.uniform(-0.3, 0.3, (STATES, model.nq - 7))
+    v, tau, dv = random.normal(size=(3, STATES, model.nv)) * 0.1
+    tau[:, :6] = 0.0
+    return [q, v, tau, dv]
+
+
+def run(result: CaseResult, effort: Effort) -> None:
+    """Time forward dynamics and steps of every tree in turn, fit exponents."""
+    pinocchio, mujoco = pinocchio_module(), mujoco_module()
+    sizes = (10, 100, 1000) if effort.quick else SIZES
+    times: dict[tuple[str, str], list] = {}
+    for shape in SHAPES:
+        for size in sizes:
+            model = load_model(tree_urdf(shape, size))
+            q, v, tau, dv = random_states(model)
+            found = [_our_aba(model, q, v, tau)]
+            if pinocchio is not None and size <= PINOCCHIO_LARGEST:
+                found += PinocchioAlgorithms(pinocchio, model, q, v, tau, dv).subjects("ABA")[:1]
+            steps = [_our_step(model, q[0])]
+            if mujoco is not None:
+                steps.append(_mujoco_step(mujoco, model, q[0]))
+            for what, subjects in (("ABA", found), ("step", steps)):
+                new = result.measure(f"{shape} of {size} joints, {what}", subjects, effort)
+                for name, values in new.items():
+                    times.setdefault((shape, name), []).append(values)
+    for (shape, name), values in times.items():
+        if name in (OURS_ABA, OURS_STEP, LOOP, MUJOCO):
+            ours = name.startswith("hrpsim")
+            few = sizes[: len(values)]
+            result.fits.append(fit(f"{name}, {shape}", "joints", few, values, ours))
+            if ours:
+                exponent = result.fits[-1].exponent
+                result.claims.append(Claim(f"exponent of {name}, {shape}", exponent, 1.0))
+    result.notes += [
+        "free base, no contact, falling; ABA with kinematics over four states in turn, pinocchio "
+        "in its own loop over them; a step with sensors and integration",
+        "pinocchio's data take 0.9 GB at 300 joints and more than 12 GB at 1000: left out there",
+        "mujoco factorises the mass matrix: its work grows with the depth of the tree",
+    ]
+
+
+def _our_aba(model, q, v, tau) -> Subject:
+    space, out = new_workspace(model.system), np.zeros((STATES, model.nv))
+    return Subject(OURS_ABA, lambda n: kernels.run_aba(space, q, v, tau, n, out), ours=True)
+
+
+def _our_step(model, q) -> Subject:
+    world = World()
+    world.add_robot(model, q=q)
+    start = world.snapshot()
+    return Subject(OURS_STEP, world.step, True, lambda: world.restore(start), most=200)
+
+
+def _mujoco_step(mujoco, model, q) -> Subject:
+    mj = mujoco_model(mujoco, model)
+    mj.opt.timestep, mj.opt.gravity[2] = 1e-3, -9.80665
+    mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    data = mujoco.MjData(mj)
+    start = data.qpos.copy()
+    for k in range(1, mj.njnt):
+        start[mj.jnt_qposadr[k]] = q[model.joint(mj.joint(k).name).q_index]
+
+    def reset():
+        data.qpos[:], data.qvel[:] = start, 0.0
+
+    return Subject(MUJOCO, lambda n: mujoco.mj_step(mj, data, nstep=n), reset=reset, most=200)
+
+
+def draw(result: CaseResult, figure) -> None:
+    """Chains on the left, trees on the right."""
+    for axes, shape in zip(figure.subplots(1, 2, sharey=True), SHAPES):
+        sizes = {
+            f"{shape} of {size} joints, {what}": float(size)
+            for size in SIZES
+            for what in ("ABA", "step")
+        }
+        draw_against_size(result, axes, sizes, f"joints of a {shape}")
+
+
+CASE = Case("Chains and trees", run, draw)

@@ -1,0 +1,117 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contact problems of moving scenes as dense matrices, for our solvers and for others'.
+
+Find impulses l of contacts, by Coulomb's law, with the velocities v = W l + b. The error of l is
+what the velocity of a row would change by if it alone were solved again [m/s].
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim import World
+from hrpsim.engine.compile.compiled import entry_point, kernel
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.step.rows.constrain import solve_rows
+from hrpsim.engine.step.scene.status import DONE
+from hrpsim.world.arrays.change import grow
+from hrpsim.world.contact_problem import write_contact_matrix
+from hrpsim.world.prepared_step import prepared
+
+
+class ContactProblem(NamedTuple):
+    """m contacts, three rows each: normal, x, y."""
+
+    W: np.ndarray  # (3m, 3m) Delassus matrix J M^-1 J^T
+    b: np.ndarray  # (3m,) velocity without contacts, minus the target [m/s]
+    friction: np.ndarray  # (m,)
+
+    def error(self, impulses: np.ndarray) -> float:
+        """Return how far impulses (3m,) [Ns] are from the laws [m/s]."""
+        inverse_mass = np.diag(self.W).reshape(-1, 3).copy()
+        inverse_mass[:, 1:] = inverse_mass[:, 1:].max(
+            axis=1, keepdims=True
+        )  # friction is solved with one step
+        l = impulses.reshape(-1, 3)
+        wanted = l - (self.W @ impulses + self.b).reshape(-1, 3) / inverse_mass
+        normal = np.maximum(wanted[:, 0], 0.0)
+        size, limit = np.hypot(wanted[:, 1], wanted[:, 2]), self.friction * l[:, 0]
+        part = np.where(size > limit, limit / np.maximum(size, 1e-300), 1.0)
+        wanted = np.column_stack([normal, part[:, None] * wanted[:, 1:]])
+        return float((np.abs(wanted - l) * inverse_mass).max())
+
+    def is_independent(self) -> bool:
+        """Whether no row depends on others, so that velocities have one impulse each."""
+        values = np.linalg.eigvalsh(self.W)
+        return bool(values[0] > 1e-9 * values[-1])
+
+
+@kernel
+def _solve(scene):
+    """Solve the rows from no impulses, as if no step had been before."""
+    for number in range(scene.counts[0].row_count):
+        scene.rows.rows[number].impulse = 0.0
+    for c in range(scene.counts[0].contact_count):
+        scene.collision.contacts[c].by_newton = 0
+    return solve_rows(scene)
+
+
+class Prepared:
+    """A copy of a world just before the solution of its next step, all by one solver."""
+
+    def __init__(self, world: World, solver: str):
+        self._world = world.copy()
+        self._world.add_solver_rule(solver, kind="contact")
+        self._free = prepared(self._world).constrained.velocity.copy()
+
+    def problem(self) -> ContactProblem | None:
+        """Return the problem of its contacts; None if there are none, or rows besides."""
+        scene = self._world.scene
+        counts = scene.counts[0]
+        count = int(counts["row_count"])
+        if count == 0 or count != 3 * counts["contact_count"]:
+            return None
+        W, b = np.zeros((count, count)), np.zeros(count)
+        scene.constrained.velocity[: len(self._free)] = self._free
+        write_contact_matrix(Reference(scene), np.zeros_like(self._free), W, b)
+        friction = scene.rows.rows["friction"][:count:3].copy()
+        return ContactProblem(0.5 * (W + W.T), b, friction)
+
+    def solve(self, tolerance: float, sweep_limit: int = 100_000) -> tuple[np.ndarray, float]:
+        """Return the impulses (3m,) and the processor time that they took [s]."""
+        while True:
+            scene = self._world.scene
+            scene.settings["tolerance"], scene.settings["sweep_limit"] = tolerance, sweep_limit
+            scene.islands.ranges["new_count"] = 0  # which would allow more sweeps
+            scene.constrained.velocity[: len(self._free)] = self._free
+            reference = Reference(scene)
+            run = entry_point(_solve, reference)
+            begin = time.process_time()
+            status = run(reference)
+            spent = time.process_time() - begin
+            if status == DONE:
+                count = scene.counts[0]["row_count"]
+                return scene.rows.rows["impulse"][:count].copy(), spent
+            self._world._scenes.present = grow(scene, status)
+
+
+def problems(
+    build: Callable[[], World], first: int, stride: int, count: int, most: int
+) -> Iterator[tuple[World, ContactProblem]]:
+    """Yield so many states with up to `most` contacts, each `stride` steps, and their problems."""
+    world = build()
+    world.step(first)
+    found = looked = 0
+    while found < count and looked < 20 * count:
+        problem = Prepared(world, "auto").problem()
+        if problem is not None and len(problem.friction) <= most:
+            found += 1
+            yield world, problem
+        looked += 1
+        world.step(stride)

@@ -1,0 +1,184 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The scenes in dart: standing robot, pile of cubes, beam. Default (Dantzig) contact solver."""
+
+from __future__ import annotations
+
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from evidence.benchmarks.engines.urdf import plain_urdf
+from evidence.benchmarks.standing_engine import FRICTION, Touching
+
+NAME = "dart"
+
+
+def dart_module():
+    """Return the module dartpy, or None if it is not installed."""
+    try:
+        import dartpy
+    except ImportError:
+        return None
+    return dartpy
+
+
+def new_world(dart, time_step: float, gravity=(0.0, 0.0, -9.80665), sleeping=False):
+    world = dart.simulation.World()
+    deactivation = world.getDeactivationOptions()
+    deactivation.mEnabled = sleeping
+    world.setDeactivationOptions(deactivation)
+    world.setTimeStep(time_step)
+    world.setGravity(list(gravity))
+    detector = dart.collision.BulletCollisionDetector()  # FCL's boxes give it fewer points
+    world.getConstraintSolver().setCollisionDetector(detector)
+    return world
+
+
+def isometry(dart, position, quaternion=(0.0, 0.0, 0.0, 1.0)):
+    pose = dart.math.Isometry3()
+    pose.set_translation(list(position))
+    pose.set_rotation(Rotation.from_quat(quaternion).as_matrix())
+    return pose
+
+
+def _add_floor(dart, world, friction: float) -> None:
+    floor = dart.dynamics.Skeleton("floor")
+    joint, body = floor.createWeldJointAndBodyNodePair()
+    shape = body.createShapeNode(dart.dynamics.BoxShape([40.0, 40.0, 0.2]))
+    shape.createCollisionAspect()
+    shape.createDynamicsAspect()
+    shape.getDynamicsAspect().setFrictionCoeff(friction)
+    joint.setTransformFromParentBodyNode(isometry(dart, (0.0, 0.0, -0.1)))
+    world.addSkeleton(floor)
+
+
+def state_of(robot, joints, model):
+    """Return q and v of a skeleton; `joints` pairs dart's with those of the model."""
+    q, v = np.zeros(model.nq), np.zeros(model.nv)
+    base = robot.getBodyNode(0)
+    pose = base.getWorldTransform()
+    R = np.array(pose.rotation())
+    q[:3], q[3:7] = pose.translation(), Rotation.from_matrix(R).as_quat()
+    v[:3], v[3:6] = R.T @ base.getLinearVelocity(), R.T @ base.getAngularVelocity()
+    for joint, ours in joints:
+        q[ours.q_index], v[ours.v_index] = joint.getPosition(0), joint.getVelocity(0)
+    return q, v
+
+
+class DartStanding:
+    """Rigid feet; servos are dart's joint springs, which it integrates implicitly."""
+
+    def __init__(self, dart, model, q):
+        self.name, self.model = NAME, model
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "robot.urdf"
+            path.write_text(plain_urdf(model.urdf), encoding="utf-8")
+            self.robot = dart.utils.DartLoader().parseSkeleton(str(path))
+        self._joints = []
+        for k in range(1, self.robot.getNumJoints()):
+            joint = self.robot.getJoint(k)
+            if joint.getNumDofs() == 1:
+                self._joints.append((joint, model.joint(joint.getName())))
+        for joint, ours in self._joints:
+            kp, kd = model.gains.get(ours.name, (0.0, 0.0))
+            joint.setSpringStiffness(0, kp)
+            joint.setDampingCoefficient(0, kd + model.system.damping[ours.v_index])
+            joint.setPosition(0, q[ours.q_index])
+        self.aim(q)
+        turn = Rotation.from_quat(q[3:7]).as_rotvec()
+        self.robot.getJoint(0).setPositions(np.concatenate([turn, q[:3]]))
+        for k in range(self.robot.getNumBodyNodes()):
+            for shape in self.robot.getBodyNode(k).getShapeNodes():
+                if shape.getDynamicsAspect() is not None:
+                    shape.getDynamicsAspect().setFrictionCoeff(FRICTION)
+        self.world = new_world(dart, 1e-3)
+        _add_floor(dart, self.world, FRICTION)
+        self.world.addSkeleton(self.robot)
+
+    def step(self, count: int) -> None:
+        """Do so many steps, each a call."""
+        for _ in range(count):
+            self.world.step()
+
+    def aim(self, q) -> None:
+        """Move the rest positions."""
+        for joint, ours in self._joints:
+            joint.setRestPosition(0, q[ours.q_index])
+
+    def state(self):
+        """Return q and v."""
+        return state_of(self.robot, self._joints, self.model)
+
+    def touching(self) -> Touching:
+        """Return the contacts of the last step; forces are turned so that the floor pushes up."""
+        contacts = self.world.getLastCollisionResult().getContacts()
+        forces = np.array([c.force for c in contacts]).reshape(-1, 3)
+        forces *= np.sign(forces[:, 2:]) + (forces[:, 2:] == 0.0)
+        return Touching(
+            np.array([c.point for c in contacts]).reshape(-1, 3),
+            np.array([c.penetrationDepth for c in contacts]),
+            forces,
+        )
+
+
+def dart_cubes(dart, edge, mass, positions, quaternions, friction, sleeping=False):
+    """Return (step(n), deepest(), places()) of cubes on the floor, each a skeleton of its own.
+
+    deepest() is the deepest penetration of any contact [m], places() the centres (n, 3) [m].
+    With `sleeping`, cubes that rest for half a second are left alone, which is dart's default.
+    """
+    world = new_world(dart, 1e-3, sleeping=sleeping)
+    _add_floor(dart, world, friction)
+    bodies = [
+        _add_cube(dart, world, edge, mass, p, o, friction, f"cube{k}")
+        for k, (p, o) in enumerate(zip(positions, quaternions))
+    ]
+
+    def step(count):
+        for _ in range(count):
+            world.step()
+
+    def deepest():
+        contacts = world.getLastCollisionResult().getContacts()
+        return max((c.penetrationDepth for c in contacts), default=0.0)
+
+    return step, deepest, lambda: _places(bodies)
+
+
+def _places(bodies) -> np.ndarray:
+    return np.array([body.getWorldTransform().translation() for body in bodies])
+
+
+def _add_cube(dart, world, edge, mass, position, quaternion, friction, name):
+    skeleton = dart.dynamics.Skeleton(name)
+    joint, body = skeleton.createFreeJointAndBodyNodePair()
+    shape = body.createShapeNode(dart.dynamics.BoxShape([edge] * 3))
+    if friction > 0.0:
+        shape.createCollisionAspect()
+        shape.createDynamicsAspect()
+        shape.getDynamicsAspect().setFrictionCoeff(friction)
+    body.setInertia(dart.dynamics.Inertia(mass, [0, 0, 0], np.eye(3) * mass * edge**2 / 6.0))
+    turn = Rotation.from_quat(quaternion).as_rotvec()
+    joint.setPositions(np.concatenate([turn, position]))
+    world.addSkeleton(skeleton)
+    return body
+
+
+def dart_beam(dart, edge: float, mass: float, time_step: float, positions, gravity):
+    """Return (world, positions()) of cubes welded in a row, the first to the world."""
+    world = new_world(dart, time_step, gravity)
+    ends = (0.0, 0.0, 0.0, 1.0)
+    bodies = [
+        _add_cube(dart, world, edge, mass, p, ends, 0.0, f"cube{k}")
+        for k, p in enumerate(positions)
+    ]
+    solver = world.getConstraintSolver()
+    solver.addConstraint(dart.constraint.WeldJointConstraint(bodies[0]))
+    for a, b in pairwise(bodies):
+        solver.addConstraint(dart.constraint.WeldJointConstraint(a, b))
+    return world, lambda: _places(bodies)

@@ -1,0 +1,267 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Humanoids of many makers on a level floor, under their servos: in our world and in MuJoCo."""
+
+from __future__ import annotations
+
+import copy
+import time
+import warnings
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from evidence.benchmarks.cases.swaying_step import CONTROL_PERIOD
+from evidence.benchmarks.walkers.mujoco_walk import (
+    MujocoLoop,
+    MujocoRobot,
+    add_servo,
+    compiled,
+    put_on_floor,
+)
+from hrpsim import Model, ModelWarning, World, load_model
+from hrpsim.commands.walk_robot import parameters_of, robot_in_world
+from hrpsim.control import BipedOptions, ControlLoop, PreparedBiped, Walk, prepare_biped
+from hrpsim.control.pattern.support_polygon import sole_outline
+from hrpsim.world.fall import FallWatch
+
+TIME_STEP = 0.001  # [s]
+SWING = 2000  # steps of one period of swaying
+REST = 5000  # steps before it
+PATTERN = "forward"
+LOOP_GAINS = (2000.0, 40.0)  # of the motors of a robot with closed loops [Nm/rad, Nms/rad]
+HOME = "home"  # the keyframe of its posture
+
+
+class Stopwatch:
+    """Times a function's calls, and counts them."""
+
+    def __init__(self, function):
+        self.function, self.seconds, self.calls = function, 0.0, 0
+
+    def __call__(self, *arguments):
+        """Call it, and add what it took."""
+        begin = time.process_time()
+        self.function(*arguments)
+        self.seconds += time.process_time() - begin
+        self.calls += 1
+
+
+class Servoed:
+    """A robot whose targets are a posture, plus a sine of the same amplitude for all joints."""
+
+    def __init__(self, posture: np.ndarray):
+        self.posture, self.amplitude, self.k, self.engine = posture, 0.0, 0, self
+        self.step(REST)
+        self.start_height = self.height()
+
+    @property
+    def fallen(self) -> bool:
+        """Whether the base has come down by a fifth."""
+        return self.height() < 0.8 * self.start_height
+
+    def aim(self) -> None:
+        """Move the targets to the present phase."""
+        sine = np.sin(2.0 * np.pi * self.k / SWING)
+        self.k += CONTROL_PERIOD
+        self.command(self.posture + self.amplitude * sine)
+
+
+class OursServoed(Servoed):
+    """In our world; its joints may lose their dry friction."""
+
+    def __init__(self, world: World, names, friction: bool = True):
+        (self.robot,), self.world, self.names = world.robots.values(), world, names
+        if not friction:
+            self.robot.set_joint_properties(friction=0.0)
+        model = self.robot.model
+        super().__init__(self.robot.q[[model.joint(name).q_index for name in names]])
+        self._saved = world.snapshot()
+
+    def restart(self) -> None:
+        """Return to where it rested."""
+        self.world.restore(self._saved)
+        self.k = 0
+
+    def command(self, targets: np.ndarray) -> None:
+        """Give every servo its target [rad]."""
+        self.robot.command(positions=targets, names=self.names)
+
+    def step(self, count: int) -> None:
+        """Do so many steps."""
+        self.world.step(count)
+
+    def height(self) -> float:
+        """Return that of the base [m]."""
+        return float(self.robot.q[2])
+
+    def counts(self) -> tuple[int, int, int]:
+        """Return the last step's sweeps, factorisations and points."""
+        return counts_of(self.world)
+
+
+class MujocoServoed(Servoed):
+    """In MuJoCo; `data` has the targets of its posture."""
+
+    def __init__(self, mujoco, mj, data):
+        self.mujoco, self.mj, self.data = mujoco, mj, data
+        super().__init__(data.ctrl.copy())
+        self._saved = copy.copy(data)
+
+    def restart(self) -> None:
+        """Return to where it rested."""
+        self.mujoco.mj_copyData(self.data, self.mj, self._saved)
+        self.k = 0
+
+    def command(self, targets: np.ndarray) -> None:
+        """Give every servo its target [rad]."""
+        self.data.ctrl[:] = targets
+
+    def step(self, count: int) -> None:
+        """Do so many steps."""
+        self.mujoco.mj_step(self.mj, self.data, nstep=count)
+
+    def height(self) -> float:
+        """Return that of the base [m]."""
+        return float(self.data.qpos[2])
+
+    def counts(self) -> int:
+        """Return the last step's points."""
+        return self.data.ncon
+
+
+class OurWalk(ControlLoop):
+    """The walking controller on a biped in our world."""
+
+    def __init__(self, biped: PreparedBiped):
+        robot, self.watch = robot_in_world(biped, None), FallWatch()
+        robot.world.settle()
+        self.steps = robot.world.step = Stopwatch(robot.world.step)
+        super().__init__(robot, Walk(), {**parameters_of(biped), "pattern": PATTERN})
+
+    def tick(self) -> None:
+        """Do a period."""
+        super().tick()
+        q = self.robot.q
+        self.watch.add(q[2], tuple(q[3:7]))
+
+    def step_time(self) -> float:
+        """Return the mean time of a step [s]."""
+        return self.steps.seconds / (self.steps.calls * self.steps_per_period)
+
+    def counts(self) -> tuple[int, int, int]:
+        """Return the last step's sweeps, factorisations and points."""
+        return counts_of(self.robot.world)
+
+
+class MujocoWalk(MujocoLoop):
+    """The same controller in MuJoCo; the call from Python of each step is in its time."""
+
+    def __init__(self, robot: MujocoRobot):
+        super().__init__(robot, PATTERN)
+        self.watched = Stopwatch(robot.mujoco.mj_step)
+        robot.mujoco = SimpleNamespace(**vars(robot.mujoco) | {"mj_step": self.watched})
+
+    def step_time(self) -> float:
+        """Return the mean time of a step [s]."""
+        return self.watched.seconds / self.watched.calls
+
+    def counts(self) -> int:
+        """Return the last step's points."""
+        return self.robot.data.ncon
+
+
+def counts_of(world: World) -> tuple[int, int, int]:
+    """Return the sweeps, factorisations and points of the last step."""
+    stats = world.stats
+    return stats.iterations, stats.newton_factorisations, stats.contact_count
+
+
+def set_accuracy(mujoco, mj, accurate: bool) -> None:
+    """Have MuJoCo solve accurately, or as MuJoCo Playground does."""
+    if accurate:
+        mj.opt.iterations, mj.opt.ls_iterations, mj.opt.tolerance = 100, 50, 1e-12
+    else:
+        mj.opt.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
+        mj.opt.iterations, mj.opt.ls_iterations = 3, 5
+
+
+class OpenLegs:
+    """A biped of any description, as `hrpsim walk --robot` prepares it; its feet become boxes.
+
+    They have the length and width of its soles, in both engines alike. `own`: with its own feet.
+    """
+
+    def __init__(self, path: Path):
+        self.own = prepare_biped(path, BipedOptions(accept_nonphysical_inertia=True))
+        outline = sole_outline(self.own.model, self.own.soles[0])
+        (behind, right), (before, left) = outline.min(axis=0), outline.max(axis=0)
+        sole = (-behind, before, left - right)
+        options = BipedOptions(accept_nonphysical_inertia=True, sole=tuple(map(float, sole)))
+        self.biped = prepare_biped(path, options)
+        self.model, gains = self.biped.model, self.biped.model.gains
+        self.names = [n for n in self.model.joint_names if gains.get(n, (0.0,))[0] > 0.0]
+
+    def with_own_feet(self) -> OursServoed:
+        """Return it in our world as its file has it."""
+        return OursServoed(robot_in_world(self.own, None).world, self.names)
+
+    def ours(self, friction: bool = True) -> OursServoed:
+        """Return it in our world."""
+        return OursServoed(robot_in_world(self.biped, None).world, self.names, friction)
+
+    def in_mujoco(self, mujoco, accurate: bool) -> MujocoRobot:
+        """Return it in MuJoCo; ValueError for what MuJoCo does not take."""
+        robot = MujocoRobot(mujoco, self.biped, TIME_STEP, solref=2.0 * TIME_STEP)
+        set_accuracy(mujoco, robot.mj, accurate)
+        return robot
+
+    def theirs(self, mujoco, accurate: bool) -> MujocoServoed:
+        """Return it in MuJoCo, under its servos."""
+        robot = self.in_mujoco(mujoco, accurate)
+        return MujocoServoed(mujoco, robot.mj, robot.data)
+
+
+class ClosedLoops:
+    """An MJCF whose equalities close loops, in its keyframe `home`; its motors are servos."""
+
+    def __init__(self, path: Path, model: Model):
+        self.path, self.model, self.names = path, model, list(model.command_interfaces)
+
+    def ours(self, friction: bool = True) -> OursServoed:
+        """Return it in our world."""
+        world = World(time_step=TIME_STEP)
+        world.add_ground()
+        robot = world.add_robot(self.model, q=self.model.keyframes[HOME])
+        robot.set_gains(*LOOP_GAINS, self.names)
+        return OursServoed(world, self.names, friction)
+
+    def theirs(self, mujoco, accurate: bool) -> MujocoServoed:
+        """Return it in MuJoCo."""
+        spec = mujoco.MjSpec.from_file(str(self.path))
+        put_on_floor(mujoco, spec, 2.0 * TIME_STEP)
+        for equality in spec.equalities:
+            equality.solref[0] = 2.0 * TIME_STEP
+        for motor in list(spec.actuators):
+            spec.delete(motor)
+        for name in self.names:
+            add_servo(mujoco, spec, name, LOOP_GAINS)
+        mj = compiled(mujoco, spec, TIME_STEP)
+        set_accuracy(mujoco, mj, accurate)
+        data = mujoco.MjData(mj)
+        mujoco.mj_resetDataKeyframe(mj, data, mj.key(HOME).id)
+        data.ctrl[:] = [data.joint(name).qpos[0] for name in self.names]
+        return MujocoServoed(mujoco, mj, data)
+
+
+def described(path: Path) -> OpenLegs | ClosedLoops:
+    """Return the robot of a file; ModelError for one that neither stands nor has a posture."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        if path.suffix == ".xml":
+            model = load_model(path, base="free")
+            if model.connections:
+                return ClosedLoops(path, model)
+        return OpenLegs(path)

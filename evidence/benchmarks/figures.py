@@ -1,0 +1,70 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Figures of cases: times over sizes, on logarithmic axes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evidence.benchmarks.results import CaseResult
+from evidence.benchmarks.yardstick import NAME as YARDSTICK
+
+
+def draw_case(function, result: CaseResult, path: Path) -> None:
+    """Call function(result, figure) and write a PNG that is the same for the same data."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 4.2), layout="constrained", dpi=110)
+    FigureCanvasAgg(figure)
+    function(result, figure)
+    figure.savefig(path, metadata={"Software": None})
+
+
+def draw_against_size(result: CaseResult, axes, sizes: dict[str, float], size: str) -> None:
+    """Draw medians, with quartiles, over `sizes` of quantities, a line a subject."""
+    drawn = (m for m in result.measurements if m.quantity in sizes and m.subject != YARDSTICK)
+    subjects = list(dict.fromkeys(m.subject for m in drawn))
+    for k, subject in enumerate(subjects):
+        points = [m for m in result.measurements if m.subject == subject and m.quantity in sizes]
+        x = [sizes[m.quantity] for m in points]
+        y = [result.scale * m.times["median"] for m in points]
+        low = [result.scale * (m.times["median"] - m.times["low"]) for m in points]
+        high = [result.scale * (m.times["high"] - m.times["median"]) for m in points]
+        ours = points[0].ours
+        axes.errorbar(
+            x,
+            y,
+            yerr=[low, high],
+            color="C0" if ours else f"C{1 + k % 9}",
+            linestyle=("-", "--", "-.", ":")[k % 4] if ours else ":",
+            marker="o" if ours else "^",
+            ms=4,
+            lw=1.6 if ours else 1.0,
+            label=subject,
+        )
+    axes.set(xscale="log", yscale="log", xlabel=size, ylabel=f"time [{result.unit}]")
+    ticks = sorted(set(sizes.values()))
+    axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
+    axes.minorticks_off()
+    axes.grid(alpha=0.3, lw=0.5)
+    axes.legend(fontsize=7, frameon=False)
+
+
+def draw_bars(result: CaseResult, axes, quantities: list[str]) -> None:
+    """Draw medians of every subject as bars, a group a quantity."""
+    subjects = list(dict.fromkeys(m.subject for m in result.measurements))
+    shown = [one for one in subjects if any(result.of(quantity, one) for quantity in quantities)]
+    width = 0.8 / len(shown)
+    for k, subject in enumerate(shown):
+        found = [result.of(quantity, subject) for quantity in quantities]
+        x = [i + (k - 0.5 * (len(shown) - 1)) * width for i, m in enumerate(found) if m]
+        y = [result.scale * m.times["median"] for m in found if m]
+        colour = f"C{subjects.index(subject)}"  # the same in all pictures of a result
+        bars = axes.bar(x, y, width=0.9 * width, label=subject, color=colour)
+        axes.bar_label(bars, fmt="{:.3g}", fontsize=6, padding=1)  # the lowest are no higher than 0
+    axes.margins(y=0.1)
+    axes.set_xticks(range(len(quantities)), quantities, fontsize=8)
+    axes.set(ylabel=f"time [{result.unit}]")
+    axes.legend(fontsize=7, frameon=False)

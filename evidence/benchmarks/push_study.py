@@ -1,0 +1,130 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Pictures of config/push_study.yaml: python -m evidence.benchmarks.push_study STORE [PAGE]
+
+It reads the store of `hrpsim sweep`, draws into ../images, relative to PAGE
+(docs/explanation/push_study.md), and puts the tables between the page's marks. An incomplete store
+is refused.
+
+Impulses are drawn evenly between 0 and the largest one. Where a push of some heading, time and
+factors fells the robot from one impulse on, the share that survives times the largest impulse is
+then the mean of these impulses, those beyond the largest one counted as it: the width of the
+pushes that the walk survives.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hrpsim.sweeps.cells import DONE
+from hrpsim.sweeps.statistics import draw, draw_survival, levels, share
+from hrpsim.sweeps.store import open_store
+
+PAGE = Path(__file__).parents[2] / "docs/explanation/push_study.md"
+BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+IMPULSE, HEADING = "pushes.0.impulse", "pushes.0.heading"
+FEET = "robots.hrp2.xacro_arguments.bush", "robots.hrp2.xacro_arguments.bush_set"
+FACTORS = {
+    "friction.sole-floor.coefficient": "friction of sole and floor",
+    "delay.sensing": "delay of what is measured [periods of 5 ms]",
+    "controller.dcm_rate": "`dcm_rate` [1/s]",
+    "controller.torque_time": "`torque_time` [s]",
+    "pushes.0.begin": "begin of the push [s]",
+    HEADING: "heading of the push from x [rad]",
+}
+_NORMAL = 1.96  # quantile for 95 %
+
+
+def feet_of(found: Any) -> np.ndarray:
+    """Return the kind of foot in each cell."""
+    has_bushes, kind = (found[name].values for name in FEET)
+    return np.where(has_bushes == "true", kind, "rigid")
+
+
+def table_of_feet(found: Any, survived: np.ndarray, largest: float) -> list[str]:
+    """Return rows of the kinds of feet, which all walked the same points, against the first one."""
+    feet = feet_of(found)
+    names = list(dict.fromkeys(feet.tolist()))
+    lines = [
+        "| feet | cells | survived | 95 % interval | width [Ns] | wider than the first by [Ns] |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    by_feet = [survived[feet == name].astype(float) for name in names]
+    for name, outcomes in zip(names, by_feet, strict=True):
+        difference = outcomes - by_feet[0]
+        reach = _NORMAL * difference.std(ddof=1) / math.sqrt(len(difference))
+        more = f"{largest * difference.mean():+.1f} ± {largest * reach:.1f}"
+        lines.append(f"| {name} {_row(outcomes, largest)} | {more if difference.any() else ''} |")
+    return lines
+
+
+def table_of_factor(found: Any, name: str, survived: np.ndarray, largest: float) -> list[str]:
+    """Return rows of the values, or bins, of a factor."""
+    lines = [
+        f"| {FACTORS[name]} | cells | survived | 95 % interval | width [Ns] |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for label, chosen in levels(found[name].values):
+        lines.append(f"| {label} {_row(survived[chosen], largest)} |")
+    return lines
+
+
+def _row(survived: np.ndarray, largest: float) -> str:
+    found = share(survived)
+    interval = f"{found.low:.3f} to {found.high:.3f}"
+    return f"| {found.total} | {found.share:.3f} | {interval} | {largest * found.share:.1f}"
+
+
+def tables(found: Any) -> str:
+    """Return all tables as text of a page."""
+    failed = int((found["status"].values != DONE).sum())
+    if failed:
+        raise SystemExit(f"{failed} cells failed, or did not run: the study is not whole")
+    survived = found["fell"].values == 0.0
+    largest = float(np.ceil(found[IMPULSE].values.max()))
+    lines = [
+        f"{len(survived)} walks, impulses from 0 to {largest:g} Ns: {(~survived).sum()} falls.",
+        "",
+        *table_of_feet(found, survived, largest),
+    ]
+    for name in FACTORS:
+        lines += ["", *table_of_factor(found, name, survived, largest)]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Draw, and write the tables into the page."""
+    if len(sys.argv) not in (2, 3):
+        raise SystemExit(__doc__)
+    page = Path(sys.argv[2]) if len(sys.argv) > 2 else PAGE
+    found = open_store(sys.argv[1])
+    numbers = tables(found)
+    found = found.assign_coords(feet=("cell", feet_of(found)))
+    images = page.parent.parent / "images"
+    images.mkdir(exist_ok=True)
+    draw(found, images / "push_study_map.png", IMPULSE, HEADING)
+    draw(found, images / "push_study_impulse.png", IMPULSE)
+    draw_survival(found, images / "push_study_feet.png", "feet")
+    text = page.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    pictures = "\n\n".join(
+        f"![{what}](../images/push_study_{name}.png)"
+        for name, what in (
+            ("map", "probability of a fall by impulse and heading"),
+            ("impulse", "probability of a fall by impulse"),
+            ("feet", "how long walks last on each kind of foot"),
+        )
+    )
+    page.write_text(f"{before}{BEGIN}\n\n{numbers}\n\n{pictures}\n\n{END}{after}", encoding="utf-8")
+    print(page)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The cases by name, in the order in which they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+from evidence.benchmarks.results import CaseResult
+from evidence.benchmarks.timing import Effort
+
+_FILES = {
+    "algorithms": "rigid_body_algorithms",
+    "standing": "standing_step",
+    "swaying": "swaying_step",
+    "friction": "joint_friction",
+    "actuators": "actuators",
+    "humanoids": "humanoids",
+    "makers": "makers",
+    "trees": "trees",
+    "linearization": "linearization",
+    "piles": "piles",
+    "heaps": "falling_heaps",
+    "convergence": "convergence",
+    "everystep": "every_step",
+    "oracles": "oracles",
+    "contact_problems": "contact_problem_set",
+    "bin": "bin",
+    "beam": "beam",
+    "walking": "walking",
+    "batch": "batch",
+    "pairs": "collision_pairs",
+    "factorisation": "factorisation",
+    "reading": "reading",
+    "rays": "rays",
+    "cameras": "cameras",
+    "startup": "startup",
+    "ros": "ros_node_script",
+}
+NAMES = tuple(_FILES)
+LONG = (
+    "actuators",
+    "heaps",
+    "friction",
+    "linearization",
+    "humanoids",
+    "makers",
+    "ros",
+    "reading",
+    "rays",
+    "cameras",
+    "convergence",
+    "everystep",
+    "oracles",
+    "contact_problems",
+)  # run only when they are named
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case: what it is called in a heading, and how it is run and drawn.
+
+    draw(result, figure) returns nothing; None where there is nothing to draw.
+    """
+
+    title: str
+    run: Callable[[CaseResult, Effort], None]
+    draw: Callable | None = None
+    unit: str = "us"
+    scale: float = 1e6
+    cores: int = 1
+
+
+def case(name: str) -> Case:
+    """Return the case called `name`; KeyError for any other."""
+    return import_module(f"evidence.benchmarks.cases.{_FILES[name]}").CASE

@@ -1,0 +1,120 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Stored results: docs/benchmarks.json, and the measured part of docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from evidence.benchmarks.machine import describe
+from evidence.benchmarks.results import CaseResult
+from evidence.benchmarks.tables import case_lines
+from evidence.experiments.framework.engines import MUJOCO_FORM
+
+FORMAT = 1
+BEGIN = "<!-- measured: written by `make bench ARGS=--write` -->"
+END = "<!-- end of what is measured -->"
+
+
+def as_data(results: Sequence[CaseResult], *, quick: bool) -> dict:
+    """Return a run as what JSON can hold; times in seconds."""
+    cases = {}
+    for result in results:
+        cases[result.name] = {
+            "title": result.title,
+            "seconds": round(result.seconds, 1),
+            "failed": result.failed,
+            "measurements": [dataclasses.asdict(one) for one in result.measurements],
+            "fits": [dataclasses.asdict(one) for one in result.fits],
+            "claims": [dataclasses.asdict(one) | {"met": one.met} for one in result.claims],
+            "extra": [{"head": head, "rows": rows} for head, rows in result.extra],
+            "notes": result.notes,
+        }
+    return {
+        "format": FORMAT,
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="minutes"),
+        "quick": quick,
+        "machine": describe(),
+        "cases": cases,
+    }
+
+
+def to_json(data: Mapping) -> str:
+    """Return JSON text, a line a measurement; numbers in six digits, more than a time is worth."""
+    head = {key: value for key, value in data.items() if key != "cases"}
+    cases = ",\n".join(f"{_line(name)}: {_case(case)}" for name, case in data["cases"].items())
+    return f'{_line(head)[:-1]},\n"cases": {{\n{cases}\n}}}}\n'
+
+
+def _case(case: Mapping) -> str:
+    parts = []
+    for key, value in case.items():
+        if isinstance(value, (list, tuple)) and value:
+            lines = ",\n  ".join(map(_line, value))
+            parts.append(f"{_line(key)}: [\n  {lines}]")
+        else:
+            parts.append(f"{_line(key)}: {_line(value)}")
+    return "{\n " + ",\n ".join(parts) + "}"
+
+
+def _line(value) -> str:
+    return json.dumps(rounded(value), allow_nan=False, ensure_ascii=False, default=_plain)
+
+
+def _plain(value):
+    return value.item()  # a number of NumPy's
+
+
+def rounded(value):
+    """Return the value with all its floats in six digits."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, Mapping):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(item) for item in value]
+    return value
+
+
+def load(path: Path) -> dict | None:
+    """Return the stored run, None if there is none of this format."""
+    if not path.is_file():
+        return None
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return data if data.get("format") == FORMAT else None
+
+
+def head_lines(data: Mapping) -> list[str]:
+    """Return when and on what the run was made."""
+    machine = data["machine"]
+    versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
+    return [
+        f"{data['date']}, {machine['processor']}, {machine['cores']} cores (load average "
+        f"{machine['load_average']} at the end), Python {machine['python']}, {versions}. mujoco is "
+        f"{MUJOCO_FORM}, its own choice, but for the beam, which is sparse.",
+        "",
+    ]
+
+
+def measured_lines(results: Sequence[CaseResult], data: Mapping, images: Mapping) -> list[str]:
+    """Return the measured part of the page; `images` are paths by case, relative to the page."""
+    lines = head_lines(data)
+    for result in results:
+        lines += case_lines(result)
+        if result.name in images:
+            lines += [f"![{result.title}]({images[result.name]})", ""]
+    return lines
+
+
+def replace_measured(page: str, lines: Sequence[str]) -> str:
+    """Return `page` with what stands between its marks replaced; ValueError without marks."""
+    before, found, rest = page.partition(BEGIN)
+    _, found_end, after = rest.partition(END)
+    if not (found and found_end):
+        raise ValueError(f"the page has no lines {BEGIN!r} and {END!r}")
+    return before + BEGIN + "\n\n" + "\n".join(lines).rstrip() + "\n\n" + END + after

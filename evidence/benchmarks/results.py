@@ -1,0 +1,144 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a case measured: times with their spread, how exact each subject was, fits, claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evidence.benchmarks.timing import Effort, Subject, interleave
+from evidence.benchmarks.yardstick import NAME as YARDSTICK
+from evidence.benchmarks.yardstick import yardstick
+
+
+def quartiles(values) -> dict[str, float]:
+    """Return median, lower and upper quartile and least of `values`."""
+    low, median, high = np.percentile(values, (25, 50, 75))
+    return {"median": median, "low": low, "high": high, "best": float(np.min(values))}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Times of one subject at one quantity, such as "8 points"; [s] of an operation.
+
+    `ratio` are quartiles of its time over that of `reference` in the same rounds.
+    """
+
+    quantity: str
+    subject: str
+    ours: bool
+    times: dict[str, float]
+    rounds: int
+    reference: str
+    ratio: dict[str, float]
+    exact: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Time ~ size^exponent, by least squares over the logarithms of `sizes` and `times` [s]."""
+
+    subject: str
+    size: str  # what the size counts
+    sizes: tuple[float, ...]
+    times: tuple[float, ...]
+    exponent: float
+    ours: bool = False
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something that the measurement is to show: `value` within `bound`, from above or below."""
+
+    text: str
+    value: float
+    bound: float
+    at_least: bool = False
+
+    @property
+    def met(self) -> bool:
+        """Whether it was shown."""
+        return bool(self.value >= self.bound if self.at_least else self.value <= self.bound)
+
+
+@dataclass
+class CaseResult:
+    """All that a case found; `scale` turns seconds into `unit` in its tables."""
+
+    name: str
+    title: str
+    unit: str = "us"
+    scale: float = 1e6
+    measurements: list[Measurement] = field(default_factory=list)
+    fits: list[Fit] = field(default_factory=list)
+    claims: list[Claim] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    extra: list[tuple[list[str], list[list[str]]]] = field(default_factory=list)  # head, rows
+    failed: str = ""
+    seconds: float = 0.0
+
+    def of(self, quantity: str, subject: str) -> Measurement | None:
+        """Return the measurement of a subject at a quantity, None where there is none."""
+        for one in self.measurements:
+            if (one.quantity, one.subject) == (quantity, subject):
+                return one
+        return None
+
+    def measure(self, quantity: str, subjects: Sequence[Subject], effort: Effort, exact=None):
+        """Time `subjects` in turn, note them at `quantity`; return their times by name.
+
+        The first that is not ours is the reference, without any a yardstick. `exact` maps names of
+        subjects to what was measured of their exactness, or is called to find it, after timing.
+        """
+        subjects = list(subjects)
+        reference = next((s.name for s in subjects if not s.ours), YARDSTICK)
+        timed = [*subjects, yardstick()] if reference == YARDSTICK else subjects
+        times = interleave(timed, effort)
+        ours = {s.name: s.ours for s in timed}
+        found = exact() if callable(exact) else exact or {}
+        self.note(quantity, times, reference, ours, found)
+        return times
+
+    def note(
+        self,
+        quantity: str,
+        times: Mapping[str, np.ndarray],
+        reference: str,
+        ours: Mapping[str, bool],
+        exact: Mapping[str, dict],
+    ) -> None:
+        """Add measurements from times (rounds,) [s] that were taken in the same rounds."""
+        for name, values in times.items():
+            self.measurements.append(
+                Measurement(
+                    quantity=quantity,
+                    subject=name,
+                    ours=ours.get(name, False),
+                    times=quartiles(values),
+                    rounds=len(values),
+                    reference=reference,
+                    ratio=quartiles(np.asarray(values) / np.asarray(times[reference])),
+                    exact=dict(exact.get(name, {})),
+                )
+            )
+
+
+def exponent(sizes, times) -> float:
+    """Return the slope of log time over log size by least squares, in hundredths."""
+    return round(float(np.polyfit(np.log(sizes), np.log(times), 1)[0]), 2)
+
+
+def fit(subject: str, size: str, sizes, times, ours: bool = False) -> Fit:
+    """Return the power law through the medians of `times`, arrays (rounds,) [s] or numbers."""
+    middle = [float(np.median(t)) for t in times]
+    return Fit(subject, size, tuple(sizes), tuple(middle), exponent(sizes, middle), ours)
+
+
+def median_ratio(times: Mapping[str, np.ndarray], over: str, under: str) -> float:
+    """Return the median over the rounds of one subject's time over another's."""
+    return float(np.median(np.asarray(times[over]) / np.asarray(times[under])))

@@ -1,0 +1,53 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""One engine in a process of its own: python -m evidence.benchmarks.simbenchmark.child ENGINE.
+
+Requests and answers are lines of JSON on standard input and output. A request names its task:
+error (scene, time_step, limit), begin (scene, time_step, count), or run (steps).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+
+from evidence.benchmarks.machine import ONE_THREAD
+
+os.environ.update(ONE_THREAD)
+
+from evidence.benchmarks.simbenchmark.engine import Unable
+from evidence.benchmarks.simbenchmark.engines import make
+from evidence.benchmarks.simbenchmark.measure import Ride, error
+
+
+def main(name: str) -> None:
+    """Answer requests until there are no more."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # engines print greetings of their own
+    engine, ride = make(name), None
+    for line in sys.stdin:
+        request = json.loads(line)
+        task = request.pop("task")
+        try:
+            if task == "error":
+                answer = error(engine, request["scene"], request["time_step"], request["limit"])
+                answer = answer.as_data()
+            elif task == "begin":
+                ride = Ride(engine, request["scene"], request["time_step"], request.get("count", 1))
+                answer = {"settings": ride.moving.settings, "steps": ride.steps}
+            else:
+                answer = dict(zip(("seconds", "wall"), ride.run(request["steps"])))
+        except Unable as reason:
+            answer = {"unable": str(reason)}
+        except Exception as failure:  # another scene may go well
+            traceback.print_exc()
+            answer = {"unable": f"{type(failure).__name__}: {failure}"}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

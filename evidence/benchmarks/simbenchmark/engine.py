@@ -1,0 +1,54 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What every engine of the suite offers: free bodies, and robots under PD or without control."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from evidence.benchmarks.simbenchmark.robots import RobotScene
+from evidence.benchmarks.simbenchmark.scenes import Scene, State
+
+
+class Unable(Exception):
+    """An engine cannot do what a scene requires; the message names it."""
+
+
+class LooseEngine(Protocol):
+    """The bodies of a Scene."""
+
+    settings: str  # version and what was chosen, for the table
+
+    def step(self, count: int) -> None:
+        """Do so many steps, the scene's force on its first body all the while."""
+
+    def state(self) -> State:
+        """Return where the bodies are, in the scene's order."""
+
+
+class RobotEngine(Protocol):
+    """The robots of a RobotScene; q and v are those of hrpsim's model of it."""
+
+    settings: str
+
+    def step(self, count: int, lift: float = 0.0) -> None:
+        """Do so many steps, with a force `lift` [N] upward at the origin of the first's base."""
+
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return configuration (nq,) and velocity (nv,) of the first robot."""
+
+    def ball_velocity(self) -> np.ndarray:
+        """Return the velocity (3,) of the ball that the scene has [m/s]."""
+
+
+class Engine(Protocol):
+    """A module's door: it makes scenes."""
+
+    def loose(self, scene: Scene, time_step: float) -> LooseEngine:
+        """Return the bodies at their start; Unable for what the engine has not."""
+
+    def robots(self, scene: RobotScene, time_step: float) -> RobotEngine:
+        """Return the robots at their start."""

@@ -1,0 +1,62 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The engines of the suite by name; a module is imported only in the process that needs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from evidence.benchmarks.simbenchmark.engine import Engine
+
+# where the Makefile puts the last mujoco before 4, which cannot be in one process with the other
+OLD_MUJOCO = Path(os.environ.get("HRPSIM_OLD_MUJOCO", Path(sys.prefix) / "mujoco3"))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Which module makes an engine, with what, and which package it needs; `path` comes first."""
+
+    module: str
+    maker: str
+    package: str
+    options: dict = field(default_factory=dict)
+    path: Path | None = None
+
+    @property
+    def installed(self) -> bool:
+        """Whether it can be made here."""
+        if self.path is not None:
+            return (self.path / self.package).is_dir()
+        return find_spec(self.package) is not None
+
+
+OURS = "hrpsim"
+KINDS = {
+    OURS: Kind("ours", "Ours", "hrpsim"),
+    "hrpsim rk4": Kind("ours", "Ours", "hrpsim", {"integrator": "rk4"}),
+    "mujoco 4": Kind("with_mujoco", "Mujoco", "mujoco"),
+    "mujoco 4 dense": Kind("with_mujoco", "Mujoco", "mujoco", {"sparse": False}),
+    "mujoco 4 rk4": Kind("with_mujoco", "Mujoco", "mujoco", {"integrator": "RK4"}),
+    "mujoco 3": Kind("with_mujoco", "Mujoco", "mujoco", path=OLD_MUJOCO),
+    "bullet": Kind("with_bullet", "Bullet", "pybullet"),
+    "dart": Kind("with_dart", "Dart", "dartpy"),
+    "drake": Kind("with_drake", "Drake", "pydrake"),
+}
+
+
+def installed() -> list[str]:
+    """Return the engines that can be run here."""
+    return [name for name, kind in KINDS.items() if kind.installed]
+
+
+def make(name: str) -> Engine:
+    """Return the engine called so."""
+    kind = KINDS[name]
+    module = import_module(f"evidence.benchmarks.simbenchmark.{kind.module}")
+    return getattr(module, kind.maker)(**kind.options)

@@ -1,0 +1,86 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The part `errors` of the suite: one engine in one process at a time, each figure kept at once."""
+
+from __future__ import annotations
+
+import datetime
+import math
+
+from evidence.benchmarks.simbenchmark.host import Child
+from evidence.benchmarks.simbenchmark.plan import ErrorTask
+from evidence.benchmarks.simbenchmark.store import Store
+from evidence.benchmarks.tables import number
+
+# how much longer than its processor time a request may take on a busy machine, and for imports,
+# compilation and building a scene [s]
+_PATIENCE, _START = 6.0, 300.0
+
+
+def run_errors(tasks: list[ErrorTask], store: Store, anew: bool = False) -> None:
+    """Measure the errors that the store lacks; with `anew` all."""
+    child = None
+    for task in tasks:
+        if not anew and store.error(task.scene, task.time_step, task.engine) is not None:
+            continue
+        if child is None or child.name != task.engine:
+            if child is not None:
+                child.end()
+            child = Child(task.engine)
+        found = child.ask(
+            _PATIENCE * task.limit + _START,
+            task="error",
+            scene=task.scene,
+            time_step=task.time_step,
+            limit=task.limit,
+        )
+        store.add_error(task.scene, task.time_step, task.engine, record(found, task))
+        step = f"{1e3 * task.time_step:g} ms"
+        print(f"{task.scene}, {step}, {task.engine}: {cell(found)}", flush=True)
+    if child is not None:
+        child.end()
+
+
+def record(found: dict, task: ErrorTask) -> dict:
+    """Return what is kept of an answer; a state that was lost has the error None."""
+    today = datetime.date.today().isoformat()
+    kept = {**found, "limit": task.limit, "date": today}
+    if not math.isfinite(kept.get("error", 0.0)):
+        kept["error"] = None
+    return kept
+
+
+def whole(found: dict) -> bool:
+    """Whether a run came to its end with a number."""
+    if "unable" in found or found["error"] is None:
+        return False
+    return found["reached"] >= 0.999 * found["seconds"]
+
+
+def cell(found: dict | None) -> str:
+    """Return an error as a table shows it: how far it came, where that is not the end."""
+    if found is None:
+        return ""
+    if "unable" in found:
+        return f"- ({found['unable'][:40]})"
+    if found["error"] is None or not math.isfinite(found["error"]):
+        return f"lost at {found['reached']:.3g} s"
+    if not whole(found):
+        return f"{number(found['error'])} (to {found['reached']:.2g} s)"
+    return number(found["error"])
+
+
+def stood(found: dict | None) -> str:
+    """Return how long the tower of Kapla stood."""
+    if found is None:
+        return ""
+    if "unable" in found:
+        return f"- ({found['unable'][:40]})"
+    if found["reached"] >= found["seconds"]:
+        return f"{found['seconds']:g} s, all"
+    if found["fell"]:
+        return f"falls after {found['reached']:.4g} s"
+    if found["error"] is None:
+        return f"lost after {found['reached']:.4g} s"
+    return f"at least {found['reached']:.3g} s, all that {found['limit']:g} s of computing allow"

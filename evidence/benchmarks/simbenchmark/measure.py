@@ -1,0 +1,124 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The published error measures, and processor time, of scenes in any engine."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from evidence.benchmarks.simbenchmark.engine import Engine
+from evidence.benchmarks.simbenchmark.robots import ROBOTS, RobotScene, robot_energy, robot_momentum
+from evidence.benchmarks.simbenchmark.scenes import LOOSE
+
+MOMENTUM_SECONDS, PULL_SECONDS, FLIGHT_SECONDS = 10.0, 1.0, 2.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """The mean error until `reached` [s] of `seconds`; infinite where the state was lost."""
+
+    error: float
+    reached: float
+    seconds: float
+    settings: str
+    fell: bool = False
+
+    def as_data(self) -> dict:
+        """Return it for JSON."""
+        return asdict(self)
+
+
+def error(engine: Engine, name: str, time_step: float, limit: float) -> Found:
+    """Return the mean error of a scene, as far as `limit` [s] of processor time carry it."""
+    if name in LOOSE:
+        return _loose_error(engine, name, time_step, limit)
+    scene = ROBOTS[name]()
+    measure = {"anymal momentum": _momentum_error, "anymal energy": _energy_error}[name]
+    return measure(engine, scene, time_step, limit)
+
+
+def _loose_error(engine: Engine, name: str, time_step: float, limit: float) -> Found:
+    scene = LOOSE[name]()
+    bodies = engine.loose(scene, time_step)
+    steps = int(scene.seconds / time_step + 1e-9)
+    total, until = 0.0, time.process_time() + limit
+    done, fell = steps, False
+    for k in range(steps):
+        state = bodies.state()
+        total += scene.error(scene, k * time_step, state)
+        fell = scene.fallen is not None and scene.fallen(state)
+        if fell or not np.isfinite(total) or time.process_time() > until:
+            done = k
+            break
+        bodies.step(1)
+    mean = float(total) / max(done, 1) if np.isfinite(total) else float("inf")
+    return Found(mean, done * time_step, steps * time_step, bodies.settings, fell)
+
+
+def _momentum_error(engine: Engine, scene: RobotScene, time_step: float, limit: float) -> Found:
+    robots = engine.robots(scene, time_step)
+    start = scene.ball.mass * np.array(scene.ball.velocity)
+
+    def sample() -> float:
+        total = scene.ball.mass * robots.ball_velocity() + robot_momentum(scene, *robots.state())
+        return float(((total - start) ** 2).sum())
+
+    return _mean(sample, robots, MOMENTUM_SECONDS, time_step, limit)
+
+
+def _energy_error(engine: Engine, scene: RobotScene, time_step: float, limit: float) -> Found:
+    robots = engine.robots(scene, time_step)
+    lift = 2.0 * scene.gravity * scene.model.mass
+    for _ in range(int(PULL_SECONDS / time_step + 1e-9)):
+        robots.step(1, lift)
+    start = robot_energy(scene, *robots.state())
+
+    def sample() -> float:
+        return (robot_energy(scene, *robots.state()) - start) ** 2
+
+    return _mean(sample, robots, FLIGHT_SECONDS, time_step, limit)
+
+
+def _mean(sample, robots, seconds: float, time_step: float, limit: float) -> Found:
+    steps = int(seconds / time_step + 1e-9)
+    total, until, done = 0.0, time.process_time() + limit, steps
+    for k in range(steps):
+        total += sample()
+        if not np.isfinite(total) or time.process_time() > until:
+            done = k
+            break
+        robots.step(1)
+    mean = float(total) / max(done, 1) if np.isfinite(total) else float("inf")
+    return Found(mean, done * time_step, seconds, robots.settings)
+
+
+class Ride:
+    """A scene that is timed: `run` does the next steps, from its start where too few are left."""
+
+    def __init__(self, engine: Engine, name: str, time_step: float, count: int = 1):
+        self.engine, self.name, self.time_step = engine, name, time_step
+        if name in LOOSE:
+            self.scene = LOOSE[name]()
+            self.steps = int(self.scene.seconds / time_step + 1e-9)
+        else:
+            self.scene = ROBOTS[name]().many(count)
+            self.steps = 1 << 40  # they stand
+        self._begin()
+
+    def _begin(self) -> None:
+        make = self.engine.loose if self.name in LOOSE else self.engine.robots
+        self.moving, self.left = make(self.scene, self.time_step), self.steps
+
+    def run(self, steps: int) -> tuple[float, float]:
+        """Do so many steps; return processor and wall time of one [s]."""
+        if steps > self.left:
+            self._begin()
+        began, begin = time.perf_counter(), time.process_time()
+        self.moving.step(steps)
+        taken, wall = time.process_time() - begin, time.perf_counter() - began
+        self.left -= steps
+        return taken / steps, wall / steps

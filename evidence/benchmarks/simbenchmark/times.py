@@ -1,0 +1,177 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The part `times` of the suite: engines in turn, A B A B, and whether the machine was quiet.
+
+A scene that changes is cut into slices; in each round all engines do slice after slice in turn, and
+the least time of a slice over the rounds counts. What stands is one slice, done again and again.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+
+import numpy as np
+
+from evidence.benchmarks.simbenchmark.host import Child, Ride, RideFailure, ride
+from evidence.benchmarks.simbenchmark.plan import MOST_ROBOTS, TIMED_ENGINES, TimeTask
+from evidence.benchmarks.simbenchmark.store import Store
+from evidence.benchmarks.tables import number
+
+SLICES, WHOLE_ROUNDS = 20, 2
+TURN, STANDING_ROUNDS = 0.03, 15  # [s] of one engine's turn where robots stand
+MOST = 6.0  # processor time of one engine in one round of a whole scene [s]
+_STANDING_BUDGET = 10.0  # wall time of a task of standing robots [s]
+# what another program on the same cores shows itself by
+LEAST_SHARE, MOST_SPREAD = 0.97, 0.10
+
+
+def run_times(tasks, engines, store: Store, budget: float, quick: bool = False) -> None:
+    """Measure the tasks in turn; none begins once `budget` [s] are over."""
+    children = {name: Child(name) for name in TIMED_ENGINES if name in engines}
+    until = time.monotonic() + budget
+    try:
+        for task in tasks:
+            if time.monotonic() > until:
+                print(f"{task.name}: not measured, {budget:g} s are over", flush=True)
+                continue
+            found = measure(task, children, until, quick)
+            store.add_time(task.name, found)
+            times = {name: number(1e6 * mean(one)) for name, one in found["engines"].items()}
+            state = "quiet" if not found["busy"] else f"BUSY: {found['busy']}"
+            print(f"{task.name} [us a step]: {times}; machine {state}", flush=True)
+    finally:
+        for child in children.values():
+            child.end()
+
+
+def measure(task: TimeTask, children, until: float, quick: bool = False) -> dict:
+    """Return the record of a task; no second round begins after `until` on the monotonic clock."""
+    rides, unable = {}, {}
+    for name, child in children.items():
+        if task.count > MOST_ROBOTS.get(name, task.count):
+            continue
+        found = ride(child, task.scene, task.time_step, task.count)
+        if isinstance(found, Ride):
+            rides[name] = found
+        else:
+            unable[name] = found
+    load, engines = os.getloadavg()[0], None
+    while engines is None:
+        try:
+            engines = _whole(rides, until, quick) if task.whole else _standing(rides, quick)
+        except RideFailure as failure:  # then without that engine
+            unable[failure.engine] = str(failure)
+            del rides[failure.engine]
+    for child in children.values():  # the scenes of others are memory and nothing else
+        if task.count > 25:
+            child.end()
+    return {
+        "date": datetime.datetime.now().astimezone().isoformat(timespec="minutes"),
+        "time_step": task.time_step,
+        "load_average": [round(load, 2), round(os.getloadavg()[0], 2)],
+        "busy": busy(engines),
+        "engines": engines,
+        "unable": unable,
+    }
+
+
+def _whole(rides: dict[str, Ride], until: float, quick: bool) -> dict:
+    """Time slice after slice of the scene from its start, in turn.
+
+    An engine stops where MOST seconds of one round are over, in the same slice in every round.
+    """
+    slices, rounds = (2, 1) if quick else (SLICES, WHOLE_ROUNDS)
+    times = {name: np.full((rounds, slices), np.nan) for name in rides}
+    walls = {name: np.zeros((rounds, slices)) for name in rides}
+    reach = dict.fromkeys(rides, slices)
+    for one in rides.values():  # untimed: what is compiled or loaded when first used
+        one.run(one.steps // SLICES)
+    for round_ in range(rounds):
+        if round_ > 0 and time.monotonic() > until:
+            times = {name: array[:round_] for name, array in times.items()}
+            walls = {name: array[:round_] for name, array in walls.items()}
+            break
+        for one in rides.values():
+            one.restart()
+        for k in range(slices):
+            for name, one in rides.items():
+                if k >= reach[name]:
+                    continue
+                steps = one.steps // SLICES
+                times[name][round_, k], walls[name][round_, k] = one.run(steps)
+                if round_ == 0 and steps * times[name][0, : k + 1].sum() > MOST:
+                    reach[name] = k + 1
+    return {
+        name: _record(times[name][:, : reach[name]], walls[name][:, : reach[name]], one, slices)
+        for name, one in rides.items()
+    }
+
+
+def _standing(rides: dict[str, Ride], quick: bool) -> dict:
+    """Time turns of about TURN seconds, in turn."""
+    rounds = 3 if quick else STANDING_ROUNDS
+    counts = {}
+    for name, one in rides.items():
+        first, _ = one.run(1)
+        taken, _ = one.run(20 if first < TURN else 1)
+        counts[name] = int(np.clip(TURN / taken, 1, 1_000_000))
+    begin, found = time.monotonic(), []
+    while len(found) < rounds:
+        found.append([one.run(counts[name]) for name, one in rides.items()])
+        if time.monotonic() - begin > _STANDING_BUDGET and len(found) >= 3:
+            break
+    both = np.array(found).reshape(len(found), len(rides), 2)  # processor and wall
+    return {
+        name: _record(both[:, k, :1], both[:, k, 1:], one, 1)
+        for k, (name, one) in enumerate(rides.items())
+    }
+
+
+def _record(times: np.ndarray, walls: np.ndarray, one: Ride, slices: int) -> dict:
+    """Return least times by slice [s], the spread of rounds, the share of wall time it had.
+
+    `times` and `walls` [s] by round and slice. The spread is the middle round's time over the
+    least, less one. `part` of all `slices` were done.
+    """
+    wholes = times.sum(axis=1)
+    return {
+        "settings": one.settings,
+        "slices": [float(value) for value in times.min(axis=0)],
+        "spread": float(np.median(wholes) / wholes.min() - 1.0),
+        "share": float(times.sum() / walls.sum()),
+        "part": times.shape[1] / slices,
+    }
+
+
+def busy(engines: dict) -> str:
+    """Return by what the machine shows that others were at work on it, "" where it does not."""
+    if not engines:
+        return ""
+    share = min(one["share"] for one in engines.values())
+    spread = float(np.median([one["spread"] for one in engines.values()]))
+    signs = []
+    if share < LEAST_SHARE:
+        signs.append(f"a process had {100 * share:.0f} % of its core")
+    if spread > MOST_SPREAD:
+        signs.append(f"rounds differ by {100 * spread:.0f} %")
+    return ", ".join(signs)
+
+
+def mean(one: dict) -> float:
+    """Return the mean time of a step [s] over what an engine did of the scene."""
+    return float(np.mean(one["slices"]))
+
+
+def ratio(record: dict, over: str, under: str) -> float | None:
+    """Return one engine's time over another's in the slices that both did; None where there are
+    none.
+    """
+    engines = record["engines"]
+    if over not in engines or under not in engines:
+        return None
+    count = min(len(engines[name]["slices"]) for name in (over, under))
+    both = [sum(engines[name]["slices"][:count]) for name in (over, under)]
+    return both[0] / both[1]

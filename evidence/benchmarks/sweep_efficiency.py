@@ -1,0 +1,106 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Speed-up by two processes: python -m evidence.benchmarks.sweep_efficiency [CELLS [ROUNDS]]
+
+The same walks of the push study by one process, by two, and by a Dask scheduler with two workers,
+in turn; processes have started, and have planned their walks, before. Parallel efficiency is the
+wall time of one process over twice that of two. On a busy machine it depends more on the other
+programs; the processor time of a run then shows the mutual slow-down of two processes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, wait
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import numpy as np
+
+from evidence.benchmarks.sweep_overhead import dask_cluster, processor_time
+from hrpsim import share_path, sweep
+from hrpsim.sweeps import Design
+from hrpsim.sweeps.executors import dask_executor, process_pool
+from hrpsim.sweeps.study_file import read_study
+
+ONE, TWO, DASK = "1 process", "2 processes", "Dask, 2 workers"
+
+
+class Engine(NamedTuple):
+    """Runs cells in processes of these ids."""
+
+    executor: Executor
+    processes: tuple[int, ...]
+
+
+def walks(count: int):
+    """Return the push study's scenario, and a design of some of its cells, all on one kind of foot.
+
+    So each process plans one walk, before it is timed.
+    """
+    study = read_study(share_path("config/push_study.yaml"))
+    points, _ = study.design.designs
+    columns = points.columns(study.seed)
+    rows = [{path: column[k] for path, column in columns.items()} for k in range(count)]
+    return study.scenario, Design(method="table", rows=rows)
+
+
+def pool(stack: ExitStack, processes: int) -> Engine:
+    """Return a pool whose processes have begun."""
+    executor = stack.enter_context(process_pool(processes))()
+    found: set[int] = set()
+    while len(found) < processes:
+        futures = [executor.submit(os.getpid) for _ in range(4 * processes)]
+        wait(futures)
+        found.update(future.result() for future in futures)
+    return Engine(executor, tuple(found))
+
+
+def engines(stack: ExitStack) -> dict[str, Engine]:
+    """Return all engines, begun."""
+    cluster = stack.enter_context(
+        dask_cluster(2, stack.enter_context(tempfile.TemporaryDirectory()))
+    )
+    make: Callable[[], Executor] = stack.enter_context(dask_executor(cluster.address))
+    return {ONE: pool(stack, 1), TWO: pool(stack, 2), DASK: Engine(make(), cluster.workers)}
+
+
+def timed(engine: Engine, scenario, design: Design) -> tuple[float, float]:
+    """Return wall time and the processes' processor time of all cells [s]."""
+    before = sum(map(processor_time, engine.processes))
+    begin = time.perf_counter()
+    sweep(scenario, design, executor=engine.executor)
+    return time.perf_counter() - begin, sum(map(processor_time, engine.processes)) - before
+
+
+def main() -> None:
+    """Print a table."""
+    cells = int(sys.argv[1]) if len(sys.argv) > 1 else 60
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    scenario, design = walks(cells)
+    _, first = walks(8)
+    with ExitStack() as stack:
+        found = engines(stack)
+        for engine in found.values():
+            timed(engine, scenario, first)
+        times = {name: [] for name in found}
+        for _ in range(rounds):
+            for name, engine in found.items():
+                times[name].append(timed(engine, scenario, design))
+    wall, busy = ({name: np.array(t)[:, k] for name, t in times.items()} for k in (0, 1))
+    print(f"{cells} walks, medians of {rounds} rounds; load {os.getloadavg()[0]:.1f}\n")
+    print("| engine | walks a second | efficiency | processor time a walk [ms] |")
+    print("| --- | --- | --- | --- |")
+    for name in found:
+        efficiency = np.median(wall[ONE] / wall[name]) / len(found[name].processes)
+        rate, spent = cells / np.median(wall[name]), 1e3 * np.median(busy[name]) / cells
+        print(f"| {name} | {rate:.2f} | {efficiency:.3f} | {spent:.0f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The overhead of a sweep: python -m evidence.benchmarks.sweep_overhead [CELLS]
+
+Runs (cells) that do nothing, by a pool of two processes and by Dask on this machine. It reports
+processor time, as wall time depends on other programs: of the driver, of Dask's scheduler, and
+of the workers. From these follows how many runs per second one driver and one scheduler serve.
+
+And the time of a run of the push study without its walk: of one that ends after two periods, less
+two of the next fifty periods. The median over runs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim import share_path, sweep
+from hrpsim.sweeps import Design
+from hrpsim.sweeps.executors import ONE_THREAD, dask_executor
+from hrpsim.sweeps.framework.scenario import FunctionScenario
+from hrpsim.sweeps.local_dask import SETTINGS
+from hrpsim.sweeps.study_file import read_study
+from hrpsim.sweeps.sweep import planned
+
+
+def nothing(number: int = 0, seed: int = 0) -> dict[str, float]:
+    """Return a number of outcomes, as a walk has."""
+    return {name: float(number) for name in nothing.outcomes}
+
+
+nothing.outcomes = {f"outcome{k}": "" for k in range(6)}
+
+
+def scenario() -> FunctionScenario:
+    """Return the scenario, by a name that workers find."""
+    return FunctionScenario(f"{Path(__file__).resolve()}:nothing")
+
+
+def processor_time(pid: int) -> float:
+    """Return what a process has used [s]."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run(cells: int, per_task: int, folder: str, **options) -> float:
+    """Return the driver's processor time for a cell [ms]."""
+    design = Design({"number": {"integers": [0, cells - 1]}})
+    begin = time.process_time()
+    store = Path(folder, f"{time.monotonic_ns()}.zarr")
+    sweep(scenario(), design, store=store, per_task=per_task, **options)
+    return 1e3 * (time.process_time() - begin) / cells
+
+
+class Cluster(NamedTuple):
+    """A Dask scheduler and its workers, as processes of this machine."""
+
+    address: str
+    scheduler: int  # process ids
+    workers: tuple[int, ...]
+
+
+@contextmanager
+def dask_cluster(workers: int, folder: str) -> Iterator[Cluster]:
+    """Run a scheduler and so many workers of one thread, with the documented settings."""
+    file = Path(folder, "scheduler.json")
+    file.unlink(missing_ok=True)
+    variables = {**os.environ, **ONE_THREAD}
+    for key, value in SETTINGS.items():
+        variables["DASK_" + key.upper().replace(".", "__").replace("-", "_")] = str(value)
+    options: dict[str, Any] = {"cwd": folder, "env": variables}
+    options |= dict.fromkeys(("stdout", "stderr"), subprocess.DEVNULL)
+    python = [sys.executable, "-m"]
+    command = [*python, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    begun = [
+        subprocess.Popen([*command, "--no-dashboard", "--scheduler-file", str(file)], **options)
+    ]
+    try:
+        while not file.exists() or not file.read_text().endswith("}"):
+            time.sleep(0.05)
+        address = json.loads(file.read_text())["address"]
+        command = [*python, "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]
+        command += ["--no-dashboard", "--host", "127.0.0.1"]
+        begun += [subprocess.Popen(command, **options) for _ in range(workers)]
+        yield Cluster(address, begun[0].pid, tuple(process.pid for process in begun[1:]))
+    finally:
+        for process in reversed(begun):
+            process.kill()
+            process.wait()
+
+
+def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
+    """Return the driver's and the scheduler's processor time for a cell [ms]."""
+    with dask_cluster(2, folder) as cluster:
+        run(10, 1, folder, engine=dask_executor(cluster.address))
+        before = processor_time(cluster.scheduler)
+        driver = run(cells, per_task, folder, engine=dask_executor(cluster.address))
+        return driver, 1e3 * (processor_time(cluster.scheduler) - before) / cells
+
+
+def beside_a_walk(cells: int = 60) -> float:
+    """Return the processor time of a run of the push study without its walk [ms]."""
+    study = read_study(share_path("config/push_study.yaml"))
+    table, _ = planned(study.scenario, study.design, study.seed)
+    found = []
+    for k in range(-20, cells):  # the first ones plan, and load kernels
+        values = table.values(k % table.count)
+        times = {}
+        for duration in (0.01, 0.26):
+            begin = time.process_time()
+            study.scenario.run({**values, "duration": duration}, int(table.seeds[k]))
+            times[duration] = time.process_time() - begin
+        found.append(times[0.01] - (times[0.26] - times[0.01]) * 2 / 50)
+    return 1e3 * float(np.median(found[20:]))
+
+
+def main() -> None:
+    """Print both."""
+    cells = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    with tempfile.TemporaryDirectory() as folder:
+        print("| engine | cells a task | driver [ms a cell] | scheduler [ms a cell] |")
+        print("| --- | --- | --- | --- |")
+        run(10, 1, folder, processes=2)  # imports
+        for per_task in (1, 10):
+            driver = run(cells, per_task, folder, processes=2)
+            print(f"| processes | {per_task} | {driver:.3f} | |", flush=True)
+        for per_task in (1, 10):
+            driver, scheduler = by_dask(cells, per_task, folder)
+            print(f"| Dask | {per_task} | {driver:.3f} | {scheduler:.3f} |", flush=True)
+    print(f"\nbeside its walk a cell takes {beside_a_walk():.2f} ms of its worker")
+
+
+if __name__ == "__main__":
+    main()

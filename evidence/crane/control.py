@@ -1,0 +1,182 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The crane of the crane game: a hand of bounded speed and acceleration, and its grip.
+
+The description is urdf/crane.urdf.xacro: slides x, y, z and a turn on position servos, and claws
+whose servo has damping only. A player sets a `Request`; the controller turns it into a smooth
+reference and adds the feedforward forces of the hand.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.common.schema import numeric
+from hrpsim.common.values import POSITIVE
+from hrpsim.control.framework.controller import Command, Controller, ControllerError, State
+from hrpsim.control.framework.plugins import PERIOD, checked
+from hrpsim.engine.dynamics.functions import inverse_dynamics
+from hrpsim.model.model import Model
+
+JOINTS = ("crane_x", "crane_y", "crane_z", "crane_yaw", "left_knuckle")
+PARAMETERS = {
+    "period": 0.01,  # [s]
+    "speed": 0.25,  # of the hand, most [m/s]
+    "acceleration": 1.5,  # of the hand, most [m/s^2]
+    "turn_speed": 1.2,  # [rad/s]
+    "turn_acceleration": 6.0,  # [rad/s^2]
+    "grip": 10.0,  # force of each pad [N]
+}
+_BRAKING = 0.8  # share of the acceleration that braking at a goal plans with
+_KNUCKLE, _WRIST = JOINTS[4], "left_wrist"
+
+
+class Request(NamedTuple):
+    """A player's request: velocity (x, y, z) [m/s], turn [rad/s], claws closing or not."""
+
+    velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    turn: float = 0.0
+    close: bool = False
+
+
+class Crane(Controller):
+    """Move as `request` says, until another request is assigned.
+
+    Parameters: those of PARAMETERS; `speed`, `acceleration` and `grip` may be assigned at any time.
+    position (x, y, z, yaw) [m, rad] and velocity are the reference that the servos follow; z is the
+    height of the middle of the pads when the arms hang straight down.
+    """
+
+    parameter_kinds = {
+        name: numeric(PERIOD if name == "period" else POSITIVE) for name in PARAMETERS
+    }
+
+    def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
+        """Read the parameters. ControllerError for an unknown one, a bad value or another robot."""
+        values = PARAMETERS | checked("crane", self.parameter_kinds, parameters)
+        missing = [name for name in (*JOINTS, _WRIST) if name not in model.joint_names]
+        if missing or model.base != "fixed":
+            raise ControllerError(
+                f"crane: {model.name!r} is no crane: it needs a fixed base and the joints "
+                f"{', '.join((*JOINTS, _WRIST))}"
+            )
+        self.period = values["period"]
+        self.speed, self.acceleration = values["speed"], values["acceleration"]
+        self.turn_speed = values["turn_speed"]
+        self.turn_acceleration = values["turn_acceleration"]
+        self.grip = values["grip"]
+        self.request = Request()
+        system = model.system
+        self._model = model
+        self._v_indices = [model.joint(name).v_index for name in JOINTS]
+        self._followers = _followers(model, self._v_indices)
+        self._damping = model.gains[_KNUCKLE][1]
+        self._arm = float(np.linalg.norm(system.placement_p[model.joint(_WRIST).body]))
+        self._lowest = system.lower[self._v_indices[:4]]
+        self._highest = system.upper[self._v_indices[:4]]
+
+    @property
+    def range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest position (x, y, z, yaw) [m, rad]."""
+        return self._lowest, self._highest
+
+    def initialize(self, state: State) -> None:
+        """Rest where the crane is, with open claws."""
+        self.position = state.joint_positions[:4].copy()
+        self.velocity = np.zeros(4)
+        self.request = Request()
+
+    def control(self, state: State) -> Command:
+        """Advance the reference by one period."""
+        before = self.velocity
+        self.velocity = self._next_velocity()
+        self.position = self.position + 0.5 * self.period * (before + self.velocity)
+        beyond = (self.position < self._lowest) | (self.position > self._highest)
+        self.position = np.clip(self.position, self._lowest, self._highest)
+        self.velocity = np.where(beyond, 0.0, self.velocity)
+        angle = state.joint_positions[4]
+        own = self._own_forces(angle, (self.velocity - before) / self.period)
+        torque = own[4] + self.torque_of_grip(angle) * (1.0 if self.request.close else -1.0)
+        return Command(
+            positions=np.append(self.position, 0.0),
+            velocities=np.append(self.velocity, torque / self._damping),
+            efforts=np.append(own[:4], 0.0),
+        )
+
+    def torque_of_grip(self, angle: float) -> float:
+        """Return the torque [Nm] that presses each pad with force `grip`, arms at `angle` [rad].
+
+        By virtual work: a pad moves by arm cos(angle) a radian.
+        """
+        return 2.0 * self.grip * self._arm * math.cos(angle)
+
+    def motion_along(self, way: np.ndarray) -> tuple[tuple[float, float, float], float]:
+        """Return the next period's velocity and turn, to rest at the end of `way` (4,) [m, rad]."""
+        velocity = self._approach(way[:3], self.velocity[:3], self.acceleration)
+        turn = self._approach(way[3:], self.velocity[3:], self.turn_acceleration)
+        return tuple(velocity), float(turn[0])
+
+    def _approach(self, way: np.ndarray, velocity: np.ndarray, acceleration: float) -> np.ndarray:
+        distance = float(np.linalg.norm(way))
+        if distance == 0.0:
+            return np.zeros_like(way)
+        ahead = way / distance
+        braking = _BRAKING * acceleration
+        return ahead * stopping_speed(distance, ahead @ velocity, braking, self.period)
+
+    def _next_velocity(self) -> np.ndarray:
+        """Return the velocity of the next period: as requested, and able to stop at the end."""
+        wanted = np.append(np.asarray(self.request.velocity, dtype=np.float64), self.request.turn)
+        wanted[:3] = _bounded(wanted[:3], self.speed)
+        wanted[3:] = _bounded(wanted[3:], self.turn_speed)
+        change = wanted - self.velocity
+        change[:3] = _bounded(change[:3], self.acceleration * self.period)
+        change[3:] = _bounded(change[3:], self.turn_acceleration * self.period)
+        braking = np.append(np.full(3, self.acceleration), self.turn_acceleration)
+        above, below = self._highest - self.position, self.position - self._lowest
+        up = stopping_speed(above, self.velocity, braking, self.period)
+        down = stopping_speed(below, -self.velocity, braking, self.period)
+        return np.clip(self.velocity + change, -down, up)
+
+    def _own_forces(self, angle: float, acceleration: np.ndarray) -> np.ndarray:
+        """Return the efforts of the empty crane at JOINTS (5,) [N, Nm] along its reference."""
+        full = self._followers @ np.stack(
+            [
+                np.append(self.position, angle),
+                np.append(self.velocity, 0.0),
+                np.append(acceleration, 0.0),
+            ],
+            axis=1,
+        )
+        return self._followers.T @ inverse_dynamics(self._model, *np.ascontiguousarray(full.T))
+
+
+def stopping_speed(way, speed, acceleration, period):
+    """Return the speed after a period that still allows stopping at the end of `way` [m or rad].
+
+    `speed` is that at its start; it changes evenly, by at most `acceleration` a second. All are
+    numbers or arrays: v with period (speed + v) / 2 + v^2 / (2 acceleration) + v period / 2 = way.
+    """
+    left = np.maximum(way - 0.5 * period * speed, 0.0)
+    return acceleration * (np.sqrt(period**2 + 2.0 * left / acceleration) - period)
+
+
+def _followers(model: Model, v_indices: list[int]) -> np.ndarray:
+    """Return the joint rates per rate of the commanded ones (nv, len(v_indices))."""
+    rates = np.zeros((model.nv, len(v_indices)))
+    for k in range(model.nv):
+        leader = model.system.mimic_dof[k]
+        if leader >= 0:
+            rates[k, v_indices.index(leader)] = model.system.mimic_ratio[k]
+        elif k in v_indices:
+            rates[k, v_indices.index(k)] = 1.0
+    return rates
+
+
+def _bounded(vector: np.ndarray, most: float) -> np.ndarray:
+    """Return the vector, shortened to length `most` where it is longer."""
+    length = float(np.linalg.norm(vector))
+    return vector if length <= most else vector * (most / length)

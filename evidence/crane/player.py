@@ -1,0 +1,80 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A crane played by keys and buttons, by sliders, or by a stick."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evidence.crane.control import Crane, Request
+from hrpsim.common.errors import unknown_name
+from hrpsim.control.framework.controller import Command, ControllerError, State
+from hrpsim.model.model import Model
+
+# Shares of the hand's speed and of its turning speed.
+DIRECTIONS = {
+    "forward": (1.0, 0.0, 0.0, 0.0),
+    "back": (-1.0, 0.0, 0.0, 0.0),
+    "left": (0.0, 1.0, 0.0, 0.0),
+    "right": (0.0, -1.0, 0.0, 0.0),
+    "up": (0.0, 0.0, 1.0, 0.0),
+    "down": (0.0, 0.0, -1.0, 0.0),
+    "turn left": (0.0, 0.0, 0.0, 1.0),
+    "turn right": (0.0, 0.0, 0.0, -1.0),
+}
+
+
+class PlayedCrane(Crane):
+    """Move as pressed last, for its duration; then rest, or move to `target`.
+
+    close: whether the claws close. target: (x, y, z, yaw) [m, rad], or None.
+    """
+
+    def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
+        """Read the parameters, see Crane."""
+        super().configure(model, parameters)
+        self._let_go()
+
+    def initialize(self, state: State) -> None:
+        """Rest where the crane is, with open claws."""
+        super().initialize(state)
+        self._let_go()
+
+    def press(self, direction: str, duration: float = 0.2) -> None:
+        """Move in one of DIRECTIONS for `duration` [s]; ControllerError for another direction."""
+        if direction not in DIRECTIONS:
+            raise ControllerError(f"crane: {unknown_name('direction', direction, DIRECTIONS)}")
+        self.target = None
+        self._left[direction] = duration
+
+    def push_stick(self, shares, duration: float = 0.5) -> None:
+        """Move with `shares` (x, y, z, turn) from -1 to 1 of the speeds, for `duration` [s]."""
+        self.target = None
+        self._stick, self._stick_left = np.clip(shares, -1.0, 1.0), duration
+
+    def send_to(self, target) -> None:
+        """Move to `target` (x, y, z, yaw) [m, rad], clipped to the slides' range."""
+        self.target = np.fmin(np.fmax(target, self._lowest), self._highest)  # nan is clipped, too
+
+    def control(self, state: State) -> Command:
+        """Turn what is pressed into a request, and advance."""
+        self.request = Request(*self._motion(), self.close)
+        self._left = {k: t - self.period for k, t in self._left.items() if t > self.period}
+        self._stick_left -= self.period
+        return super().control(state)
+
+    def _let_go(self) -> None:
+        self.close = False
+        self.target: np.ndarray | None = None
+        self._left: dict[str, float] = {}  # how long each direction stays pressed [s]
+        self._stick, self._stick_left = np.zeros(4), 0.0
+
+    def _motion(self) -> tuple[tuple[float, ...], float]:
+        if self.target is not None:
+            return self.motion_along(self.target - self.position)
+        shares = np.array(sum((np.array(DIRECTIONS[k]) for k in self._left), np.zeros(4)))
+        if self._stick_left > 0.0:
+            shares = shares + self._stick
+        return tuple(self.speed * shares[:3]), float(self.turn_speed * shares[3])

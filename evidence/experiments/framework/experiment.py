@@ -1,0 +1,97 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Experiments and their results: rows to compare, notes, and data for a figure.
+
+    def run(options: Options) -> Result: ...
+    def draw(result: Result, figure) -> None: ...   # on a matplotlib figure
+
+    EXPERIMENT = Experiment("E7", "Stopping distance", "thesis, Figs 8.2-8.5", run, draw)
+
+A row without a target is information. A row with a target is met or missed.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evidence.experiments.framework.targets import Target
+
+Value = float | int | str | None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One result: values of ours, of the source document, of theory and of another engine.
+
+    `unit` is SI ("" for counts and ratios). A value of None does not exist. Without a `target` the
+    row is information.
+    """
+
+    what: str
+    unit: str
+    ours: Value
+    target: Target | None = None
+    source: Value = None
+    analytic: Value = None
+    peer: Value = None
+
+    @property
+    def met(self) -> bool | None:
+        """Whether our value satisfies the target, or None without a target."""
+        if self.target is None:
+            return None
+        if self.ours is None or (isinstance(self.ours, float) and math.isnan(self.ours)):
+            return False
+        return bool(self.target.holds(self.ours))
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of an experiment. `quick` runs fewer or shorter cases with the same targets.
+
+    `data` is the folder of measurements (engines.py explains None). `fit` fits parameters to the
+    measurements again, which takes long.
+    """
+
+    quick: bool = False
+    data: Path | None = None
+    fit: bool = False
+
+
+@dataclass
+class Result:
+    """Rows and notes of one run, the engine `peer`, and `data` for the figure."""
+
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    peer: str = "none"
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def add(
+        self, what: str, unit: str, ours: Value, target: Target | None = None, **others: Value
+    ) -> None:
+        """Add a row. others: the row's `source`, `analytic` and `peer`."""
+        self.rows.append(Row(what, unit, ours, target, **others))
+
+    def of(self, case: str) -> Callable[..., None]:
+        """Return `add` for rows of one case, with names that begin with `case`."""
+        return lambda what, *values, **others: self.add(case + what, *values, **others)
+
+    @property
+    def met(self) -> bool:
+        """Whether all rows with a target meet the target."""
+        return all(row.met is not False for row in self.rows)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment of the source documents, or on measurements. `source` names the origin."""
+
+    name: str
+    title: str
+    source: str
+    run: Callable[[Options], Result]
+    draw: Callable[[Result, Any], None]

@@ -1,0 +1,249 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fit parameters of a simulation to measurements, in the same way for every engine.
+
+If bodies collide, the loss is rough: a toss that comes to rest on another face changes the loss by
+a jump. Therefore the fit uses no gradients. Every engine gets the same number of runs, and errors
+are reported for trials that the fit has not seen.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.optimize import differential_evolution
+from scipy.stats import qmc
+
+from evidence.experiments.framework.experiment import Options, Result
+from evidence.experiments.framework.targets import Target
+
+Values = dict[str, float]
+POPULATION = 12  # of differential evolution
+GENERATIONS = 9  # after the first
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter to fit: bounds, and whether the search is logarithmic."""
+
+    low: float
+    high: float
+    logarithmic: bool = False
+
+    def at(self, share: float) -> float:
+        """Return the value at the fraction `share` (0 to 1) from low to high."""
+        if self.logarithmic:
+            return float(self.low * (self.high / self.low) ** share)
+        return float(self.low + share * (self.high - self.low))
+
+    def share(self, value: float) -> float:
+        """Return the position of `value` between low (0) and high (1)."""
+        if self.logarithmic:
+            return float(np.log(value / self.low) / np.log(self.high / self.low))
+        return float((value - self.low) / (self.high - self.low))
+
+
+def fit(
+    loss: Callable[[Values], float],
+    parameters: Mapping[str, Parameter],
+    start: Values,
+    seed: int = 0,
+    generations: int = GENERATIONS,
+) -> Values:
+    """Return the values within bounds with the least `loss`, by differential evolution.
+
+    The first generation is a Latin hypercube and `start`. A loss that is not finite counts as the
+    worst.
+    """
+    names = list(parameters)
+
+    def values(shares: np.ndarray) -> Values:
+        return {name: parameters[name].at(share) for name, share in zip(names, shares)}
+
+    def finite(shares: np.ndarray) -> float:
+        found = loss(values(shares))
+        return found if np.isfinite(found) else 1e9
+
+    first = qmc.LatinHypercube(len(names), seed=seed).random(POPULATION)
+    first[0] = [min(max(parameters[name].share(start[name]), 0.0), 1.0) for name in names]
+    found = differential_evolution(
+        finite,
+        [(0.0, 1.0)] * len(names),
+        init=first,
+        maxiter=generations,
+        seed=seed,
+        polish=False,
+        tol=0.0,
+    )
+    return values(found.x)
+
+
+def held_out(count: int, folds: int) -> list[np.ndarray]:
+    """Return which of `count` trials each fold holds out: every `folds`-th, each trial once."""
+    return [np.arange(fold, count, folds) for fold in range(folds)]
+
+
+def cross_validate(
+    loss: Callable[[Values, np.ndarray], np.ndarray],
+    parameters: Mapping[str, Parameter],
+    start: Values,
+    count: int,
+    folds: int,
+    generations: int = GENERATIONS,
+) -> list[Values]:
+    """Fit once for each fold, without the trials of the fold. Return the values of each fit.
+
+    `loss(values, trials)` returns the loss of each trial. The mean loss is minimised.
+    """
+    found = []
+    for number, out in enumerate(held_out(count, folds)):
+        seen = np.setdiff1d(np.arange(count), out)
+
+        def of_seen(values: Values, seen: np.ndarray = seen) -> float:
+            return float(np.mean(loss(values, seen)))
+
+        found.append(fit(of_seen, parameters, start, number, generations))
+    return found
+
+
+def spread(found: Sequence[Values]) -> dict[str, tuple[float, float, float]]:
+    """Return the mean, the smallest and the largest value of each parameter over the folds."""
+    columns = {name: [values[name] for values in found] for name in found[0]}
+    return {name: (float(np.mean(c)), min(c), max(c)) for name, c in columns.items()}
+
+
+def profile(
+    loss: Callable[[Values], np.ndarray],
+    parameters: Mapping[str, Parameter],
+    best: Values,
+    points: int = 9,
+) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Vary each parameter alone over its bounds. Return values, extra loss and its standard error.
+
+    `points` values are evenly spaced, and four more are close to the best value.
+
+    The extra loss is the mean over trials of the loss minus the loss at `best`, trial by trial.
+    Values with an extra loss within two standard errors are as good as the best by these data.
+    """
+    reference = loss(best)
+    found = {}
+    for name, parameter in parameters.items():
+        near = parameter.share(best[name]) + np.array([-0.04, -0.01, 0.01, 0.04])
+        shares = np.sort(np.concatenate([np.linspace(0.0, 1.0, points), near.clip(0.0, 1.0)]))
+        values = np.array([parameter.at(share) for share in shares])
+        extra = np.array([loss({**best, name: float(value)}) - reference for value in values])
+        found[name] = (values, extra.mean(1), extra.std(1, ddof=1) / np.sqrt(extra.shape[1]))
+    return found
+
+
+def undecided(
+    best: float, values: np.ndarray, extra: np.ndarray, error: np.ndarray
+) -> tuple[float, float]:
+    """Return the least and the largest of `best` and a profile's values that are as good."""
+    good = [best, *values[extra <= 2.0 * error]]
+    return float(min(good)), float(max(good))
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A simulation and its fitted parameters.
+
+    `errors(values, trials)` simulates trials (a list of indices) and returns an error (trials,
+    kinds) of each kind. `loss(errors)` is the minimised loss, (trials,).
+    """
+
+    name: str
+    errors: Callable[[Values, Sequence[int]], np.ndarray]
+    loss: Callable[[np.ndarray], np.ndarray]
+    parameters: Mapping[str, Parameter]
+    start: Values
+
+    def losses(self, values: Values, trials: Sequence[int]) -> np.ndarray:
+        """Return the loss of each of these trials (trials,)."""
+        return self.loss(self.errors(values, trials))
+
+    def fitted(self, count: int, folds: int) -> list[Values]:
+        """Fit to `count` trials, without the trials of each fold. Return each result."""
+        return cross_validate(self.losses, self.parameters, self.start, count, folds)
+
+    def held_out_errors(self, found: Sequence[Values], count: int) -> np.ndarray:
+        """Return the errors (count, kinds) of each trial, with values fitted without the trial."""
+        parts = held_out(count, len(found))
+        judged = [self.errors(values, list(out)) for values, out in zip(found, parts)]
+        errors = np.empty((count, judged[0].shape[1]))
+        for out, part in zip(parts, judged):
+            errors[out] = part
+        return errors
+
+
+def values_of(
+    contestants: Sequence[Contestant],
+    stored: Mapping[str, list[Values]],
+    options: Options,
+    count: int,
+    folds: int,
+    result: Result,
+) -> dict[str, list[Values]]:
+    """Return each contestant's values, fold by fold: stored values, or new values with `fit`.
+
+    Notes describe the values. Raises KeyError for a contestant that is not stored.
+    """
+    found: dict[str, list[Values]] = {}
+    for one in contestants:
+        if options.fit:
+            found[one.name] = one.fitted(count, folds)
+            short = [{k: float(f"{v:.5g}") for k, v in fold.items()} for fold in found[one.name]]
+            result.notes.append(f"fitted, {one.name!r}: {short}")
+        else:
+            found[one.name] = stored[one.name]
+        parts = [
+            f"{name} {mean:.4g} ({low:.4g} to {high:.4g})"
+            for name, (mean, low, high) in spread(found[one.name]).items()
+        ]
+        result.notes.append(f"{one.name}, mean of the folds (least to largest): {', '.join(parts)}")
+    return found
+
+
+def add_difference(
+    result: Result, what: str, unit: str, first, second, bound: Target | None = None
+) -> None:
+    """Add the mean of first - second over the same trials (trials,), and the standard error."""
+    away = first - second
+    error = float(away.std(ddof=1) / np.sqrt(len(away)))
+    result.add(f"{what}: mean", unit, float(away.mean()), bound)
+    result.add(f"{what}: standard error of the mean", unit, error)
+
+
+def add_profiles(
+    result: Result, contestants: Sequence[Contestant], found: Mapping[str, list[Values]], count: int
+) -> None:
+    """Add rows with the values of each parameter that are as good as the best, others unchanged.
+
+    The best values are from the first fold. The loss is over all trials.
+    """
+    result.data["profiles"] = {}
+    for one in contestants:
+        best = found[one.name][0]
+        losses = partial(one.losses, trials=range(count))
+        profiles = profile(losses, one.parameters, best)
+        result.data["profiles"][one.name] = (one.parameters, profiles)
+        for name, curve in profiles.items():
+            low, high = undecided(best[name], *curve)
+            what = f"{one.name} contact, {name}: fitted (as good)"
+            result.add(what, "", f"{best[name]:.3g} ({low:.3g} to {high:.3g})")
+
+
+def draw_profiles(axes, result: Result, what: str, limits: tuple[float, float]) -> None:
+    """Draw the profiles from `add_profiles`. what: name of the loss."""
+    for style, (name, profiles) in zip("-:", result.data.get("profiles", {}).items()):
+        parameters, curves = profiles
+        for colour, (parameter, (values, extra, _)) in enumerate(curves.items()):
+            shares = [parameters[parameter].share(value) for value in values]
+            label = f"{parameter}, {name}"
+            axes.plot(shares, extra, style, color=f"C{colour}", label=label, lw=1.2)
+    axes.set_title("One parameter moved, others kept", fontsize=11)
+    axes.set_xlabel("where between its bounds")
+    axes.set(ylabel=what, ylim=limits)
+    axes.legend(fontsize=6.5, loc="upper right", edgecolor="none")

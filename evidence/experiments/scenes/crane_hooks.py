@@ -1,0 +1,203 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""E10's concave solids: a girder that hangs on the pads, a heart gripped at notch and tip.
+
+A girder as a closed triangle mesh: an upright H, concave on both sides.
+
+A heart as a closed triangle mesh: the curve of a heart, drawn out to a slab.
+
+The curve is x = 16 sin^3 t, y = 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t in units: 32 wide, its
+point 17 below and its notch 5 above the origin, its lobes 11.97 above it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evidence.crane import scene as scene
+from evidence.crane.scene import CraneScene, Load, Watched, slip_between
+from evidence.crane.script import Go, Grip, Wait
+from evidence.experiments.framework.experiment import Result
+from evidence.experiments.framework.targets import at_most, equal_to, near
+from hrpsim import Box
+from hrpsim.model.shapes.geometry import Mesh
+
+WEB = 0.040  # width between the slots [m]
+FLANGE = 0.056  # width above and below them [m]
+SLOT, HEIGHT = 0.056, 0.076  # of a slot, of all [m]
+_CAPS = [
+    *[(0, 1, 2), (0, 2, 3), (0, 3, 10), (0, 10, 11)],
+    *[(10, 3, 4), (10, 4, 9)],
+    *[(7, 8, 9), (7, 9, 4), (7, 4, 5), (7, 5, 6)],
+]
+MASS = 0.3  # of each of them [kg]
+SLIPPERY = 0.05  # friction with which the pads cannot carry the girder
+GIRDER_GRIP = 6.0  # [N]
+GIRDER_LENGTH = 0.040  # [m]
+PAD_HEIGHT = 0.050  # [m]
+PLAY = 0.5 * (SLOT - PAD_HEIGHT)  # how far the girder sinks until its flange lies on the pads
+FRICTION_SHARE = 2.0 * SLIPPERY * GIRDER_GRIP / (MASS * scene.GRAVITY)  # most, of its weight
+UNIT, THICKNESS = 3.5e-3, 0.050  # of the heart [m]
+HEART_GRIP = scene.SAFETY * MASS * scene.GRAVITY / (2.0 * scene.FRICTION)  # [N]
+_LOWEST, _LIFTED = 0.03, 0.12  # heights of the pads [m]
+_LEFT_ALONE = 1.0  # how long what stays on the table is waited for [s]
+_LEVEL = 0.9  # least vertical part of the unit normal of a contact that carries
+_SLANTED = 0.1  # least part along x of that of a contact with a wall of the notch
+
+
+@dataclass
+class Hooked:
+    """The result for a solid that was gripped, lifted and held.
+
+    lifted: how far it rose [m]. below: how far its middle is below that of the pads [m].
+    lift_slip: what it slipped in the claws on the way up [m]. carried: force of the pads under its
+    level faces [N]. walls: on how many sides of the left pad slanted faces press on it.
+    posture: configurations of crane and load at the end.
+    """
+
+    lifted: float
+    below: float
+    lift_slip: float
+    held: Watched
+    carried: float
+    walls: int
+    posture: tuple[np.ndarray, np.ndarray]
+
+
+def play(time_step: float, load: Load, grip: float, friction: float, duration: float) -> Hooked:
+    """Grip a solid at its middle, lift it and hold it for `duration` [s]."""
+    low, start = max(load.position[2], _LOWEST), load.position[2]
+    moves = [
+        Grip(False, 1.5),
+        Go((0.0, 0.0, low)),
+        Grip(True, 3.0),
+        Wait(0.5),
+        Go((0.0, 0.0, _LIFTED)),
+        Wait(duration),
+    ]
+    run = CraneScene(time_step, moves, load, grip, friction)
+    run.play_until(4)
+    gripped = run.corners()
+    run.play_until(5)
+    lift_slip = slip_between(gripped, run.corners())
+    held = run.watch_until(len(moves))
+    height = float(run.box.position[2])
+    pads = float(run.robot.link_pose(scene.CLAWS[0])[0][2])
+    pressing = [c for c in run.world.contacts if c.a[1] in scene.CLAWS and c.force.any()]
+    slants = [c.normal[0] for c in pressing if c.a[1] == scene.CLAWS[0]]
+    return Hooked(
+        lifted=height - start,
+        below=pads - height,
+        lift_slip=lift_slip,
+        held=held,
+        carried=-sum(float(c.force[2]) for c in pressing if c.normal[2] < -_LEVEL),
+        walls=len({np.sign(x) for x in slants if abs(x) > _SLANTED}),
+        posture=run.posture(),
+    )
+
+
+def heart_load() -> Load:
+    """Return the heart, flat on the table, the middle between notch and tip under the hand."""
+    shape = heart(UNIT, THICKNESS)
+    notch, tip = shape.vertices[0], shape.vertices[24]
+    return Load("heart", shape, MASS, (0.0, -0.5 * (notch[1] + tip[1]), 0.5 * THICKNESS))
+
+
+def girder_load() -> Load:
+    """Return the girder, upright."""
+    return Load("girder", girder(GIRDER_LENGTH), MASS, (0.0, 0.0, 0.5 * HEIGHT))
+
+
+def block_load() -> Load:
+    """Return the box of the girder's outline."""
+    lengths = (GIRDER_LENGTH, FLANGE, HEIGHT)
+    return Load("box", Box(lengths), MASS, (0.0, 0.0, 0.5 * HEIGHT))
+
+
+def add(result: Result, rate: int, duration: float) -> None:
+    """Add the rows of one step length, both held for `duration` [s], slips and postures."""
+    step, case = 1.0 / rate, f"dt 1/{rate} s: "
+    hung = play(step, girder_load(), GIRDER_GRIP, SLIPPERY, duration)
+    left = play(step, block_load(), GIRDER_GRIP, SLIPPERY, _LEFT_ALONE)
+    held = play(step, heart_load(), HEART_GRIP, scene.FRICTION, duration)
+    result.data["held"]["girder", rate] = hung.held
+    result.data["held"]["heart", rate] = held.held
+    result.data["hooked"] = {"girder": hung.posture, "heart": held.posture}
+    row = result.of(case)
+    add_slip(result, case, "girder hung by its flange", hung.held)
+    what = f"girder, friction {SLIPPERY:g}: its middle hangs below the pads' by"
+    row(what, "m", hung.below, near(PLAY, absolute=1e-4), analytic=PLAY)
+    share = hung.carried / (MASS * scene.GRAVITY)
+    target = near(1.0, absolute=round(FRICTION_SHARE, 3))
+    row("girder: share of its weight that the flange carries", "", share, target)
+    what = "a box of the girder's outline, gripped alike, is lifted by"
+    row(what, "m", left.lifted, near(0.0, absolute=1e-4), analytic=0.0)
+    add_slip(result, case, "heart held by notch and tip", held.held)
+    row("heart: slip while it is lifted", "m", held.lift_slip, at_most(scene.LARGEST_SLIP))
+    row("heart is lifted by", "m", held.lifted, near(_LIFTED - _LOWEST, absolute=2e-4))
+    row("heart: walls of the notch that press on the pad", "", held.walls, equal_to(2))
+
+
+def add_slip(result: Result, case: str, how: str, held: Watched) -> None:
+    """Add the row of the largest slip of the held solid."""
+    what = f"{case}{how}: largest slip in {held.times[-1]:.0f} s of holding"
+    result.add(what, "m", float(held.slips.max()), at_most(scene.LARGEST_SLIP), analytic=0.0)
+
+
+def girder(length: float) -> Mesh:
+    """Return a girder that lies `length` [m] along x, its slots open to both sides of y.
+
+    The frame's origin is the centre of mass; faces look outwards.
+    """
+    w, f, s, t = 0.5 * WEB, 0.5 * FLANGE, 0.5 * SLOT, 0.5 * HEIGHT
+    right = [(f, -t), (f, -s), (w, -s), (w, s), (f, s), (f, t)]
+    ring = np.array([(-f, -t), *right, *[(-y, z) for y, z in right[:0:-1]]])
+    n = len(ring)
+    ends = [np.column_stack([np.full(n, x), ring]) for x in (0.5 * length, -0.5 * length)]
+    sides = [(i, i + n, (i + 1) % n + n) for i in range(n)]
+    sides += [(i, (i + 1) % n + n, (i + 1) % n) for i in range(n)]
+    back = [(a + n, c + n, b + n) for a, b, c in _CAPS]
+    return Mesh(np.concatenate(ends), np.array([*_CAPS, *back, *sides]))
+
+
+def outline(count: int) -> np.ndarray:
+    """Return points (count, 2) [units] of the curve, counter-clockwise, the notch first."""
+    t = -np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
+    x = 16.0 * np.sin(t) ** 3
+    y = 13.0 * np.cos(t) - 5.0 * np.cos(2 * t) - 2.0 * np.cos(3 * t) - np.cos(4 * t)
+    return np.column_stack([x, y])
+
+
+def heart(unit: float, thickness: float, count: int = 48) -> Mesh:
+    """Return a heart whose slab lies along x and y, `thickness` [m] along z about z = 0.
+
+    unit: length of a unit of the curve [m]. count: points of the outline, even, so that notch and
+    tip are among them. The frame's origin is the centre of mass; faces look outwards.
+    """
+    ring = unit * outline(count)
+    area, centre = _area_and_centroid(ring)
+    assert area > 0.0
+    ring = ring - centre
+    top = np.column_stack([ring, np.full(count, 0.5 * thickness)])
+    bottom = top - (0.0, 0.0, thickness)
+    # The middle sees the whole outline, so that both faces are fans about it.
+    middles = np.array([[0.0, 0.0, 0.5 * thickness], [0.0, 0.0, -0.5 * thickness]])
+    a = np.arange(count)
+    b = (a + 1) % count
+    up, down = np.full(count, 2 * count), np.full(count, 2 * count + 1)
+    triangles = [
+        np.column_stack([up, a, b]),
+        np.column_stack([down, count + b, count + a]),
+        np.column_stack([a, count + a, count + b]),
+        np.column_stack([a, count + b, b]),
+    ]
+    return Mesh(np.concatenate([top, bottom, middles]), np.concatenate(triangles))
+
+
+def _area_and_centroid(ring: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return area and centroid (2,) of a polygon, counter-clockwise."""
+    following = np.roll(ring, -1, axis=0)
+    cross = ring[:, 0] * following[:, 1] - ring[:, 1] * following[:, 0]
+    area = 0.5 * cross.sum()
+    return float(area), ((ring + following) * cross[:, None]).sum(axis=0) / (6.0 * area)

@@ -1,0 +1,254 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A four-bar linkage that swings under gravity: its geometry, its exact motion, and our worlds.
+
+In the x-z plane the crank turns about (0, 0), the rocker about (GROUND, 0), and the coupler joins
+their tips; angles are measured from x towards z. One angle, the crank's, says where all is (the
+loop's closed form), so that the exact motion follows from
+
+    d/dt (I theta') = I_theta theta'^2 / 2 - V_theta,    I = sum m |dc/dtheta|^2 + J (dphi/dtheta)^2
+"""
+
+import math
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from hrpsim import Box, World, load_model
+from hrpsim.common.constants import STANDARD_GRAVITY as GRAVITY
+
+CRANK, COUPLER, ROCKER, GROUND = 0.2, 0.5, 0.4, 0.5  # Grashof: the crank can turn all round [m]
+LENGTHS = np.array([CRANK, COUPLER, ROCKER])
+MASSES = np.array([1.0, 1.5, 1.2])  # [kg]
+WIDTH = 0.04  # [m]
+SPINS = MASSES * (LENGTHS**2 + WIDTH**2) / 12.0  # moments of inertia about the centres [kg m^2]
+START = math.radians(60.0)  # the crank's angle, at rest
+CLOSURE = ("x", "z")
+NAMES = ("crank", "coupler", "rocker")
+
+
+def _along(angle) -> np.ndarray:
+    return np.array([np.cos(angle), np.sin(angle)])
+
+
+def angles_of(crank) -> np.ndarray:
+    """Return the angles (3, ...) [rad] of crank, coupler and rocker, the coupler above the ground.
+
+    The tips of crank and rocker are the coupler's length apart: a triangle of known sides.
+    """
+    tip = CRANK * _along(crank)
+    x, z = GROUND - tip[0], -tip[1]
+    reach = np.hypot(x, z)
+    opening = (COUPLER**2 + reach**2 - ROCKER**2) / (2.0 * COUPLER * reach)
+    coupler = np.arctan2(z, x) + np.arccos(opening)
+    end = tip + COUPLER * _along(coupler)
+    return np.array([crank + 0.0 * x, coupler, np.arctan2(end[1], end[0] - GROUND)])
+
+
+def angle_rates(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return first and second derivatives (3, ...) of the angles by the crank's angle.
+
+    From the loop CRANK e(theta) + COUPLER e(phi) - ROCKER e(psi) = const, derived once and twice.
+    """
+    theta, phi, psi = angles
+    s = np.sin(phi - psi)
+    first = np.array(
+        [
+            np.ones_like(theta),
+            -CRANK * np.sin(theta - psi) / (COUPLER * s),
+            CRANK * np.sin(phi - theta) / (ROCKER * s),
+        ]
+    )
+    squares = np.array([CRANK, COUPLER, -ROCKER])[(slice(None),) + (None,) * theta.ndim] * first**2
+    pull = np.einsum("i...,ij...->j...", squares, np.array([_along(a) for a in angles]))
+    second = np.array(
+        [
+            np.zeros_like(theta),
+            -(pull * _along(psi)).sum(axis=0) / (COUPLER * s),
+            -(pull * _along(phi)).sum(axis=0) / (ROCKER * s),
+        ]
+    )
+    return first, second
+
+
+def _centre_arms():
+    """Yield for each bar its mass, spin inertia, and (length, bar) of the arms to its centre."""
+    yield MASSES[0], SPINS[0], 0, [(CRANK / 2, 0)]
+    yield MASSES[1], SPINS[1], 1, [(CRANK, 0), (COUPLER / 2, 1)]
+    yield MASSES[2], SPINS[2], 2, [(ROCKER / 2, 2)]
+
+
+def reduced(crank):
+    """Return I [kg m^2], dI/dtheta, V [J] and dV/dtheta (...) at the crank's angle [rad]."""
+    angles = angles_of(np.asarray(crank, dtype=float))
+    first, second = angle_rates(angles)
+    inertia, bend = np.zeros_like(angles[0]), np.zeros_like(angles[0])
+    height, lift = np.zeros_like(inertia), np.zeros_like(inertia)
+    for mass, spin, bar, arms in _centre_arms():
+        way, turn = np.zeros_like(angles[:2]), np.zeros_like(angles[:2])
+        for length, k in arms:
+            e = _along(angles[k])
+            n = np.array([-e[1], e[0]])
+            way += length * n * first[k]
+            turn += length * (n * second[k] - e * first[k] ** 2)
+            height += mass * GRAVITY * length * e[1]
+        inertia += mass * (way**2).sum(axis=0) + spin * first[bar] ** 2
+        bend += 2.0 * (mass * (way * turn).sum(axis=0) + spin * first[bar] * second[bar])
+        lift += mass * GRAVITY * way[1]
+    return inertia, bend, height, lift
+
+
+def energies(angles: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return kinetic and potential energy [J] of bars at angles and rates (3, ...) of their own.
+
+    The loop need not be closed: the coupler hangs on the crank.
+    """
+    kinetic, potential = np.zeros_like(angles[0]), np.zeros_like(angles[0])
+    for mass, spin, bar, arms in _centre_arms():
+        velocity = np.zeros_like(angles[:2])
+        for length, k in arms:
+            e = _along(angles[k])
+            velocity += length * np.array([-e[1], e[0]]) * rates[k]
+            potential += mass * GRAVITY * length * e[1]
+        kinetic += 0.5 * mass * (velocity**2).sum(axis=0) + 0.5 * spin * rates[bar] ** 2
+    return kinetic, potential
+
+
+def exact_motion(duration: float):
+    """Return theta(t) [rad], a function of times (n,) [s], from rest at START to `duration`.
+
+    Hamilton's equations, DOP853 at a tolerance of 1e-12.
+    """
+
+    def flow(_, state):
+        inertia, bend, _, lift = reduced(state[0])
+        rate = state[1] / inertia
+        return [rate, 0.5 * bend * rate**2 - lift]
+
+    found = solve_ivp(
+        flow, (0.0, duration), [START, 0.0], "DOP853", rtol=1e-12, atol=1e-13, dense_output=True
+    )
+    return lambda times: found.sol(times)[0]
+
+
+def loop_gap(angles: np.ndarray) -> np.ndarray:
+    """Return the distance of the coupler's end from the rocker's tip [m]."""
+    theta, phi, psi = angles
+    apart = CRANK * _along(theta) + COUPLER * _along(phi) - ROCKER * _along(psi)
+    apart[0] -= GROUND
+    return np.hypot(*apart)
+
+
+def urdf() -> str:
+    """Return the open tree: the coupler on the crank, and the rocker."""
+    at = {"crank": ("ground", 0.0), "coupler": ("crank", CRANK), "rocker": ("ground", GROUND)}
+    parts = ['<link name="ground"/>']
+    for name, length, mass, spin in zip(NAMES, LENGTHS, MASSES, SPINS, strict=True):
+        parent, x = at[name]
+        across = mass * WIDTH**2 / 6.0
+        parts.append(
+            f'<link name="{name}"><inertial><origin xyz="{length / 2} 0 0"/>'
+            f'<mass value="{mass}"/><inertia ixx="{across}" iyy="{spin}" izz="{spin}" '
+            'ixy="0" ixz="0" iyz="0"/></inertial></link>'
+            f'<joint name="{name}_pivot" type="continuous"><parent link="{parent}"/>'
+            f'<child link="{name}"/><origin xyz="{x} 0 0"/><axis xyz="0 -1 0"/></joint>'
+        )
+    return f'<robot name="linkage">{"".join(parts)}</robot>'
+
+
+class Tree:
+    """The URDF tree, closed by a connection of two rows between coupler and rocker."""
+
+    def __init__(self, **options):
+        """Make the world; options of World."""
+        self.world = World(gravity=(0.0, 0.0, -GRAVITY), **options)
+        start = angles_of(START)
+        q = [start[0], start[1] - start[0], start[2]]
+        self.robot = self.world.add_robot(load_model(urdf(), base="fixed"), q=q)
+        end = np.array([GROUND, 0.0, 0.0])
+        end[[0, 2]] += ROCKER * _along(start[2])
+        self.world.connect((self.robot, "coupler"), (self.robot, "rocker"), axes=CLOSURE, point=end)
+
+    def look(self) -> np.ndarray:
+        """Return angles and angular rates (2, 3) of the bars in the plane."""
+        state = np.array([self.robot.joint_positions, self.robot.joint_velocities])
+        state[:, 1] += state[:, 0]
+        return state
+
+    def gap(self) -> float:
+        """Return the distance of the two points that the connection holds together [m]."""
+        return float(loop_gap(self.look()[0]))
+
+
+class Bars:
+    """Three free bodies and four hinges, two of them with the world."""
+
+    def __init__(self, **options):
+        """Make the world; options of World."""
+        self.world = World(gravity=(0.0, 0.0, -GRAVITY), **options)
+        angles = angles_of(START)
+        tip = CRANK * _along(angles[0])
+        end = tip + COUPLER * _along(angles[1])
+        ground = np.array([GROUND, 0.0])
+        self.bars = []
+        for k, begin in enumerate((np.zeros(2), tip, ground)):
+            x, z = begin + LENGTHS[k] / 2 * _along(angles[k])
+            turn = (0.0, -math.sin(angles[k] / 2), 0.0, math.cos(angles[k] / 2))
+            box = Box((LENGTHS[k], WIDTH, WIDTH))
+            self.bars.append(
+                self.world.add_body(
+                    box, MASSES[k], position=(x, 0.0, z), orientation=turn, name=NAMES[k]
+                )
+            )
+        crank, coupler, rocker = self.bars
+        for a, b, (x, z) in (
+            (None, crank, np.zeros(2)),
+            (crank, coupler, tip),
+            (coupler, rocker, end),
+            (rocker, None, ground),
+        ):
+            self.world.connect(a, b, "hinge", point=(x, 0.0, z), axis=(0.0, 1.0, 0.0))
+        self._turns = angles.copy()
+
+    def look(self) -> np.ndarray:
+        """Return angles, unwrapped if called often enough, and rates (2, 3)."""
+        new = np.array([-2.0 * math.atan2(b.orientation[1], b.orientation[3]) for b in self.bars])
+        self._turns += np.remainder(new - self._turns + math.pi, 2.0 * math.pi) - math.pi
+        return np.array([self._turns, [-b.angular_velocity[1] for b in self.bars]])
+
+    def gap(self) -> float:
+        """Return the largest distance of two points that a hinge holds together [m]."""
+        ends = []
+        for bar, length in zip(self.bars, LENGTHS, strict=True):
+            x, y, z, w = bar.orientation
+            axis = np.array([1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w)])
+            ends.append((bar.position - length / 2 * axis, bar.position + length / 2 * axis))
+        (a, b), (c, d), (e, f) = ends
+        ground = np.array([GROUND, 0.0, 0.0])
+        return max(float(np.linalg.norm(v)) for v in (a, b - c, d - f, e - ground))
+
+
+def mujoco_linkage(mujoco, time_step: float, integrator: str = "Euler", stiff: bool = False):
+    """Return (MjModel, MjData) of the tree of `urdf`, closed by MuJoCo's equality of two points.
+
+    `stiff` corrects the loop's error within two steps, MuJoCo's least, instead of 20 ms.
+    """
+    start = angles_of(START)
+    keep_ground = '<mujoco><compiler fusestatic="false"/></mujoco></robot>'
+    spec = mujoco.MjSpec.from_string(urdf().replace("</robot>", keep_ground))
+    loop = spec.add_equality(name1="coupler", name2="rocker")
+    loop.type = mujoco.mjtEq.mjEQ_CONNECT
+    loop.objtype = mujoco.mjtObj.mjOBJ_BODY
+    loop.data[:3] = COUPLER, 0.0, 0.0
+    if stiff:
+        loop.solref[:] = 2.0 * time_step, 1.0
+    model = spec.compile()
+    model.opt.timestep = time_step
+    model.opt.gravity[:] = 0.0, 0.0, -GRAVITY
+    model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
+    model.eq_data[0, 3:6] = ROCKER, 0.0, 0.0  # MuJoCo takes it from the neutral pose, not closed
+    data = mujoco.MjData(model)
+    data.qpos[:] = start[0], start[1] - start[0], start[2]
+    mujoco.mj_forward(model, data)
+    return model, data

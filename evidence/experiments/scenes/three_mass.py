@@ -1,0 +1,231 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How a humanoid on bushed feet sways, estimated by three masses: Lagrange's equations, linear.
+
+In the sagittal plane shanks, thighs and trunk (with head and arms), both legs in parallel, turn by
+the pitches phi (n,) in the world about the axes of bushes, ankles, knees and hips, the feet resting
+on the floor. Bushes and the servos' gains are springs k and dampers d of the pitches between
+neighbours, theta = B phi, and rotors turn with theta. About the posture of the description,
+
+    M phi'' + D phi' + (K + G) phi = 0,    K = B^T diag(k) B,  D = B^T diag(d) B,
+    M = sum_i (m_i A_i A_i^T + J_i e_i e_i^T) + B^T diag(rotors) B,    G = -g diag(sum_i m_i A_i z)
+
+where row j of A_i (n, 2) is the part of the way from the first axis to mass i that turns with
+phi_j. Nothing here uses the simulator's dynamics: masses are summed from the model's bodies.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from evidence.experiments.scenes.standing import half_sitting
+from hrpsim import Joint, Model, link_pose
+from hrpsim.common.constants import STANDARD_GRAVITY as GRAVITY
+
+LEGS = tuple(  # hinges from the floor up: bushes, ankles, knees, hips
+    (f"LLEG_{name}", f"RLEG_{name}") for name in ("BUSH_PITCH", "JOINT4", "JOINT3", "JOINT2")
+)
+WAIST = ("CHEST_JOINT1",)
+
+
+class Mode(NamedTuple):
+    """The kind of the slowest mode: "oscillates", "creeps back" (overdamped) or "falls" (unstable).
+
+    `period` [s] is the damped one; it and the damping ratio are nan unless the mode oscillates.
+    """
+
+    kind: str
+    period: float
+    damping_ratio: float
+
+
+def slowest_mode(poles: np.ndarray) -> Mode:
+    """Return the mode of the pole [1/s] that is nearest to zero; one to the right of it falls.
+
+    A pole -zeta w +- i w sqrt(1 - zeta^2) has the damped period 2 pi / (w sqrt(1 - zeta^2)).
+    """
+    if poles.real.max() > 0.0:
+        return Mode("falls", math.nan, math.nan)
+    slow = poles[np.argmin(np.abs(poles))]
+    if slow.imag == 0.0:
+        return Mode("creeps back", math.nan, math.nan)
+    return Mode("oscillates", 2.0 * math.pi / abs(slow.imag), -slow.real / abs(slow))
+
+
+class Chain(NamedTuple):
+    """Bodies (n,) on hinges (n,), from the floor up; points (n, 2) are x, z in the world [m].
+
+    Body i turns about hinge i, which stands on body i - 1, hinge 0 on the floor.
+    """
+
+    mass: np.ndarray  # [kg]
+    centre: np.ndarray  # (n, 2)
+    spin: np.ndarray  # moments of inertia about the centres [kg m^2]
+    hinge: np.ndarray  # (n, 2)
+    stiffness: np.ndarray  # [Nm/rad]
+    damping: np.ndarray  # [Nms/rad]
+    rotor: np.ndarray  # [kg m^2]
+    least: np.ndarray  # rotor and the link next above the hinge, about its axis [kg m^2]
+
+
+class Sway:
+    """The linear motion of a chain about its equilibrium posture, held by springs."""
+
+    def __init__(self, chain: Chain):
+        n = len(chain.mass)
+        self.chain = chain
+        self.inertia, self.gravity = np.diag(chain.spin), np.zeros((n, n))
+        self.lift = np.zeros(n)  # of the pitches' accelerations, in the moment about the floor
+        for i, mass in enumerate(chain.mass):
+            arms = np.zeros((n, 2))
+            arms[: i + 1] = np.diff(np.vstack([chain.hinge[: i + 1], chain.centre[i]]), axis=0)
+            self.inertia += mass * arms @ arms.T
+            self.gravity -= GRAVITY * mass * np.diag(arms[:, 1])
+            self.lift += mass * arms @ chain.centre[i] + chain.spin[i] * np.eye(n)[i]
+        turns = np.eye(n) - np.eye(n, k=-1)
+        self.inertia += turns.T @ np.diag(chain.rotor) @ turns
+        self.damping = turns.T @ np.diag(chain.damping) @ turns
+        self.springs = turns.T @ np.diag(chain.stiffness) @ turns
+
+    def system(self) -> np.ndarray:
+        """Return the matrix (2n, 2n) of d(phi, phi')/dt."""
+        n = len(self.inertia)
+        pull = np.linalg.solve(self.inertia, np.hstack([self.springs + self.gravity, self.damping]))
+        return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), -pull])
+
+    def poles(self) -> np.ndarray:
+        """Return the poles (2n,) [1/s] of the motion in continuous time."""
+        return np.linalg.eigvals(self.system()).astype(complex)
+
+    def stepped_poles(self, time_step: float) -> np.ndarray:
+        """Return what the poles (2n,) [1/s] become in semi-implicit steps of `time_step` [s].
+
+        A step drifts to its middle, phi_m = phi + dt/2 v, where gravity acts; a spring acts at the
+        mean of its ends, phi_m + dt/4 (v' - v), a damper at v + s (v' - v), s as `_late_share`:
+
+            (M + dt D_s + dt^2/4 K) (v' - v) = -dt ((K + G) phi_m + D v),
+            phi' = phi_m + dt/2 v'.
+
+        An eigenvalue e of such a step stands for the pole ln(e) / dt.
+        """
+        n, dt = len(self.inertia), time_step
+        turns = np.eye(n) - np.eye(n, k=-1)
+        late = turns.T @ np.diag(self.chain.damping * self._late_share(dt)) @ turns
+        held = self.inertia + dt * late + 0.25 * dt * dt * self.springs
+        middle = np.hstack([np.eye(n), 0.5 * dt * np.eye(n)])
+        speed = np.hstack([np.zeros((n, n)), np.eye(n)])
+        force = (self.springs + self.gravity) @ middle + self.damping @ speed
+        after = speed - dt * np.linalg.solve(held, force)
+        return np.log(np.linalg.eigvals(np.vstack([middle + 0.5 * dt * after, after])) + 0j) / dt
+
+    def _late_share(self, time_step: float) -> np.ndarray:
+        """Return s = (1 + z) / (2 + z) of every hinge's damper, z = c dt / least.
+
+        A damper on its least inertia alone then slows that by 1 / (1 + z + z^2 / 2).
+        """
+        z = self.chain.damping * time_step / self.chain.least
+        return (1.0 + z) / (2.0 + z)
+
+    def moment(self, tilt: float, times: np.ndarray) -> np.ndarray:
+        """Return how the floor's pitch moment [Nm] about its origin changes, let go tilted.
+
+        All bodies start at rest, turned by `tilt` [rad] about the first hinge. The floor gives what
+        the masses' moments of momentum gain and what gravity does not: with x, z the centres,
+        moment = sum_i (m_i (z_i x_i'' - x_i z_i'') + J_i phi_i'' - m_i g dx_i).
+        """
+        n, system = len(self.inertia), self.system()
+        values, vectors = np.linalg.eig(system)
+        start = np.concatenate([np.full(n, tilt), np.zeros(n)])
+        shares = np.linalg.solve(vectors, start.astype(complex))
+        states = (vectors * shares @ np.exp(np.outer(values, times))).real
+        return self.lift @ (system @ states)[n:] + np.diag(self.gravity) @ states[:n]
+
+
+def three_masses(model: Model) -> Sway:
+    """Return the sway of hrp2_like at half-sitting as shanks, thighs and trunk.
+
+    What is between bushes and ankles has no mass, only the rotors; the waist does not bend.
+    Raises ModelError where the model, bushes included, is not such a robot.
+    """
+    chain = _chain(model, LEGS)
+    chain.mass[0] = chain.spin[0] = 0.0
+    return Sway(chain)
+
+
+def five_masses(model: Model) -> Sway:
+    """Return the sway with two masses more: between bushes and ankles, and above the waist."""
+    return Sway(_chain(model, (*LEGS, WAIST)))
+
+
+def _chain(model: Model, hinges: tuple[tuple[str, ...], ...]) -> Chain:
+    """Sum the bodies between pitch joints, side by side on each of the `hinges`."""
+    joints = [[model.joint(name) for name in names] for names in hinges]
+    poses, moved = _body_poses(model), _moved_by(model, joints)
+    sums = [_sum_of(model, bodies, poses) for bodies in moved]
+    laws = np.array(
+        [np.sum([hinge_law(model, joint) for joint in pair], axis=0) for pair in joints]
+    )
+    return Chain(
+        np.array([mass for mass, _, _ in sums]),
+        np.array([centre for _, centre, _ in sums]),
+        np.array([spin for _, _, spin in sums]),
+        np.array([poses[pair[0].body][0] for pair in joints]),
+        *laws.T.copy(),
+    )
+
+
+def _body_poses(model: Model) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Return the origin (x, z) of each body from under the ankles, and its attitude, by number."""
+    q, poses = half_sitting(model), {}
+    floor = link_pose(model, q, "l_sole")[0]
+    for link, frame in model.frames.items():
+        p, R = link_pose(model, q, link)
+        attitude = R @ frame.R.T
+        poses[frame.body] = (p - floor - attitude @ frame.p)[[0, 2]], attitude
+    return poses
+
+
+def _moved_by(model: Model, joints: list[list[Joint]]) -> list[list[int]]:
+    """Return the bodies that turn with each hinge when the soles stay where they are.
+
+    The tree's root is in the trunk: a leg's body is moved by the hinge below the joint that it
+    hangs on.
+    """
+    cut = {joint.body: k for k, pair in enumerate(joints) for joint in pair}
+    moved: list[list[int]] = [[] for _ in joints]
+    for body in range(model.body_count):
+        i = body
+        while i >= 0 and i not in cut:
+            i = model.system.parent[i]
+        hinge = cut.get(i, len(LEGS))
+        if hinge > 0:
+            moved[hinge - 1 if hinge < len(LEGS) or i < 0 else hinge].append(body)
+    return moved
+
+
+def _sum_of(model: Model, bodies: list[int], poses: dict) -> tuple[float, np.ndarray, float]:
+    """Return mass [kg], centre (2,) [m] and moment of inertia about y [kg m^2] of bodies."""
+    system, parts = model.system, []
+    for body in bodies:
+        at, R = poses[body]
+        spin = float((R @ system.inertia[body] @ R.T)[1, 1])
+        parts.append((float(system.mass[body]), at + (R @ system.com[body])[[0, 2]], spin))
+    total = sum(mass for mass, _, _ in parts)
+    centre = sum(mass * at for mass, at, _ in parts) / total
+    spin = sum(spin + mass * ((at - centre) ** 2).sum() for mass, at, spin in parts)
+    return total, centre, spin
+
+
+def hinge_law(model: Model, joint: Joint) -> tuple[float, float, float, float]:
+    """Return stiffness, damping, rotor inertia and least inertia of a joint's bush or servo.
+
+    The least is the rotor's and that of the joint's body about the axis, which is the body's z.
+    """
+    system, k, body = model.system, joint.v_index, joint.body
+    bush = float(system.stiffness[k]), float(system.damping[k])
+    x, y, _ = system.com[body]
+    own = system.inertia[body, 2, 2] + system.mass[body] * (x * x + y * y)
+    rotor = float(system.rotor_inertia[k])
+    return *model.gains.get(joint.name, bush), rotor, rotor + float(own)

@@ -1,0 +1,197 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""E11: a humanoid shifts from its right foot to its left; the fixed link follows, and is fast."""
+
+import time
+from types import ModuleType
+
+import numpy as np
+
+from evidence.experiments.framework.engines import peer_name, pinocchio_module
+from evidence.experiments.framework.experiment import Experiment, Options, Result
+from evidence.experiments.framework.film_strip import draw_film_strip
+from evidence.experiments.framework.targets import at_least, at_most, equal_to, near
+from evidence.experiments.scenes.standing import Conditions, described, half_sitting
+from hrpsim import Model, center_of_mass, link_pose
+from hrpsim.analysis.analyser import Analyser, Trajectory
+from hrpsim.analysis.motion import Motion, motion_of
+from hrpsim.analysis.motion_figures import draw_along_axis
+from hrpsim.analysis.summary import analyse_motion
+from hrpsim.control.motion.motion_sequence import through_rests
+from hrpsim.control.motion.posture import PostureSolver, Stance
+from hrpsim.control.motion.stand_controller import center_of_mass_for
+from hrpsim.engine.dynamics.functions import DOWNWARD_GRAVITY
+
+PERIOD, SAMPLES = 0.01, 200
+LEFT, RIGHT = "l_sole", "r_sole"
+LIFT = 0.05  # of the free foot [m]
+# Where the motion rests in between: time [s], ZMP (-1 the right foot, 1 the left one), lifts.
+SCRIPT = (
+    (0.0, -1.0, LIFT, 0.0),
+    (0.6, -1.0, 0.0, 0.0),
+    (1.3, 1.0, 0.0, 0.0),
+    (1.4, 1.0, 0.0, 0.0),
+    (2.0, 1.0, 0.0, LIFT),
+)
+LARGEST_RATIO = 1.25  # of our time to Pinocchio's, which finds the torques alone
+SOURCE_TIME = 0.18  # [s], Celeron 300A
+REPEATS = 200
+
+
+def planned_motion(model: Model) -> tuple[Motion, np.ndarray]:
+    """Return the joints' motion, without the base, and the ZMP that it was planned for.
+
+    The ZMP is (T, 2), seen from the right sole [m].
+    """
+    times = PERIOD * np.arange(SAMPLES)
+    ends, aside, lift_left, lift_right = np.array(SCRIPT).T
+    solver = PostureSolver(model, (LEFT, RIGHT))
+    q = half_sitting(model)
+    com = center_of_mass(model, q)
+    soles = np.array([link_pose(model, q, sole)[0] for sole in (LEFT, RIGHT)])
+    floor = soles[:, 2].mean()
+    soles[:, 2] = 0.0
+    middle, half = soles.mean(axis=0)[:2], 0.5 * (soles[0] - soles[1])[:2]
+    aside = through_rests(ends, aside, times)
+    forward = np.array([com[0] - middle[0], 0.0])
+    zmp = middle + forward + aside[:, None] * half
+    centers = center_of_mass_for(zmp, PERIOD, com[2] - floor)
+    lifts = np.column_stack([through_rests(ends, lift, times) for lift in (lift_left, lift_right)])
+    postures = []
+    for k in range(SAMPLES):
+        stance = Stance(
+            com=centers[k],
+            waist_height=q[2] - floor,
+            soles=soles + np.outer(lifts[k], (0.0, 0.0, 1.0)),
+            shares=np.array([1.0 + aside[k], 1.0 - aside[k]]) / 2.0,
+            pressures=np.array([forward, forward]),
+        )
+        postures.append(solver.solve(stance))
+    positions = np.array(postures)[:, 7:]
+    motion = motion_of(model, "support switch", times, model.joint_names, positions)
+    return motion, zmp - soles[1, :2]
+
+
+def drift(found: Trajectory, link: str) -> tuple[float, float]:
+    """Return how far a link strays from its place while it is the reference [m], and turns."""
+    moved = turned = 0.0
+    for k, phase in enumerate(found.phases):
+        if phase.links[0] == link:
+            here = found.support(link)[found.phase_of == k]
+            p, R = phase.pose
+            moved = max(moved, float(np.abs(here["position"] - p).max()))
+            turned = max(turned, float(np.abs(here["R"] - R).max()))
+    return moved, turned
+
+
+def run(options: Options) -> Result:
+    """Plan the motion, find the fixed feet, analyse it, and compare the time with Pinocchio's."""
+    model = described(Conditions())
+    pinocchio = pinocchio_module()
+    result = Result(peer=peer_name(pinocchio, "rnea in a loop", "pinocchio"))
+    motion, zmp = planned_motion(model)
+    analyser = Analyser(model, threads=1)
+    analysed = analyse_motion(analyser, motion)
+    found = analysed.found
+    result.data.update(analysed=analysed, planned=zmp)
+    result.add("moving links", "", model.body_count, source=34)
+    result.add("fixed at first", "", found.phases[0].links[0], equal_to(RIGHT))
+    result.add("fixed at last", "", found.phases[-1].links[0], equal_to(LEFT))
+    switch = next(phase.begin for phase in found.phases if phase.links[0] == LEFT)
+    what, at = "the right foot gives way to the left at", float(motion.times[switch])
+    result.add(what, "s", at, near(1.0, absolute=0.4))
+    for link in (RIGHT, LEFT):
+        (moved, turned), add = drift(found, link), result.of(f"{link} while fixed: ")
+        add("moves", "m", moved, at_most(1e-12), analytic=0.0)
+        add("turns (of R)", "", turned, at_most(1e-12), analytic=0.0)
+    _add_timings(result, analyser, motion, found, pinocchio, options)
+    seen = found.samples["zmp"][:, :2] - found.support(RIGHT)["position"][0, :2]
+    off = np.linalg.norm(seen - zmp, axis=1)
+    margin = float(found.samples["margin"].min())
+    result.add("least margin of the ZMP in the support", "m", margin, at_least(0.0))
+    result.add("ZMP off the cart-table plan, at most", "m", float(off.max()))
+    result.notes += [
+        "the source's humanoid H6 has 34 links; its 0.18 s are a Celeron 300A's",
+        "our time is for all: base, torques, wrenches, centre of mass, momenta, ZMP, margins; "
+        "Pinocchio's is for torques under a given base motion, called from Python",
+        "one thread, medians; above each snapshot stands the foot that is fixed",
+    ]
+    return result
+
+
+def _add_timings(result: Result, analyser, motion, found, pinocchio, options) -> None:
+    oracle = _Oracle(pinocchio, analyser.model, found) if pinocchio else None
+    ours, theirs = [], []
+    for _ in range(REPEATS // 10 if options.quick else REPEATS):
+        begin = time.perf_counter()
+        analyser.analyse(motion.q, motion.v, motion.dv, found.phases)
+        ours.append(time.perf_counter() - begin)
+        if oracle:
+            begin = time.perf_counter()
+            oracle.run()
+            theirs.append(time.perf_counter() - begin)
+    mine, peer = float(np.median(ours)), float(np.median(theirs)) if theirs else None
+    count = len(motion.times)
+    each = None if peer is None else peer / count
+    result.add(f"time of {count} samples", "s", mine, source=SOURCE_TIME, peer=peer)
+    result.add("time of a sample", "s", mine / count, source=SOURCE_TIME / count, peer=each)
+    if oracle:
+        ratio = float(np.median(np.array(ours) / np.array(theirs)))
+        result.add("our time over Pinocchio's, in turn", "", ratio, at_most(LARGEST_RATIO))
+        theirs = oracle.torques()
+        error = np.abs(theirs - found.tau).max(axis=1) / np.abs(theirs).max(axis=1)
+        what = "torques against Pinocchio's, relative"
+        result.add(what, "", float(error.max()), at_most(1e-9))
+
+
+class _Oracle:
+    """The same robot in Pinocchio, moved as the analysis has found."""
+
+    def __init__(self, pinocchio: ModuleType, model: Model, found: Trajectory):
+        self._pinocchio = pinocchio
+        base = pinocchio.JointModelFreeFlyer()
+        self._model = pinocchio.buildModelFromXML(model.urdf, base)
+        self._model.armature = model.system.rotor_inertia
+        self._model.gravity.linear = np.array(DOWNWARD_GRAVITY)
+        self._data = self._model.createData()
+        self._found = found
+        self._states = list(zip(found.q, found.v, found.dv))
+
+    def run(self) -> None:
+        """Inverse dynamics of all samples, without forces on the feet."""
+        rnea, model, data = self._pinocchio.rnea, self._model, self._data
+        for q, v, dv in self._states:
+            rnea(model, data, q, v, dv)
+
+    def torques(self) -> np.ndarray:
+        """Return the generalised forces (T, nv) under the wrenches that the analysis has found."""
+        pinocchio, rows = self._pinocchio, []
+        frames = {link: self._model.frames[self._model.getFrameId(link)] for link in (LEFT, RIGHT)}
+        for k, state in enumerate(self._states):
+            forces = [pinocchio.Force.Zero() for _ in self._model.joints]
+            for link, frame in frames.items():
+                at = self._found.support(link)[k]
+                wrench = pinocchio.Force(at["force"], at["torque"])
+                forces[frame.parentJoint] = frame.placement.act(wrench)
+            rows.append(pinocchio.rnea(self._model, self._data, *state, forces).copy())
+        return np.array(rows)
+
+
+def draw(result: Result, figure) -> None:
+    """Snapshots above, centre of mass and ZMP against time below."""
+    analysed = result.data["analysed"]
+    top, bottom = figure.subfigures(2, 1, height_ratios=(1.1, 1.0))
+    shown = np.linspace(0, SAMPLES - 1, 7).astype(int)
+    times, found = analysed.motion.times, analysed.found
+    sides = {LEFT: "left", RIGHT: "right"}
+    labels = [f"{times[k]:.2f} s, {sides[found.phases[found.phase_of[k]].links[0]]}" for k in shown]
+    frames = found.q[shown]
+    draw_film_strip(top.subplots(), analysed.analyser.model, frames, labels, (0.0, 1.0))
+    for axis, axes in enumerate(bottom.subplots(1, 2)):
+        draw_along_axis(analysed, axes, axis)
+
+
+EXPERIMENT = Experiment(
+    "E11", "Support switching", "Z-DYNAFORM, section 5, Fig. 2, Table 1", run, draw
+)

@@ -1,0 +1,237 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""E14: a gripper holds a box by direct contacts over a floor whose contacts are iterative."""
+
+import time
+
+import numpy as np
+
+from evidence.experiments.framework.engines import against_mujoco
+from evidence.experiments.framework.experiment import Experiment, Options, Result
+from evidence.experiments.framework.film_strip import draw_solids, outline_points
+from evidence.experiments.framework.targets import at_most, equal_to, near
+from evidence.experiments.scenes import gripper
+from hrpsim import Box
+from hrpsim.world.objects.body import rotation_matrix
+
+LARGEST_SLIP = 1e-5  # [m]
+SHAKING = 10.0  # [s]
+TURN = 50  # steps of each scene in turn
+KINDS = ("hybrid", "direct", "iterative")
+TURNED = 0.02  # how far off the pads' plane the box is put down, when it is [rad]
+_RIGHT = np.array([0.0, 1.0, 0.0])  # to the right of the picture: seen along x
+TUMBLING = (0.2, gripper.CLOSED)  # [s]
+
+
+class Run:
+    """The run of one scene: `cost` [us] of each step, `slip` [m] after it.
+
+    Slip counts from `held_from` [s] on, and is NaN before.
+    """
+
+    def __init__(self, scene, steps: int, held_from: float = gripper.CLOSED):
+        self.scene, self.done, self.held_from = scene, 0, held_from
+        self.time = np.zeros(steps)
+        self.cost, self.slip = np.zeros(steps), np.full(steps, np.nan)
+        self.held = None
+
+    def advance(self) -> None:
+        """Do one turn of steps; measure the processor time of the steps only."""
+        scene = self.scene
+        for k in range(self.done, min(self.done + TURN, len(self.cost))):
+            scene.steer()
+            begin = time.thread_time_ns()
+            scene.step()
+            self.cost[k] = (time.thread_time_ns() - begin) * 1e-3
+            self.time[k] = scene.time
+            self.look(k)
+            self.done = k + 1
+
+    def look(self, k: int) -> None:
+        """Note how far the corner of the box that moved most is from where the grip had it."""
+        if self.time[k] < self.held_from:
+            return
+        corners = self.scene.corners()
+        if self.held is None:
+            self.held = corners
+        self.slip[k] = np.linalg.norm(corners - self.held, axis=-1).max()
+
+    @property
+    def largest_slip(self) -> float:
+        """The largest slip at any step [m]."""
+        return float(np.nanmax(self.slip))
+
+    @property
+    def slowest(self) -> float:
+        """The time that one of a thousand steps exceeds [us]; the first may compile."""
+        return float(np.percentile(self.cost[1:], 99.9))
+
+    def median_cost(self, begin: float, end: float = np.inf) -> float:
+        """Return the median [us] of the steps between two times [s]."""
+        return float(np.median(self.cost[(self.time > begin) & (self.time <= end)]))
+
+
+class OurRun(Run):
+    """A run of ours that also notes the coupled system's `residual` [m/s] and what did not end.
+
+    `standing` marks steps in which the gripped box is on the floor.
+    """
+
+    def __init__(self, scene: gripper.Scene, steps: int, held_from: float = gripper.CLOSED):
+        super().__init__(scene, steps, held_from)
+        self.residual = np.zeros(steps)
+        self.met, self.standing = np.zeros(steps, dtype=bool), np.zeros(steps, dtype=bool)
+        self.unfinished = 0
+
+    def look(self, k: int) -> None:
+        """Note slip, residual and whether the solvers came to an end."""
+        super().look(k)
+        stats = self.scene.world.stats
+        self.residual[k], self.met[k] = stats.residual, stats.converged
+        self.unfinished += not stats.direct_finished
+        self.standing[k] = self.held is not None and self.scene.stands()
+
+
+def run(options: Options) -> Result:
+    """Run all scenes in turn in one process, ours and MuJoCo's."""
+    end = gripper.SHAKEN + (0.5 if options.quick else SHAKING)
+    steps = round(end / gripper.TIME_STEP)
+    mujoco, result = against_mujoco("Newton, elliptic cone, implicitfast, impratio 1")
+    runs = {kind: OurRun(gripper.Scene(kind), steps) for kind in KINDS}
+    if mujoco is not None:
+        for name, impratio in (("mujoco", 1.0), ("mujoco, impratio 100", 100.0)):
+            runs[name] = Run(gripper.MujocoScene(mujoco, impratio=impratio), steps)
+    alone = OurRun(gripper.Scene(count=0), steps)
+    others = {}
+    for turn, compliance in ((0.0, 0.0), (TURNED, gripper.PAD_COMPLIANCE), (TURNED, 0.0)):
+        scene = gripper.Scene(count=0, turn=turn, compliance=compliance)
+        others[turn, compliance] = OurRun(scene, steps, gripper.DRAGGED[1])
+    gripper.Scene(count=0).step()  # compiles, if it must
+    for _ in range(0, steps, TURN):
+        for each in (*runs.values(), *others.values(), alone):
+            each.advance()
+    _add_slips(result, runs)
+    _add_other_slips(result, others)
+    _add_grip(result, runs["hybrid"])
+    _add_coupling(result, runs["hybrid"], alone)
+    _add_times(result, runs)
+    result.data = {"runs": runs}
+    result.notes += _notes(runs)
+    return result
+
+
+def _add_slips(result: Result, runs: dict) -> None:
+    what = "farthest that a corner of the box moved in the grip"
+    peer = runs["mujoco"].largest_slip if "mujoco" in runs else None
+    slips = {kind: runs[kind].largest_slip for kind in KINDS}
+    result.add(
+        f"hybrid: {what}", "m", slips["hybrid"], at_most(LARGEST_SLIP), analytic=0.0, peer=peer
+    )
+    for kind in KINDS[1:]:
+        result.add(f"{kind}: {what}", "m", slips[kind], analytic=0.0)
+    stiffer = runs.get("mujoco, impratio 100")
+    if stiffer is not None:
+        what = f"mujoco, impratio 100: {what}"
+        result.add(what, "m", None, analytic=0.0, peer=stiffer.largest_slip)
+
+
+def _add_other_slips(result: Result, others: dict) -> None:
+    """Rigid pads, and a box that the pads must turn: wedged at first, flat when it was dragged."""
+    for (turn, compliance), each in others.items():
+        pads = "rubber pads" if compliance else "rigid pads"
+        placed = f"box put down turned by {turn:g} rad" if turn else "box put down straight"
+        what = f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken"
+        result.add(what, "m", each.largest_slip, at_most(LARGEST_SLIP), analytic=0.0)
+
+
+def _add_grip(result: Result, ours: OurRun) -> None:
+    """What holds the box: half of the motor's force on each pad, and how safe that is."""
+    target = near(gripper.GRIP, relative=1e-6)
+    for link, force in zip(gripper.FINGERS, ours.scene.pad_forces(), strict=True):
+        result.add(f"hybrid: {link} presses, at the end", "N", force, target, analytic=gripper.GRIP)
+    what = "friction that the pads can give / the most that is needed"
+    result.add(what, "", None, analytic=gripper.margin())
+
+
+def _add_coupling(result: Result, ours: OurRun, alone: OurRun) -> None:
+    """The residual of direct and iterative rows together, while the held box is on the floor."""
+    tolerance = float(ours.scene.world.scene.settings["tolerance"][0])
+    for name, each in (("no other objects", alone), (f"{gripper.OBJECTS} objects", ours)):
+        here, add = each.standing, result.of(f"hybrid, held box on the floor, {name}: ")
+        residual, at_limit = each.residual[here], int((~each.met[here]).sum())
+        add("residual, median", "m/s", float(np.median(residual)), at_most(tolerance))
+        add("residual, largest", "m/s", float(residual.max()))
+        add(f"steps of {here.sum()} that end at the limit of rounds", "", at_limit)
+    what = "hybrid: steps in which the direct solver did not finish"
+    result.add(what, "", ours.unfinished, equal_to(0))
+
+
+def _add_times(result: Result, runs: dict) -> None:
+    peer = runs.get("mujoco")
+    moments = ("objects tumbling", *TUMBLING), ("shaking", gripper.SHAKEN, np.inf)
+    for kind in KINDS:
+        for says, begin, end in moments:
+            ours, other = runs[kind].median_cost(begin, end), peer and peer.median_cost(begin, end)
+            result.add(f"{kind}: a step, {says}", "us", ours, peer=other)
+        ours, other = runs[kind].slowest, peer and peer.slowest
+        result.add(f"{kind}: the slowest of 1000 steps", "us", ours, peer=other)
+
+
+def _notes(runs: dict) -> list[str]:
+    world = runs["hybrid"].scene.world
+    shaken = runs["hybrid"].time[-1] - gripper.SHAKEN
+    return [
+        "the source names the scene and prints no numbers; here: a box of "
+        f"{gripper.MASS:g} kg, pads of friction {gripper.PAD_FRICTION:g}, {gripper.GRIP:g} N each, "
+        f"dragged {gripper.DRAG:g} m along the floor, lifted {gripper.LIFT:g} m, shaken along the "
+        f"pads {shaken:g} s with 0.5 g at {gripper.FREQUENCY:g} Hz; {gripper.OBJECTS} boxes, "
+        "cylinders and balls on the floor",
+        "in the grip: seen from either finger, against where it was when the fingers had closed, "
+        f"at {gripper.CLOSED:g} s, the box still on the floor; pads yield by "
+        f"{gripper.PAD_COMPLIANCE:g} m/N a point, like rubber, but where they are called rigid",
+        f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} rows are direct at the end; "
+        "all scenes in one process, 50 steps each in turn, processor time of the steps alone",
+        "mujoco's hand follows its path on position actuators, for it has no motors that are "
+        "constraints; impratio 100 makes friction stiffer than normal forces",
+    ]
+
+
+def draw(result: Result, figure) -> None:
+    """The scene at the end seen along x, and how the box moved in the grip."""
+    left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (1.3, 1.0)})
+    runs = result.data["runs"]
+    _draw_scene(left, runs["hybrid"].scene)
+    left.set(title="The end, seen along x", xlabel="y [m]", ylabel="z [m]", aspect="equal")
+    for name, each in runs.items():
+        every = slice(None, None, 10)
+        right.semilogy(each.time[every], each.slip[every] + 1e-17, lw=0.9, label=name)
+    right.axhline(LARGEST_SLIP, color="black", lw=0.8, ls="--", label="target")
+    right.axvspan(*gripper.LIFTED, color="#e9ecef", lw=0)
+    right.set(title="Slip in the grip (grey: lifting)", xlabel="time [s]", ylabel="[m]")
+
+
+def _draw_scene(axes, scene: gripper.Scene) -> None:
+    """Draw outlines seen along x, the far ones first."""
+    placed = [(scene.box, Box((gripper.EDGE,) * 3), "C1")]
+    for k, thing in enumerate(scene.things):
+        placed.append((scene.world.bodies[f"thing_{k}"], thing.shape, "C7"))
+    solids = [
+        (body.position + outline_points(shape) @ rotation_matrix(body.orientation).T, colour)
+        for body, shape, colour in placed
+    ]
+    draw_solids(axes, solids, _RIGHT, 0.0)
+    pad = outline_points(Box(gripper.PAD))
+    positions = [scene.robot.link_pose(link)[0] for link in gripper.FINGERS]
+    draw_solids(axes, [(position + pad, "C0") for position in positions], _RIGHT, 0.0)
+    for _, y, z in positions:
+        top = z + gripper.PAD[2] / 2
+        axes.plot([y, y], [top, top + 0.08], color="C0", lw=3)
+    axes.plot([-0.06, 0.06], [top + 0.08] * 2, color="C0", lw=5)
+    _, half, height = gripper.RIM
+    axes.plot([-half, -half, half, half], [height, 0.0, 0.0, height], color="black", lw=1.5)
+
+
+EXPERIMENT = Experiment(
+    "E14", "A gripper on direct, the floor on iterative", "AGX notes, hybrid solver", run, draw
+)

@@ -1,0 +1,200 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""R2: the real biped Cassie lands: closed leg loops, leaf springs, measured motor torques.
+
+Each landing is simulated from its first measured state with the measured torques. Velocities are
+compared 20 ms after the impact: of the joints that have encoders, and of the base.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from evidence.experiments.framework import fitting
+from evidence.experiments.framework.engines import against_mujoco
+from evidence.experiments.framework.experiment import Experiment, Options, Result
+from evidence.experiments.framework.fitting import Contestant, Parameter
+from evidence.experiments.framework.measurements import measurements
+from evidence.experiments.framework.targets import at_most
+from evidence.experiments.scenes import cassie_landings as scene
+from evidence.experiments.studies.fitted import LANDINGS
+from hrpsim.model.model import Model
+
+SOURCE = (
+    "cassie_landings.npz, from github.com/DAIRLab/cassie_impact_dataset, and cassie_v2.urdf, "
+    "from examples/Cassie/urdf of github.com/DAIRLab/dairlib"
+)
+FOLDS = 4
+KINDS = (
+    ("joint velocities, root mean square", "rad/s"),
+    ("velocity of the base", "m/s"),
+    ("angular velocity of the base", "rad/s"),
+)
+_ROBOT = {
+    "friction": Parameter(0.1, 1.5),
+    "stiffness": Parameter(0.5, 2.0, logarithmic=True),
+    "damping": Parameter(0.1, 10.0, logarithmic=True),
+}
+_PARAMETERS = {
+    "rigid": _ROBOT,
+    "compliant": {
+        **_ROBOT,
+        "compliance": Parameter(1e-7, 1e-3, logarithmic=True),
+        "damping_time": Parameter(5e-4, 5e-2, logarithmic=True),
+    },
+    "mujoco": {
+        **_ROBOT,
+        "time_constant": Parameter(5e-4, 0.1, logarithmic=True),
+        "damping_ratio": Parameter(0.05, 5.0, logarithmic=True),
+        "impedance_ratio": Parameter(1.0, 100.0, logarithmic=True),
+    },
+}
+_DESCRIBED = {"friction": 0.8, "stiffness": 1.0, "damping": 1.0}
+_STARTS = {
+    "rigid": _DESCRIBED,
+    "compliant": {**_DESCRIBED, "compliance": 1e-5, "damping_time": 5e-3},
+    "mujoco": {**_DESCRIBED, "time_constant": 0.02, "damping_ratio": 1.0, "impedance_ratio": 1.0},
+}
+Prediction = tuple[np.ndarray, np.ndarray | None]
+
+
+def unchanged(landings: Sequence[scene.Landing], model: Model) -> np.ndarray:
+    """Return the errors (landings, 3) if nothing changed: the first measured velocities."""
+    return scene.velocity_errors([(one.q[0], one.v[0]) for one in landings], landings, model)
+
+
+def contestants(landings: Sequence[scene.Landing], model: Model, mujoco=None) -> list[Contestant]:
+    """Return hrpsim's Cassie with rigid contact and with compliant contact, and MuJoCo's.
+
+    The loss is the mean of the three errors, each as a share of what it is if nothing changes.
+    """
+    makers = {"rigid": scene.Cassie, "compliant": scene.Cassie}
+    if mujoco is not None:
+        makers["mujoco"] = partial(scene.MujocoCassie, mujoco)
+    scale = unchanged(landings, model).mean(0)
+
+    def simulated(make, values, trials):
+        chosen = [landings[trial] for trial in trials]
+        return scene.velocity_errors(make(model, **values).follow(chosen), chosen, model)
+
+    def loss(errors):
+        return (errors / scale).mean(1)
+
+    return [
+        Contestant(name, partial(simulated, make), loss, _PARAMETERS[name], _STARTS[name])
+        for name, make in makers.items()
+    ]
+
+
+def run(options: Options) -> Result:
+    """Evaluate each contestant on held-out landings, and compare with simpler predictions."""
+    names = ("cassie_landings.npz", "cassie_v2.urdf")
+    data, description = measurements(options.data, names, SOURCE)
+    model = scene.cassie_model(description)
+    landings = scene.read_landings(data, model)
+    mujoco, result = against_mujoco("elliptic cone, implicitfast, 0.25 ms")
+    entrants = contestants(landings, model, mujoco)
+    found = fitting.values_of(entrants, LANDINGS, options, len(landings), FOLDS, result)
+    judged = {e.name: e.held_out_errors(found[e.name], len(landings)) for e in entrants}
+    plain = _plain_predictions(landings, model, mujoco)
+    _rows(result, plain, judged)
+    if not options.quick:
+        fitting.add_profiles(result, entrants[:2], found, len(landings))
+    result.data |= {"plain": {k: ours for k, (ours, _) in plain.items()}, "judged": judged}
+    result.notes += [
+        f"{len(landings)} landings whose feet come down in the recorded 50 ms; {FOLDS} folds; "
+        "fitted is the mean of the three errors, each as a share of that if nothing changes",
+        "the height of the ground is that of the first foot when it has stopped; the velocities of "
+        "the heel springs, which have no encoder, are those that keep the rods' length",
+    ]
+    return result
+
+
+def _plain_predictions(landings, model: Model, mujoco) -> dict[str, Prediction]:
+    """Return the errors of predictions without a fit, ours and MuJoCo's, by what they assume."""
+
+    def of(engine) -> np.ndarray:
+        return scene.velocity_errors(engine.follow(landings), landings, model)
+
+    theirs = None if mujoco is None else partial(scene.MujocoCassie, mujoco, model)
+    return {
+        "nothing changes": (unchanged(landings, model), None),
+        "no ground": (of(scene.Cassie(model, ground=False)), None),
+        "rigid robot, springs locked, rigid contact": (of(scene.Cassie(model, locked=True)), None),
+        "springs as described, rigid contact": (
+            of(scene.Cassie(model)),
+            None if theirs is None else of(theirs(time_constant=1e-3)),
+        ),
+        "springs as described, MuJoCo's default contact": (
+            np.full((len(landings), len(KINDS)), np.nan),
+            None if theirs is None else of(theirs()),
+        ),
+    }
+
+
+def _mean(errors: np.ndarray | None, kind: int) -> float | None:
+    if errors is None or np.isnan(errors).all():
+        return None
+    return float(errors[:, kind].mean())
+
+
+def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.ndarray]) -> None:
+    """Errors of all predictions; those that were fitted are held out."""
+    theirs = judged.get("mujoco")
+    scale = plain["nothing changes"][0].mean(0)
+    for name in ("rigid", "compliant"):
+        what = f"what is fitted, share of the errors if nothing changes: {name} contact, held out"
+        share = float((judged[name] / scale).mean())
+        peer = None if theirs is None else float((theirs / scale).mean())
+        result.add(what, "", share, peer=peer)
+        if theirs is not None:
+            what = f"the same, {name} less mujoco, landing by landing"
+            bound = at_most(0.0) if name == "rigid" else None
+            shares = [(errors / scale).mean(1) for errors in (judged[name], theirs)]
+            fitting.add_difference(result, what, "", *shares, bound)
+    for kind, (what, unit) in enumerate(KINDS):
+        for name, (ours, peer) in plain.items():
+            result.add(f"{what}: {name}", unit, _mean(ours, kind), peer=_mean(peer, kind))
+        for name in ("rigid", "compliant"):
+            case = f"{what}: fitted, {name} contact, held out"
+            ours = _mean(judged[name], kind)
+            result.add(case, unit, ours, peer=_mean(theirs, kind))
+        if theirs is not None:
+            what = f"{what}: fitted, rigid less mujoco, landing by landing"
+            fitting.add_difference(result, what, unit, judged["rigid"][:, kind], theirs[:, kind])
+
+
+def draw(result: Result, figure) -> None:
+    """Errors as shares of the change at the impact on the left, what the data decide right."""
+    left, right = figure.subplots(1, 2, width_ratios=(1.1, 1.0))
+    scale = result.data["plain"]["nothing changes"].mean(0)
+    shown = {k: e for k, e in result.data["plain"].items() if not np.isnan(e).all()}
+    shown |= {f"fitted, {name}, held out": e for name, e in result.data["judged"].items()}
+    for index, errors in enumerate(shown.values()):
+        shares = errors / scale
+        for kind, what in enumerate(("joints", "base", "turning of the base")):
+            left.errorbar(
+                shares[:, kind].mean(),
+                index + 0.2 * (kind - 1),
+                xerr=shares[:, kind].std(ddof=1) / np.sqrt(len(shares)),
+                fmt="o",
+                ms=4,
+                color=f"C{kind}",
+                label=what if index == 0 else None,
+            )
+    left.set_yticks(range(len(shown)), [name.replace(", ", ",\n", 1) for name in shown], fontsize=7)
+    left.invert_yaxis()
+    left.set(title="Velocities 20 ms after the impact", xlabel="error / error if nothing changes")
+    left.legend(fontsize=6.5, loc="lower right", edgecolor="none")
+    fitting.draw_profiles(right, result, "extra error, share", (-0.02, 0.4))
+
+
+EXPERIMENT = Experiment(
+    "R2",
+    "The real biped Cassie lands",
+    "Acosta, Yang and Posa, Validating Robotics Simulators on Real-World Impacts (2022)",
+    run,
+    draw,
+)

@@ -1,0 +1,267 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The `hrpsim` command: descriptions, worlds, walks, motions, recordings, experiments."""
+
+import argparse
+import copy
+import gc
+import os
+import re
+import select
+import signal
+import sys
+import time
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+from hrpsim.commands import view
+from hrpsim.commands.output import pairs, print_report, show_warning
+from hrpsim.common.arguments import MOST_STEPS, not_negative, positive
+from hrpsim.common.errors import HrpsimError, suggestion, unknown_name
+from hrpsim.common.extras import missing_package
+from hrpsim.common.interrupts import Terminated, ends_while_computing, signals_raise
+from hrpsim.common.limits import MESSAGE_LENGTH
+
+_TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: internal errors show their traceback
+# Objects between two garbage collections: the usual 700 take a twentieth of a start.
+_YOUNG = 20_000
+
+# The summary of each command. Its module has its name, and is imported at its use.
+_COMMANDS = {
+    "walk": "let a humanoid walk, stabilised or not",
+    "crane": "play the crane game",
+    "inverse-dynamics": "torques, ZMP and fixed links of motions",
+    "record": "record all topics of ROS 2 to a bag",
+    "play": "replay the commands of a bag in a new world and report where it departs",
+    "wrench-plot": "plot foot wrenches, centres of pressure and ZMP from a bag",
+    "check-model": "load a description and list its contents",
+    "check-policy": "say what differs when a policy in ONNX fails here",
+    "convert": "write a description of any format as a URDF",
+    "controller": "begin a controller of your own",
+    "check-simulation-interfaces": "examine a simulator by ROS 2's standard for simulators",
+    "sweep": "run a scenario over many values, and show the results",
+    "fit": "find parameters of a world from recordings",
+    "bench": "time it and other engines (in a source checkout)",
+    "warm-up": "compile every kernel now, for later processes",
+    "check-urdf": "the old name of check-model",
+}
+_OLD_NAMES = {"check-urdf": "check-model"}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line; return the exit status: 0 done, 1 refused or failed, 2 wrong usage.
+
+    130 and 143 are those of SIGINT and SIGTERM.
+    """
+    gc.set_threshold(_YOUNG)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parsed(given)
+    try:
+        with ends_while_computing(), signals_raise(), warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            status = _run(options, given[0])
+            sys.stdout.flush()
+            return status
+    except (HrpsimError, OSError) as error:
+        if isinstance(error, BrokenPipeError) and _output_is_closed():
+            return 128 + signal.SIGPIPE
+        text = " ".join(str(error).split())
+        if "accept_nonphysical_inertia" in options:  # an argument in Python, an option here
+            text = text.replace("accept_nonphysical_inertia=True", "--accept-nonphysical-inertia")
+        print(f"hrpsim: {text}", file=sys.stderr)
+        return 1
+    except Terminated:
+        return 128 + signal.SIGTERM
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except Exception as error:  # an internal error
+        if os.environ.get(_TRACEBACK):
+            raise
+        reason = " ".join(str(error).split())[:MESSAGE_LENGTH]
+        print(
+            f"hrpsim: internal error: {type(error).__name__}: {reason}"
+            f" ({_TRACEBACK}=1 shows where)",
+            file=sys.stderr,
+        )
+        return 1
+
+
+def _run(options: argparse.Namespace, name: str) -> int:
+    """Run a command; MissingPackageError if it needs the package of an extra."""
+    try:
+        return options.run(options)
+    except ModuleNotFoundError as error:
+        raise missing_package(name, error) from error
+
+
+def _parsed(given: list[str]) -> argparse.Namespace:
+    """Return the options; wrong usage ends the program, with names that are similar."""
+    parser = _parser(given[0] if given else "")
+    commands = parser.get_default("commands")
+    if given and not given[0].startswith("-") and given[0] not in commands:
+        parser.error(unknown_name("command", given[0], commands, limit=len(commands)))
+    options, unknown = parser.parse_known_args(given)
+    if unknown:
+        known = dict.fromkeys(re.findall(r"--[\w-]+", commands[given[0]].format_help()))
+        hints = [suggestion(word, known) for word in unknown if word.startswith("-")]
+        commands[given[0]].error(f"unrecognized arguments: {' '.join(unknown)}{''.join(hints)}")
+    return options
+
+
+def _output_is_closed() -> bool:
+    """Return whether nothing reads the standard output any more; the rest of it is then dropped."""
+    output = select.poll()
+    output.register(sys.stdout.fileno(), 0)
+    is_closed = any(event & select.POLLERR for _, event in output.poll(0))
+    if is_closed:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return is_closed
+
+
+class _PrintVersion(argparse.Action):
+    """`--version`, which reads the version when used."""
+
+    def __init__(self, option_strings, dest, **options):
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, **options)
+
+    def __call__(self, parser, *_) -> None:
+        from hrpsim.common.version import __version__
+
+        print(f"hrpsim {__version__}")
+        parser.exit()
+
+
+def _parser(asked: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands; if `asked` names one, only it has options."""
+    parser = argparse.ArgumentParser(prog="hrpsim", description=__doc__)
+    parser.add_argument("--version", action=_PrintVersion, help="print which hrpsim this is")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser("run", help="step a world file and report on it")
+    run.add_argument("world", type=Path, help="world file (YAML)")
+    run.add_argument("--duration", type=not_negative, default=10.0, help="simulated time [s]")
+    run.add_argument("--time-step", type=positive, help="step [s]; the world file's by default")
+    run.add_argument("--integrator", help="semi_implicit, rk4 or euler")
+    run.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
+    run.add_argument("--json", action="store_true", help="print JSON")
+    view.add_arguments(run)
+    view.add_film_argument(run, "film (.mp4, .gif, .rrd) or picture of the end (.png)")
+    run.set_defaults(run=run_world)
+    for name, summary in _COMMANDS.items():
+        if asked is None or asked == name:
+            module = _OLD_NAMES.get(name, name).replace("-", "_")
+            _add_command(commands, name, import_module(f"hrpsim.commands.{module}"), summary)
+        else:
+            commands.add_parser(name, help=summary)
+    again = commands.add_parser("reproduce", help="compare experiments with theory and data")
+    again.add_argument("experiments", nargs="+", metavar="EXPERIMENT", help="E7 R1 ..., or all")
+    again.add_argument("--quick", action="store_true", help="fewer cases, the same targets")
+    again.add_argument(
+        "--output", type=Path, default=Path("output/reproduce"), help="folder of the figures"
+    )
+    again.add_argument("--data", type=Path, metavar="FOLDER", help="measurements, for R1 and R2")
+    again.add_argument("--fit", action="store_true", help="fit parameters to them again")
+    again.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
+    again.add_argument("--pages", type=Path, metavar="FOLDER", help="a page of each, such as e7.md")
+    again.add_argument("--json", action="store_true", help="print JSON")
+    again.set_defaults(run=reproduce_experiments)
+    parser.set_defaults(commands=commands.choices)
+    return parser
+
+
+class _OneScreen(argparse.RawDescriptionHelpFormatter):
+    """Help on one screen: options once, each up to its first semicolon; the reference has all."""
+
+    def __init__(self, prog: str, **options):
+        super().__init__(prog, max_help_position=34, **options)
+
+    def add_usage(self, usage, actions, groups, prefix=None) -> None:
+        shown = [action for action in actions if not action.option_strings or action.required]
+        options = argparse.Action(["[options]"], "options", nargs=0, required=True)
+        super().add_usage(usage, [options, *shown], [], prefix)
+
+    def add_argument(self, action) -> None:
+        if action.dest != "help":
+            shown = copy.copy(action)
+            shown.help = action.help and action.help.partition("; ")[0]
+            super().add_argument(shown)
+
+
+def _add_command(commands, name: str, module, summary: str) -> None:
+    """Add a command with its module's options, docstring and EPILOG."""
+    parser = commands.add_parser(
+        name,
+        help=summary,
+        description=module.__doc__,
+        epilog=getattr(module, "EPILOG", None),
+        formatter_class=_OneScreen,
+    )
+    module.add_arguments(parser)
+    if name == "check-urdf":
+        parser.set_defaults(run=module.check_urdf)
+
+
+def run_world(options: argparse.Namespace) -> int:
+    """Step a world and print a summary, or play it in a browser."""
+    from hrpsim.world.file.load_world import load_world
+
+    world = load_world(
+        options.world,
+        time_step=options.time_step,
+        integrator=options.integrator,
+        xacro_arguments=pairs(options.xacro),
+    )
+    if options.viewer:
+        return view.view(options, world)
+    if options.film:
+        return view.make_film(options, world)
+    steps = max(round(options.duration / world.time_step) - 1, 0)
+    if steps > MOST_STEPS:
+        raise HrpsimError(f"--duration {options.duration:g} takes more than {MOST_STEPS} steps")
+    world.step()
+    begin = time.perf_counter()
+    world.step(steps)
+    took = time.perf_counter() - begin
+    report = {
+        "simulated_time": world.time,
+        "steps": steps + 1,
+        "microseconds_per_step": 1e6 * took / max(steps, 1),
+        "real_time_factor": steps * world.time_step / max(took, 1e-12),
+        "contacts": world.stats.contact_count,
+        "iterations": world.stats.iterations,
+        "residual": world.stats.residual,
+        "max_penetration": world.stats.max_penetration,
+        "robots": {
+            name: {
+                "base_position": [round(float(x), 6) for x in robot.q[:3]],
+                "wrenches": {
+                    sensor.description.name: [round(float(x), 4) for x in sensor.wrench]
+                    for sensor in robot.sensors.values()
+                    if sensor.description.kind == "force_torque"
+                },
+            }
+            for name, robot in world.robots.items()
+        },
+    }
+    print_report(report, options.json)
+    return 0
+
+
+def reproduce_experiments(options: argparse.Namespace) -> int:
+    """Run experiments, compare with theory and other engines; status 1 if a target is missed."""
+    from evidence.experiments.framework.experiment import Options
+    from evidence.experiments.framework.reproduce import reproduce
+
+    return reproduce(
+        options.experiments,
+        options.output,
+        options=Options(options.quick, options.data, options.fit),
+        as_json=options.json,
+        markdown=options.markdown,
+        pages=options.pages,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

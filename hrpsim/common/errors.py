@@ -1,0 +1,123 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The exceptions of hrpsim; each message names the given value, its place, and the alternatives."""
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import islice
+from reprlib import Repr
+from types import ModuleType
+from typing import Any, NoReturn, TypeVar
+
+from hrpsim.common.limits import MESSAGE_LENGTH, SHOWN_LENGTH
+
+_Part = TypeVar("_Part")
+
+_SEARCHED = 2000  # most names that are searched for a similar one
+_brief = Repr()
+_brief.maxstring = _brief.maxother = SHOWN_LENGTH
+_brief.maxlevel = 4
+
+
+class HrpsimError(Exception):
+    """Base of every error that hrpsim raises on purpose; its text is one line of limited length."""
+
+    def __str__(self) -> str:
+        text = Exception.__str__(self)  # that of KeyError adds quotes
+        if len(text) > MESSAGE_LENGTH:
+            end = MESSAGE_LENGTH // 3
+            left_out = len(text) - MESSAGE_LENGTH
+            text = f"{text[: MESSAGE_LENGTH - end]} ... ({left_out} characters) ... {text[-end:]}"
+        if text.isprintable():
+            return text
+        return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+
+
+class ModelError(HrpsimError, ValueError):
+    """A robot description that cannot be loaded; the message names file, element and cause."""
+
+
+class WorldError(HrpsimError, ValueError):
+    """A request that a world, robot or body cannot satisfy; its state does not change."""
+
+
+class StateError(WorldError):
+    """A state, command or wrench of the wrong shape or with values that are not finite."""
+
+
+class UnknownNameError(WorldError, KeyError):
+    """A name that a mapping of a world's or a robot's parts does not have."""
+
+
+class UnknownAttributeError(HrpsimError, AttributeError):
+    """An attribute that a public object does not have, and so cannot be set."""
+
+
+class ModelWarning(UserWarning):
+    """A part of a file was corrected, replaced or ignored; the message names file and cause."""
+
+
+def require_packages(purpose: str, packages: Iterable[str], remedy: str) -> None:
+    """Raise HrpsimError "PURPOSE needs a, b: REMEDY" where some of these cannot be imported."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        raise HrpsimError(f"{purpose} needs {', '.join(missing)}: {remedy}")
+
+
+def unknown_name(kind: str, given: Any, available: Iterable[str], limit: int = 12) -> str:
+    """Return "joint 'x' does not exist; did you mean ...; available: ..." for an error message."""
+    names = [str(name) for name in available]
+    given = str(given)
+    hint = suggestion(given, names)
+    shown = ", ".join(name[:SHOWN_LENGTH] for name in names[:limit]) + (
+        f", ... ({len(names)} in all)" if len(names) > limit else ""
+    )
+    return f"{kind} {shown_value(given)} does not exist{hint}; available: {shown or 'none'}"
+
+
+def require_name(
+    kind: str, given: Any, available: Collection[str], error: type[Exception] = WorldError
+) -> None:
+    """Raise `error` with the text of `unknown_name` unless `given` is one of `available`."""
+    if given not in available:
+        raise error(unknown_name(kind, given, available))
+
+
+def suggestion(given: str, available: Iterable[str]) -> str:
+    """Return "; did you mean 'a', 'b'?" for an error message, "" where no name is similar."""
+    if len(given) > SHOWN_LENGTH:
+        return ""
+    from difflib import get_close_matches
+
+    close = get_close_matches(given, list(islice(available, _SEARCHED)), n=3)
+    return f"; did you mean {', '.join(map(repr, close))}?" if close else ""
+
+
+class NamedParts(dict[str, _Part]):
+    """Parts by name; UnknownNameError, which names those of the `kind` that exist, for others."""
+
+    def __init__(self, kind: str, parts: Mapping[str, _Part]):
+        super().__init__(parts)
+        self._kind = kind
+
+    def __missing__(self, name: str) -> NoReturn:
+        raise UnknownNameError(unknown_name(self._kind, str(name), self))
+
+
+def shown_value(value: object) -> str:
+    """Return a value for an error message: its repr, cut where it is long or deep."""
+    return _brief.repr(value)
+
+
+def optional_module(name: str, consequence: str, log: Callable[[str], object]) -> ModuleType | None:
+    """Return a module, or None after a `log` of the consequence if its package is missing."""
+    package = name.partition(".")[0]
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        log(f"{error.name} is not installed: {consequence}")
+        return None

@@ -1,0 +1,48 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Packages that only some features need, and the extra of pip that installs each."""
+
+from hrpsim.common.errors import HrpsimError
+
+EXTRAS = {
+    "backports": "record",
+    "coal": "geometry",
+    "dask": "sweep",
+    "distributed": "sweep",
+    "gymnasium": "learning",
+    "h5py": "fclib",
+    "imageio": "camera",
+    "imageio_ffmpeg": "camera",
+    "lz4": "record",
+    "matplotlib": "plot",
+    "mujoco": "mjcf",
+    "onnxruntime": "onnx",
+    "rosbags": "record",
+    "viser": "viewer",
+    "websockets": "viewer",
+    "xarray": "sweep",
+    "zarr": "sweep",
+}
+"""The extra by the name that is imported; packages of ROS 2 come with the extra `ros`."""
+
+_OF_ROS = ("rclpy", "rcl_interfaces", "builtin_interfaces", "std_srvs")
+
+
+class MissingPackageError(HrpsimError, ImportError):
+    """A feature needs a package that is not installed; the message names the extra with it."""
+
+
+def missing_package(purpose: str, error: ModuleNotFoundError) -> ImportError:
+    """Return what to raise from `error`, which `purpose` met: MissingPackageError for an extra's.
+
+    Other modules are no extra's: `error` itself is returned.
+    """
+    package = (error.name or "").partition(".")[0]
+    if package in _OF_ROS or package.endswith("_msgs"):
+        remedy = "pip install 'hrpsim[ros]', or source a ROS 2"
+    elif package in EXTRAS:
+        remedy = f"pip install 'hrpsim[{EXTRAS[package]}]'"
+    else:
+        return error
+    return MissingPackageError(f"{purpose} needs {package} ({error}): {remedy}")

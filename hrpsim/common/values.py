@@ -1,0 +1,171 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The checks of numbers that files, Python and ROS share.
+
+Each returns the checked value and raises WorldError (vectors: StateError), which names the
+given value and the allowed ones. A truth value or a text is no number here. RANGES bounds the
+settings of a world; everything else is bounded by LARGEST, to keep products far from overflow.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.common.errors import StateError, WorldError, shown_value
+
+LARGEST = 1e50  # masses, lengths and their products stay far from overflow
+
+
+class Range(NamedTuple):
+    """Bounds of a number, `low` itself included or not, and its unit."""
+
+    low: float = -LARGEST
+    high: float = LARGEST
+    unit: str = ""
+    above_low: bool = False  # low itself is not allowed
+    infinite: bool = False  # inf: no bound
+
+    def __str__(self) -> str:
+        sign = ">= 0" if self.low == 0.0 else "positive" if self.low > 0.0 else ""
+        if self.above_low:
+            sign = "positive"
+        finite = "a number" if self.infinite else "finite"
+        unit = f" {self.unit}" if self.unit else ""
+        if self.high >= LARGEST:
+            bounds = f", at most {self.high:g}"
+        elif self.low == 0.0:
+            bounds = f", at most {self.high:g}{unit}"
+        else:
+            bounds = f", from {self.low:g} to {self.high:g}{unit}"
+        return f"{sign} and {finite}{bounds}" if sign else f"{finite}{bounds}"
+
+    def holds(self, value: float) -> bool:
+        """Return whether a number is within the bounds."""
+        if value == math.inf:
+            return self.infinite
+        return self.low <= value <= self.high and not (self.above_low and value == self.low)
+
+
+ANY = Range()
+NOT_NEGATIVE = Range(0.0)
+POSITIVE = Range(0.0, above_low=True)
+LIMIT = Range(0.0, infinite=True)
+RANGES = {
+    "time_step": Range(1e-9, 10.0, "s"),
+    "gravity": Range(-1e6, 1e6, "m/s^2"),
+    "tolerance": Range(0.0, 1.0, above_low=True),
+    "contact_margin": Range(0.0, 1.0, "m"),
+    "correction_rate": Range(0.0, 1.0),
+    "correction_speed": Range(0.0, 1e3, "m/s"),
+    "slop": Range(0.0, 1.0, "m"),
+    "slip_threshold": Range(0.0, 1e3, "m/s"),
+    "restitution_threshold": Range(0.0, 1e3, "m/s"),
+    "height": Range(-1e9, 1e9, "m"),
+    "friction": Range(0.0, 1e6),
+    "restitution": Range(0.0, 1.0),
+}
+SWEEPS = 10_000_000  # largest sweep_limit
+
+
+def number(name: str, value, bounds: Range = ANY) -> float:
+    """Return a number within bounds."""
+    if not is_number(value) or not bounds.holds(float(value)):
+        raise WorldError(f"{name} must be {bounds}, got {shown_value(value)}")
+    return float(value)
+
+
+def setting(name: str, value) -> float:
+    """Return a number within the bounds that RANGES has for `name`."""
+    return number(name, value, RANGES[name])
+
+
+def whole(name: str, value, low: int, high: int) -> int:
+    """Return a whole number from `low` to `high`."""
+    if not is_number(value) or value != value // 1 or not low <= value <= high:
+        bounds = f"at least {low}" if is_number(value) and value < low else f"from {low} to {high}"
+        raise WorldError(f"{name} must be {bounds}, got {shown_value(value)}")
+    return int(value)
+
+
+def whole_count(name: str, value, low: int = 1, error: type[Exception] = WorldError) -> int:
+    """Return a whole number of things >= `low`: an integer, so 1.0 and True are none; or `error`.
+
+    A count that comes out of a division is rounded by its caller, who knows which way.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        kind = f" of type {type(value).__name__}" if is_number(value) else ""
+        raise error(f"{name} must be a whole number >= {low}, got {shown_value(value)}{kind}")
+    if value < low:
+        raise error(f"{name} must be a whole number >= {low}, got {value}")
+    return int(value)
+
+
+def flag(name: str, value) -> bool:
+    """Return a truth value."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise WorldError(f"{name} must be true or false, got {shown_value(value)}")
+    return bool(value)
+
+
+def is_number(value) -> bool:
+    """Return whether a value is a real number: no truth value, no text, no NaN."""
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, (int, np.integer)):
+        return abs(int(value)) <= 10**300
+    return isinstance(value, (float, np.floating)) and not math.isnan(value)
+
+
+def finite_vector(name: str, values, length: int, bounds: Range | None = None) -> np.ndarray:
+    """Return a new float64 vector; StateError on a wrong length or bad values.
+
+    Every entry must be finite, and within `bounds` where they are given.
+    """
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "iuf" and given.size:
+            raise TypeError
+        vector = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise StateError(f"{name} must be {length} numbers, got {shown_value(values)}") from error
+    if vector.shape != (length,):
+        raise StateError(f"{name} must have shape ({length},), got {vector.shape}")
+    bad = np.flatnonzero(~np.isfinite(vector))
+    if bad.size:
+        raise StateError(f"{name}[{bad[0]}] is {vector[bad[0]]}: every entry must be finite")
+    if bounds is None:
+        return vector
+    bad = np.flatnonzero((vector < bounds.low) | (vector > bounds.high))
+    if bad.size:
+        raise StateError(f"{name}[{bad[0]}] is {vector[bad[0]]}: it must be {bounds}")
+    return vector
+
+
+def not_negative(what: str, value, count: int, finite: bool = True) -> np.ndarray:
+    """Return `count` numbers >= 0 from as many or from one; infinite ones unless `finite`."""
+    try:
+        given = np.asarray(value)
+        if given.dtype.kind not in "iuf":
+            raise TypeError
+        values = np.array(np.broadcast_to(given.astype(np.float64), count))
+    except (TypeError, ValueError) as error:
+        shown = shown_value(value)
+        raise WorldError(f"{what} must be one number or {count}, got {shown}") from error
+    allowed = (values >= 0.0) & (values <= LARGEST)
+    if not finite:
+        allowed |= values == np.inf
+    if not allowed.all():
+        bound = f">= 0 and {'finite' if finite else 'a number'}"
+        if (values[values < np.inf] > LARGEST).any():
+            bound = f"at most {LARGEST:g}"
+        raise WorldError(f"{what} must be {bound}, got {shown_value(value)}")
+    return values
+
+
+def positive(what: str, value) -> float:
+    """Return a positive finite number; WorldError for anything else."""
+    return number(what, value, POSITIVE)

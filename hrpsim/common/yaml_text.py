@@ -1,0 +1,216 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""YAML as data with positions in the text: plain values only, limited before expansion.
+
+Values are mappings, lists, text, numbers, true, false and null; a date is text. Besides YAML 1.1,
+1e-3 is a number, as in YAML 1.2. Tags other than those of these kinds are refused. Sizes, depth,
+and expanded aliases are bounded by hrpsim.common.limits, and a key that is given twice is an error.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+from yaml.composer import Composer, ComposerError
+from yaml.constructor import ConstructorError, SafeConstructor
+
+from hrpsim.common import limits
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.text_file import read_text
+
+_TAG = "tag:yaml.org,2002:"
+_NUMBERS = (_TAG + "int", _TAG + "float")
+_FLOAT = re.compile(r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[eE][-+]?[0-9]+\Z")
+_TOO_DEEP = f"nested more than {limits.YAML_DEPTH} deep (YAML_DEPTH)"
+_NUMBER_LENGTH = 400  # characters; the longest finite double has 309 digits before the point
+
+if yaml.__with_libyaml__:
+
+    class _Base(Composer, yaml.CSafeLoader):
+        """libyaml's events, composed in Python."""
+
+        __init__ = yaml.CSafeLoader.__init__
+
+else:
+    _Base = yaml.SafeLoader  # type: ignore[misc]
+
+
+class YamlText(NamedTuple):
+    """The data of a text, and their positions in it."""
+
+    label: str
+    data: Any
+    root: yaml.Node | None
+    anchors: Mapping[str, yaml.Node]
+    repeats: tuple[str, ...] = ()  # "line 7: mass", keys that are given again in a mapping
+
+    def location(self, path: Sequence[str | int]) -> str:
+        """Return "label:line:column" of the entry at a path of keys and indices.
+
+        The position is the key's, not the value's. Where there is nothing at the path, it is that
+        of the nearest entry above.
+        """
+        mark = self._mark(path)
+        return self.label if mark is None else f"{self.label}:{mark.line + 1}:{mark.column + 1}"
+
+    def line(self, path: Sequence[str | int]) -> int:
+        """Return the line of the entry at a path, as `location` does; 0 in an empty text."""
+        mark = self._mark(path)
+        return 0 if mark is None else mark.line + 1
+
+    def _mark(self, path: Sequence[str | int]) -> yaml.Mark | None:
+        node, mark = self.root, None if self.root is None else self.root.start_mark
+        for step in path:
+            if isinstance(node, yaml.MappingNode):
+                pair = next((p for p in reversed(node.value) if _key(p[0]) == step), None)
+                if pair is None:
+                    break
+                mark, node = pair[0].start_mark, pair[1]
+            elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+                if not 0 <= step < len(node.value):
+                    break
+                node = node.value[step]
+                mark = node.start_mark
+            else:
+                break
+        return mark
+
+
+def read_yaml(path: Path, error: type[HrpsimError], what: str = "file") -> YamlText:
+    """Read a YAML file; raise `error` with file, line and column for any mistake."""
+    return parse_yaml(read_text(path, error, limits.YAML_SIZE, "YAML_SIZE", what), str(path), error)
+
+
+def parse_yaml(
+    text: str,
+    label: str,
+    error: type[HrpsimError],
+    repeated: bool = False,
+    anchors_of: YamlText | None = None,
+) -> YamlText:
+    """Return the data of a YAML text.
+
+    repeated: whether a key may be given twice; then the last counts, and `repeats` has them.
+    anchors_of: a text whose anchors are also valid in this one.
+    """
+    if len(text) > limits.YAML_SIZE:
+        raise error(f"{label}: over {limits.YAML_SIZE} characters (YAML_SIZE)")
+    try:
+        loader = _Loader(text, repeated, {} if anchors_of is None else anchors_of.anchors)
+        root = loader.get_single_node()
+        data = None if root is None else loader.construct_object(root, deep=True)
+    except yaml.MarkedYAMLError as cause:
+        mark = cause.problem_mark or cause.context_mark
+        at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        problem = f"not YAML: {cause.problem or cause.context}"
+        if isinstance(cause, (ComposerError, ConstructorError)):
+            problem = ", ".join(filter(None, (cause.context, cause.problem)))
+        elif "nesting depth" in problem:  # newer libyaml has a limit, too
+            problem = _TOO_DEEP
+        raise error(f"{label}{at}: {problem}") from None
+    except yaml.YAMLError as cause:  # characters that YAML does not allow
+        raise error(f"{label}: not YAML: {' '.join(str(cause).split())}") from None
+    return YamlText(label, data, root, loader.named, tuple(loader.repeats))
+
+
+def _key(node: yaml.Node) -> Any:
+    return node.value if isinstance(node, yaml.ScalarNode) else None
+
+
+class _Loader(_Base):
+    """PyYAML's composer and constructor of plain values, within hrpsim.common.limits."""
+
+    def __init__(self, text: str, repeated: bool, anchors: Mapping[str, yaml.Node]):
+        super().__init__(text)
+        self.anchors = dict(anchors)  # PyYAML empties it at the end of a document
+        self.named = dict(anchors)
+        self.repeats: list[str] = []
+        self._repeated = repeated
+        self._depth = self._count = self._aliases = 0
+
+    def compose_node(self, parent, index) -> yaml.Node:
+        """Return the next node; its `size` is the number of nodes in it, aliases expanded."""
+        event = self.peek_event()
+        self._depth += 1
+        if self._depth > limits.YAML_DEPTH:
+            raise _refusal(event, _TOO_DEEP)
+        if isinstance(event, yaml.AliasEvent):
+            self._aliases += 1
+            if self._aliases > limits.YAML_ALIASES:
+                raise _refusal(event, f"more than {limits.YAML_ALIASES} aliases (YAML_ALIASES)")
+            if event.anchor in self.anchors and self.anchors[event.anchor].end_mark is None:
+                raise _refusal(event, f"the anchor {event.anchor!r} holds itself")
+            node = super().compose_node(parent, index)
+        else:
+            self._count += 1
+            if self._count > limits.YAML_NODES:
+                raise _refusal(event, f"more than {limits.YAML_NODES} values (YAML_NODES)")
+            self.anchors.pop(event.anchor, None)  # a name may be given to another node later
+            node = super().compose_node(parent, index)
+            node.size = _size(node)
+            if node.size > limits.YAML_EXPANDED:
+                why = f"aliases make more than {limits.YAML_EXPANDED} values (YAML_EXPANDED)"
+                raise _refusal(node, why)
+            if event.anchor is not None:
+                self.named[event.anchor] = node
+        self._depth -= 1
+        return node
+
+    def compose_mapping_node(self, anchor) -> yaml.MappingNode:
+        """Return a mapping whose keys are single values, each given once."""
+        node = super().compose_mapping_node(anchor)
+        names = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise _refusal(key, "a key must be one value")
+            if key.tag == _TAG + "merge":
+                continue
+            name = self.construct_object(key)
+            if name in names:
+                if not self._repeated:
+                    raise _refusal(key, f"the key {name!r} is given twice")
+                self.repeats.append(f"line {key.start_mark.line + 1}: {name}")
+            names.add(name)
+        return node
+
+    def construct_object(self, node, deep=False) -> Any:
+        """Return the data of a node."""
+        try:
+            if len(node.value) > _NUMBER_LENGTH and node.tag in _NUMBERS:
+                raise ValueError
+            return super().construct_object(node, deep=deep)
+        except (ValueError, KeyError, IndexError):
+            shown, kind = node.value[: limits.SHOWN_LENGTH], node.tag.removeprefix(_TAG)
+            raise _refusal(node, f"{shown!r} is no {kind}") from None
+
+    def construct_integer(self, node) -> int | str:
+        """Return an integer; 1_ is a prefix of names, not YAML 1.1's 1_000."""
+        return node.value if node.value.endswith("_") else self.construct_yaml_int(node)
+
+
+_Loader.yaml_constructors = {
+    None: SafeConstructor.construct_undefined,
+    _TAG + "int": _Loader.construct_integer,
+    **{_TAG + kind: SafeConstructor.construct_yaml_str for kind in ("str", "timestamp", "value")},
+    **{
+        _TAG + kind: SafeConstructor.yaml_constructors[_TAG + kind]
+        for kind in ("null", "bool", "float", "seq", "map")
+    },
+}
+_Loader.add_implicit_resolver(_TAG + "float", _FLOAT, list("-+.0123456789"))
+
+
+def _size(node: yaml.Node) -> int:
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    is_mapping = isinstance(node, yaml.MappingNode)
+    children = chain.from_iterable(node.value) if is_mapping else node.value
+    return 1 + sum(child.size for child in children)
+
+
+def _refusal(at: yaml.Node | yaml.Event, why: str) -> ConstructorError:
+    return ConstructorError(None, None, why, at.start_mark)

@@ -1,0 +1,289 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Read a step, and differentiate its equations of motion and contact forces.
+
+docs/explanation/linearization.md, "Dynamics".
+"""
+
+import math
+
+from hrpsim.derivatives.body_motions import body_jacobians, derivatives_in_world, jacobian_rates
+from hrpsim.derivatives.free_turns import start_from_free_turns
+from hrpsim.derivatives.motion_derivatives import factorise_mass
+from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.kinematics.forward import update_poses, update_velocities
+from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.motion.carry import move
+from hrpsim.engine.step.motion.half_turns import turns_freely
+from hrpsim.model.system import FREE
+
+_LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
+
+
+@kernel
+def read_step(s, w):
+    """Write the vectors of the step, and the coordinates that its rows read.
+
+    Returns the numbers of coordinates, rows, contacts and rows of connections. Writes nothing if
+    the room has too few entries.
+    """
+    rows, contacts = s.counts[0].row_count, s.counts[0].contact_count
+    between = s.counts[0].connection_rows
+    if rows > w.local.shape[0] or contacts > w.found.shape[0]:
+        return 0, rows, contacts, between
+    h, counts, work = s.settings[0].time_step, s.counts[0], s.work
+    start_from_free_turns(s, w)
+    for k in range(w.velocity.shape[0]):
+        locked = math.isinf(work.joint_inertia[k])
+        w.velocity[k] = 0.0 if locked else w.start_velocity[k]
+        w.end_velocity[k] = w.velocity[k] + h * (work.dv[k] + work.change[k])
+        w.middle_velocity[k] = w.smooth_velocity[k] = work.velocity_middle[k]
+        w.acceleration[k] = (w.end_velocity[k] - w.velocity[k]) / h
+        w.correction[k] = work.correction_velocity[k]
+        w.space.rotor_inertia[k] = 0.0 if locked else work.joint_inertia[k]
+        w.dof_at[k] = -1
+    for r in range(counts.row_count):
+        w.impulses[r] = s.rows.rows[r].impulse
+    move(s.forest, w.start_velocity, 0.5 * h, w.q)
+    n = s.forest.bodies.shape[0]
+    for i in range(n):
+        if turns_freely(s.forest, i):  # velocity products take no part in its motion
+            k = s.forest.bodies[i].v_index
+            w.smooth_velocity[k : k + 6] = 0.0
+    w.body_at[:] = -1
+    for c in range(counts.contact_count):
+        contact = s.collision.contacts[c]
+        w.body_at[contact.body_a] = w.body_at[contact.body_b] = 0
+    for c in range(s.connections.shape[0]):
+        connection = s.connections[c]
+        if connection.enabled:
+            w.body_at[connection.body_a] = w.body_at[connection.body_b] = 0
+    m = 0
+    w.body_at[n] = -1
+    for i in range(n):
+        if w.body_at[i] == 0:
+            w.bodies[m // 6], w.body_at[i] = i, m
+            m += 6
+    for r in range(3 * counts.contact_count + counts.connection_rows, counts.row_count):
+        row = s.rows.rows[r]
+        w.dof_at[row.source] = 0
+        if row.at_b >= 0:
+            w.dof_at[s.forest.dofs[row.source].mimic_dof] = 0
+    for k in range(w.dof_at.shape[0]):
+        if w.dof_at[k] == 0:
+            w.dof_at[k] = m
+            m += 1
+    return m, rows, contacts, between
+
+
+@inner_kernel
+def write_balance(s, w, columns):
+    """Write M, and the derivatives of M v' - F' l without the turns of contacts.
+
+    Velocities and accelerations of free bodies that turn by the midpoint rule come from
+    hrpsim.derivatives.body_motions.
+    """
+    h, nv = s.settings[0].time_step, w.velocity.shape[0]
+    write_wrenches(s, w, 1.0 / h)
+    for i in range(s.forest.bodies.shape[0]):
+        for r in range(6):
+            w.space.articulated[i].external[r] += s.articulated[i].external[r]
+    by_q, by_velocity, mass = w.balance[BY_Q], w.balance[BY_VELOCITY], w.balance[MASS]
+    gravity = s.settings[0].gravity
+    derivatives_in_world(
+        w.space, w.q, w.smooth_velocity, w.acceleration, gravity, columns, w.balance
+    )
+    for i in range(nv):
+        for j in range(nv):
+            by_q[i, j] *= -h
+            by_velocity[i, j] = mass[i, j] - h * by_velocity[i, j]
+    for k in range(nv):
+        dof, control = s.forest.dofs[k], s.control[k]
+        follows = 1.0 if control.saturated == 0 else 0.0
+        by_q[k, k] -= h * (dof.stiffness + follows * control.kp)
+        by_velocity[k, k] -= h * (dof.damping + follows * control.kd)
+        _find_limits(s, w, k, h / mass[k, k])
+        if math.isinf(s.work.joint_inertia[k]):
+            for j in range(nv):
+                mass[k, j] = mass[j, k] = 0.0
+            mass[k, k] = _LOCKED
+    for number in range(s.actuators.units.shape[0]):
+        unit, now = s.actuators.units[number], s.actuators.steps[number]
+        k = unit.dof
+        by_q[k, k] -= h * (now.command.kp - s.control[k].kp)
+        by_velocity[k, k] -= h * (unit.viscous + now.command.kd - s.control[k].kd)
+        if not math.isinf(s.work.joint_inertia[k]):
+            w.limits[0, k] = now.reach
+    for i in range(nv):
+        copy_vector(mass[i], w.space.factor[i])
+    factorise_mass(w.space.above, w.space.factor)
+
+
+@inlined_kernel
+def _find_limits(s, w, k, inverse_mass):
+    """Write the distance of an actuator from its limits of effort and velocity [m/s or rad/s]."""
+    dof, control, limits, work = s.forest.dofs[k], s.control[k], w.limits, s.work
+    limits[0, k] = limits[1, k] = math.inf
+    if dof.q_index < 0 or math.isinf(work.joint_inertia[k]):
+        return
+    effort = control.effort + control.kd * (control.target_velocity - w.velocity[k])
+    effort += control.kp * (control.target_position - w.q[dof.q_index] - control.ahead)
+    change = (w.end_velocity[k] - w.velocity[k]) / s.settings[0].time_step
+    effort -= work.actuator_inertia[k] * change
+    limits[0, k] = abs(abs(effort) - dof.effort_limit) * inverse_mass
+    if control.limiting == 0:  # its row says how far it is
+        limits[1, k] = abs(abs(w.end_velocity[k]) - dof.velocity_limit)
+
+
+@inner_kernel
+def write_wrenches(s, w, scale):
+    """Write `scale` times the impulses of contacts as external forces on bodies."""
+    for i in range(s.forest.bodies.shape[0]):
+        for r in range(6):
+            w.space.articulated[i].external[r] = 0.0
+    for number in range(3 * s.counts[0].contact_count):
+        row, impulse = s.rows.rows[number], scale * w.impulses[number]
+        if row.constrained_a >= 0:
+            i = s.constrained.bodies[row.constrained_a].body
+            for r in range(6):
+                w.space.articulated[i].external[r] += impulse * row.J_a[r]
+        if row.constrained_b >= 0 and row.at_b >= 0:
+            i = s.constrained.bodies[row.constrained_b].body
+            for r in range(6):
+                w.space.articulated[i].external[r] += impulse * row.J_b[r]
+
+
+@inner_kernel
+def count_bodies(w):
+    """Return the number of bodies with coordinates."""
+    count = 0
+    for i in range(w.bodies.shape[0]):
+        count += 1 if w.body_at[i] >= 0 else 0
+    return count
+
+
+@inner_kernel
+def write_coordinates(s, w, nb):
+    """Write poses at the force evaluation, Z of `nb` bodies, and the derivative of Z v' by q."""
+    forest, nv = s.forest, w.velocity.shape[0]
+    for poses in (w.poses, w.moved):
+        update_poses(forest, w.q, poses)
+        update_velocities(forest, w.middle_velocity, poses)
+    bodies = w.bodies[:nb]
+    body_jacobians(forest, w.poses, bodies, w.Z[: 6 * nb])
+    write_rates(w, w.end_velocity, nb, w.rates)
+    for k in range(nv):
+        if w.dof_at[k] >= 0:
+            w.Z[w.dof_at[k], :] = w.rates[w.dof_at[k], :] = 0.0
+            w.start_rates[w.dof_at[k], :] = 0.0
+            w.Z[w.dof_at[k], k] = 1.0
+
+
+@inner_kernel
+def write_rates(w, velocity, body_count, rates_out):
+    """Write the derivative by q of Z v at constant v = `velocity`: (m, nv)."""
+    rates, bodies, forest = rates_out[: 6 * body_count], w.bodies[:body_count], w.space.forest
+    jacobian_rates(forest, w.space.kinematics, velocity, bodies, rates)
+
+
+@inner_kernel
+def write_twists(w, velocity, m, kind):
+    """Write the coordinates Z v (m,) of a velocity."""
+    for j in range(m):
+        total = 0.0
+        for k in range(velocity.shape[0]):
+            total += w.Z[j, k] * velocity[k]
+        w.twists[kind, j] = total
+
+
+@inner_kernel
+def add_force_turns(s, w, m, by_q_out, linear_out):
+    """Add the derivative by q of F' l at constant impulses, beyond the part of inverse dynamics.
+
+    Contact forces do not turn with their bodies. Also writes sums of the derivative over trees, at
+    the rows of bases.
+    """
+    nv = w.velocity.shape[0]
+    w.turning[:, :m, :m] = 0.0
+    for c in range(s.counts[0].contact_count):
+        _turn_forces(s, w, c)
+    for part in range(2):
+        for i in range(m):
+            out = w.turned[i]
+            out[:] = 0.0
+            for j in range(m):
+                if w.turning[part, i, j] != 0.0:
+                    for k in range(nv):
+                        out[k] += w.turning[part, i, j] * w.Z[j, k]
+        if part == 0:
+            for i in range(m):
+                for r in range(nv):
+                    if w.Z[i, r] != 0.0:
+                        for k in range(nv):
+                            by_q_out[r, k] += w.Z[i, r] * w.turned[i, k]
+    linear_out[:, :] = 0.0
+    for i in range(s.forest.bodies.shape[0]):
+        at, root = w.body_at[i], s.forest.bodies[s.forest.bodies[i].root]
+        if at >= 0 and root.joint_type == FREE:
+            for r in range(3):
+                for k in range(nv):
+                    linear_out[root.v_index + 3 + r, k] += w.turned[at + 3 + r, k]
+
+
+@inner_kernel
+def _turn_forces(s, w, c):
+    """Add the derivatives by the twists of both bodies of a contact's wrenches on them."""
+    contact, local, directions = s.collision.contacts[c], w.local[3 * c], w.directions[c]
+    force, moment, turned = w.motion[:3], w.motion[3:], w.turns[0]
+    l_n, l_1, l_2 = w.impulses[3 * c], w.impulses[3 * c + 1], w.impulses[3 * c + 2]
+    n = directions[0]
+    for r in range(3):
+        force[r] = l_n * n[r] + l_1 * directions[1, r] + l_2 * directions[2, r]
+    for end in range(2):
+        at, sign = local.at[end], 1.0 - 2.0 * end
+        if at < 0:
+            continue
+        p = contact.point_a if end == 0 else contact.point_b
+        _write_cross(p, force, moment)
+        for e in range(12):
+            if local.at[e // 6] < 0:
+                continue
+            j, geometry, axis = local.at[e // 6] + e % 6, w.geometry[c, e // 6], e % 6
+            along = 0.0
+            for r in range(3):
+                along += (force[r] - l_n * n[r]) * geometry[3 + r, axis]
+            for r in range(3):
+                turned[r] = l_n * geometry[3 + r, axis] - n[r] * along
+                turned[3 + r] = geometry[r, axis]
+            own = e // 6 == end
+            for r in range(3):
+                y, z = (r + 1) % 3, (r + 2) % 3
+                angular = p[y] * turned[z] - p[z] * turned[y]
+                angular -= force[y] * turned[3 + z] - force[z] * turned[3 + y]
+                linear = turned[r]
+                w.turning[1, at + 3 + r, j] += sign * linear
+                if own and axis < 3:
+                    of_force = _cross_entry(force, r, axis)
+                    angular += _cross_entry(moment, r, axis)
+                    linear += of_force
+                elif own:
+                    angular += _cross_entry(force, r, axis - 3)
+                w.turning[0, at + r, j] += sign * angular
+                w.turning[0, at + 3 + r, j] += sign * linear
+
+
+@inlined_kernel
+def _write_cross(a, b, out):
+    for r in range(3):
+        y, z = (r + 1) % 3, (r + 2) % 3
+        out[r] = a[y] * b[z] - a[z] * b[y]
+
+
+@inlined_kernel
+def _cross_entry(v, r, k):
+    """Return entry (r, k) of the matrix of the cross product v x."""
+    if r == k:
+        return 0.0
+    return v[(r + 2) % 3] * -1.0 if k == (r + 1) % 3 else v[(r + 1) % 3]

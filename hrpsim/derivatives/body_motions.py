@@ -1,0 +1,211 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Motion of bodies with the degrees of freedom, and its derivatives.
+
+Spatial vectors are those of the step: along the world's axes, about the point where the origin of
+the tree is. Columns are for the kernels' velocity, which for a free base is the angular velocity,
+then the velocity of its origin. As in derivatives.motion_derivatives, everything that a degree
+of freedom carries turns rigidly with its column S. The velocity of the carrying body stays.
+
+Derivatives of inverse dynamics are converted from the public layout of velocities to the kernels'
+layout. With the rotation R of a free base, v_pub = R' v and a_pub = R' (a - w x l) change with R.
+The force on the base turns with R. a has the second derivative of the base's position.
+"""
+
+from __future__ import annotations
+
+from hrpsim.derivatives.motion_derivatives import inverse_derivatives
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.kinematics.forward import update_velocities
+from hrpsim.engine.kinematics.layout import acceleration_from_kernel, velocity_from_kernel
+from hrpsim.engine.spatial.inertia import apply_inertia
+from hrpsim.engine.spatial.vector import dot_spatial
+from hrpsim.engine.step.motion.carry import move
+from hrpsim.model.system import FIXED, FREE
+
+
+@kernel
+def carry(forest, velocity, duration, q):
+    """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
+    move(forest, velocity, duration, q)
+
+
+@kernel
+def body_jacobians(forest, kinematics, bodies, X_out):
+    """Write the Jacobian X (6, nv) of the spatial velocity of each of `bodies` (k,): (6 k, nv)."""
+    X_out[:, :] = 0.0
+    for b in range(bodies.shape[0]):
+        i, X = bodies[b], X_out[6 * b : 6 * b + 6]
+        while i >= 0:
+            body, k = forest.bodies[i], forest.bodies[i].v_index
+            if body.joint_type == FREE:
+                for r in range(6):
+                    X[r, k + r] = 1.0
+            elif body.joint_type != FIXED:
+                for r in range(6):
+                    X[r, k] = kinematics[i].S[r]
+            i = body.parent
+
+
+@kernel
+def jacobian_rates(forest, kinematics, velocity, bodies, D_out):
+    """Write the derivative by q of the spatial velocity X v of each of `bodies`: (6 k, nv).
+
+    The velocity v (nv,) stays constant. A column S_j changes the spatial velocity of body i by
+    S_j x (v_i - v_j). The translation of a free base changes it by S_j x v_i. Writes velocities of
+    `kinematics`.
+    """
+    update_velocities(forest, velocity, kinematics)
+    D_out[:, :] = 0.0
+    for b in range(bodies.shape[0]):
+        i, D, v = bodies[b], D_out[6 * b : 6 * b + 6], kinematics[bodies[b]].v
+        while i >= 0:
+            body, k, u = forest.bodies[i], forest.bodies[i].v_index, kinematics[i].v
+            if body.joint_type == FREE:
+                for axis in range(3):
+                    y, z = (axis + 1) % 3, (axis + 2) % 3
+                    for part in range(2):
+                        first = 3 * part
+                        D[first + y, k + axis] = -(v[first + z] - u[first + z])
+                        D[first + z, k + axis] = v[first + y] - u[first + y]
+                    D[3 + y, k + 3 + axis], D[3 + z, k + 3 + axis] = -v[z], v[y]
+            elif body.joint_type != FIXED:
+                _write_cross(kinematics[i].S, v, u, D, k)
+            i = body.parent
+
+
+@inlined_kernel
+def _write_cross(S, v, u, D_out, k):
+    """Write S x (v - u) as column `k`."""
+    x, y, z = v[0] - u[0], v[1] - u[1], v[2] - u[2]
+    a, b, c = v[3] - u[3], v[4] - u[4], v[5] - u[5]
+    D_out[0, k] = S[1] * z - S[2] * y
+    D_out[1, k] = S[2] * x - S[0] * z
+    D_out[2, k] = S[0] * y - S[1] * x
+    D_out[3, k] = S[1] * c - S[2] * b + S[4] * z - S[5] * y
+    D_out[4, k] = S[2] * a - S[0] * c + S[5] * x - S[3] * z
+    D_out[5, k] = S[0] * b - S[1] * a + S[3] * y - S[4] * x
+
+
+@kernel
+def energy_gradients(w, velocities, gradients_out):
+    """Write the derivative by q of v' M v for each row v of `velocities` (k, nv): (k, nv).
+
+    With the momentum H of a body and everything that the body carries, the derivative is
+    2 H . (v_parent x S). Inertias of `w` must be placed. Velocities and p_A of `w` are overwritten.
+    """
+    forest, kinematics, articulated = w.forest, w.kinematics, w.articulated
+    n = forest.bodies.shape[0]
+    for row in range(velocities.shape[0]):
+        out = gradients_out[row]
+        update_velocities(forest, velocities[row], kinematics)
+        for i in range(n):
+            apply_inertia(articulated[i].inertia, kinematics[i].v, articulated[i].p_A)
+        for i in range(n - 1, -1, -1):
+            parent, H = forest.bodies[i].parent, articulated[i].p_A
+            if parent >= 0:
+                for r in range(6):
+                    articulated[parent].p_A[r] += H[r]
+        for i in range(n):
+            body, H = forest.bodies[i], articulated[i].p_A
+            k = body.v_index
+            if body.joint_type == FREE:
+                u = kinematics[i].v
+                for r in range(3):
+                    y, z = (r + 1) % 3, (r + 2) % 3
+                    turned = u[y] * H[z] - u[z] * H[y] + u[3 + y] * H[3 + z] - u[3 + z] * H[3 + y]
+                    out[k + r], out[k + 3 + r] = -2.0 * turned, 0.0
+            elif body.joint_type != FIXED:
+                out[k] = 0.0
+                if body.parent >= 0:
+                    write_motion_cross(kinematics[body.parent].v, kinematics[i].S, w.forces[0])
+                    out[k] = 2.0 * dot_spatial(H, w.forces[0])
+
+
+@inlined_kernel
+def write_motion_cross(v, m, out):
+    """Write v x m of spatial motions (RBDA eq. 2.31)."""
+    out[0] = v[1] * m[2] - v[2] * m[1]
+    out[1] = v[2] * m[0] - v[0] * m[2]
+    out[2] = v[0] * m[1] - v[1] * m[0]
+    out[3] = v[1] * m[5] - v[2] * m[4] + v[4] * m[2] - v[5] * m[1]
+    out[4] = v[2] * m[3] - v[0] * m[5] + v[5] * m[0] - v[3] * m[2]
+    out[5] = v[0] * m[4] - v[1] * m[3] + v[3] * m[1] - v[4] * m[0]
+
+
+@kernel
+def derivatives_in_world(w, q, velocity, acceleration, gravity, columns, out):
+    """Write the derivatives of the force by q and velocity, and M: `out` (3, nv, nv).
+
+    All arrays but `columns`, work of `inverse_derivatives`, are in the layout of the kernels.
+    `acceleration` (nv,) ends without w x l.
+    """
+    nv, v, dv = velocity.shape[0], out[0, 0], out[1, 0]  # rows of the output serve as work
+    velocity_from_kernel(w.forest, q, velocity, v)
+    acceleration_from_kernel(w.forest, q, velocity, acceleration, dv)
+    inverse_derivatives(w, q, v, dv, gravity, columns)
+    for part in range(3):
+        for i in range(nv):
+            for j in range(nv):
+                out[part, i, j] = columns[i, part * nv + j]
+    for i in range(w.forest.bodies.shape[0]):
+        body = w.forest.bodies[i]
+        if body.joint_type == FREE:
+            for part in range(3):
+                _turn_rows(w.kinematics[i].R, body.v_index, out[part])
+                _turn_columns(w.kinematics[i].R, body.v_index, out[part])
+    for i in range(w.forest.bodies.shape[0]):
+        if w.forest.bodies[i].joint_type == FREE:
+            _add_turns(w, velocity, acceleration, w.forest.bodies[i].v_index, out)
+
+
+@inner_kernel
+def _turn_rows(R, k, matrix):
+    """Turn the rows of a base, linear then angular part along its axes, into angular, linear."""
+    for j in range(matrix.shape[1]):
+        lx, ly, lz = matrix[k, j], matrix[k + 1, j], matrix[k + 2, j]
+        wx, wy, wz = matrix[k + 3, j], matrix[k + 4, j], matrix[k + 5, j]
+        for r in range(3):
+            matrix[k + r, j] = R[r, 0] * wx + R[r, 1] * wy + R[r, 2] * wz
+            matrix[k + 3 + r, j] = R[r, 0] * lx + R[r, 1] * ly + R[r, 2] * lz
+
+
+@inner_kernel
+def _turn_columns(R, k, matrix):
+    """Turn the columns of a base in the same way."""
+    for i in range(matrix.shape[0]):
+        lx, ly, lz = matrix[i, k], matrix[i, k + 1], matrix[i, k + 2]
+        wx, wy, wz = matrix[i, k + 3], matrix[i, k + 4], matrix[i, k + 5]
+        for r in range(3):
+            matrix[i, k + r] = R[r, 0] * wx + R[r, 1] * wy + R[r, 2] * wz
+            matrix[i, k + 3 + r] = R[r, 0] * lx + R[r, 1] * ly + R[r, 2] * lz
+
+
+@inner_kernel
+def _add_turns(w, velocity, fixed, k, out):
+    """Add the effect of the rotation of a base on its velocity, acceleration and force."""
+    by_q, by_v, mass = out[0], out[1], out[2]
+    for i in range(velocity.shape[0]):
+        for first in (k, k + 3):
+            _add_row_times_cross(by_v[i], first, velocity, first, 1.0, by_q[i], k)
+        _add_row_times_cross(mass[i], k, fixed, k, 1.0, by_q[i], k)
+        _add_row_times_cross(mass[i], k + 3, fixed, k + 3, 1.0, by_q[i], k)
+        _add_row_times_cross(mass[i], k + 3, velocity, k + 3, 1.0, by_v[i], k)
+        _add_row_times_cross(mass[i], k + 3, velocity, k, -1.0, by_v[i], k + 3)
+    force = w.effort
+    for first in (k, k + 3):
+        for r in range(3):
+            y, z = (r + 1) % 3, (r + 2) % 3
+            by_q[first + r, k + y] += force[first + z]
+            by_q[first + r, k + z] -= force[first + y]
+
+
+@inlined_kernel
+def _add_row_times_cross(row, at, v, v_at, sign, out, out_at):
+    """Add `sign` times row[at : at + 3] [v x] to out[out_at : out_at + 3]."""
+    x, y, z = sign * row[at], sign * row[at + 1], sign * row[at + 2]
+    a, b, c = v[v_at], v[v_at + 1], v[v_at + 2]
+    out[out_at] += y * c - z * b
+    out[out_at + 1] += z * a - x * c
+    out[out_at + 2] += x * b - y * a

@@ -1,0 +1,393 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Derivatives of the change of contact velocities to the end of a step.
+
+A row holds J v' = target - b, with b of engine.constraints.contact_bending. For free bodies and the
+world, over half a step h / 2,
+
+    b = d . V + (n) dn . u / 2,   V = sum of +-(omega x dr + h c x r) / 2.
+
+r are the arms, dr and dn the changes of the arms and of the normal since the last step, u is the
+velocity at the contact, c are the accelerations of free rotation. At the beginning of a contact dr
+is the expected change h (omega x r), less the part by the turn of a round shape about its own axis.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.derivatives.room import SLIP, TakenStep
+from hrpsim.engine.compile.compiled import inner_kernel, kernel, prepared
+from hrpsim.engine.constraints.contact_bending import ALL, CLOSES, ROUNDING
+from hrpsim.engine.dynamics.spin import TURNING
+from hrpsim.engine.kinematics.forward import (
+    KINEMATICS,
+    new_kinematics,
+    update_poses,
+    update_velocities,
+)
+from hrpsim.engine.spatial.rotation import rotate_quaternion, rotation_from_quaternion
+from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.motion.carry import move
+from hrpsim.engine.step.motion.half_turns import (
+    expect_free_turn,
+    turns_freely,
+    write_free_acceleration,
+)
+from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
+from hrpsim.model.system import FREE
+
+_STEP = 1e-5  # of the differences [rad/s or rad]
+
+
+class Bends(NamedTuple):
+    """Derivatives of b of all rows of contacts (k,), by the public order of their bodies."""
+
+    by_motion: np.ndarray  # (k, 12) of body a, then b: turn, then displacement of its origin
+    by_twist: np.ndarray  # (k, 12) angular, then linear velocity
+    by_state: np.ndarray  # (k, 2 nv) what links of robots add, by q and velocity
+
+
+@kernel  # many parameters: parts of the scene and work arrays of the caller
+def free_products(forest, q, velocity, past, spins, time_step, here, turned, turning, products_out):
+    """Write the accelerations of free rotation, and their derivatives by rate and by turn.
+
+    Args:
+        forest: Forest.
+        q: (nq,) at the force evaluation.
+        velocity: (nv,) at the force evaluation.
+        past: (nv, 2) accelerations of the steps before.
+        spins: (n,) SPIN.
+        time_step: [s].
+        here: (1,) KINEMATICS, work.
+        turned: (nq,) work.
+        turning: TURNING of hrpsim.engine.dynamics.spin, work.
+        products_out: (n, 3, 7): the acceleration, its derivatives by the angular velocity, and its
+            derivatives by a turn of the body.
+    """
+    products_out[:, :, :] = 0.0
+    half = 0.5 * time_step
+    copy_vector(q, turned)
+    for i in range(forest.bodies.shape[0]):
+        if not turns_freely(forest, i):
+            continue
+        body = forest.bodies[i]
+        k, j = body.v_index, body.q_index + 3
+        for column in range(7):
+            for side in range(2):
+                share = 0.5 if column == 0 else (0.5 - side) / _STEP
+                for r in range(3):
+                    here[0].v[r] = velocity[k + r]
+                if 0 < column and column < 4:
+                    here[0].v[column - 1] += (1.0 - 2.0 * side) * _STEP
+                for r in range(j, j + 4):
+                    turned[r] = q[r]
+                if column > 3:
+                    x = 1.0 if column == 4 else 0.0
+                    y = 1.0 if column == 5 else 0.0
+                    z = 1.0 if column == 6 else 0.0
+                    rotate_quaternion(turned, j, x, y, z, (1.0 - 2.0 * side) * _STEP)
+                x, y, z, w = turned[j], turned[j + 1], turned[j + 2], turned[j + 3]
+                rotation_from_quaternion(x, y, z, w, here[0].R)
+                write_free_acceleration(body.inertia, here[0])
+                kick = time_step - spins[i].ahead
+                expect_free_turn(body, turned, past, kick, half, turning, here[0])
+                for r in range(3):
+                    products_out[i, r, column] += share * here[0].c[r]
+    return 0
+
+
+@kernel
+def link_motions(forest, kinematics, q, velocity, direction, moved, motions_out):
+    """Write twist and velocity product of each body, and their central differences.
+
+    Args:
+        forest: Forest.
+        kinematics: (n,) KINEMATICS, work.
+        q: (nq,).
+        velocity: (nv,).
+        direction: (nv,) work.
+        moved: (nq,) work.
+        motions_out: (1 + 2 nv, n, 12): twist and velocity product about the origin of the tree,
+            then their derivatives by q and by the velocity.
+    """
+    motions_out[:, :, :] = 0.0
+    nv = velocity.shape[0]
+    _add_motions(forest, kinematics, q, velocity, 1.0, motions_out[0])
+    for k in range(nv):
+        for side in range(2):
+            step = (1.0 - 2.0 * side) * _STEP
+            copy_vector(q, moved)
+            direction[:] = 0.0
+            direction[k] = 1.0
+            move(forest, direction, step, moved)
+            _add_motions(forest, kinematics, moved, velocity, 0.5 / step, motions_out[1 + k])
+            copy_vector(velocity, direction)
+            direction[k] += step
+            _add_motions(forest, kinematics, q, direction, 0.5 / step, motions_out[1 + nv + k])
+    return 0
+
+
+@inner_kernel
+def _add_motions(forest, kinematics, q, velocity, share: float, motions_out):
+    """Add `share` times each body's twist and velocity product to motions_out (n, 12)."""
+    update_poses(forest, q, kinematics)
+    update_velocities(forest, velocity, kinematics)
+    for b in range(forest.bodies.shape[0]):
+        out, i = motions_out[b], b
+        for r in range(6):
+            out[r] += share * kinematics[b].v[r]
+        while i >= 0:
+            c, u = kinematics[i].c, kinematics[i].v
+            if forest.bodies[i].joint_type == FREE:
+                out[9] -= share * (u[1] * u[5] - u[2] * u[4])
+                out[10] -= share * (u[2] * u[3] - u[0] * u[5])
+                out[11] -= share * (u[0] * u[4] - u[1] * u[3])
+            else:
+                for r in range(6):
+                    out[6 + r] += share * c[r]
+            i = forest.bodies[i].parent
+
+
+_free_products = prepared(free_products)
+_link_motions = prepared(link_motions)
+
+
+def bends_of(step: TakenStep) -> Bends:
+    """Return the derivatives of b of all rows of contacts."""
+    scene, w, count = step.scene, step.room.whole, 3 * len(step.contacts)
+    zeros = (np.zeros((count, columns)) for columns in (12, 12, 2 * len(w.velocity)))
+    found = Bends(*zeros)
+    for c in np.flatnonzero(step.contacts["closes"]):
+        found.by_motion[3 * c] = CLOSES / step.time_step * w.geometry[c, :, 6].ravel()
+    numbers = np.flatnonzero(step.contacts["bends"])
+    if not len(numbers):
+        return found
+    products, bodies = np.empty((len(scene.forest.bodies), 3, 7)), scene.forest.bodies
+    past, here = np.ascontiguousarray(scene.past_accelerations[:, 1:]), np.zeros(1, KINEMATICS)
+    velocity, h = w.middle_velocity, step.time_step
+    _free_products(
+        scene.forest,
+        w.q,
+        velocity,
+        past,
+        scene.spins,
+        h,
+        here,
+        w.q.copy(),
+        np.zeros(TURNING),
+        products,
+    )
+    free, motions = scene.forest.dofs["turns_freely"][bodies["v_index"]] != 0, None
+    pairs = np.column_stack([step.contacts["body_a"], step.contacts["body_b"]])
+    used = pairs[numbers]
+    n, nv, poses = len(bodies), len(velocity), new_kinematics(len(bodies))
+    if not free[used[used >= 0]].all():
+        motions, work = np.empty((1 + 2 * nv, n, 12)), np.zeros(nv)
+        _link_motions(scene.forest, poses, w.q, velocity, work, w.q.copy(), motions)
+    update_poses(scene.forest, w.q, poses)
+    for c in numbers:
+        contact, sides = step.contacts[c], []
+        for end, i in enumerate(pairs[c]):
+            if i >= 0 and free[i]:
+                sides.append(_free_side(step, contact, end, poses, products[i]))
+            elif i >= 0:
+                sides.append(_link_side(step, contact, end, poses, motions[:, i]))
+        _differentiate(step, c, sides, found)
+    return found
+
+
+class _Side(NamedTuple):
+    """One body at a contact, with everything that its change of velocity depends on."""
+
+    end: int  # 0 for body a, 1 for body b
+    sign: float
+    omega: np.ndarray  # (3,) [rad/s]
+    speed: np.ndarray  # (3,) of the body at the tree's origin [m/s]
+    origin_speed: np.ndarray  # (3,) of that origin, of a link [m/s]
+    arm: np.ndarray  # (3,) of the contact point, from that origin [m]
+    moved: np.ndarray  # (3,) change of `arm` in a step [m]
+    path: np.ndarray  # (3,) velocity product at the origin, of a link [m/s^2]
+    product: np.ndarray  # (3,) of free rotation, or a link's velocity product [rad/s^2]
+    by_rate: np.ndarray  # (3, 3) its derivative by omega
+    by_turn: np.ndarray  # (3, 3) its derivative by a turn of the body
+    by_state: np.ndarray | None  # (2 nv, 12) of a link's twist and velocity product
+    root: int  # first dof of the displacement of a floating robot, -1 for none
+    begins: bool  # whether `moved` is the one expected
+    round_share: np.ndarray  # (3, 3) of omega, that turns the shape about its own axis
+    center: np.ndarray  # (3,) of the shape, from the body's origin [m]
+
+    def change(self, h: float) -> np.ndarray:
+        """Return the change of velocity over half a step of h, without the sign (3,) [m/s]."""
+        moved = self.moved + h * self.origin_speed
+        along = self.path + np.cross(self.product, self.arm)
+        return 0.5 * (np.cross(self.omega, moved) + h * along)
+
+    def change_of_move(
+        self, h: float, shift: np.ndarray, turn: np.ndarray, rate: np.ndarray
+    ) -> np.ndarray:
+        """Return the change of `moved` as `arm` shifts, the body turns, and omega changes."""
+        if not self.begins:
+            return shift
+        P, w, radius = self.round_share, self.omega, self.arm - self.center
+        turned = np.cross(turn, P, axisb=0, axisc=0)  # a a' becomes da a' + a da'
+        own = np.cross((turned + turned.T) @ w + P @ rate, radius)
+        own += np.cross(P @ w, shift - np.cross(turn, self.center))
+        return h * (np.cross(rate, self.arm) + np.cross(w, shift) - own)
+
+    def change_by_shift(self, h: float, shift: np.ndarray, turn: np.ndarray) -> np.ndarray:
+        """Return the change of `change` as `arm` shifts and the body turns."""
+        moved = self.change_of_move(h, shift, turn, np.zeros(3))
+        return 0.5 * (np.cross(self.omega, moved) + h * np.cross(self.product, shift))
+
+
+def _free_side(
+    step: TakenStep, contact: np.void, end: int, poses: np.ndarray, products: np.ndarray
+) -> _Side:
+    """Return the side of a body that is alone in its tree. products (3, 7): of `free_products`."""
+    w, name, none = step.room.whole, "ab"[end], np.zeros(3)
+    k = step.scene.forest.bodies["v_index"][contact[f"body_{name}"]]
+    return _Side(
+        end=end,
+        sign=1.0 - 2.0 * end,
+        omega=w.middle_velocity[k : k + 3],
+        speed=w.middle_velocity[k + 3 : k + 6],
+        origin_speed=none,
+        arm=contact[f"point_{name}"],
+        moved=contact[f"moved_{name}"],
+        path=none,
+        product=products[:, 0],
+        by_rate=products[:, 1:4],
+        by_turn=products[:, 4:],
+        by_state=None,
+        root=-1,
+        **_shape(step, contact, name, poses),
+    )
+
+
+def _link_side(
+    step: TakenStep, contact: np.void, end: int, poses: np.ndarray, motions: np.ndarray
+) -> _Side:
+    """Return the side of a link of a robot. motions (1 + 2 nv, 12): of `link_motions`."""
+    bodies, name, none = step.scene.forest.bodies, "ab"[end], np.zeros((3, 3))
+    twist, product = motions[0, :6], motions[0, 6:]
+    root = bodies[bodies["root"][contact[f"body_{name}"]]]
+    floats = root["joint_type"] == FREE
+    k = int(root["v_index"]) + 3 if floats else -1
+    return _Side(
+        end=end,
+        sign=1.0 - 2.0 * end,
+        omega=twist[:3],
+        speed=twist[3:],
+        origin_speed=step.room.whole.middle_velocity[k : k + 3] if floats else np.zeros(3),
+        arm=contact[f"point_{name}"],
+        moved=contact[f"moved_{name}"],
+        path=product[3:],
+        product=product[:3],
+        by_rate=none,
+        by_turn=none,
+        by_state=motions[1:],
+        root=k,
+        **_shape(step, contact, name, poses),
+    )
+
+
+def _shape(step: TakenStep, contact: np.void, name: str, poses: np.ndarray) -> dict[str, Any]:
+    """Return `begins`, `round_share` and `center` of a side. poses (n,) are where the rows hold."""
+    share = np.zeros((3, 3))
+    shape = step.scene.collision.shapes[contact[f"shape_{name}"]]
+    here = poses[contact[f"body_{name}"]]
+    if shape["kind"] == SPHERE:
+        share = np.eye(3)
+    elif shape["kind"] in (CAPSULE, CYLINDER):
+        axis = here["R"] @ shape["placement_R"][:, 2]
+        share = np.outer(axis, axis)
+    begins = contact["is_new"] or np.linalg.norm(contact["bend_before"]) < ROUNDING
+    center = here["p"] + here["R"] @ shape["placement_p"]
+    return {"begins": bool(begins), "round_share": share, "center": center}
+
+
+def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> None:
+    """Write the derivatives of the rows of contact `c` with the bodies `sides`."""
+    contact, h, d = step.contacts[c], step.time_step, step.room.whole.directions[c]
+    geometry, n, turned, none = step.room.whole.geometry[c], d[0], contact["turned"], np.zeros(3)
+    V = sum(one.sign * one.change(h) for one in sides)
+    u = sum(one.sign * (one.speed + np.cross(one.omega, one.arm)) for one in sides)
+    for axis, one in itertools.product(range(6), sides):
+        e, unit, sign = 6 * one.end + axis, np.eye(3)[axis % 3], one.sign
+        point, normal = geometry[one.end, :3, axis], geometry[one.end, 3:6, axis]
+        turn, dV, du = unit if axis < 3 else none, np.zeros(3), np.zeros(3)
+        for other in sides:
+            carried = other is one and axis >= 3 and one.by_state is None
+            shift = point - unit if carried else point
+            dV += other.sign * other.change_by_shift(h, shift, turn if other is one else none)
+            du += other.sign * np.cross(other.omega, shift)
+        if axis < 3:
+            dV += 0.5 * sign * h * np.cross(one.by_turn @ unit, one.arm)
+            twist = np.cross(unit, one.moved + h * one.origin_speed)
+            twist += h * np.cross(one.by_rate @ unit, one.arm)
+            if one.begins:
+                twist += np.cross(one.omega, one.change_of_move(h, none, none, unit))
+            by_speed = sign * np.cross(unit, one.arm)
+        else:
+            along = one.begins and one.by_state is not None
+            twist, by_speed = h * np.cross(one.omega, unit) if along else none, sign * unit
+        found.by_motion[3 * c : 3 * c + 3, e] += d @ dV
+        found.by_twist[3 * c : 3 * c + 3, e] = 0.5 * sign * d @ twist
+        found.by_motion[3 * c, e] += normal @ V + 0.5 * (normal @ u + turned @ du)
+        found.by_twist[3 * c, e] += 0.5 * turned @ by_speed
+        found.by_motion[3 * c + 1 : 3 * c + 3, e] -= (n @ V) * (d[1:] @ normal)
+    for one in sides:
+        if one.by_state is not None:
+            _add_link(one, c, d, turned, h, found)
+    if contact["bends"] != ALL:
+        for matrix in (found.by_motion, found.by_twist, found.by_state):
+            matrix[3 * c + 1 : 3 * c + 3] = 0.0
+
+
+def _add_link(
+    one: _Side, c: int, d: np.ndarray, turned: np.ndarray, h: float, found: Bends
+) -> None:
+    """Add what a link's twist and velocity product, and its tree's origin, change by the state."""
+    rows, own = found.by_state[3 * c : 3 * c + 3], slice(6 * one.end, 6 * one.end + 6)
+    nv = rows.shape[1] // 2
+    path = one.by_state[:, 9:] + np.cross(one.by_state[:, 6:9], one.arm)
+    rows += 0.5 * one.sign * h * d @ path.T
+    rows[:, :nv] += found.by_twist[3 * c : 3 * c + 3, own] @ one.by_state[:nv, :6].T
+    if one.root < 0:
+        return
+    for axis, back in enumerate(-np.eye(3)):
+        k = one.root + axis
+        rows[:, k] += one.sign * d @ one.change_by_shift(h, back, np.zeros(3))
+        rows[0, k] += 0.5 * one.sign * turned @ np.cross(one.omega, back)
+        if not one.begins:
+            rows[:, nv + k] -= 0.5 * one.sign * h * d @ np.cross(one.omega, back)
+
+
+def subtract_bends(step: TakenStep, bends: Bends, held: np.ndarray, target: np.ndarray) -> None:
+    """Subtract the derivatives of b from the targets (k, 2 nv) of the rows `held` (k,)."""
+    if not any(of.any() for of in bends):
+        return
+    w, nv = step.room.whole, target.shape[1] // 2
+    slip = step.jacobians(w.local[: len(bends.by_motion)]) @ w.end_velocity
+    slip -= step.rows["target"][: len(slip)]
+    for row, out in zip(held, target, strict=True):
+        number = row["number"]
+        if number >= len(bends.by_motion):
+            continue
+        by_motion, by_twist, by_state = (of[number] for of in bends)
+        if number % 3 == 1 and w.sides[number // 3, SLIP]:  # the row lies across the slip
+            across = np.array([-slip[number + 1], slip[number]])
+            across /= np.linalg.norm(across)
+            by_motion, by_twist, by_state = (across @ of[number : number + 2] for of in bends)
+        out -= by_state
+        for end in range(2):
+            at = row["at"][end]
+            if at >= 0:
+                half = slice(6 * end, 6 * end + 6)
+                out[:nv] -= by_motion[half] @ w.Z[at : at + 6]
+                out[nv:] -= by_twist[half] @ w.Z[at : at + 6]

@@ -1,0 +1,324 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rows of contacts that hold in a step, and their derivatives.
+
+docs/explanation/linearization.md, "Rows that hold". The rates of a contact by the twists of its
+bodies are J (12,). `turns` (3, 12) has the changes of the rates as the bodies move with constant
+twists. The laws of compliant rows (.compliant_laws) are differentiated by a complex step.
+"""
+
+import math
+
+from hrpsim.derivatives.balance import write_rates, write_twists
+from hrpsim.derivatives.body_motions import energy_gradients, jacobian_rates
+from hrpsim.derivatives.compliant_laws import stop_derivatives
+from hrpsim.derivatives.motion_derivatives import solve_negative
+from hrpsim.derivatives.room import AT_END, AT_START, DEPTH, FORCE, GAP, LOSS, OTHER, SLIP, SWITCH
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.contact_bending import unbent_target
+from hrpsim.engine.constraints.impact_rows import CLOSED
+from hrpsim.engine.constraints.solver_table import ITERATIVE
+from hrpsim.engine.spatial.vector import copy_vector, dot
+
+_AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
+
+
+@inner_kernel
+def place_contacts(s, w):
+    """Write directions and J of all rows of contacts."""
+    for c in range(s.counts[0].contact_count):
+        contact, directions = s.collision.contacts[c], w.directions[c]
+        sign = 1.0 if contact.body_a >= 0 else -1.0
+        for axis in range(3):
+            row, local, d = s.rows.rows[3 * c + axis], w.local[3 * c + axis], directions[axis]
+            for r in range(3):
+                d[r] = sign * row.J_a[3 + r]
+            local.number, local.compliance = 3 * c + axis, row.compliance
+            local.inverse_mass = row.inverse_mass
+            local.at[0], local.at[1] = w.body_at[contact.body_a], w.body_at[contact.body_b]
+            _write_lever(contact.point_a, d, 1.0 if contact.body_a >= 0 else 0.0, local.J[:6])
+            _write_lever(contact.point_b, d, -1.0 if contact.body_b >= 0 else 0.0, local.J[6:])
+
+
+@inlined_kernel
+def _write_lever(p, d, sign, J_out):
+    for r in range(3):
+        y, z = (r + 1) % 3, (r + 2) % 3
+        J_out[r], J_out[3 + r] = sign * (p[y] * d[z] - p[z] * d[y]), sign * d[r]
+
+
+@inner_kernel
+def write_contact_rows(s, w, m, body_count):
+    """Write the rows of contacts that hold, and the distances of all contacts from other sides.
+
+    Returns the number of rows.
+    """
+    count, soft = 0, False
+    write_twists(w, w.velocity, m, AT_START)
+    write_twists(w, w.end_velocity, m, AT_END)
+    for c in range(s.counts[0].contact_count):
+        soft = soft or pair_of(s, c).damping_time >= 0.0
+        _find_sides(s, w, c)
+    if soft:
+        write_rates(w, w.velocity, body_count, w.start_rates)
+    for c in range(s.counts[0].contact_count):
+        if w.sides[c, FORCE] == 0:
+            continue
+        write_turns(s, w, c, w.twists[AT_END])
+        if s.rows.rows[3 * c].friction * s.rows.rows[3 * c].impulse > 0.0:
+            if w.sides[c, SLIP]:
+                count = _add_sliding(s, w, c, count)
+            else:
+                for axis in (1, 2):
+                    copy_row(w.local[3 * c + axis], w.held[count])
+                    w.target[count, :] = 0.0
+                    add_rate_changes(w, 3 * c + axis, axis, -1.0, w.rates, w.target[count])
+                    count += 1
+        if s.rows.rows[3 * c].impulse < _AT_LIMIT * s.rows.rows[3 * c].upper:
+            count = _add_normal(s, w, c, m, count)
+    return count
+
+
+@inlined_kernel
+def pair_of(s, c):
+    """Return the properties of a contact's pair of materials."""
+    contact, shapes = s.collision.contacts[c], s.collision.shapes
+    return s.materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
+
+
+@inlined_kernel
+def closed_gap(s, c):
+    """Return the gap up to which a rigid contact counts as closed [m]."""
+    iterative = s.rows.rows[3 * c].solver == ITERATIVE
+    return CLOSED if iterative else max(CLOSED, s.settings[0].slop)
+
+
+@inlined_kernel
+def closing_slope(s, c):
+    """Return the change of the permitted closing of a rigid contact per change of its gap."""
+    gap = s.collision.contacts[c].gap
+    return 0.0 if gap <= closed_gap(s, c) else (1.0 if gap > 2.0 * CLOSED else 2.0)
+
+
+@inner_kernel
+def rate_of(local, twists):
+    """Return the rate of a row for twists (m,)."""
+    total = 0.0
+    for e in range(12):
+        if local.J[e] != 0.0:
+            total += local.J[e] * twists[local.at[e // 6] + e % 6]
+    return total
+
+
+@inlined_kernel
+def _slip_of(s, w, number, twists):
+    """Return the rate of a row of friction less its target, for twists (m,) [m/s]."""
+    return rate_of(w.local[number], twists) - s.rows.rows[number].target
+
+
+@inner_kernel
+def _find_sides(s, w, c):
+    """Find the sides of a contact, and its distance from the other sides [m/s]."""
+    contact, pair, rows = s.collision.contacts[c], pair_of(s, c), s.rows.rows
+    normal, distances, sides = rows[3 * c], w.distances[c], w.sides[c]
+    distances[:] = math.inf
+    sides[:] = 0
+    before, after = w.twists[AT_START], w.twists[AT_END]
+    start = math.hypot(rate_of(w.local[3 * c + 1], before), rate_of(w.local[3 * c + 2], before))
+    pressed = normal.impulse * normal.inverse_mass
+    apart = rate_of(w.local[3 * c], after) + normal.compliance * normal.impulse - normal.target
+    distances[FORCE] = max(pressed, abs(apart))
+    steady = w.found[c, 0] == (12 if contact.body_a >= 0 else 0)
+    if not (steady and w.found[c, 1] == (12 if contact.body_b >= 0 else 0)):
+        distances[LOSS] = 0.0
+    if pair.damping_time < 0.0:
+        deeper = s.settings[0].slop + contact.gap
+        distances[DEPTH] = abs(deeper) / s.settings[0].time_step
+        sides[DEPTH] = 1 if deeper < 0.0 else 0
+    if pressed <= abs(apart):
+        return
+    sides[FORCE] = 1
+    bound = normal.friction * normal.impulse
+    slip = math.hypot(_slip_of(s, w, 3 * c + 1, after), _slip_of(s, w, 3 * c + 2, after))
+    if bound > 0.0:
+        friction = math.hypot(rows[3 * c + 1].impulse, rows[3 * c + 2].impulse)
+        largest = max(rows[3 * c + 1].inverse_mass, rows[3 * c + 2].inverse_mass)
+        spare = (bound - friction) * largest
+        distances[SLIP], sides[SLIP] = max(spare, slip), 1 if slip > spare else 0
+        if pair.static != pair.kinetic:
+            distances[SWITCH] = abs(start - s.settings[0].slip_threshold)
+            sides[SWITCH] = 1 if contact.slides > 0 else 0
+        if sides[SLIP]:
+            w.findings[0].slides = 1
+    if pair.damping_time < 0.0:
+        distances[GAP] = abs(contact.gap - closed_gap(s, c)) / s.settings[0].time_step
+        sides[GAP] = 1 if contact.gap > CLOSED else 0
+
+
+@inner_kernel
+def write_turns(s, w, c, twists):
+    """Write the changes of the rates of a contact with its geometry, for twists (m,)."""
+    contact, motion, directions, turns = s.collision.contacts[c], w.motion, w.directions[c], w.turns
+    motion[:] = 0.0
+    for end in range(2):
+        at = w.body_at[contact.body_a if end == 0 else contact.body_b]
+        if at >= 0:
+            p, sign = contact.point_a if end == 0 else contact.point_b, 1.0 - 2.0 * end
+            for r in range(3):
+                y, z = (r + 1) % 3, (r + 2) % 3
+                motion[r] += sign * twists[at + r]
+                turned = twists[at + y] * p[z] - twists[at + z] * p[y]
+                motion[3 + r] += sign * (twists[at + 3 + r] + turned)
+    along = dot(directions[0], motion[3:])
+    for e in range(12):
+        geometry, axis = w.geometry[c, e // 6], e % 6
+        px, py, pz = geometry[0, axis], geometry[1, axis], geometry[2, axis]
+        nx, ny, nz = geometry[3, axis], geometry[4, axis], geometry[5, axis]
+        x, y, z = (
+            motion[1] * pz - motion[2] * py,
+            motion[2] * px - motion[0] * pz,
+            motion[0] * py - motion[1] * px,
+        )
+        for k in range(3):
+            d = directions[k]
+            turns[k, e] = d[0] * x + d[1] * y + d[2] * z
+            if k > 0:
+                turns[k, e] -= along * (d[0] * nx + d[1] * ny + d[2] * nz)
+        turns[0, e] += motion[3] * nx + motion[4] * ny + motion[5] * nz
+
+
+@inlined_kernel
+def add_entries(entries, at, scale, matrix, out):
+    """Add `scale` times the sum of 12 entries times rows of a matrix of coordinates."""
+    for e in range(12):
+        if entries[e] != 0.0:
+            share, row = scale * entries[e], matrix[at[e // 6] + e % 6]
+            for j in range(row.shape[0]):
+                out[j] += share * row[j]
+
+
+@inner_kernel
+def add_rate_changes(w, number, axis, scale, rates, out):
+    """Add `scale` times the derivative by q of the rate of a row with current `turns`."""
+    local = w.local[number]
+    add_entries(local.J, local.at, scale, rates, out)
+    add_entries(w.turns[axis], local.at, scale, w.Z, out)
+
+
+@inlined_kernel
+def copy_row(local, held_out):
+    """Write a row that holds, with an impulse along J."""
+    held_out.number, held_out.compliance = local.number, local.compliance
+    held_out.inverse_mass = local.inverse_mass
+    held_out.slope = held_out.softening = 0.0
+    held_out.at[0], held_out.at[1] = local.at[0], local.at[1]
+    for e in range(12):
+        held_out.J[e] = held_out.F[e] = local.J[e]
+
+
+@inner_kernel
+def _add_normal(s, w, c, m, count):
+    """Add the normal row of a contact. A sliding contact also pushes along the slip."""
+    held, target, pair = w.held[count], w.target[count], pair_of(s, c)
+    contact, normal, local = s.collision.contacts[c], s.rows.rows[3 * c], w.local[3 * c]
+    copy_row(local, held)
+    if w.sides[c, SLIP]:
+        for axis in (1, 2):
+            ratio = s.rows.rows[3 * c + axis].impulse / normal.impulse
+            for e in range(12):
+                held.F[e] += ratio * w.local[3 * c + axis].J[e]
+    target[:] = 0.0
+    add_rate_changes(w, 3 * c, 0, -1.0, w.rates, target)
+    if pair.damping_time < 0.0:
+        add_gap_changes(w, c, -closing_slope(s, c) / s.settings[0].time_step, target)
+        return count + 1
+    rate = rate_of(local, w.twists[AT_START])
+    own, dt = unbent_target(contact, normal, s.settings[0].time_step), s.settings[0].time_step
+    if stop_derivatives(normal, own, contact.gap, rate, pair, dt, w.law) != 0:
+        w.findings[0].met_within = 3 * c
+    add_gap_changes(w, c, slope_of(w, 0, normal), target)
+    write_turns(s, w, c, w.twists[AT_START])
+    add_rate_changes(w, 3 * c, 0, slope_of(w, 1, normal), w.start_rates, target)
+    add_entries(local.J, local.at, slope_of(w, 1, normal), w.Z, target[w.velocity.shape[0] :])
+    if pair.damping_time > 0.0:
+        _find_inertia_change(s, w, c, m)
+        note_inertia(w, normal, count)
+        for j in range(w.velocity.shape[0]):
+            target[j] += slope_of(w, 2, normal) * w.own_change[j]
+            w.softening[c, j] = w.law[2, 1] * w.own_change[j]
+    return count + 1
+
+
+@inlined_kernel
+def slope_of(w, k, row):
+    """Return the derivative of a compliant row's target, less the derivative of its give."""
+    return w.law[k, 0] - w.law[k, 1] * row.impulse
+
+
+@inlined_kernel
+def note_inertia(w, row, number):
+    """Write the dependence of held row `number` on its inverse mass, after `respond`."""
+    w.held[number].slope, w.held[number].softening = slope_of(w, 2, row), w.law[2, 1]
+    copy_vector(w.response[0], w.responses[number])
+
+
+@inlined_kernel
+def add_gap_changes(w, c, scale, out):
+    """Add `scale` times the derivative of a gap by q."""
+    local = w.local[3 * c]
+    for e in range(12):
+        share = scale * w.geometry[c, e // 6, 6, e % 6]
+        if share != 0.0:
+            row = w.Z[local.at[e // 6] + e % 6]
+            for j in range(row.shape[0]):
+                out[j] += share * row[j]
+
+
+@inner_kernel
+def respond(w, J, at):
+    """Write `response` = M^-1 J' of a row, and `gradient`, the derivative of r' M r by q."""
+    line, entries = w.line, w.own_change
+    entries[:] = 0.0
+    add_entries(J, at, -1.0, w.Z, entries)
+    line[:, :] = 0.0
+    for k in range(entries.shape[0]):
+        line[k, 0] = entries[k]
+    solve_negative(w.space.above, w.space.factor, line)
+    for k in range(entries.shape[0]):
+        w.response[0, k] = line[k, 0]
+    energy_gradients(w.space, w.response, w.gradient)
+
+
+@inner_kernel
+def _find_inertia_change(s, w, c, m):
+    """Write the derivative by q of the inverse mass of a normal row: 2 dJ r - d(r' M r)."""
+    local, contact, out = w.local[3 * c], s.collision.contacts[c], w.own_change
+    respond(w, local.J, local.at)
+    w.pair[0], w.pair[1] = contact.body_a, contact.body_b
+    jacobian_rates(w.space.forest, w.space.kinematics, w.response[0], w.pair, w.pair_rates)
+    write_twists(w, w.response[0], m, OTHER)
+    write_turns(s, w, c, w.twists[OTHER])
+    for j in range(out.shape[0]):
+        out[j] = -w.gradient[0, j]
+        for e in range(12):
+            out[j] += 2.0 * local.J[e] * w.pair_rates[e, j]
+    add_entries(w.turns[0], local.at, 2.0, w.Z, out)
+
+
+@inner_kernel
+def _add_sliding(s, w, c, count):
+    """Add the row across the slip, which yields as the direction of the slip turns."""
+    held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
+    twists = w.twists[AT_END]
+    x, y = -_slip_of(s, w, 3 * c + 2, twists), _slip_of(s, w, 3 * c + 1, twists)
+    speed = math.hypot(x, y)
+    copy_row(local, held)
+    for e in range(12):
+        held.J[e] = (x * local.J[e] + y * w.local[3 * c + 2].J[e]) / speed
+        held.F[e] = held.J[e]
+    held.compliance = speed / (s.rows.rows[3 * c].friction * s.rows.rows[3 * c].impulse)
+    target[:] = 0.0
+    add_rate_changes(w, 3 * c + 1, 1, -x / speed, w.rates, target)
+    add_rate_changes(w, 3 * c + 2, 2, -y / speed, w.rates, target)
+    return count + 1

@@ -1,0 +1,361 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Differentiate the rows that hold in a step and its equations of motion, in one kernel call.
+
+docs/explanation/linearization.md has the equations.
+"""
+
+import math
+
+from hrpsim.derivatives.balance import (
+    add_force_turns,
+    count_bodies,
+    write_balance,
+    write_coordinates,
+    write_rates,
+    write_twists,
+    write_wrenches,
+)
+from hrpsim.derivatives.body_motions import derivatives_in_world
+from hrpsim.derivatives.compliant_laws import hold_derivatives, stop_derivatives
+from hrpsim.derivatives.contact_rows import (
+    add_gap_changes,
+    add_rate_changes,
+    copy_row,
+    note_inertia,
+    place_contacts,
+    rate_of,
+    respond,
+    slope_of,
+    write_contact_rows,
+    write_turns,
+)
+from hrpsim.derivatives.room import AT_END, BY_Q, OTHER
+from hrpsim.engine.collision.contacts import detect
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.constraints.rows import LOCK, LOWER_LIMIT, MIMIC, UPPER_LIMIT, VELOCITY_LIMIT
+
+STEP = 2e-6  # of the differences [m and rad]
+# Bend of a difference above which a smaller step follows the point of a round shape: differences
+# that bend less err by 2e-8. At the smaller step rounding is 1e-16 / (2e-4 tilt) of the derivative.
+_STRAIGHT = 2e-4
+_UNSEEN = 1e-6  # change of a derivative within a step that does not matter [1/m or 1]
+_KINKED = 0.05  # bend at the smaller step where it is no curvature
+_PRESSES = 2e-5  # gap at which a contact that appears may press [m]
+
+
+@inner_kernel
+def place_joint_rows(s, w, first):
+    """Write J of the rows of joints."""
+    for number in range(first, s.counts[0].row_count):
+        row, local = s.rows.rows[number], w.local[number]
+        local.number, local.compliance = number, row.compliance
+        local.inverse_mass = row.inverse_mass
+        local.J[:] = 0.0
+        local.at[0], local.at[1], local.J[0] = w.dof_at[row.source], -1, row.J_a[0]
+        if row.at_b >= 0:
+            local.at[1] = w.dof_at[s.forest.dofs[row.source].mimic_dof]
+            local.J[6] = row.J_b[0]
+
+
+@inner_kernel
+def write_joint_rows(s, w, first, count):
+    """Write the rows of joints that hold after `count` others, and the distances from bounds.
+
+    Returns the total number of rows.
+    """
+    h, nv = s.settings[0].time_step, w.velocity.shape[0]
+    for number in range(first, s.counts[0].row_count):
+        row, local = s.rows.rows[number], w.local[number]
+        spare = min(row.impulse - row.lower, row.upper - row.impulse) * row.inverse_mass
+        left = abs(rate_of(local, w.twists[AT_END]) + row.compliance * row.impulse - row.target)
+        w.row_holds[number] = 1 if spare > left else 0
+        w.row_distance[number] = max(spare, left)
+        if spare <= left:
+            continue
+        target, own = w.target[count], parameters_of(s, w, row)
+        copy_row(local, w.held[count])
+        target[:] = 0.0
+        by_gap, by_rate, is_limit = 0.0, 0.0, row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
+        if own.damping_time < 0.0:
+            by_gap = -1.0 / h if is_limit and room_of(s, w, row) > 0.0 else 0.0
+        elif is_limit or row.kind == MIMIC or row.kind == LOCK:
+            rate = 0.0
+            for half in range(2):
+                if local.at[half] >= 0:
+                    dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
+                    rate += local.J[6 * half] * w.velocity[dof]
+            if not is_limit:
+                hold_derivatives(row, _error_of(s, w, row), rate, own, h, w.law)
+            elif stop_derivatives(row, row.target, room_of(s, w, row), rate, own, h, w.law) != 0:
+                w.findings[0].met_within = number
+            by_gap, by_rate = slope_of(w, 0, row), slope_of(w, 1, row)
+            if is_limit or own.compliance > 0.0:
+                by_inertia = slope_of(w, 2, row)
+                respond(w, local.J, local.at)
+                note_inertia(w, row, count)
+                for j in range(nv):
+                    target[j] -= by_inertia * w.gradient[0, j]
+        for half in range(2):
+            if local.at[half] >= 0:
+                dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
+                target[dof] += by_gap * local.J[6 * half]
+                target[nv + dof] += by_rate * local.J[6 * half]
+        count += 1
+    return count
+
+
+@inlined_kernel
+def parameters_of(s, w, row):
+    """Return the parameters of a row's kind of constraint. A top speed has those of a limit."""
+    kind = LOWER_LIMIT if row.kind == VELOCITY_LIMIT else row.kind
+    return s.joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
+
+
+@inlined_kernel
+def room_of(s, w, row):
+    """Return the distance of a limit row to its limit, 0 for other rows."""
+    dof = s.forest.dofs[row.source]
+    if row.kind == LOWER_LIMIT:
+        return w.q[dof.q_index] - dof.lower
+    return dof.upper - w.q[dof.q_index] if row.kind == UPPER_LIMIT else 0.0
+
+
+@inlined_kernel
+def _error_of(s, w, row):
+    """Return the error of a row of a lock or mimic [rad or m]."""
+    dof = s.forest.dofs[row.source]
+    position = w.q[dof.q_index]
+    if row.kind == LOCK:
+        return position - s.joint_holds[row.source].position
+    leader = w.q[s.forest.dofs[dof.mimic_dof].q_index]
+    return position - dof.mimic_offset - dof.mimic_ratio * leader
+
+
+@inner_kernel
+def contact_derivatives(s, w, search, body_count):
+    """Write the derivatives of point, normal and gap by the twists of both bodies.
+
+    Writes `geometry` (contacts, 2, 7, 6). The second index is the body, a or b. The last index is
+    the twist of the body about the origin of its tree. `found` (contacts, 2) counts the differences
+    of 12 searches that give the derivative. A contact with fewer than 12 is near another side.
+
+    Args:
+        s: scene after the step, with the contacts to differentiate.
+        w: Room. `moved` is a copy of `poses` before and after the call.
+        search: a Collision with pairs and contacts that are overwritten.
+        body_count: number of bodies with contacts or connections.
+    """
+    contacts, count = s.collision.contacts, s.counts[0].contact_count
+    w.geometry[:count] = 0.0
+    w.found[:count] = 0
+    for b in range(body_count):
+        i = w.bodies[b]
+        pairs = _list_pairs(contacts, count, i, search.pairs)
+        for axis in range(6):
+            bend = _differentiate_search(s, w, search, pairs, i, axis, STEP)
+            if bend > _STRAIGHT:
+                finer = STEP * _STRAIGHT / bend
+                if _differentiate_search(s, w, search, pairs, i, axis, finer) > _KINKED:
+                    _note_kinks(s, w, i, axis, finer)
+        _displace(w.poses[i], 3, 0.0, w.moved[i])
+
+
+@inner_kernel
+def _differentiate_search(s, w, search, pairs, body, axis, step):
+    """Write differences by one twist of a body. Return the bend of the largest difference.
+
+    The bend is the fraction of a first difference by which the difference changes within a step.
+    Differences over `step` err by half its square. Searches over STEP also count where contacts are
+    found.
+    """
+    contacts, count = s.collision.contacts, s.counts[0].contact_count
+    for c in range(count):
+        w.bends[c, :] = 0.0
+        if contacts[c].body_a == body or contacts[c].body_b == body:
+            w.geometry[c, 0 if contacts[c].body_a == body else 1, :, axis] = 0.0
+    for side in range(2):
+        sign = 1.0 - 2.0 * side
+        _displace(w.poses[body], axis, sign * step, w.moved[body])
+        previous = s.counts[0].previous_count
+        found = detect(s.settings[0], s.forest, w.moved, pairs, previous, s.lazy_kernels, search)
+        _add(s, w, search.contacts[: min(found, search.contacts.shape[0])], body, axis, sign * step)
+    bend = 0.0
+    for c in range(count):
+        if contacts[c].body_a == body or contacts[c].body_b == body:
+            bend = max(bend, _bend_of(w, c, 0 if contacts[c].body_a == body else 1, axis, step))
+    return bend
+
+
+@inner_kernel
+def _bend_of(w, c, end, axis, step):
+    """Return the bend of a contact's point or normal, 0 if the bend does not matter."""
+    largest = 0.0
+    for first in (0, 3):
+        slope = turn = 0.0
+        for r in range(first, first + 3):
+            slope += w.geometry[c, end, r, axis] ** 2
+            turn += (w.bends[c, r] / step) ** 2
+        slope, turn = math.sqrt(slope), math.sqrt(turn)
+        if turn > _STRAIGHT * slope and turn > _UNSEEN:
+            largest = max(largest, turn / slope if slope > turn else 1.0)
+    return largest
+
+
+@inner_kernel
+def _note_kinks(s, w, body, axis, step):
+    """Note contacts with differences that bend at any step, because two derivatives exist."""
+    for c in range(s.counts[0].contact_count):
+        contact = s.collision.contacts[c]
+        if contact.body_a == body or contact.body_b == body:
+            end = 0 if contact.body_a == body else 1
+            if _bend_of(w, c, end, axis, step) > _KINKED:
+                w.found[c, end] = -1000
+
+
+@inlined_kernel
+def _list_pairs(contacts, count, body, pairs_out):
+    """List the pairs of shapes of a body that have contacts. Return their number."""
+    listed = 0
+    for c in range(count):
+        contact = contacts[c]
+        if contact.body_a != body and contact.body_b != body:
+            continue
+        if listed > 0 and pairs_out[listed - 1, 0] == contact.shape_a:
+            if pairs_out[listed - 1, 1] == contact.shape_b:
+                continue
+        pairs_out[listed, 0], pairs_out[listed, 1] = contact.shape_a, contact.shape_b
+        listed += 1
+    return listed
+
+
+@inlined_kernel
+def _displace(here, axis, amount, moved_out):
+    """Write a body's pose moved about (axes 0 to 2) or along an axis of the world."""
+    R, p, R_out, p_out = here.R, here.p, moved_out.R, moved_out.p
+    for r in range(3):
+        p_out[r] = p[r]
+        for k in range(3):
+            R_out[r, k] = R[r, k]
+    if axis >= 3:
+        p_out[axis - 3] += amount
+        return
+    y, z, sine, cosine = (axis + 1) % 3, (axis + 2) % 3, math.sin(amount), math.cos(amount)
+    p_out[y], p_out[z] = cosine * p[y] - sine * p[z], sine * p[y] + cosine * p[z]
+    for k in range(3):
+        R_out[y, k] = cosine * R[y, k] - sine * R[z, k]
+        R_out[z, k] = sine * R[y, k] + cosine * R[z, k]
+
+
+@inner_kernel
+def _add(s, w, found, body, axis, displacement):
+    """Add the geometry found after a displacement to the geometry of the step's contacts."""
+    contacts, count = s.collision.contacts, s.counts[0].contact_count
+    share, counts, c = 0.5 / displacement, abs(displacement) == STEP, -1
+    for f in range(found.shape[0]):
+        one, known, of_pair = found[f], False, -1
+        for _ in range(count):  # in the same order as a rule: the next one comes first
+            c = c + 1 if c + 1 < count else 0
+            contact = contacts[c]
+            if contact.shape_a != one.shape_a or contact.shape_b != one.shape_b:
+                continue
+            of_pair = c
+            if contact.feature == one.feature:
+                known = True
+                break
+        end = 0 if one.body_a == body else 1
+        if known:
+            out, contact = w.geometry[c, end], contacts[c]
+            w.found[c, end] += 1 if counts else 0
+            for r in range(3):
+                out[r, axis] += share * one.point_a[r]
+                out[3 + r, axis] += share * one.normal[r]
+                w.bends[c, r] += one.point_a[r] - contact.point_a[r]
+                w.bends[c, 3 + r] += one.normal[r] - contact.normal[r]
+            out[6, axis] += share * one.gap
+        elif counts and of_pair >= 0 and one.gap < _PRESSES:
+            w.found[of_pair, end] = -1000
+
+
+@kernel
+def differentiate(s, w, search, columns, m):
+    """Write `balance`, and the rows of contacts and joints that hold.
+
+    Returns the number of rows that hold, whether any contact slides, whether there is a position
+    correction, and the row of a stop that is met within the step (-1 for none).
+
+    Args:
+        s: scene after the step.
+        w: Room, after `read_step`.
+        search: a Collision with pairs and contacts that are overwritten.
+        columns: (nv, 3 nv and to spare), work.
+        m: number of coordinates.
+    """
+    counts, body_count = s.counts[0], count_bodies(w)
+    first = 3 * counts.contact_count + counts.connection_rows
+    w.findings[0].met_within, w.findings[0].slides = -1, 0
+    write_balance(s, w, columns)
+    write_coordinates(s, w, body_count)
+    contact_derivatives(s, w, search, body_count)
+    place_contacts(s, w)
+    place_joint_rows(s, w, first)
+    count = write_contact_rows(s, w, m, body_count)
+    count = write_joint_rows(s, w, first, count)
+    add_force_turns(s, w, m, w.balance[BY_Q], w.linear)
+    corrects, found = _is_corrected(s, w, first), w.findings[0]
+    return count, found.slides, corrects, found.met_within
+
+
+@inner_kernel
+def _is_corrected(s, w, first):
+    """Return whether there is a position correction (displacement.asks_for_displacement).
+
+    Mimic joints count, however small their errors.
+    """
+    for number in range(s.counts[0].row_count):
+        row = s.rows.rows[number]
+        wanted, normal = row.correction_velocity, number % 3 == 0
+        if number < 3 * s.counts[0].contact_count:
+            if normal and wanted > 0.0:
+                return 1
+        elif wanted > 0.0 or (wanted != 0.0 and row.lower < 0.0):
+            return 1
+        elif number >= first and row.kind == MIMIC:
+            if parameters_of(s, w, row).damping_time < 0.0:
+                return 1
+    return 0
+
+
+@kernel
+def differentiate_correction(s, w, columns, m, balance_out, linear_out):
+    """Write the derivative by q of the residual of the position correction: J' l - M w.
+
+    `impulses` of w are the impulses l. `columns` and `linear_out` (nv, nv) are work. balance_out is
+    (3, nv, nv) as `balance`.
+    """
+    gravity, none = w.products[0, :3], w.own_change
+    gravity[:] = 0.0
+    none[:] = 0.0
+    write_wrenches(s, w, 1.0)
+    for k in range(none.shape[0]):
+        w.acceleration[k] = w.correction[k]
+    derivatives_in_world(w.space, w.q, none, w.acceleration, gravity, columns, balance_out)
+    for i in range(none.shape[0]):
+        for j in range(none.shape[0]):
+            balance_out[BY_Q, i, j] *= -1.0
+    balance_out[1] = 0.0
+    add_force_turns(s, w, m, balance_out[BY_Q], linear_out)
+
+
+@kernel
+def contact_changes(s, w, m, velocity, rates_out, gaps_out):
+    """Write derivatives by q (c, nv) of gaps, and of the rates of gaps with a velocity."""
+    write_rates(w, velocity, count_bodies(w), w.start_rates)
+    write_twists(w, velocity, m, OTHER)
+    for c in range(s.counts[0].contact_count):
+        write_turns(s, w, c, w.twists[OTHER])
+        rates_out[c] = 0.0
+        gaps_out[c] = 0.0
+        add_rate_changes(w, 3 * c, 0, 1.0, w.start_rates, rates_out[c])
+        add_gap_changes(w, c, 1.0, gaps_out[c])

@@ -1,0 +1,297 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From the derivatives of velocities to the derivatives of the state after the step.
+
+Columns are changes of the state, followed by the columns of inputs and parameters. The state is
+first positions at the force evaluation and velocities, then the state at the start in the layout of
+the kernels, at last in the public layout.
+
+A free base turns by (R <- exp(d) R) in the kernels' layout, along the world's axes, with its
+angular part first. In the public layout the base turns by (R <- R exp(d)), along its own axes, with
+its linear part first.
+"""
+
+import math
+
+from hrpsim.derivatives.body_motions import write_motion_cross
+from hrpsim.derivatives.free_turns import turn_columns, turn_rows, write_free_turns
+from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS
+from hrpsim.derivatives.small_matrices import add_product, add_scaled
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.dynamics.articulated import place_inertias
+from hrpsim.engine.kinematics.forward import update_poses, update_velocities
+from hrpsim.engine.spatial.inertia import apply_inertia
+from hrpsim.engine.spatial.rotation import rotation_from_quaternion
+from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.motion.half_turns import turns_freely
+from hrpsim.model.system import FREE
+
+START, END = range(2)
+
+
+@kernel
+def write_ends(s, w, columns, corrects, correction, momentum, ends_out):
+    """Write the derivatives (2 nv, 2 nv + p) of the state after the step, in the public layout.
+
+    Args:
+        s: scene.
+        w: Room.
+        columns: (nv, 2 nv + p and to spare) derivatives of the velocity by the position at the
+            force evaluation, by the velocity, and by p parameters.
+        corrects: whether there is a position correction.
+        correction: the same derivatives of the rate of the correction.
+        momentum: (p, nv) the derivatives of the momentum of floating trees, without constraint
+            forces, at linear rows.
+        ends_out: (2 nv, 2 nv + p) by position and velocity at the start, and by parameters.
+    """
+    forest, h, nv = s.forest, s.settings[0].time_step, columns.shape[0]
+    for k in range(nv):
+        position, velocity, found = ends_out[k], ends_out[nv + k], columns[k]
+        for c in range(ends_out.shape[1]):
+            velocity[c] = found[c]
+            position[c] = 0.5 * h * found[c]
+        position[k] += 1.0
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            k = forest.bodies[i].v_index
+            write_exponential(w.end_velocity, k, 0.5 * h, w.turns)
+            for r in range(3):
+                out = ends_out[k + r]
+                out[:] = 0.0
+                for j in range(3):
+                    add_scaled(columns[k + j], 0.5 * h * w.turns[r, 3 + j], out)
+                    out[k + j] += w.turns[r, j]
+    write_free_turns(s, w)
+    for i in range(forest.bodies.shape[0]):
+        if turns_freely(forest, i):
+            turn_rows(w, forest.bodies[i], nv, ends_out)
+    if corrects:
+        _add_correction(s, w, correction, ends_out)
+    _from_start(s, w, ends_out)
+    _keep_momentum(s, w, columns, momentum, ends_out)
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            _rows_to_public(s, w, i, ends_out)
+            _columns_to_public(s, w, i, ends_out)
+
+
+@kernel
+def write_exponential(velocity, k, duration, matrices_out):
+    """Write exp(r) and its left Jacobian side by side, for a rotation r = t w."""
+    x, y, z = duration * velocity[k], duration * velocity[k + 1], duration * velocity[k + 2]
+    square = x * x + y * y + z * z
+    angle = math.sqrt(square)
+    if angle < 1e-4:
+        a, b, c = 1.0 - square / 6.0, 0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0
+    else:
+        a, b = math.sin(angle) / angle, (1.0 - math.cos(angle)) / square
+        c = (angle - math.sin(angle)) / (square * angle)
+    r = x, y, z
+    for i in range(3):
+        for j in range(3):
+            twice = r[i] * r[j] - (square if i == j else 0.0)
+            once = 0.0 if i == j else (-r[3 - i - j] if j == (i + 1) % 3 else r[3 - i - j])
+            same = 1.0 if i == j else 0.0
+            matrices_out[i, j] = same + a * once + b * twice
+            matrices_out[i, 3 + j] = same + b * once + c * twice
+
+
+@inner_kernel
+def _add_correction(s, w, correction, ends_out):
+    """Move the end by the position correction, with a rate that acts for a whole step."""
+    h, nv, forest = s.settings[0].time_step, correction.shape[0], s.forest
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            k = forest.bodies[i].v_index
+            write_exponential(w.correction, k, h, w.turns)
+            for c in range(ends_out.shape[1]):
+                x, y, z = ends_out[k, c], ends_out[k + 1, c], ends_out[k + 2, c]
+                for r in range(3):
+                    turn = w.turns[r, 0] * x + w.turns[r, 1] * y + w.turns[r, 2] * z
+                    for j in range(3):
+                        # the rows below add h times the rate itself
+                        share = w.turns[r, 3 + j] - (1.0 if r == j else 0.0)
+                        turn += h * share * correction[k + j, c]
+                    ends_out[k + r, c] = turn
+    for k in range(nv):
+        for c in range(ends_out.shape[1]):
+            ends_out[k, c] += h * correction[k, c]
+
+
+@inner_kernel
+def _from_start(s, w, rows):
+    """Convert entries for the middle of the step to entries for its start: q_m = q + h / 2 v."""
+    h, nv, forest = s.settings[0].time_step, w.velocity.shape[0], s.forest
+    for row_number in range(rows.shape[0]):
+        row = rows[row_number]
+        for j in range(nv):
+            row[nv + j] += 0.5 * h * row[j]
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type != FREE:
+            continue
+        j = forest.bodies[i].v_index
+        write_exponential(w.start_velocity, j, 0.5 * h, w.turns)
+        for row_number in range(rows.shape[0]):
+            row = rows[row_number]
+            x, y, z = row[j], row[j + 1], row[j + 2]
+            for r in range(3):
+                by_rate = w.turns[0, 3 + r] * x + w.turns[1, 3 + r] * y + w.turns[2, 3 + r] * z
+                row[nv + j + r] += 0.5 * h * (by_rate - row[j + r])
+            _turn_columns(w.turns, x, y, z, row, j)
+            if turns_freely(forest, i):
+                turn_columns(w, forest.bodies[i], nv, row)
+
+
+@inlined_kernel
+def _turn_columns(R, x, y, z, row_out, at):
+    """Write (x, y, z) R as three entries of a row."""
+    a = x * R[0, 0] + y * R[1, 0] + z * R[2, 0]
+    b = x * R[0, 1] + y * R[1, 1] + z * R[2, 1]
+    c = x * R[0, 2] + y * R[1, 2] + z * R[2, 2]
+    row_out[at], row_out[at + 1], row_out[at + 2] = a, b, c
+
+
+@inner_kernel
+def _keep_momentum(s, w, columns, momentum, ends_out):
+    """Add the change of the velocity by which floating trees keep their linear momentum."""
+    forest, nv, n, width = (
+        s.forest,
+        w.velocity.shape[0],
+        s.forest.bodies.shape[0],
+        ends_out.shape[1],
+    )
+    kept, known = w.kept[:, :width], False
+    for root in range(n):
+        body = forest.bodies[root]
+        if not (body.joint_type == FREE and root + 1 < n and forest.bodies[root + 1].root == root):
+            continue
+        if not known:
+            _write_momenta(forest, w, s.start.q, s.start.velocity, w.momentum[START])
+            _write_momenta(forest, w, s.q, w.end_velocity, w.momentum[END])
+            known = True
+        first, end = body.v_index, body.v_index + 6
+        while end < nv and forest.bodies[forest.dofs[end].body].root == root:
+            end += 1
+        for r in range(3):
+            _write_pushes(w, columns, momentum, first + 3 + r, kept[r])
+        _from_start(s, w, kept)
+        for r in range(3):
+            change, start, by_end = kept[r], w.momentum[START, :, r], w.momentum[END, :, r]
+            for k in range(first, end):
+                change[k] += start[BY_Q, k]
+                change[nv + k] += start[BY_VELOCITY, k]
+            own = end - first
+            add_product(by_end[BY_Q, first:end], own, -1.0, ends_out[first:], change)
+            add_product(by_end[BY_VELOCITY, first:end], own, -1.0, ends_out[nv + first :], change)
+        for r in range(3):
+            total = w.momentum[END, BY_VELOCITY, r, first + 3 + r]
+            add_scaled(kept[r], 1.0 / total, ends_out[nv + first + 3 + r])
+
+
+@inner_kernel
+def _write_pushes(w, columns, momentum, at, out):
+    """Write the derivatives of the impulses on a base, along its row `at` of M."""
+    nv = columns.shape[0]
+    for k in range(nv):
+        out[k] = w.linear[at, k] - w.balance[BY_Q, at, k]
+        out[nv + k] = -w.balance[BY_VELOCITY, at, k]
+    for j in range(momentum.shape[0]):
+        out[2 * nv + j] = momentum[j, at]
+    add_product(w.balance[MASS, at], nv, 1.0, columns, out)
+
+
+@inner_kernel
+def _write_momenta(forest, w, q, velocity, out):
+    """Write the derivatives (2, 3, nv) of the linear momentum of trees, by q and by velocity.
+
+    The derivative by velocity is I S, with the inertia I of everything that a degree of freedom S
+    carries. The derivative by q is S x* H + I (v x S), with the momentum H of the carried bodies
+    and the velocity v of the carrying body.
+    """
+    kinematics, articulated, carried = w.space.kinematics, w.space.articulated, w.space.composite
+    n = forest.bodies.shape[0]
+    update_poses(forest, q, kinematics)
+    update_velocities(forest, velocity, kinematics)
+    place_inertias(forest, kinematics, articulated)
+    for i in range(n):
+        apply_inertia(articulated[i].inertia, kinematics[i].v, articulated[i].p_A)
+        for r in range(10):
+            carried[i, r] = articulated[i].inertia[r]
+    for i in range(n - 1, -1, -1):
+        parent = forest.bodies[i].parent
+        if parent >= 0:
+            for r in range(6):
+                articulated[parent].p_A[r] += articulated[i].p_A[r]
+            for r in range(10):
+                carried[parent, r] += carried[i, r]
+    for k in range(velocity.shape[0]):
+        i = forest.dofs[k].body
+        body, S, H = forest.bodies[i], w.motion, articulated[i].p_A
+        v = kinematics[i].v if body.parent < 0 else kinematics[body.parent].v
+        for r in range(6):
+            S[r] = kinematics[i].S[r]
+        if body.joint_type == FREE:
+            S[:] = 0.0
+            S[k - body.v_index] = 1.0
+        _write_momentum(carried[i], S, v, H, w.products, out[:, :, k])
+        if body.joint_type == FREE and k - body.v_index >= 3:
+            out[BY_Q, :, k] = 0.0
+
+
+@inner_kernel
+def _write_momentum(carried, S, v, H, work, out):
+    """Write the derivatives (2, 3) of one degree of freedom."""
+    force, turned = work[0], work[1]
+    apply_inertia(carried, S, force)
+    for r in range(3):
+        out[BY_VELOCITY, r] = force[3 + r]
+    write_motion_cross(v, S, turned)
+    apply_inertia(carried, turned, force)
+    for r in range(3):
+        y, z = (r + 1) % 3, (r + 2) % 3
+        out[BY_Q, r] = force[3 + r] + S[y] * H[3 + z] - S[z] * H[3 + y]
+
+
+@inner_kernel
+def _rows_to_public(s, w, i, ends_out):
+    """Turn the rows of a free base from the layout of the kernels to the public layout."""
+    k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.velocity, w.turns
+    _write_rotation(s.q, s.forest.bodies[i].q_index, R)
+    for at in (k, k + 3):
+        for r in range(3):
+            y, z = (r + 1) % 3, (r + 2) % 3
+            add_scaled(ends_out[k + y], -v[at + z], ends_out[nv + at + r])
+            add_scaled(ends_out[k + z], v[at + y], ends_out[nv + at + r])
+    angular = w.kept
+    for at in (k, nv + k):
+        for r in range(3):
+            copy_vector(ends_out[at + r], angular[r])
+        for half, rows in ((0, ends_out[at + 3 :]), (3, angular)):
+            for r in range(3):
+                out = ends_out[at + half + r]
+                out[:] = 0.0
+                for j in range(3):
+                    add_scaled(rows[j], R[j, r], out)
+
+
+@inner_kernel
+def _columns_to_public(s, w, i, ends_out):
+    """Turn the columns of a free base in the same way."""
+    k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.start.velocity, w.turns
+    _write_rotation(s.start.q, s.forest.bodies[i].q_index, R)
+    for row_number in range(2 * nv):
+        row = ends_out[row_number]
+        for r in range(3):
+            y, z = (r + 1) % 3, (r + 2) % 3
+            for at in (k, k + 3):
+                row[k + r] += v[at + y] * row[nv + at + z] - v[at + z] * row[nv + at + y]
+        for at in (k, nv + k):
+            wx, wy, wz = row[at], row[at + 1], row[at + 2]
+            _turn_columns(R, row[at + 3], row[at + 4], row[at + 5], row, at)
+            _turn_columns(R, wx, wy, wz, row, at + 3)
+
+
+@inlined_kernel
+def _write_rotation(q, j, R_out):
+    rotation_from_quaternion(q[j + 3], q[j + 4], q[j + 5], q[j + 6], R_out)

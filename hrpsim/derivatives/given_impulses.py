@@ -1,0 +1,250 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Impulses along the degrees of freedom that are equivalent to changed parameters.
+
+docs/explanation/linearization.md, "Parameters". Forces, momenta and energies are linear in
+inertias. The algorithms of the step itself therefore give their changes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.derivatives.parameters import (
+    DAMPING,
+    DELAY,
+    FRICTION,
+    KD,
+    KINETIC,
+    KP,
+    ROTOR_INERTIA,
+    STATIC,
+    STIFFNESS,
+    Changes,
+)
+from hrpsim.derivatives.room import FORCE, TakenStep
+from hrpsim.engine.compile.compiled import inner_kernel, kernel, prepared
+from hrpsim.engine.constraints.joint_rows import FRICTION_PARAMETERS
+from hrpsim.engine.constraints.rows import JOINT_FRICTION
+from hrpsim.engine.dynamics.articulated import place_inertias
+from hrpsim.engine.dynamics.joint_forces import STICKS
+from hrpsim.engine.dynamics.recursive import newton_euler
+from hrpsim.engine.dynamics.tree_momentum import tree_momentum
+from hrpsim.engine.kinematics.forward import update_poses, update_velocities
+from hrpsim.engine.kinematics.own_inertia import own_inertia
+from hrpsim.engine.spatial.inertia import apply_inertia
+from hrpsim.engine.spatial.vector import dot_spatial
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.model.system import FREE
+
+MOTION, CORRECTION, MOMENTUM = range(3)
+COMMANDS = ("efforts", "positions", "velocities")
+
+
+@kernel
+def inertia_changes(s, w, shares, acceleration, responses, forces_out, energies_out):
+    """Write the effects of inertias that change with p parameters.
+
+    Args:
+        s: scene after the step.
+        w: Room.
+        shares: (p, n) relative change of the mass and inertia of each body.
+        acceleration: (nv,) of the step, without the addition of the midpoint rule.
+        responses: (k, nv) velocities.
+        forces_out: (p, 3, nv): of inverse dynamics; of M times the rate of the position correction;
+            and, at the linear rows of floating trees, the momentum at the start of the step and by
+            gravity less the momentum at its end.
+        energies_out: (p, k): r' M r of each response.
+    """
+    forest, kinematics, articulated = w.changed, w.space.kinematics, w.space.articulated
+    gravity, none, still = s.settings[0].gravity, w.products[0, :3], w.own_change
+    none[:] = 0.0
+    still[:] = 0.0
+    update_poses(forest, w.q, kinematics)
+    for j in range(shares.shape[0]):
+        for i in range(forest.bodies.shape[0]):
+            here, share, out = s.forest.bodies[i], shares[j, i], forest.bodies[i]
+            out.mass = share * here.mass
+            for r in range(3):
+                for k in range(3):
+                    out.inertia[r, k] = share * here.inertia[r, k]
+            for r in range(6):
+                articulated[i].external[r] = 0.0
+        place_inertias(forest, kinematics, articulated)
+        update_velocities(forest, w.smooth_velocity, kinematics)
+        newton_euler(forest, kinematics, acceleration, gravity, articulated, forces_out[j, MOTION])
+        update_velocities(forest, still, kinematics)
+        out = forces_out[j, CORRECTION]
+        newton_euler(forest, kinematics, w.correction, none, articulated, out)
+        for r in range(responses.shape[0]):
+            energies_out[j, r] = 0.0
+            update_velocities(forest, responses[r], kinematics)
+            for i in range(forest.bodies.shape[0]):
+                v, momentum = kinematics[i].v, articulated[i].p_A
+                apply_inertia(articulated[i].inertia, v, momentum)
+                energies_out[j, r] += dot_spatial(momentum, v)
+        _write_momenta(s, w, forces_out[j, MOMENTUM])
+
+
+@inner_kernel
+def _write_momenta(s, w, out):
+    """Write the changes of the momentum of floating trees, constraint forces excluded."""
+    forest, h, subtrees = w.changed, s.settings[0].time_step, s.momentum.subtrees
+    start, end, n = w.products[0, 3:], w.products[1, 3:], forest.bodies.shape[0]
+    out[:] = 0.0
+    for root in range(n):
+        body = forest.bodies[root]
+        if body.joint_type == FREE and root + 1 < n and forest.bodies[root + 1].root == root:
+            tree_momentum(forest, s.start.q, s.start.velocity, root, subtrees, start)
+            tree_momentum(forest, s.q, s.velocity, root, subtrees, end)
+            for r in range(3):
+                weight = h * subtrees[root].mass * s.settings[0].gravity[r]
+                out[body.v_index + 3 + r] = start[r] + weight - end[r]
+
+
+_inertia_changes = prepared(inertia_changes)
+
+
+class GivenImpulses(NamedTuple):
+    """The impulses and changes by each of p inputs or parameters."""
+
+    motion: np.ndarray  # (p, nv) to the velocity
+    correction: np.ndarray  # (p, nv) to the rate of the position correction
+    momentum: np.ndarray  # (p, nv) to floating trees, besides constraint forces: at linear rows
+
+
+@kernel
+def write_commands(s, kind, joints, impulses_out):
+    """Write the impulses (k, nv) by one of COMMANDS to joints (k,), over zeros."""
+    for k in range(joints.shape[0]):
+        control, slope = s.control[joints[k]], 1.0
+        if kind > 0:
+            slope = control.kp if kind == 1 else control.kd
+        if control.saturated == 0:
+            impulses_out[k, joints[k]] = s.settings[0].time_step * slope
+        for number in range(s.actuators.units.shape[0]):
+            unit = s.actuators.units[number]
+            if unit.dof == joints[k]:
+                impulses_out[k, unit.dof] *= 0.0 if unit.delay_steps > 0 else 1.0 - unit.delay_part
+
+
+def of_efforts(impulses: np.ndarray) -> GivenImpulses:
+    """Return impulses (p, nv) of joints' efforts."""
+    none = np.zeros_like(impulses)
+    return GivenImpulses(impulses, none, none)
+
+
+def joined(given: list[GivenImpulses], nv: int) -> GivenImpulses:
+    """Return all together."""
+    if len(given) < 2:
+        return given[0] if given else of_efforts(np.zeros((0, nv)))
+    return GivenImpulses(*(np.concatenate(parts) for parts in zip(*given)))
+
+
+def of_parameters(
+    step: TakenStep, held: np.ndarray, acceleration: np.ndarray, changes: Changes
+) -> GivenImpulses:
+    """Return the impulses by parameters.
+
+    Args:
+        step: after its derivatives by the state were found.
+        held: (k,) HELD_ROW that hold in the step.
+        acceleration: (nv,) without the addition of the midpoint rule.
+        changes: of the world's constants.
+    """
+    w, h, (p, _, nv) = step.room.whole, step.time_step, changes.joints.shape
+    inertia, force = _joint_changes(step, changes)
+    soft = np.flatnonzero((held["slope"] != 0.0) | (held["softening"] != 0.0))
+    rows, responses = held[soft], w.responses[soft]
+    forces, energies = np.zeros((p, 3, nv)), np.zeros((p, len(soft)))
+    if len(at := np.flatnonzero(changes.bodies.any(axis=1))):
+        of_bodies, of_rows, given = forces[at], energies[at], changes.bodies[at]
+        _inertia_changes(
+            step.reference, step.room, given, acceleration, responses, of_bodies, of_rows
+        )
+        forces[at], energies[at] = of_bodies, of_rows
+    motion = -h * (forces[:, MOTION] + inertia * acceleration - force)
+    correction = -forces[:, CORRECTION] - inertia * w.correction
+    if len(soft):
+        # With S dl = b - J dv, a row of another target or compliance pushes by b / S more.
+        mass = -(energies + inertia @ (responses**2).T) / rows["compliance"]
+        motion += mass * rows["slope"] @ step.jacobians(rows, "F")
+        pushes = w.impulses[rows["number"]] * rows["softening"]  # impulses are of the correction
+        correction -= mass * pushes @ step.jacobians(rows)
+    if changes.friction.any() or changes.joints[:, FRICTION].any():
+        motion += _friction_changes(step, changes)
+    return GivenImpulses(motion, correction, h * forces[:, MOTION] + forces[:, MOMENTUM])
+
+
+def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.ndarray]:
+    """Return the changes (p, nv) of the inertia at joints, and of the joints' efforts.
+
+    Springs and dampers add to the inertia of a joint (hrpsim.engine.dynamics.joint_forces).
+    """
+    scene, w, h = step.scene, step.room.whole, step.time_step
+    dofs, control, dry = scene.forest.dofs, scene.control, scene.work.friction
+    follows = (control["saturated"] == 0).astype(float)
+    position, rate, present = control["target_position"] - control["ahead"], 0.0, control["kd"]
+    if len(units := scene.actuators.units):
+        at, now = units["dof"], scene.actuators.steps["command"]
+        position, present, rate = position.copy(), present.copy(), np.zeros(len(dofs))
+        position[at], present[at] = now["target"], now["kd"] + units["viscous"]
+        if scene.actuators.commands.size:
+            rate[at] = _command_rates(scene)
+    damping, own = h * (dofs["damping"] + follows * present), dofs["own_inertia"]
+    least = np.where(own > 0.0, own, 1.0)
+    total = (2.0 * least + damping) ** 2
+    by_damping = h * (2.0 * least**2 + 4.0 * least * damping + damping**2) / total
+    by_own = damping**2 / total
+    q = w.q[np.maximum(dofs["q_index"], 0)]
+    slides = np.where(dry["mark"] == STICKS, 0, dry["mark"]) * (dry["bound"] == dofs["friction"])
+    inertia, force = by = np.zeros((2, *changes.joints.shape[1:]))
+    inertia[KP], force[KP] = 0.25 * h * h * follows, (position - q) * follows
+    inertia[KD] = by_damping * follows
+    force[KD] = (control["target_velocity"] - w.velocity) * follows
+    inertia[STIFFNESS], force[STIFFNESS] = 0.25 * h * h, dofs["rest"] - q
+    inertia[DAMPING], force[DAMPING] = by_damping, -w.velocity
+    inertia[ROTOR_INERTIA], force[FRICTION], force[DELAY] = 1.0, -slides, rate
+    of_inertia, of_force = np.einsum("pfv,kfv->kpv", changes.joints, by)
+    rotors = changes.joints[:, ROTOR_INERTIA]
+    if changes.bodies.any() or rotors.any():
+        given = own_inertia(scene.forest.bodies, dofs)
+        of_inertia -= by_own * (changes.bodies @ given.by_body.T + rotors @ given.by_rotor.T)
+    return of_inertia, of_force
+
+
+def _command_rates(scene: Scene) -> np.ndarray:
+    """Return the change of commanded actuator efforts by delays (k,) [Nm/s]."""
+    units, stored = scene.actuators.units, scene.actuators.commands["constant"]
+    slots = np.maximum(units["slots"], 1)
+    newer = (scene.actuators.states["slot"] - 1 - units["delay_steps"]) % slots
+    row = np.arange(len(units))
+    found = stored[row, (newer - 1) % slots] - stored[row, newer]
+    return found / scene.settings["time_step"][0] * (units["slots"] > 0)
+
+
+def _friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
+    """Return impulses (p, nv) by friction, for constraints with friction at its bound."""
+    scene, w, rows = step.scene, step.room.whole, step.rows
+    out = np.zeros_like(changes.joints[:, 0])
+    dofs, limit = scene.forest.dofs, scene.joint_parameters["force_limit"][:, FRICTION_PARAMETERS]
+    dry = (rows["kind"] == JOINT_FRICTION) & (w.row_holds[: len(rows)] == 0)
+    dry &= dofs["friction"][rows["source"]] <= limit[rows["source"]]
+    for row in rows[dry]:
+        k = row["source"]
+        out[:, k] += np.sign(row["impulse"]) * step.time_step * changes.joints[:, FRICTION, k]
+    shapes = scene.collision.shapes
+    for c, contact in enumerate(step.contacts if changes.friction.any() else ()):
+        J = step.jacobians(w.local[3 * c + 1 : 3 * c + 3])
+        slip, bound = J @ w.end_velocity, rows["friction"][3 * c] * rows["impulse"][3 * c]
+        impulse = rows["impulse"][3 * c + 1 : 3 * c + 3]
+        speed, spare = np.linalg.norm(slip), bound - np.linalg.norm(impulse)
+        if w.sides[c, FORCE] and speed > spare * rows["inverse_mass"][3 * c + 1 : 3 * c + 3].max():
+            kind = KINETIC if contact["slides"] else STATIC
+            a, b = shapes["material"][[contact["shape_a"], contact["shape_b"]]]
+            push = rows["impulse"][3 * c] / speed * (slip @ J)
+            out -= changes.friction[:, kind, a, b][:, None] * push
+    return out

@@ -1,0 +1,287 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Analytic derivatives of inverse and forward dynamics (Carpentier and Mansard, RSS 2018).
+
+All quantities are in world-parallel frames. The equations are in docs/explanation/derivations.md,
+section 20. As in the public layout, a free base has six degrees of freedom along and about its own
+axes. Arrays:
+
+- `columns` (nv, 3 nv and some to spare): the derivatives by q, the derivatives by v, and M or its
+  inverse.
+- `above` (nv,): the next degree of freedom on the path to the root, -1 at the path's end.
+- `motions` (nv, 6, 8): columns of motions, S four times.
+- `forces` (7, 8): the columns by which `motions` are multiplied, of one degree of freedom at a
+  time, then a row of products.
+- `subtrees` (n, 22): quantities of a body with all that the body carries. The inertia (10), twice
+  the linear momentum (3), and K row by row (9), the moment of Coriolis forces by an angular
+  velocity.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.dynamics.articulated import (
+    accelerations,
+    apply_base_wrench,
+    factorise,
+    place_inertias,
+    start_bodies,
+)
+from hrpsim.engine.dynamics.recursive import newton_euler
+from hrpsim.engine.kinematics.forward import update_poses, update_velocities
+from hrpsim.engine.kinematics.layout import acceleration_to_kernel, velocity_to_kernel
+from hrpsim.engine.spatial.inertia import apply_inertia
+from hrpsim.engine.spatial.simd import LANES, load, minus_times, plus_product, product, store, times
+from hrpsim.model.system import FREE
+
+PANEL = 2 * LANES  # the width of `columns` is a multiple of it
+A_Q, A_V, V_Q, MOTION = range(4)  # columns of `motions`
+
+
+@kernel
+def inverse_derivatives(w, q, v, dv, gravity, columns_out):
+    """Write the derivatives of tau by q and v, and M, and return -1.
+
+    `external` of the bodies must be current.
+
+    q: configuration (nq,).
+    v: velocity (nv,), public layout.
+    dv: acceleration (nv,), public layout.
+    gravity: (3,) [m/s^2].
+    columns_out: (nv, 3 nv and some to spare): derivatives by q, derivatives by v, M.
+    """
+    update_poses(w.forest, q, w.kinematics)
+    velocity_to_kernel(w.forest, q, v, w.velocity)
+    update_velocities(w.forest, w.velocity, w.kinematics)
+    acceleration_to_kernel(w.forest, q, w.velocity, dv, w.acceleration)
+    place_inertias(w.forest, w.kinematics, w.articulated)
+    _differentiate(w, gravity, columns_out)
+    return -1
+
+
+@kernel
+def forward_derivatives(w, q, v, tau, gravity, columns_out):
+    """Write the derivatives of dv by q and v, and M^-1.
+
+    `external` of the bodies must be current.
+
+    q: configuration (nq,).
+    v: velocity (nv,), public layout.
+    tau: generalised force (nv,) [N, Nm].
+    gravity: (3,) [m/s^2].
+    columns_out: (nv, 3 nv and some to spare): derivatives by q, derivatives by v, M^-1.
+
+    Returns:
+        -1, or the number of a body whose joint sees no positive inertia.
+    """
+    update_poses(w.forest, q, w.kinematics)
+    velocity_to_kernel(w.forest, q, v, w.velocity)
+    update_velocities(w.forest, w.velocity, w.kinematics)
+    apply_base_wrench(w.forest, w.kinematics, tau, w.articulated)
+    start_bodies(w.forest, w.kinematics, w.articulated)
+    singular = factorise(w.forest, w.kinematics, w.rotor_inertia, tau, w.articulated)
+    if singular >= 0:
+        return singular
+    accelerations(w.forest, w.kinematics, gravity, w.articulated, w.acceleration)
+    _differentiate(w, gravity, columns_out)
+    nv = tau.shape[0]
+    for k in range(nv):
+        for r in range(nv):
+            w.factor[k, r] = columns_out[k, 2 * nv + r]
+            columns_out[k, 2 * nv + r] = -1.0 if r == k else 0.0
+    factorise_mass(w.above, w.factor)
+    solve_negative(w.above, w.factor, columns_out)
+    return -1
+
+
+@inner_kernel
+def _differentiate(w, gravity, columns_out):
+    newton_euler(w.forest, w.kinematics, w.acceleration, gravity, w.articulated, w.effort)
+    _write_motions(w.forest, w.kinematics, w.articulated, gravity, w.motions)
+    _sum_subtrees(w.forest, w.kinematics, w.articulated, w.subtrees)
+    columns_out[:, :] = 0.0
+    nv = w.above.shape[0]
+    for k in range(nv):
+        i = w.forest.dofs[k].body
+        _write_forces(w.subtrees[i], w.motions[k], w.forces)
+        if w.forest.bodies[i].joint_type != FREE:  # whose columns meet their own rows only
+            _add_cross_force(w.motions[k, :, MOTION], w.articulated[i].p_A, w.forces[:, 4])
+        _multiply(k, w.forces, w.motions, w.above, columns_out)
+        columns_out[k, 2 * nv + k] += w.rotor_inertia[k]
+
+
+@inner_kernel
+def _write_motions(forest, kinematics, articulated, gravity, motions_out):
+    """Write S of every degree of freedom, and derivatives less the rotation with S.
+
+    V_Q = v_parent x S is the derivative of the velocity by q. A_Q is the derivative of the
+    acceleration by q, less v x V_Q. A_V is the derivative of the acceleration by the rate, less v x
+    S.
+    """
+    for k in range(motions_out.shape[0]):
+        i, here = forest.dofs[k].body, motions_out[k]
+        body, moving = forest.bodies[i], kinematics[i]
+        a_q, a_v, v_q, S = here[:, A_Q], here[:, A_V], here[:, V_Q], here[:, MOTION]
+        for r in range(6):
+            v_q[r] = a_q[r] = a_v[r] = 0.0
+            S[r] = moving.S[r]
+        if body.joint_type == FREE:
+            axis = k - body.v_index
+            for r in range(3):
+                S[(3 if axis < 3 else 0) + r] = moving.R[r, axis % 3]
+        if body.parent >= 0:
+            _add_cross(kinematics[body.parent].v, S, v_q)
+            _add_cross(articulated[body.parent].a, S, a_q)
+            _add_cross(kinematics[body.parent].v, v_q, a_q)
+        else:
+            a_q[3] = gravity[2] * S[1] - gravity[1] * S[2]
+            a_q[4] = gravity[0] * S[2] - gravity[2] * S[0]
+            a_q[5] = gravity[1] * S[0] - gravity[0] * S[1]
+        _add_cross(moving.v, S, a_v)
+        for r in range(6):
+            a_v[r] += v_q[r]
+            here[r, 4] = here[r, 5] = here[r, 6] = S[r]
+
+
+@inlined_kernel
+def _add_cross(v, m, out):
+    """Add v x m of spatial motions (RBDA eq. 2.31)."""
+    out[0] += v[1] * m[2] - v[2] * m[1]
+    out[1] += v[2] * m[0] - v[0] * m[2]
+    out[2] += v[0] * m[1] - v[1] * m[0]
+    out[3] += v[1] * m[5] - v[2] * m[4] + v[4] * m[2] - v[5] * m[1]
+    out[4] += v[2] * m[3] - v[0] * m[5] + v[5] * m[0] - v[3] * m[2]
+    out[5] += v[0] * m[4] - v[1] * m[3] + v[3] * m[1] - v[4] * m[0]
+
+
+@inlined_kernel
+def _add_cross_force(m, f, out):
+    """Add m x* f of a motion and a force (RBDA eq. 2.32)."""
+    out[0] += m[1] * f[2] - m[2] * f[1] + m[4] * f[5] - m[5] * f[4]
+    out[1] += m[2] * f[0] - m[0] * f[2] + m[5] * f[3] - m[3] * f[5]
+    out[2] += m[0] * f[1] - m[1] * f[0] + m[3] * f[4] - m[4] * f[3]
+    out[3] += m[1] * f[5] - m[2] * f[4]
+    out[4] += m[2] * f[3] - m[0] * f[5]
+    out[5] += m[0] * f[4] - m[1] * f[3]
+
+
+@inner_kernel
+def _sum_subtrees(forest, kinematics, articulated, subtrees_out):
+    """Write inertia, momentum and K of every body with all that it carries.
+
+    K = 2 (tr(P) 1 - P) with P = l h^T + w x M_2, M_2 being the second moments of mass.
+    """
+    for i in range(subtrees_out.shape[0]):
+        here, placed, v = subtrees_out[i], articulated[i].inertia, kinematics[i].v
+        for r in range(10):
+            here[r] = placed[r]
+        m, hx, hy, hz = 2.0 * placed[0], 2.0 * placed[1], 2.0 * placed[2], 2.0 * placed[3]
+        wx, wy, wz, lx, ly, lz = v[0], v[1], v[2], v[3], v[4], v[5]
+        here[10] = m * lx + wy * hz - wz * hy
+        here[11] = m * ly + wz * hx - wx * hz
+        here[12] = m * lz + wx * hy - wy * hx
+        trace = placed[4] + placed[5] + placed[6]
+        xx, yy, zz = trace - 2.0 * placed[4], trace - 2.0 * placed[5], trace - 2.0 * placed[6]
+        xy, xz, yz = -2.0 * placed[7], -2.0 * placed[8], -2.0 * placed[9]
+        here[13] = ly * hy + lz * hz - wy * xz + wz * xy
+        here[14] = wz * yy - wy * yz - lx * hy
+        here[15] = wz * yz - wy * zz - lx * hz
+        here[16] = wx * xz - wz * xx - ly * hx
+        here[17] = lx * hx + lz * hz - wz * xy + wx * yz
+        here[18] = wx * zz - wz * xz - ly * hz
+        here[19] = wy * xx - wx * xy - lz * hx
+        here[20] = wy * xy - wx * yy - lz * hy
+        here[21] = lx * hx + ly * hy - wx * yz + wy * xz
+    for i in range(subtrees_out.shape[0] - 1, -1, -1):
+        if forest.bodies[i].parent >= 0:
+            here, above = subtrees_out[i], subtrees_out[forest.bodies[i].parent]
+            for r in range(22):
+                above[r] += here[r]
+
+
+@inner_kernel
+def _write_forces(carried, motions, forces_out):
+    """Write I S, C^T S, and the forces of the subtree by A_Q, A_V, V_Q that `motions` needs."""
+    S, p, K = motions[:, MOTION], carried[10:13], carried[13:22]
+    by_S, moment = forces_out[:, 0], forces_out[:, 2]
+    by_q, by_v = forces_out[:, 4], forces_out[:, 5]
+    apply_inertia(carried, S, by_S)
+    apply_inertia(carried, motions[:, A_Q], by_q)
+    apply_inertia(carried, motions[:, A_V], by_v)
+    _add_coriolis(carried, motions[:, V_Q], by_q)
+    _add_coriolis(carried, S, by_v)
+    for r in range(3):
+        moment[r] = K[r] * S[0] + K[3 + r] * S[1] + K[6 + r] * S[2]
+    moment[0] += p[1] * S[5] - p[2] * S[4]
+    moment[1] += p[2] * S[3] - p[0] * S[5]
+    moment[2] += p[0] * S[4] - p[1] * S[3]
+    for r in range(6):
+        forces_out[r, 1] = forces_out[r, 6] = by_S[r]
+        forces_out[r, 3] = moment[r]
+
+
+@inlined_kernel
+def _add_coriolis(carried, m, force_out):
+    """Add C m: the Coriolis force on a subtree whose motion gains the twist `m`."""
+    p, K = carried[10:13], carried[13:22]
+    for r in range(3):
+        force_out[r] += K[3 * r] * m[0] + K[3 * r + 1] * m[1] + K[3 * r + 2] * m[2]
+    force_out[3] += m[1] * p[2] - m[2] * p[1]
+    force_out[4] += m[2] * p[0] - m[0] * p[2]
+    force_out[5] += m[0] * p[1] - m[1] * p[0]
+
+
+@inner_kernel
+def _multiply(k, forces, motions, above, columns_out):
+    """Write products of forces and motions of all pairs of `k` and its path, seven at once."""
+    nv, found, j = above.shape[0], forces[6], k
+    while j >= 0:
+        moved = motions[j]
+        total = product(load(forces, 0), load(moved, 0))
+        for at in range(LANES, 6 * LANES, LANES):
+            total = plus_product(total, load(forces, at), load(moved, at))
+        store(found, 0, total)
+        columns_out[j, k], columns_out[j, nv + k] = found[4], found[5]
+        columns_out[k, j], columns_out[k, nv + j] = found[0] + found[2], found[1] + found[3]
+        columns_out[j, 2 * nv + k] = columns_out[k, 2 * nv + j] = found[6]
+        j = above[j]
+
+
+@inner_kernel
+def factorise_mass(above, M):
+    """Factorise M = L^T D L in place (RBDA Table 6.3): L below, D^-1 on the diagonal."""
+    for k in range(M.shape[0] - 1, -1, -1):
+        M[k, k] = 1.0 / M[k, k]
+        i = above[k]
+        while i >= 0:
+            share, j = M[k, i] * M[k, k], i
+            while j >= 0:
+                M[i, j] -= share * M[k, j]
+                j = above[j]
+            M[k, i] = share
+            i = above[i]
+
+
+@inner_kernel
+def solve_negative(above, factor, columns):
+    """Solve -M X = B in place, `PANEL` columns at a time (RBDA section 6.5)."""
+    nv, width = columns.shape
+    for c in range(0, width, PANEL):
+        for k in range(nv - 1, -1, -1):
+            at = k * width + c
+            x, y, j = load(columns, at), load(columns, at + LANES), above[k]
+            while j >= 0:
+                at, share = j * width + c, factor[k, j]
+                store(columns, at, minus_times(load(columns, at), x, share))
+                at += LANES
+                store(columns, at, minus_times(load(columns, at), y, share))
+                j = above[j]
+        for k in range(nv):
+            at, inverse, j = k * width + c, -factor[k, k], above[k]
+            x, y = times(load(columns, at), inverse), times(load(columns, at + LANES), inverse)
+            while j >= 0:
+                other, share = j * width + c, factor[k, j]
+                x = minus_times(x, load(columns, other), share)
+                y = minus_times(y, load(columns, other + LANES), share)
+                j = above[j]
+            store(columns, at, x)
+            store(columns, at + LANES, y)

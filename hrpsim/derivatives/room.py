@@ -1,0 +1,195 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A step, and the arrays for its differentiation.
+
+Constraint rows read the velocity through few coordinates z = Z v. These are the twists of the
+bodies that constraints push, six each, and the rates of joints with constraints of their own. A row
+has at most 12 entries in the coordinates, six for each of two bodies.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.derivatives.motion_derivatives import PANEL
+from hrpsim.derivatives.sides import NEAR
+from hrpsim.engine.compile.fields import allocate, work
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.constraints.joint_rows import PARAMETERS_OF_ROW
+from hrpsim.engine.constraints.rows import CONTACT_ROW
+from hrpsim.engine.dynamics.articulated import Workspace, new_workspace
+from hrpsim.engine.kinematics.forest import Forest
+from hrpsim.engine.kinematics.forward import KINEMATICS
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.model.system import System
+
+BY_Q, BY_VELOCITY, MASS = range(3)  # of `balance`
+AT_START, AT_END, OTHER = range(3)  # of `twists`
+FORCE, SLIP, GAP, SWITCH, LOSS, DEPTH = range(6)  # columns of `distances` and `sides`
+
+HELD_ROW = np.dtype(
+    [
+        ("number", "i8"),  # among the rows of the step
+        ("at", "i8", (2,)),  # first coordinate of each body, -1 for none
+        ("J", "f8", (12,)),
+        ("F", "f8", (12,)),  # along which its impulse pushes: J, but for sliding contacts
+        ("compliance", "f8"),
+        ("inverse_mass", "f8"),
+        ("slope", "f8"),  # of its target by the inverse mass, less that of its give
+        ("softening", "f8"),  # of its compliance by the inverse mass
+    ]
+)
+FOUND = np.dtype(
+    [
+        ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none
+        ("slides", "i8"),  # whether any contact slides
+    ]
+)
+
+
+class Room(NamedTuple):
+    """Arrays for n bodies, nv degrees of freedom, m coordinates, k rows, c contacts, p columns."""
+
+    space: Workspace
+    changed: Forest  # as `space.forest`, but with changes of inertias
+    parameters: np.ndarray  # column of the parameters of each kind of joint row
+    poses: np.ndarray = work("n", "where the forces act, as the next", KINEMATICS)
+    moved: np.ndarray = work("n", dtype=KINEMATICS)
+    q: np.ndarray = work("nq", "where the forces act")
+    start_velocity: np.ndarray = work("nv", "that leads to the middle")
+    velocity: np.ndarray = work("nv", "the same, zero where a joint is locked")
+    end_velocity: np.ndarray = work("nv", "that the rows found")
+    middle_velocity: np.ndarray = work("nv", "of the velocity products")
+    smooth_velocity: np.ndarray = work("nv", "the same, zero where bodies turn freely")
+    free_turns: np.ndarray = work("2, nv, 6, 6", "of both halves, at the first dof of a body")
+    turned_q: np.ndarray = work("3, nq", "work of free_turns")
+    turned_velocity: np.ndarray = work("2, nv", "the same")
+    half_state: np.ndarray = work("6", "turn and rate of one body")
+    impulses: np.ndarray = work("k", "of the rows")
+    acceleration: np.ndarray = work("nv")
+    correction: np.ndarray = work("nv", "displacement rate of the position correction")
+    bodies: np.ndarray = work("n", "bodies with coordinates", "i8")
+    body_at: np.ndarray = work(
+        "n + 1", "first coordinate of each body, the world last; -1: none", "i8"
+    )
+    dof_at: np.ndarray = work("nv", "coordinate of each degree of freedom, -1 for none", "i8")
+    Z: np.ndarray = work("m, nv")
+    rates: np.ndarray = work("m, nv", "derivative of Z v' by q")
+    start_rates: np.ndarray = work("m, nv", "the same of the velocity at the start")
+    twists: np.ndarray = work("3, m", "of the velocities at the start and the end, and of another")
+    balance: np.ndarray = work("3, nv, nv", "M, and derivatives of M v' - F' l, as BY_Q and so on")
+    limits: np.ndarray = work("2, nv", "distances of actuators to limits of effort and velocity")
+    linear: np.ndarray = work("nv, nv", "contact forces on trees by q, at rows of free bases")
+    local: np.ndarray = work("k", "of all rows", HELD_ROW)
+    held: np.ndarray = work("k", "of those that hold", HELD_ROW)
+    target: np.ndarray = work("k, 2 nv", "derivatives of their velocities, by q and velocity")
+    responses: np.ndarray = work("k, nv", "M^-1 J' of rows that depend on their inverse mass")
+    left: np.ndarray = work("k", "by how much they contradict each other")
+    row_distance: np.ndarray = work("k", "of rows of joints, to the other side")
+    row_holds: np.ndarray = work("k", dtype="i8")
+    near: np.ndarray = work("5 c + 2 k + 2 nv", dtype=NEAR)
+    geometry: np.ndarray = work("c, 2, 7, 6", "of contact_derivatives, as the next two")
+    found: np.ndarray = work("c, 2", dtype="i8")
+    bends: np.ndarray = work("c, 6", "second differences of point and normal")
+    directions: np.ndarray = work("c, 3, 3")
+    turns: np.ndarray = work("3, 12", "of one contact: rates by the twists, geometry alone")
+    motion: np.ndarray = work("6", "of a point")
+    distances: np.ndarray = work("c, 6", "to other sides, inf for none")
+    sides: np.ndarray = work("c, 6", "which side", "i8")
+    softening: np.ndarray = work("c, nv", "derivative of the compliance of contacts by q")
+    findings: np.ndarray = work("1", dtype=FOUND)
+    law: np.ndarray = work("3, 2", "of stop_derivatives")
+    line: np.ndarray = work("nv, panel")
+    response: np.ndarray = work("1, nv")
+    gradient: np.ndarray = work("1, nv")
+    pair: np.ndarray = work("2", "bodies of a contact", "i8")
+    pair_rates: np.ndarray = work("12, nv")
+    own_change: np.ndarray = work("nv")
+    turning: np.ndarray = work("2, m, m", "contact forces by twists; as sums on trees")
+    turned: np.ndarray = work("m, nv")
+    sizes: np.ndarray = work("m", "responses of coordinates to which rounding is relative")
+    whitened: np.ndarray = work("m, nv", "of coordinates, as `solve` says, and the following")
+    axes: np.ndarray = work("m, nv", "orthonormal")
+    shares: np.ndarray = work("m, m", "coordinates by axes")
+    moving: np.ndarray = work("m, nv", "velocities by axes")
+    dofs_moving: np.ndarray = work("nv, m", "the same, transposed")
+    along: np.ndarray = work("k, m", "J of rigid rows by axes")
+    pushing: np.ndarray = work("k, m", "F of rigid rows by axes")
+    row_sizes: np.ndarray = work("k", "responses of rigid rows in which nothing cancels")
+    remains: np.ndarray = work("k + m", "of rows that become orthonormal")
+    basis: np.ndarray = work("m, m", "orthonormal, of what rigid rows hold")
+    chosen: np.ndarray = work("m", "their rows", "i8")
+    required: np.ndarray = work("m, 2 nv + p", "what they hold")
+    free: np.ndarray = work("m, 2 nv + p", "motion along the axes without rows")
+    bound: np.ndarray = work("m, 2 nv + p", "the same with them")
+    change: np.ndarray = work("2 nv + p")
+    gram: np.ndarray = work("m, m", "stiffness of soft rows by coordinates")
+    half: np.ndarray = work("m, m", "the same by axes and coordinates")
+    stiffness: np.ndarray = work("m, m", "the same by axes")
+    coordinate_pushes: np.ndarray = work("m, 2 nv", "of the targets of soft rows")
+    pushes: np.ndarray = work("m, 2 nv", "the same by axes")
+    pushed: np.ndarray = work("m, m", "F of chosen rows")
+    push_sizes: np.ndarray = work("m")
+    unit: np.ndarray = work("m, m")
+    unit_sizes: np.ndarray = work("m")
+    across: np.ndarray = work("m, m", "orthonormal: along the chosen rows' forces, then the rest")
+    system: np.ndarray = work("m, m", "equations of motion and rows by axes")
+    inverse: np.ndarray = work("m, m")
+    order: np.ndarray = work("2, m", "of pivots", "i8")
+    changes: np.ndarray = work("m, 2 nv", "of coordinates")
+    error: np.ndarray = work("2 nv", "of a row")
+    momentum: np.ndarray = work("2, 2, 3, nv", "of trees: start and end, by q and velocity")
+    kept: np.ndarray = work("3, 2 nv + p", "changes of the momentum of a tree")
+    products: np.ndarray = work("2, 6", "of one degree of freedom")
+
+
+def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int, p: int) -> Room:
+    """Return room for a world and numbers of coordinates, rows, contacts and given impulses.
+
+    `forest` has the present constants of `system`.
+    """
+    sizes = {"n": len(system.parent), "nv": len(system.dof_body), "nq": nq, "panel": PANEL}
+    return allocate(
+        Room,
+        {**sizes, "m": m, "k": k, "c": c, "p": p},
+        space=new_workspace(system)._replace(forest=forest),
+        changed=forest._replace(bodies=forest.bodies.copy()),
+        parameters=PARAMETERS_OF_ROW,
+    )
+
+
+class TakenStep(NamedTuple):
+    """The step, its rows and contacts, and the room for its differentiation."""
+
+    scene: Scene
+    reference: Reference[Scene]
+    room: Reference[Room]
+    coordinates: int
+    connection_rows: int
+    time_step: float
+    rows: np.ndarray  # (k,) ROW
+    contacts: np.ndarray  # (c,) CONTACT; their rows come first
+    margin: float  # [m/s or rad/s]
+
+    def jacobians(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
+        """Return J or F (k, nv) of rows (k,) HELD_ROW."""
+        return self.coefficients(rows, kind) @ self.room.whole.Z[: self.coordinates]
+
+    def coefficients(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
+        """Return J or F by coordinates (k, m) of rows (k,) HELD_ROW."""
+        k, m, entries = len(rows), self.coordinates, np.arange(12)
+        where = rows["at"][:, entries // 6] + entries % 6
+        where[rows[kind] == 0.0] = 0  # no coordinate need be there
+        where += m * np.arange(k)[:, None]
+        return np.bincount(where.ravel(), rows[kind].ravel(), k * m).reshape(k, m)
+
+    def constraint_of(self, number: int) -> tuple[int, int, int]:
+        """Return the kind of a row, and its source, or both shapes of a contact."""
+        row = self.rows[number]
+        if row["kind"] != CONTACT_ROW:
+            return int(row["kind"]), int(row["source"]), -1
+        contact = self.contacts[row["source"]]
+        return CONTACT_ROW, int(contact["shape_a"]), int(contact["shape_b"])

@@ -1,0 +1,168 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Find parts of a world or a step without derivatives, and constraints near another side."""
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.constraints.friction_laws import CONE
+from hrpsim.engine.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT
+from hrpsim.engine.constraints.solver_table import PENALTY
+from hrpsim.engine.step.scene.records import SEMI_IMPLICIT
+
+# Both sides of a kind of near constraint; the first are the columns of Room.distances.
+SIDES = (
+    ("open", "closed"),
+    ("sticking", "sliding"),
+    ("gap closed", "gap open"),
+    ("static", "kinetic"),
+    ("found", "lost"),
+    ("within the slop", "beyond the slop"),
+    ("at its bound", "holds"),
+    ("agrees with others", "contradicts others"),
+    ("released", "pressed"),
+    ("shares a load", "shares it in another way"),
+    ("solved", "cut short"),
+    ("within its effort limit", "at its effort limit"),
+    ("within its velocity limit", "at its velocity limit"),
+)
+BOUND, AGREEMENT, RELEASE, SHARE, CUT, EFFORT, SPEED = range(6, len(SIDES))
+
+NEAR = np.dtype(
+    [
+        ("row_kind", "i8"),
+        ("source", "i8"),
+        ("other", "i8"),  # the second shape of a contact, -1 for other rows
+        ("kind", "i8"),  # of SIDES
+        ("side", "i8"),
+        ("distance", "f8"),
+    ]
+)
+
+OF_WORLDS = (
+    "pushes are not: linearise before apply_wrench",
+    "driven tendons are not",
+    "actuators with a gear, losses, Stribeck friction, encoders, sampling or an integral are not",
+    "position_projection is not",
+    "steps with stop='relative_change', which end before the solution, are not",
+    "the integrators 'rk4' and 'euler' are not: only 'semi_implicit' is",
+)
+OF_STEPS = (
+    "the step has impacts with restitution",
+    "the step has bodies so fast that contacts are found along their way",
+    "the step has an actuator at a limit of its model",
+)
+OF_CONTACTS = (
+    "is moved by impacts within the step, which are not differentiated",
+    "has a friction law without derivative",
+    "is a penalty contact, which is not differentiated",
+)
+_CONVERGED = 1e-9  # residual with which a step may end [m/s]
+UNCONVERGED = len(OF_STEPS)
+
+# Change of a row's rate by a change of the state that is not rounding [1/s, or 1].
+NOTICED = 1e-5
+
+
+@kernel
+def find_refused_world(s):
+    """Return the number in OF_WORLDS of a property without derivatives, or -1."""
+    settings = s.settings[0]
+    if settings.integrator != SEMI_IMPLICIT:
+        return 5
+    if settings.relative_tolerance > 0.0:
+        return 4
+    if s.counts[0].wrench_count > 0:
+        return 0
+    if s.tendons.joints.shape[0] > 0:
+        return 1
+    for number in range(s.actuators.units.shape[0]):
+        if not _is_linear(s.actuators.units[number]):
+            return 2
+    return 3 if settings.projection and s.connections.shape[0] > 0 else -1
+
+
+@inner_kernel
+def _is_linear(unit):
+    """Return whether an actuator within its limits is a PD servo with delay and friction."""
+    stored = unit.period > 0.0 or unit.slew_step > 0.0 or unit.integral_gain > 0.0
+    rounded = unit.joint_resolution > 0.0 or unit.motor_resolution > 0.0
+    rough = unit.static != unit.coulomb or unit.has_losses != 0
+    return not (stored or rounded or rough or unit.two_mass)
+
+
+@kernel
+def find_refused_step(s):
+    """Return numbers of properties of a step without derivatives, or -1.
+
+    The numbers are in OF_STEPS or UNCONVERGED, and in OF_CONTACTS with the number of a contact.
+    """
+    stats, rows = s.step_stats[0], s.rows.rows
+    if not (stats.converged or stats.residual <= _CONVERGED):
+        return UNCONVERGED, -1, -1
+    if s.impacts.state[0].had_impacts:
+        return 0, -1, -1
+    if s.continuous.state[0].start_force or s.continuous.state[0].passes:
+        return 1, -1, -1
+    for number in range(s.actuators.units.shape[0]):
+        now = s.actuators.steps[number]
+        if now.slope != -now.of_motor - now.of_joint:
+            return 2, -1, -1
+    for c in range(s.counts[0].contact_count):
+        contact, normal = s.collision.contacts[c], rows[3 * c]
+        if contact.gap_offset != 0.0 or contact.push_out > 0.0:
+            return -1, 0, c
+        if normal.friction_model != CONE and normal.friction > 0.0:
+            return -1, 1, c
+        if normal.choice == PENALTY:
+            return -1, 2, c
+    return -1, -1, -1
+
+
+@kernel
+def list_near(s, w, held_count, first, margin):
+    """Write everything within a margin of another side to `near`. Return the number of entries.
+
+    Candidates are contacts, joints (whose rows begin at `first`), contradicting rows among the
+    `held_count` rows that hold, and actuators.
+    """
+    count = 0
+    for kind in range(BOUND):
+        for c in range(s.counts[0].contact_count):
+            if w.distances[c, kind] < margin:
+                count = _add_row(s, w, 3 * c, count)
+                _set(w.near[count - 1], kind, w.sides[c, kind], w.distances[c, kind])
+    for number in range(first, s.counts[0].row_count):
+        if w.row_distance[number] < margin:
+            count = _add_row(s, w, number, count)
+            _set(w.near[count - 1], BOUND, w.row_holds[number], w.row_distance[number])
+    for r in range(held_count):
+        if w.left[r] > NOTICED:
+            count = _add_row(s, w, w.held[r].number, count)
+            _set(w.near[count - 1], AGREEMENT, 0, 0.0)
+    for kind in range(2):
+        for k in range(w.limits.shape[1]):
+            if w.limits[kind, k] < margin:
+                near, control = w.near[count], s.control[k]
+                near.row_kind, near.source, near.other = VELOCITY_LIMIT, k, -1
+                at_limit = (control.saturated if kind == 0 else control.limiting) != 0
+                _set(near, EFFORT + kind, 1 if at_limit else 0, w.limits[kind, k])
+                count += 1
+    return count
+
+
+@inner_kernel
+def _add_row(s, w, number, count):
+    """Write the constraint of a row as entry `count`. Return `count` + 1."""
+    near, row = w.near[count], s.rows.rows[number]
+    near.row_kind, near.source, near.other = row.kind, row.source, -1
+    if row.kind == CONTACT_ROW:
+        contact = s.collision.contacts[row.source]
+        near.source, near.other = contact.shape_a, contact.shape_b
+    return count + 1
+
+
+@inlined_kernel
+def _set(near, kind, side, distance):
+    near.kind, near.side, near.distance = kind, side, distance

@@ -1,0 +1,148 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Products, orthonormal rows and inverses of small matrices with contiguous rows."""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.spatial.vector import copy_vector
+
+_EXACT = 1e-7  # share of a row below which a difference of squares is rounding
+_SINGULAR = 1e-12  # share of the largest pivot from which on the others are rounding
+
+
+@inner_kernel
+def add_scaled(row, share, out):
+    """Add `share` times a row."""
+    for j in range(out.shape[0]):
+        out[j] += share * row[j]
+
+
+@inner_kernel
+def add_product(factors, m, scale, rows, out):
+    """Add `scale` times the sum of `m` factors times rows, four of them at a time."""
+    width, k = out.shape[0], 0
+    while k + 4 <= m:
+        a, b = scale * factors[k], scale * factors[k + 1]
+        c, d = scale * factors[k + 2], scale * factors[k + 3]
+        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+            p, q, r, s = rows[k], rows[k + 1], rows[k + 2], rows[k + 3]
+            for j in range(width):
+                out[j] += a * p[j] + b * q[j] + (c * r[j] + d * s[j])
+        k += 4
+    while k < m:
+        add_scaled(rows[k], scale * factors[k], out)
+        k += 1
+
+
+@inlined_kernel
+def inner_product(a, b, width):
+    """Return the product of the first `width` entries of two rows."""
+    total = 0.0
+    for j in range(width):
+        total += a[j] * b[j]
+    return total
+
+
+@inner_kernel
+def orthonormalise(rows, sizes, counts, least, remains, axes_out, chosen_out):
+    """Write orthonormal rows that span given rows, by decreasing remainder.
+
+    Gram and Schmidt's method, each row twice (Giraud et al. 2005). A row depends on others if at
+    most `least` times its size remains. Returns the total number of axes.
+
+    Args:
+        rows: (n or more, width or more).
+        sizes: (n or more,). Rows of size 0 are left out.
+        counts: n, width, and `first`, the number of axes before the call.
+        least: fraction of the size of a row.
+        remains: (n or more,), work.
+        axes_out: (width or more, width or more).
+        chosen_out: (width,) the row of each axis, from number 0 for axis `first` on.
+    """
+    n, width, first = counts
+    count, enough = first, least * least if least > _EXACT else -1.0
+    for i in range(n):
+        remains[i] = -2.0
+        if sizes[i] > 0.0:
+            remains[i] = inner_product(rows[i], rows[i], width) / sizes[i] ** 2
+            for k in range(first):
+                remains[i] -= (inner_product(rows[i], axes_out[k], width) / sizes[i]) ** 2
+    while count < width:
+        best, largest = -1, enough
+        for i in range(n):
+            if remains[i] > largest:
+                best, largest = i, remains[i]
+        if best < 0:
+            break
+        axis, remains[best] = axes_out[count, :width], -2.0
+        copy_vector(rows[best, :width], axis)
+        for _ in range(2):
+            for k in range(count):
+                add_scaled(axes_out[k], -inner_product(axis, axes_out[k], width), axis)
+        size = math.sqrt(inner_product(axis, axis, width))
+        if size <= least * sizes[best]:
+            continue
+        for j in range(width):
+            axis[j] /= size
+        chosen_out[count - first] = best
+        count += 1
+        for i in range(n):
+            if remains[i] >= enough:
+                share = inner_product(rows[i], axis, width) / sizes[i]
+                remains[i] = max(remains[i] - share * share, 0.0)
+    return count
+
+
+@inner_kernel
+def set_unit(m, out):
+    """Write the unit matrix (m, m)."""
+    for i in range(m):
+        out[i, :m] = 0.0
+        out[i, i] = 1.0
+
+
+@inner_kernel
+def _copy(m, matrix, out):
+    for i in range(m):
+        for j in range(m):
+            out[i, j] = matrix[i, j]
+
+
+@inner_kernel
+def invert(m, A, order, inverse_out):
+    """Write the inverse of A (m, m), or of its largest regular part. A is overwritten.
+
+    The method is Gauss-Jordan elimination with complete pivots. `order` (2, m) has their columns.
+    Rows and columns of the inverse without a pivot are zero.
+    """
+    column, taken, first = order[0], order[1], 0.0
+    column[:m] = -1
+    taken[:m] = 0
+    set_unit(m, inverse_out)
+    for _ in range(m):
+        largest, k, c = 0.0, -1, -1
+        for i in range(m):
+            if column[i] < 0:
+                for j in range(m):
+                    if abs(A[i, j]) > largest and not taken[j]:
+                        largest, k, c = abs(A[i, j]), i, j
+        first = max(first, largest)
+        if largest <= _SINGULAR * first:
+            break
+        column[k], taken[c], scale = c, 1, 1.0 / A[k, c]
+        for j in range(m):
+            A[k, j] *= scale
+            inverse_out[k, j] *= scale
+        for i in range(m):
+            share = A[i, c]
+            if i != k and share != 0.0:
+                add_scaled(A[k], -share, A[i, :m])
+                add_scaled(inverse_out[k], -share, inverse_out[i, :m])
+    A[:m, :m] = 0.0
+    for i in range(m):
+        if column[i] >= 0:
+            for j in range(m):
+                A[column[i], j] = inverse_out[i, j]
+    _copy(m, A, inverse_out)

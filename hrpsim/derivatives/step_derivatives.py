@@ -1,0 +1,284 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The derivatives of one step by the state before it and by inputs of actuators.
+
+docs/explanation/linearization.md has the equations, in this order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.derivatives import corrections, given_impulses
+from hrpsim.derivatives.balance import read_step
+from hrpsim.derivatives.connection_sides import ConnectionSides
+from hrpsim.derivatives.contact_bends import bends_of, subtract_bends
+from hrpsim.derivatives.corrections import Corrections
+from hrpsim.derivatives.differentiate import differentiate, differentiate_correction
+from hrpsim.derivatives.finish import write_ends
+from hrpsim.derivatives.motion_derivatives import PANEL
+from hrpsim.derivatives.parameters import Changes, changes_by_joints
+from hrpsim.derivatives.room import BY_Q, MASS, TakenStep, new_room
+from hrpsim.derivatives.sides import BOUND, CUT, NOTICED, RELEASE, SHARE, list_near
+from hrpsim.derivatives.solve import solve
+from hrpsim.engine.collision.records import CONTACT
+from hrpsim.engine.compile.compiled import prepared
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.step.arrays import Scene
+from hrpsim.model.system import System
+
+_read_step = prepared(read_step)
+_differentiate = prepared(differentiate)
+_differentiate_correction = prepared(differentiate_correction)
+_solve = prepared(solve)
+_write_ends = prepared(write_ends)
+_list_near = prepared(list_near)
+_write_commands = prepared(given_impulses.write_commands)
+
+_CUT_SHORT = 1e-6  # error of a position correction that was not solved
+_SINGULAR = 1e-8  # share of the largest response that is rounding of zero
+_SHARE = 1e-3  # of the largest change of an impulse
+_NO_NUMBERS = np.zeros(0, dtype=np.int64)
+
+PARAMETERS = ("kp", "kd", "stiffness", "damping")
+INPUTS = (*given_impulses.COMMANDS, *PARAMETERS)
+"""What a step may be differentiated by: commands of actuators, parameters of joints."""
+
+
+class ConstraintEdge(NamedTuple):
+    """A constraint so near to another side that the derivatives hold in one direction only.
+
+    The derivatives were computed for `side`. `other` is the side nearby. `distance` is the distance
+    from `other`, as a velocity [m/s or rad/s].
+    """
+
+    name: str
+    side: str
+    other: str
+    distance: float
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """The derivatives of one step: x' = A x + B u + C p for small changes.
+
+    x belongs to the state, u to the inputs, p to the parameters. x (2 nv,) has the changes of all
+    positions, then of all velocities, robot by robot and body by body in the order of
+    `World.entities`. The changes of a free base are along and about the axes of the base: linear
+    part first [m], then angular [rad], as for `Robot.v`. The rotation R of the base becomes R
+    exp(x).
+    """
+
+    A: np.ndarray
+    B: np.ndarray
+    entities: Mapping[str, slice]  # entries of each robot or body among the nv positions
+    inputs: tuple[tuple[str, str, str], ...]  # columns of B: kind, robot and joint
+    C: np.ndarray
+    parameters: tuple[str, ...]  # columns of C, by their paths
+    on_edge: tuple[ConstraintEdge, ...]
+
+
+class Differentiator:
+    """Differentiates the steps of a scene in reusable memory."""
+
+    def __init__(self, scene: Scene, reference: Reference, system: System):
+        self.scene, self.reference, self._system = scene, reference, system
+        capacity = len(scene.collision.contacts)
+        self.search = Reference(
+            scene.collision._replace(
+                pairs=np.zeros((capacity + 1, 2), dtype=np.int64),
+                contacts=np.zeros(capacity, dtype=CONTACT),
+            )
+        )
+        self._make_room(0, 0, 0, 0)
+
+    def read(self, margin: float, given: int) -> TakenStep:
+        """Return the last step, after making room for it and for `given` impulses."""
+        m, k, c, p = self._sizes
+        coordinates, rows, contacts, between = _read_step(self.reference, self._room)
+        if k < rows or c < contacts or p < given:
+            self._make_room(m, max(k, 2 * rows), max(c, 2 * contacts), max(p, given))
+            coordinates = _read_step(self.reference, self._room)[0]
+        if m < coordinates:
+            self._make_room(2 * coordinates, *self._sizes[1:])
+            _read_step(self.reference, self._room)
+        scene = self.scene
+        return TakenStep(
+            scene,
+            self.reference,
+            self._room,
+            coordinates,
+            between,
+            float(scene.settings["time_step"][0]),
+            scene.rows.rows[:rows],
+            scene.collision.contacts[:contacts],
+            margin,
+        )
+
+    def _make_room(self, *sizes: int) -> None:
+        scene, self._sizes = self.scene, sizes
+        self._room = Reference(new_room(self._system, scene.forest, len(scene.q), *sizes))
+
+
+class StepDerivatives:
+    """The derivatives of a step."""
+
+    def __init__(self, step: TakenStep, search: Reference):
+        w, m = step.room.whole, step.coordinates
+        self.step, nv = step, len(w.velocity)
+        self.mass = w.balance[MASS]
+        self._acceleration = w.acceleration.copy()
+        work = np.empty((nv, -(-3 * nv // PANEL) * PANEL))
+        found = _differentiate(step.reference, step.room, search, work, m)
+        self.count, self.slides, self._corrects, met_within = found
+        self.refused: list[tuple[str, int]] = []  # reasons, and rows that have them
+        self.cut_short: list[tuple[int, int, int, int, int, float]] = []  # NEAR
+        if met_within >= 0:
+            reason = "is met within the step, which is not differentiated"
+            self.refused.append((reason, met_within))
+        bends = bends_of(step)
+        subtract_bends(step, bends, w.held[: self.count], w.target[: self.count])
+        first, rows = 3 * len(step.contacts), step.connection_rows
+        self.first_joint_row = first + rows
+        self.connections = None
+        if rows:
+            self.connections = ConnectionSides(step, first, rows)
+            self.refused += self.connections.refused
+            w.balance[BY_Q][:] += self.connections.force_changes
+            w.linear[:] += self.connections.force_changes
+            rest = slice(self.count, None)
+            self.count += self.connections.add_to(w.held[rest], w.target[rest], w.responses[rest])
+            self._corrects = self._corrects or self.connections.corrects_errors
+        self.held, self.released = w.held[: self.count], _NO_NUMBERS
+
+    def matrices(
+        self, inputs: tuple[str, ...], joints: np.ndarray, parameters: Changes | None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return A (2 nv, 2 nv), B (2 nv, k) for inputs of joints, and C (2 nv, p).
+
+        joints: degrees of freedom.
+        """
+        step, nv = self.step, len(self.mass)
+        corrected = self._corrected_rows() if self._corrects else None
+        given = [self._of_input(kind, joints) for kind in inputs]
+        if parameters is not None:
+            given.append(
+                given_impulses.of_parameters(step, self.held, self._acceleration, parameters)
+            )
+        motion, correction, momentum = given_impulses.joined(given, nv)
+        rates = None if corrected is None else self._correction(corrected, correction)
+        columns = self._solved(self.count, step.room.whole.balance, motion)
+        width = 2 * nv + len(motion)
+        ends = np.empty((2 * nv, width))
+        corrects, rates = rates is not None, columns if rates is None else rates
+        _write_ends(step.reference, step.room, columns, corrects, rates, momentum, ends)
+        inputs_end = 2 * nv + len(inputs) * len(joints)
+        return ends[:, : 2 * nv], ends[:, 2 * nv : inputs_end], ends[:, inputs_end:]
+
+    def _solved(self, count: int, balance: np.ndarray, given: np.ndarray) -> np.ndarray:
+        """Return the columns (nv, 2 nv + p and to spare) under `count` rows."""
+        step, nv = self.step, len(self.mass)
+        width = 2 * nv + len(given)
+        columns = np.empty((nv, -(-width // PANEL) * PANEL))
+        _solve(step.room, step.coordinates, count, balance, given, columns)
+        return columns
+
+    def _corrected_rows(self) -> tuple[Corrections, np.ndarray]:
+        """Return the rows of the position correction, and write its impulses.
+
+        The columns belong to M w = J' l and J w = the wanted rate of the rows that hold.
+        """
+        step, w = self.step, self.step.room.whole
+        jacobians = step.jacobians(w.local[: len(step.rows)])
+        sides = [corrections.of_contacts(step)]
+        sides.append(corrections.of_joints(step, self.first_joint_row, jacobians))
+        if self.connections is not None:
+            sides.append(self.connections.corrections(w.correction))
+        found = corrections.joined(sides)
+        J, soft = jacobians[found.numbers], step.rows["compliance"][found.numbers]
+        impulses = w.impulses[: len(step.rows)]
+        impulses[:] = 0.0
+        impulses[found.numbers] = corrections.find_impulses(found, J, soft, self.mass)
+        return found, J
+
+    def _correction(
+        self, corrected: tuple[Corrections, np.ndarray], given: np.ndarray
+    ) -> np.ndarray:
+        """Return the derivatives of the displacement rate of the position correction."""
+        (found, J), step, w = corrected, self.step, self.step.room.whole
+        rate, held, target, nv = w.correction, w.held.copy(), w.target.copy(), len(self.mass)
+        local, impulses = w.local[: len(step.rows)], w.impulses[: len(step.rows)]
+        balance, linear = np.empty_like(w.balance), np.empty_like(w.linear)
+        work = np.empty((nv, -(-3 * nv // PANEL) * PANEL))
+        _differentiate_correction(
+            step.reference, step.room, work, step.coordinates, balance, linear
+        )
+        if self.connections is not None:
+            between = impulses[3 * len(step.contacts) : self.first_joint_row]
+            balance[BY_Q] += self.connections.changes(between, [rate])[1]
+        own = impulses[found.numbers]
+        at = found.two_sided | (own > 0.0)
+        count = int(at.sum())
+        w.held[:count] = local[found.numbers[at]]
+        w.held["F"][:count] = w.held["J"][:count]
+        w.target[:count, :nv] = (found.by_q - own[:, None] * found.softening)[at]
+        w.target[:count, nv:] = found.by_velocity[at]
+        columns = self._solved(count, balance, given)
+        w.held[:], w.target[:] = held, target
+        exact = np.linalg.solve(self.mass, J.T @ own)
+        cut = float(np.abs(exact - rate).max())
+        if cut > _CUT_SHORT * np.abs(exact).max():
+            self.cut_short.append((*step.constraint_of(found.numbers[0]), CUT, 0, cut))
+        moved = np.abs(J @ columns[:, :nv] - found.by_q).max(axis=1, initial=0.0)
+        near = J @ rate - found.wanted < step.margin
+        self.released = found.numbers[~at & near & (moved > NOTICED)]
+        return columns
+
+    def indeterminate_rows(self) -> np.ndarray:
+        """Return rows of redundant contacts that leave the motion undetermined.
+
+        If contacts slide in different directions, redundant contacts may share the load in several
+        ways. Such changes of impulses leave the rows unchanged but change the velocities. They have
+        y = M^-1 F' l other than 0, and J y + S l = 0.
+        """
+        numbers, compliance = self.held["number"], self.held["compliance"]
+        if not self.slides:
+            return _NO_NUMBERS
+        J, F = self.step.coefficients(self.held), self.step.coefficients(self.held, "F")
+        Z, soft = self.step.room.whole.Z[: self.step.coordinates], compliance > 0.0
+        mass = self.mass + Z.T @ (F[soft].T @ (J[soft] / compliance[soft, None])) @ Z
+        axes, lengths = np.linalg.qr(np.linalg.solve(mass, Z.T))
+        motions, size, loads = np.linalg.svd(lengths @ F[~soft].T, full_matrices=False)
+        kept = size > _SINGULAR * size.max(initial=0.0)
+        moved = J[~soft] @ (Z @ axes @ motions[:, kept])
+        _, left, mixed = np.linalg.svd(moved, full_matrices=False)
+        free = mixed[left <= _SINGULAR * left.max(initial=0.0)].T / size[kept, None]
+        shares = np.abs(loads[kept].T @ free).max(axis=1, initial=0.0)
+        return numbers[~soft][shares > _SHARE * shares.max(initial=0.0)]
+
+    def _of_input(self, kind: str, joints: np.ndarray) -> given_impulses.GivenImpulses:
+        """Return the impulses by an input of joints (degrees of freedom)."""
+        if kind in PARAMETERS:
+            changes = changes_by_joints(self.step.scene, kind, joints)
+            return given_impulses.of_parameters(self.step, self.held, self._acceleration, changes)
+        impulses = np.zeros((len(joints), len(self.mass)))
+        _write_commands(self.step.reference, given_impulses.COMMANDS.index(kind), joints, impulses)
+        return given_impulses.of_efforts(impulses)
+
+    def near_sides(self) -> list[tuple[int, int, int, int, int, float]]:
+        """Return the constraints near another side, as NEAR."""
+        step, w, margin = self.step, self.step.room.whole, self.step.margin
+        count = _list_near(step.reference, step.room, self.count, self.first_joint_row, margin)
+        found = w.near[:count].tolist()
+        for numbers, kind in ((self.released, RELEASE), (self.indeterminate_rows(), SHARE)):
+            found += [(*step.constraint_of(number), kind, 0, 0.0) for number in numbers]
+        sides = self.connections
+        for k in [] if sides is None else np.flatnonzero(sides.distance < margin):
+            constraint = step.constraint_of(sides.first + k)
+            found.append((*constraint, BOUND, int(sides.holding[k]), float(sides.distance[k])))
+        return found + self.cut_short

@@ -1,0 +1,150 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Records of actuators from their properties."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from hrpsim.common.errors import WorldError
+from hrpsim.engine.actuators.records import ACTUATOR
+from hrpsim.model.actuator import Actuator
+from hrpsim.model.system import System
+
+MOST_SLOTS = 100_000  # steps of a delay
+_LEAST_SHARE = 1e-3  # of a link's inertia, that the motor of a self-locking gear counts as its own
+
+
+def actuator_records(
+    fitted: Sequence[tuple[int, Actuator]], system: System, time_step: float
+) -> np.ndarray:
+    """Return ACTUATOR records.
+
+    Args:
+        fitted: degrees of freedom of `system` with an actuator, and these.
+        system: of the world.
+        time_step: [s].
+    """
+    records = np.zeros(len(fitted), dtype=ACTUATOR)
+    for record, (dof, actuator) in zip(records, fitted, strict=True):
+        record["dof"] = dof
+        _fill_joint(record, system, dof)
+        _fill_drive(record, actuator, time_step)
+        _fill_gear(record, actuator, time_step)
+        _fill_heat(record, actuator, time_step)
+    return records
+
+
+def leave_to_actuators(units: np.ndarray, dofs: np.ndarray) -> None:
+    """Leave limits of joints to the actuators (ACTUATOR), and with rigid gears dry friction too.
+
+    `dofs` are the records of the degrees of freedom of the scene. Each step writes the friction.
+    """
+    dofs["effort_limit"][units["dof"]] = dofs["velocity_limit"][units["dof"]] = np.inf
+    rigid = units[units["two_mass"] == 0]
+    dofs["friction"][rigid["dof"]] = rigid["joint_friction"] + rigid["static"] + rigid["has_losses"]
+
+
+def slots_of(delay: float, time_step: float) -> int:
+    """Return the number of values that a delay [s] must store.
+
+    Args:
+        delay: [s].
+        time_step: [s].
+
+    Raises:
+        WorldError: The number of values is too large.
+    """
+    steps = math.floor(delay / time_step + 1e-9)
+    if steps > MOST_SLOTS:
+        raise WorldError(
+            f"a delay of {delay:g} s is {steps} steps, and {MOST_SLOTS} at most are stored"
+        )
+    return steps + 2 if delay > 0.0 else 0
+
+
+def fill_delay(record: np.void, delay: float, time_step: float) -> None:
+    """Write the delay of values to a record: `slots`, `delay_steps` and the remainder `delay_part`.
+
+    Args:
+        record: record of the actuator or sensor, written.
+        delay: [s].
+        time_step: [s].
+    """
+    record["slots"] = slots = slots_of(delay, time_step)
+    record["delay_steps"] = max(slots - 2, 0)
+    record["delay_part"] = max(delay / time_step - record["delay_steps"], 0.0)
+
+
+def _fill_joint(record, system: System, dof: int) -> None:
+    for name in ("effort_limit", "velocity_limit"):
+        record[name] = getattr(system, name)[dof]
+    record["joint_friction"], record["inertia"] = system.friction[dof], system.rotor_inertia[dof]
+
+
+def _fill_drive(record, actuator: Actuator, time_step: float) -> None:
+    record["period"] = actuator.command_period
+    record["slew_step"] = actuator.slew_rate * max(actuator.command_period, time_step)
+    record["integral_gain"] = actuator.integral_gain
+    record["integral_limit"] = actuator.integral_limit
+    fill_delay(record, actuator.delay, time_step)
+    points = len(actuator.curve_velocity)
+    record["curve_points"] = points
+    if points:
+        speeds, torques = np.array(actuator.curve_velocity), np.array(actuator.curve_torque)
+        slopes = np.diff(torques) / np.diff(speeds)
+        record["curve_speed"][:points], record["curve_torque"][:points] = speeds, torques
+        record["curve_slope"][: points - 1], record["steepest"] = slopes, -slopes.min()
+        regeneration = actuator.regeneration_torque
+        record["regeneration_torque"] = torques[0] if regeneration is None else regeneration
+    record["voltage"], record["resistance"] = actuator.voltage, actuator.resistance
+    record["torque_constant"] = actuator.torque_constant * actuator.gear_ratio
+    record["current_limit"] = actuator.current_limit
+    record["joint_resolution"] = actuator.joint_resolution
+    record["motor_resolution"] = actuator.motor_resolution / actuator.gear_ratio
+
+
+def _fill_gear(record, actuator: Actuator, time_step: float) -> None:
+    record["two_mass"] = actuator.stiffness > 0.0
+    record["motor_encoder"] = actuator.encoder == "motor"
+    coulomb, static = actuator.coulomb_friction, actuator.static_friction
+    record["coulomb"], record["static"] = coulomb, coulomb if static is None else static
+    record["stribeck_speed"] = actuator.stribeck_velocity
+    record["viscous"] = viscous = actuator.viscous_friction
+    e, b = actuator.efficiency, actuator.backdriving_efficiency
+    record["has_losses"] = actuator.stiffness == 0.0 and not e == b == 1.0
+    record["driving"], record["driven"] = e, 1.0 / b if b > 0.0 else math.inf
+    record["least_share"] = max(b, _LEAST_SHARE)
+    record["gear_gain"], record["gear_loss"] = 0.5 * (1.0 / e + b), 0.5 * (1.0 / e - b)
+    inertia, k, c = record["inertia"], actuator.stiffness, actuator.damping
+    resisting = inertia / time_step
+    record["resisting"] = resisting + max(0.5 * viscous, viscous - 0.5 * resisting)
+    record["half_backlash"] = 0.5 * actuator.backlash
+    record["of_middle"], record["of_twist"] = 0.5 * k + c / time_step, 0.5 * k - c / time_step
+    record["spring_rate"], record["damping"] = 0.25 * k * time_step, c
+    record["dead_torque"] = record["of_middle"] * record["half_backlash"]
+    record["relaxation"] = math.exp(-k * time_step / c) if c > 0.0 else 0.0
+
+
+def _fill_heat(record, actuator: Actuator, time_step: float) -> None:
+    record["has_heat"] = actuator.winding_heat_capacity > 0.0
+    for name, source in (
+        ("ambient", "ambient_temperature"),
+        ("reference", "reference_temperature"),
+        ("resistance_rise", "resistance_coefficient"),
+        ("torque_constant_rise", "torque_constant_coefficient"),
+        ("derating_temperature", "derating_temperature"),
+        ("limit_temperature", "limit_temperature"),
+    ):
+        record[name] = getattr(actuator, source)
+    inner = 1.0 / actuator.winding_thermal_resistance
+    outer = 1.0 / actuator.housing_thermal_resistance
+    record["winding_to_housing"], record["housing_to_ambient"] = inner, outer
+    if actuator.winding_heat_capacity > 0.0:
+        capacities = np.diag([actuator.winding_heat_capacity, actuator.housing_heat_capacity])
+        flows = np.array([[inner, -inner], [-inner, inner + outer]])
+        rises = np.linalg.inv(capacities / time_step + 0.5 * flows)
+        record["winding_rise"], record["mutual_rise"] = rises[0]
+        record["housing_rise"] = rises[1, 1]

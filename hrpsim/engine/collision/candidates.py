@@ -1,0 +1,284 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The candidate list: pairs of shapes that may meet before the list is made again."""
+
+import math
+
+from hrpsim.engine.collision.body_bounds import (
+    all_quiet,
+    fastest_within,
+    forget_listing,
+    note_listing,
+)
+from hrpsim.engine.collision.contacts import far_apart
+from hrpsim.engine.collision.relative_motion import FAST
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.spatial.vector import placed_point
+from hrpsim.model.shapes.geometry import PLANE
+
+
+@inner_kernel
+def refresh_candidates(settings, forest, kinematics, count, collision):
+    """Update the shapes' centres and reach, and list the candidate pairs again if required.
+
+    The list holds every pair that can come within `contact_margin` [m] plus the reach of both
+    shapes before a shape has moved by about `skin` [m]. With `continuous`, motion beyond a part of
+    a shape's thickness is left to the search for its time of impact.
+
+    Args:
+        settings: settings of the step.
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        count: present number of candidate pairs; -1 if there is no list yet.
+        collision: shapes and contacts of the world.
+
+    Returns:
+        The number of candidate pairs. If the number exceeds the capacity, the list was not made.
+    """
+    stale = place_centers(settings, forest, kinematics, collision)
+    if not stale and count >= 0:
+        return count
+    count = list_candidates(settings.contact_margin, settings.skin, collision)
+    note_listing(forest, kinematics, collision.shapes, collision.moving, collision.body_bounds)
+    return count
+
+
+@inlined_kernel
+def keep_candidates(settings, forest, kinematics, collision):
+    """Update the shapes of the candidate list if the list is complete and nothing is fast.
+
+    Other shapes stay unchanged.
+
+    Returns:
+        Whether the list was kept. If not, nothing was changed.
+    """
+    margin, dt = settings.contact_margin, settings.time_step
+    if not all_quiet(forest, kinematics, margin, dt, FAST, collision.body_bounds):
+        return False
+    for k in range(collision.moving.shape[0]):
+        shape = collision.shapes[collision.moving[k]]
+        if shape.listed:
+            _place_center(forest, kinematics, dt, settings.continuous, shape)
+    return True
+
+
+@inner_kernel
+def place_centers(settings, forest, kinematics, collision):
+    """Update all shapes' centres and reach; return whether the candidate list may be incomplete."""
+    margin, dt, continuous = settings.contact_margin, settings.time_step, settings.continuous
+    stale = False
+    for k in range(collision.moving.shape[0]):
+        shape = collision.shapes[collision.moving[k]]
+        _place_center(forest, kinematics, dt, continuous, shape)
+        center, listed = shape.center, shape.listed_center
+        dx, dy, dz = center[0] - listed[0], center[1] - listed[1], center[2] - listed[2]
+        left = shape.listed_slack - shape.travel - 0.5 * margin
+        if not (left > 0.0 and dx * dx + dy * dy + dz * dz < left * left):
+            stale = True
+    return stale
+
+
+@inlined_kernel
+def _place_center(forest, kinematics, time_step, continuous, shape):
+    """Update a shape's centre and reach.
+
+    Impacts may drive a shape further than its velocity does.
+    """
+    center, t = shape.center, shape.placement_p
+    here = kinematics[shape.body]
+    origin = kinematics[forest.bodies[shape.body].root].origin
+    x, y, z = placed_point(here.R, here.p, t)
+    speed = fastest_within(here.v, x, y, z, shape.radius)
+    shape.travel = time_step * speed + shape.driven
+    shape.swift = 0
+    shape.reach = shape.travel
+    if continuous:
+        shape.reach = min(shape.travel, FAST * shape.thickness)
+    center[0], center[1], center[2] = origin[0] + x, origin[1] + y, origin[2] + z
+
+
+@inner_kernel
+def list_candidates(margin, skin, collision):
+    """List the candidate pairs from the shapes' centres and travel, and return their number.
+
+    If the number exceeds the capacity, the list is not made.
+
+    Args:
+        margin: [m].
+        skin: distance that a shape may move before the next list [m].
+        collision: shapes and contacts of the world.
+    """
+    shapes = collision.shapes
+    for s in range(shapes.shape[0]):
+        shape = shapes[s]
+        if shape.body < 0:
+            shape.reach = shape.travel = 0.0
+            for r in range(3):
+                shape.center[r] = shape.placement_p[r]
+        shape.listed_slack = skin + margin + 2.0 * shape.travel
+        extent = math.inf if shape.kind == PLANE else shape.radius + shape.listed_slack
+        for r in range(3):
+            shape.listed_center[r] = shape.center[r]
+            collision.lower[s, r] = shape.center[r] - extent
+            collision.upper[s, r] = shape.center[r] + extent
+        shape.listed = 0
+    forget_listing(collision.body_bounds)
+    found = candidate_pairs(
+        collision.lower,
+        collision.upper,
+        collision.group,
+        collision.order,
+        collision.moving_in_order,
+        collision.pairs,
+    )
+    if found > collision.pairs.shape[0]:
+        return found
+    return _keep_near(shapes, drop_pairs(collision.excluded, found, collision.pairs), collision)
+
+
+@inlined_kernel
+def _keep_near(shapes, count, collision):
+    """Keep pairs whose balls, or ball and fixed plane, may meet, and return their number."""
+    pairs, kept = collision.pairs, 0
+    for c in range(count):
+        a, b = shapes[pairs[c, 0]], shapes[pairs[c, 1]]
+        if not far_apart(a, b, a.listed_slack + b.listed_slack):
+            a.listed = b.listed = 1
+            pairs[kept, 0], pairs[kept, 1] = pairs[c, 0], pairs[c, 1]
+            collision.separations[kept].known = 0
+            kept += 1
+    return kept
+
+
+@inner_kernel
+def _axis_of_largest_spread(lower, upper):
+    """Return the axis (0..2) along which the centres of the finite boxes vary most."""
+    best_axis = 0
+    best_spread = -1.0
+    for axis in range(3):
+        count = 0
+        mean = 0.0
+        spread = 0.0
+        for k in range(lower.shape[0]):
+            center = 0.5 * (lower[k, axis] + upper[k, axis])
+            if math.isfinite(center):
+                count += 1
+                away = center - mean
+                mean += away / count
+                spread += away * (center - mean)
+        if spread > best_spread:
+            best_axis = axis
+            best_spread = spread
+    return best_axis
+
+
+@inner_kernel
+def _sort_along(axis, lower, order):
+    """Sort the permutation `order` by lower bound, which is fast if it is nearly sorted."""
+    for k in range(1, order.shape[0]):
+        shape = order[k]
+        bound = lower[shape, axis]
+        slot = k
+        while slot > 0 and lower[order[slot - 1], axis] > bound:
+            order[slot] = order[slot - 1]
+            slot -= 1
+        order[slot] = shape
+
+
+@inner_kernel
+def _sort_pairs(count, pairs):
+    """Sort pairs[:count] by first, then second entry (Shell's method: in place, no recursion)."""
+    step = 1
+    while step < count // 3:
+        step = 3 * step + 1
+    while step > 0:
+        for k in range(step, count):
+            a, b = pairs[k, 0], pairs[k, 1]
+            slot = k
+            while slot >= step and (
+                pairs[slot - step, 0] > a
+                or (pairs[slot - step, 0] == a and pairs[slot - step, 1] > b)
+            ):
+                pairs[slot, 0] = pairs[slot - step, 0]
+                pairs[slot, 1] = pairs[slot - step, 1]
+                slot -= step
+            pairs[slot, 0] = a
+            pairs[slot, 1] = b
+        step //= 3
+
+
+@kernel
+def candidate_pairs(lower, upper, group, order, moving, pairs_out):
+    """Write the pairs of shapes whose boxes overlap and whose groups differ; return their number.
+
+    The rows are incomplete if more pairs are found than fit. The returned number still counts all
+    pairs: enlarge the array and call again.
+
+    Args:
+        lower: lower corners of the boxes (shape_count, 3) [m], including any margin; may be
+            infinite.
+        upper: upper corners, as `lower`.
+        group: (shape_count,), int64. Shapes of one group never collide. A robot without
+            self-collision is one group. Everything fixed has the group -1.
+        order: (shape_count,), int64: any permutation of the shapes, sorted in place. The next call
+            is faster with the same array.
+        moving: (shape_count,), int64: work.
+        pairs_out: (capacity, 2), int64: pairs a < b in ascending order.
+    """
+    axis = _axis_of_largest_spread(lower, upper)
+    _sort_along(axis, lower, order)
+    second = (axis + 1) % 3
+    third = (axis + 2) % 3
+    capacity = pairs_out.shape[0]
+    count = 0
+    moving_count = 0
+    for k in range(order.shape[0]):
+        if group[order[k]] >= 0:
+            moving[moving_count] = k
+            moving_count += 1
+    next_moving = 0
+    for k in range(order.shape[0]):
+        i = order[k]
+        reach = upper[i, axis]
+        if next_moving < moving_count and moving[next_moving] == k:
+            next_moving += 1
+        # what is fixed meets only what moves
+        is_fixed = group[i] < 0
+        at = next_moving if is_fixed else k + 1
+        end = moving_count if is_fixed else order.shape[0]
+        for later in range(at, end):
+            j = order[moving[later]] if is_fixed else order[later]
+            if lower[j, axis] > reach:
+                break
+            if (
+                group[i] != group[j]
+                and lower[j, second] <= upper[i, second]
+                and lower[i, second] <= upper[j, second]
+                and lower[j, third] <= upper[i, third]
+                and lower[i, third] <= upper[j, third]
+            ):
+                if count < capacity:
+                    pairs_out[count, 0] = min(i, j)
+                    pairs_out[count, 1] = max(i, j)
+                count += 1
+    if count <= capacity:
+        _sort_pairs(count, pairs_out)
+    return count
+
+
+@kernel
+def drop_pairs(excluded, count, pairs):
+    """Remove the pairs in `excluded` (k, 2) from pairs[:count], both ascending; return the rest."""
+    kept = k = 0
+    for c in range(count):
+        a, b = pairs[c, 0], pairs[c, 1]
+        while k < excluded.shape[0] and (
+            excluded[k, 0] < a or (excluded[k, 0] == a and excluded[k, 1] < b)
+        ):
+            k += 1
+        if k < excluded.shape[0] and excluded[k, 0] == a and excluded[k, 1] == b:
+            continue
+        pairs[kept, 0], pairs[kept, 1] = a, b
+        kept += 1
+    return kept

@@ -1,0 +1,424 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From shapes to contact points: pairs, manifolds, matching with the contacts of the last step."""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.collision.manifold import (
+    collide_box_and_plane,
+    collide_convex,
+    collide_simple,
+    is_box_and_plane,
+)
+from hrpsim.engine.collision.mesh.contact_reduction import reduce_candidates
+from hrpsim.engine.collision.mesh.mesh_contacts import find_candidates
+from hrpsim.engine.collision.mesh.separating_axis import copy_separation
+from hrpsim.engine.collision.mesh.solid_pair import SOLID_CODES, move_solid_pair, place_solid_pair
+from hrpsim.engine.collision.pair_order import is_turned, turn_contacts, turn_pair, turned_feature
+from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
+from hrpsim.engine.collision.primitives.hidden_sides import drop_hidden, may_hide_sides
+from hrpsim.engine.collision.relative_motion import look_ahead
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import NEEDS_KERNEL, lazy_kernel_of_parts
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.spatial.vector import matrix_times, point_velocity
+from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, PLANE, SPHERE
+
+_NO_DEPTH = 1e-12  # of a body that does not press its springs [m]
+# Margin beyond the largest gap of contacts, at which shapes certainly have none [m].
+_ROUNDING = 1e-9
+
+
+@inlined_kernel
+def place_shape(forest, kinematics, shape, reference, R_out, p_out):
+    """Write the pose of a shape: rotation, and position relative to the point `reference`."""
+    L, t = shape.placement_R, shape.placement_p
+    if shape.body < 0:
+        for r in range(3):
+            p_out[r] = t[r] - reference[r]
+            for k in range(3):
+                R_out[r, k] = L[r, k]
+        return
+    here = kinematics[shape.body]
+    origin = kinematics[forest.bodies[shape.body].root].origin
+    R, p = here.R, here.p
+    for r in range(3):
+        x, y, z = R[r, 0], R[r, 1], R[r, 2]
+        p_out[r] = (origin[r] - reference[r]) + (p[r] + x * t[0] + y * t[1] + z * t[2])
+        for k in range(3):
+            R_out[r, k] = x * L[0, k] + y * L[1, k] + z * L[2, k]
+
+
+@inlined_kernel
+def far_apart(a, b, margin):
+    """Return whether two shapes are certainly further apart than `margin`."""
+    dx = b.center[0] - a.center[0]
+    dy = b.center[1] - a.center[1]
+    dz = b.center[2] - a.center[2]
+    if a.kind == PLANE and a.body < 0:
+        L = a.placement_R
+        return dx * L[0, 2] + dy * L[1, 2] + dz * L[2, 2] > b.radius + margin
+    if b.kind == PLANE and b.body < 0:
+        L = b.placement_R
+        return -(dx * L[0, 2] + dy * L[1, 2] + dz * L[2, 2]) > a.radius + margin
+    reach = a.radius + b.radius + margin
+    return dx * dx + dy * dy + dz * dz > reach * reach
+
+
+@inlined_kernel
+def clears_plane(kinematics, a, b, margin):
+    """Return whether a shape is a fixed plane and the other is certainly farther than `margin` [m].
+
+    Capsules and cylinders are checked, because their bounding balls are poor if they lie along the
+    plane.
+    """
+    if a.kind == PLANE and a.body < 0:
+        return _is_above(kinematics, a, b, margin)
+    if b.kind == PLANE and b.body < 0:
+        return _is_above(kinematics, b, a, margin)
+    return False
+
+
+@inlined_kernel
+def _is_above(kinematics, plane, shape, margin):
+    """Return whether a capsule or cylinder is certainly more than `margin` above a fixed plane."""
+    if shape.body < 0 or (shape.kind != CAPSULE and shape.kind != CYLINDER):
+        return False
+    L, R, n = shape.placement_R, kinematics[shape.body].R, plane.placement_R
+    x, y, z = matrix_times(R, L[0, 2], L[1, 2], L[2, 2])
+    cosine = n[0, 2] * x + n[1, 2] * y + n[2, 2] * z
+    extent = shape.size[1] * abs(cosine) + shape.size[0]
+    if shape.kind == CYLINDER:
+        extent += shape.size[0] * (math.sqrt(max(0.0, 1.0 - cosine * cosine)) - 1.0)
+    height = 0.0
+    for r in range(3):
+        height += n[r, 2] * (shape.center[r] - plane.center[r])
+    return height > extent + margin + _ROUNDING
+
+
+@inner_kernel
+def detect(settings, forest, kinematics, pair_count, previous_count, lazy_kernels, collision):
+    """Write the contact points of every candidate pair, and return their number.
+
+    Points are kept within `contact_margin` [m], plus the distance that the pair can close in a
+    step. A mesh keeps a choice of its many points, which may depend on the contacts of the last
+    step.
+
+    Args:
+        settings: settings of the step.
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        pair_count: number of candidate pairs.
+        previous_count: number of contacts of the last step.
+        lazy_kernels: addresses of the lazily compiled kernels.
+        collision: shapes and contacts of the world.
+
+    Returns:
+        The number of contacts. If the number exceeds the capacity, later contacts were not written.
+        NEEDS_KERNEL if a kernel is absent.
+    """
+    margin, count, work = settings.contact_margin, 0, collision.manifold[0]
+    work.spring_count = previous_count if lazy_kernels[0].write_penalties != 0 else 0
+    for c in range(pair_count):
+        number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
+        a, b = collision.shapes[number_a], collision.shapes[number_b]
+        farthest = margin + a.travel + b.travel
+        if far_apart(a, b, farthest) or clears_plane(kinematics, a, b, farthest):
+            continue
+        near = look_ahead(settings, forest, kinematics, a, b)
+        if near < farthest and far_apart(a, b, near):
+            continue
+        nearby = a.body if a.body >= 0 else b.body
+        reference = kinematics[forest.bodies[nearby].root].origin
+        place_shape(forest, kinematics, a, reference, work.R_a, work.p_a)
+        place_shape(forest, kinematics, b, reference, work.R_b, work.p_b)
+        work.shape_a, work.shape_b, work.pair = number_a, number_b, c
+        for r in range(3):
+            work.reference[r] = reference[r]
+        work.turned = 1 if is_turned(a, b, work) else 0
+        if work.turned:
+            turn_pair(work)
+        found = _find_points(
+            settings, forest, kinematics, near, previous_count, lazy_kernels, collision
+        )
+        if found == NEEDS_KERNEL:
+            return NEEDS_KERNEL
+        if work.turned:
+            turn_contacts(a.kind == MESH or b.kind == MESH, found, work)
+        for k in range(found):
+            if count < collision.contacts.shape[0]:
+                contact = collision.contacts[count]
+                contact.shape_a, contact.shape_b = number_a, number_b
+                contact.body_a, contact.body_b = a.body, b.body
+                _write_contact(work, k, reference, contact)
+                _move_point(forest, kinematics, reference, a.body, contact.point_a)
+                _move_point(forest, kinematics, reference, b.body, contact.point_b)
+            count += 1
+    return count
+
+
+@inlined_kernel
+def _find_points(settings, forest, kinematics, near, previous_count, lazy_kernels, collision):
+    """Write the contacts of the two shapes that are placed in the manifold, and return how many."""
+    margin, dt, work = settings.contact_margin, settings.time_step, collision.manifold[0]
+    a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
+    if a.kind == MESH or b.kind == MESH:
+        return meet_meshes(
+            lazy_kernels, forest, kinematics, collision, near, margin, dt, previous_count
+        )
+    if is_box_and_plane(a.kind, b.kind):
+        found = collide_box_and_plane(
+            a.kind, a.size, work.R_a, work.p_a, b.size, work.R_b, work.p_b, near, work
+        )
+    elif min(a.kind, b.kind) > SPHERE:
+        found = meet_convex(lazy_kernels, collision.manifold, collision.shapes, near)
+    else:
+        found = meet_simple(lazy_kernels, collision.manifold, collision.shapes, near)
+    if may_hide_sides(a, b, found, work):
+        return drop_impossible(lazy_kernels, forest, kinematics, collision, found, dt)
+    return found
+
+
+@inlined_kernel
+def _write_contact(manifold, k, reference, contact_out):
+    """Write the k-th point of a manifold, relative to `reference`, as a contact without impulse."""
+    contact_out.feature, contact_out.gap = manifold.feature[k], manifold.gap[k]
+    contact_out.gap_offset = contact_out.push_out = 0.0
+    for r in range(3):
+        contact_out.point_a[r] = contact_out.point_b[r] = manifold.point[k, r]
+        contact_out.point[r] = reference[r] + manifold.point[k, r]
+        contact_out.normal[r] = manifold.normal[k, r]
+        contact_out.impulse[r] = contact_out.impact_impulse[r] = 0.0
+
+
+@lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
+def meet_convex(manifold, shapes, near):
+    """Write the contacts of the boxes, capsules or cylinders in the manifold; return how many."""
+    work = manifold[0]
+    a, b = shapes[work.shape_a], shapes[work.shape_b]
+    return collide_convex(
+        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
+    )
+
+
+@lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
+def meet_simple(manifold, shapes, near):
+    """Write the contacts of two shapes in the manifold, one a plane or a sphere.
+
+    The contacts of a box and a plane, which every robot on level feet has, are found without this
+    kernel.
+
+    Returns:
+        The number of contacts.
+    """
+    work = manifold[0]
+    a, b = shapes[work.shape_a], shapes[work.shape_b]
+    return collide_simple(
+        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, near, work
+    )
+
+
+@lazy_kernel_of_parts(
+    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0.0, 0.0, 0.0, 0)
+)
+def meet_meshes(forest, kinematics, collision, near, margin, time_step, previous_count):
+    """Write the contacts of the shapes in the manifold, one a mesh, and return how many."""
+    m, work = collision.solid_pair[0], collision.manifold[0]
+    a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
+    _find_motion(forest, kinematics, a.body, b.body, work)
+    place_solid_pair(
+        collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m
+    )
+    m.near, m.calm, m.time_step = near, margin, time_step
+    move_solid_pair(work.spin, work.drift, m)
+    m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
+    kept = collision.separations[work.pair]
+    if kept.turned == work.turned:
+        copy_separation(kept, m.separation)
+    find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
+    m.separation.turned = work.turned
+    copy_separation(m.separation, kept)
+    if m.count > MAX_POINTS:
+        _recall_points(collision.previous, previous_count, work, m)
+    return reduce_candidates(collision.polyhedra, m, collision.solid_pair_candidates, work)
+
+
+@lazy_kernel_of_parts(lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0))
+def drop_impossible(forest, kinematics, collision, count, time_step):
+    """Drop contacts of the shapes in the manifold that cannot happen, and return how many stay."""
+    work = collision.manifold[0]
+    a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
+    _find_motion(forest, kinematics, a.body, b.body, work)
+    work.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
+    return drop_hidden(a, b, count, work, time_step)
+
+
+@inner_kernel
+def _sink(previous, count: int, body_a: int, body_b: int):
+    """Return how deep two bodies were in springs, one and the other, in the last step [m].
+
+    The springs are the springs of penalty contacts. A body with springs that it does not press
+    counts with a depth of next to nothing.
+    """
+    sink = 0.0
+    for body in (body_a, body_b):
+        deepest = 0.0
+        for k in range(count):
+            spring = previous[k]
+            if spring.stiffness > 0.0 and (spring.body_a == body or spring.body_b == body):
+                deepest = max(deepest, -spring.gap, _NO_DEPTH)
+        sink += deepest if body >= 0 else 0.0
+    return sink
+
+
+@inner_kernel
+def _recall_points(previous, previous_count, work, m_out):
+    """Write the contacts of two shapes in the last step; `previous` is sorted by pair."""
+    number_a, number_b, turned = work.shape_a, work.shape_b, work.turned != 0
+    if turned:
+        number_a, number_b = number_b, number_a
+    first, end = 0, previous_count
+    while first < end:
+        middle = (first + end) // 2
+        a = previous[middle].shape_a
+        if a < number_a or (a == number_a and previous[middle].shape_b < number_b):
+            first = middle + 1
+        else:
+            end = middle
+    count = 0
+    while first < previous_count and count < MAX_MESH_POINTS:
+        kept = previous[first]
+        if kept.shape_a != number_a or kept.shape_b != number_b:
+            break
+        first += 1
+        if not kept.forgotten:
+            feature = turned_feature(kept.feature, SOLID_CODES) if turned else kept.feature
+            m_out.memory_feature[count], m_out.memory_load[count] = feature, kept.warm[0]
+            count += 1
+    m_out.memory_count = count
+
+
+@inner_kernel
+def _find_motion(forest, kinematics, body_a, body_b, work):
+    """Write the motion of body a relative to body b, at the point work.reference."""
+    reference = work.reference
+    for r in range(3):
+        work.spin[r] = work.drift[r] = 0.0
+    for side in range(2):
+        body, sign = (body_a, 1.0) if side == 0 else (body_b, -1.0)
+        if body < 0:
+            continue
+        v = kinematics[body].v
+        origin = kinematics[forest.bodies[body].root].origin
+        x, y, z = reference[0] - origin[0], reference[1] - origin[1], reference[2] - origin[2]
+        x, y, z = point_velocity(v, x, y, z)
+        work.drift[0] += sign * x
+        work.drift[1] += sign * y
+        work.drift[2] += sign * z
+        for r in range(3):
+            work.spin[r] += sign * v[r]
+
+
+@inlined_kernel
+def _move_point(forest, kinematics, reference, body, point):
+    """Make a point relative to `reference` relative to the origin of the body's tree."""
+    if body < 0:
+        for r in range(3):
+            point[r] += reference[r]
+    else:
+        origin = kinematics[forest.bodies[body].root].origin
+        for r in range(3):
+            point[r] += reference[r] - origin[r]
+
+
+@inner_kernel
+def recall_impulses(counts, collision):
+    """Start every contact from its impulse in the last step; new contacts start from zero.
+
+    Both lists of contacts are sorted by pair, so one pass finds all partners. New contacts draw the
+    axes of their friction by their number among all contacts since the start. `born_count` contacts
+    came before.
+
+    Returns:
+        The number of new contacts.
+    """
+    previous, previous_count = collision.previous, counts.previous_count
+    new = k = 0
+    for c in range(counts.contact_count):
+        contact = collision.contacts[c]
+        a, b = contact.shape_a, contact.shape_b
+        while k < previous_count and (
+            previous[k].shape_a < a or (previous[k].shape_a == a and previous[k].shape_b < b)
+        ):
+            k += 1
+        j = k
+        is_new = True
+        while j < previous_count and previous[j].shape_a == a and previous[j].shape_b == b:
+            if previous[j].feature == contact.feature and not previous[j].forgotten:
+                for r in range(3):
+                    contact.impulse[r] = previous[j].warm[r]
+                contact.axis_angle = previous[j].axis_angle
+                copy_penalty(previous[j].penalty, contact.penalty)
+                copy_drift(previous[j].drift, contact.gap, contact.drift)
+                find_changes(previous[j], contact)
+                contact.slipping, contact.by_newton = previous[j].slipping, previous[j].by_newton
+                contact.late = previous[j].late
+                is_new = False
+                break
+            j += 1
+        contact.is_new, contact.forgotten = (1 if is_new else 0), 0
+        contact.drift.held_gap = contact.gap
+        if is_new:
+            contact.drift.missed_gap = math.inf
+            contact.axis_angle = 0.5 * math.pi * _uniform(counts.born_count + new)
+            contact.penalty.phase, contact.penalty.softening = 0, 1.0
+            contact.drift.has_slipped = contact.slipping = contact.by_newton = 0
+            contact.late = 0.0
+            new += 1
+    return new
+
+
+@inlined_kernel
+def copy_penalty(kept, penalty_out):
+    """Write whether and where a penalty contact sticks."""
+    penalty_out.phase, penalty_out.softening = kept.phase, kept.softening
+    for r in range(3):
+        penalty_out.anchor_a[r], penalty_out.anchor_b[r] = kept.anchor_a[r], kept.anchor_b[r]
+        penalty_out.slip[r] = kept.slip[r]
+
+
+@inlined_kernel
+def find_changes(before, contact_out):
+    """Write by how much the point and the normal of a contact changed in a step."""
+    for r in range(3):
+        contact_out.moved_a[r] = contact_out.point_a[r] - before.point_a[r]
+        contact_out.moved_b[r] = contact_out.point_b[r] - before.point_b[r]
+        contact_out.turned[r] = contact_out.normal[r] - before.normal[r]
+        contact_out.bend_before[r] = before.bend[r]
+
+
+@inlined_kernel
+def copy_drift(kept, gap, drift_out):
+    """Write the gap error of a contact in an rk4 step, and its slip while it stuck."""
+    drift_out.missed_gap = kept.held_gap - gap
+    drift_out.has_slipped = kept.has_slipped
+    if kept.has_slipped:
+        for r in range(3):
+            drift_out.way[r] = kept.way[r]
+            drift_out.arm_a[r], drift_out.arm_b[r] = kept.arm_a[r], kept.arm_b[r]
+            for k in range(3):
+                drift_out.shift_a[r, k] = kept.shift_a[r, k]
+                drift_out.shift_b[r, k] = kept.shift_b[r, k]
+
+
+@inner_kernel
+def _uniform(number):
+    """Return a number of [0, 1) that looks drawn at random: splitmix64 of `number`."""
+    bits = (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits = bits ^ (bits >> np.uint64(31))
+    return np.float64(bits >> np.uint64(11)) * 2.0**-53

@@ -1,0 +1,273 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The least distance of two placed shapes, for searches of their first impact.
+
+The surfaces of two solids are nearest to each other at a vertex and a face, or at two convex edges
+or their ends. Only features are therefore compared (hrpsim.engine.collision.mesh.features).
+"""
+
+import math
+
+from hrpsim.engine.collision.manifold import collide
+from hrpsim.engine.collision.mesh.solid_pair import (
+    SIDE_A,
+    SIDE_B,
+    edge_in_other,
+    is_inside,
+    place_solid_pair,
+    point_in_other,
+)
+from hrpsim.engine.collision.mesh.tree_queries import skins_apart, split_first, squared_to_triangle
+from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.model.shapes.geometry import MESH
+
+# A point that misses a triangle by less does so by rounding [m].
+_ON_THE_EDGE = 1e-9
+
+# A direction along which no edge of a mesh is likely to lie.
+_RAY = (0.5381966011250105, 0.6427876096865393, 0.5450848021312847)
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _segments_apart(wx, wy, wz, ux, uy, uz, length_a, vx, vy, vz, length_b):
+    """Return the squared distance of the segments w + s u and t v, 0 <= s, t <= length [m^2]."""
+    cosine = ux * vx + uy * vy + uz * vz
+    wu, wv = wx * ux + wy * uy + wz * uz, wx * vx + wy * vy + wz * vz
+    sine_squared = 1.0 - cosine * cosine
+    s = 0.0
+    if sine_squared > 1e-14:
+        s = min(max((cosine * wv - wu) / sine_squared, 0.0), length_a)
+    t = cosine * s + wv
+    if t < 0.0 or t > length_b:
+        t = min(max(t, 0.0), length_b)
+        s = min(max(cosine * t - wu, 0.0), length_a)
+    x, y, z = wx + s * ux - t * vx, wy + s * uy - t * vy, wz + s * uz - t * vz
+    return x * x + y * y + z * z
+
+
+@inner_kernel
+def _height_inside(vertices, face, x, y, z):
+    """Return the distance of a point from a triangle that it lies over, otherwise infinity [m]."""
+    for k in range(3):
+        corner, out = vertices[face.vertices[k]].position, face.outward[k]
+        dx, dy, dz = x - corner[0], y - corner[1], z - corner[2]
+        if dx * out[0] + dy * out[1] + dz * out[2] > _ON_THE_EDGE:
+            return math.inf
+    n = face.normal
+    return abs(dx * n[0] + dy * n[1] + dz * n[2])
+
+
+@inner_kernel
+def _corners_from_face(vertices, m, side, own, face):
+    """Return the least distance of a triangle's corners from another face [m]; 0 if pierced."""
+    corner, n = vertices[face.vertices[0]].position, face.normal
+    least = math.inf
+    x, y, z = point_in_other(m, side, vertices[own.vertices[2]].position)
+    height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
+    for k in range(3):
+        before, bx, by, bz = height, x, y, z
+        x, y, z = point_in_other(m, side, vertices[own.vertices[k]].position)
+        height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
+        if height * before < 0.0:
+            share = before / (before - height)
+            bx, by, bz = bx + share * (x - bx), by + share * (y - by), bz + share * (z - bz)
+            if _height_inside(vertices, face, bx, by, bz) < math.inf:
+                return 0.0
+        least = min(least, _height_inside(vertices, face, x, y, z))
+    return least
+
+
+@inner_kernel
+def _edges_apart(m, edge_a, edge_b):
+    """Return the squared distance of an edge of a and one of b [m^2]."""
+    s, v = edge_b.start, edge_b.direction
+    x, y, z, ux, uy, uz = edge_in_other(m, SIDE_A, edge_a)
+    return _segments_apart(
+        x - s[0], y - s[1], z - s[2],
+        ux, uy, uz, edge_a.length, v[0], v[1], v[2], edge_b.length,
+    )  # fmt: skip
+
+
+@inner_kernel
+def _triangles_apart(polyhedra, m, number_a, number_b, best):
+    """Return the distance of the features of two triangles [m], at most `best`."""
+    a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
+    if b.is_face:
+        best = min(best, _corners_from_face(polyhedra.vertices, m, SIDE_A, a, b))
+    if a.is_face:
+        best = min(best, _corners_from_face(polyhedra.vertices, m, SIDE_B, b, a))
+    squared = best * best
+    for i in range(3):
+        if (a.is_face == 0 and i > 0) or (a.is_face and not a.owned & (8 << i)):
+            continue
+        for j in range(3):
+            if (b.is_face == 0 and j > 0) or (b.is_face and not b.owned & (8 << j)):
+                continue
+            apart = _edges_apart(m, polyhedra.edges[a.edges[i]], polyhedra.edges[b.edges[j]])
+            squared = min(squared, apart)
+    return min(best, math.sqrt(squared))
+
+
+@inner_kernel
+def _first_corner_apart(polyhedra, m, side, own, triangle):
+    """Return the distance of a triangle's first corner from another triangle, a face [m]."""
+    x, y, z = point_in_other(m, side, polyhedra.vertices[own.vertices[0]].position)
+    return math.sqrt(squared_to_triangle(polyhedra, triangle, x, y, z))
+
+
+@inner_kernel
+def _bound_apart(polyhedra, m, number_a, number_b):
+    """Return the distance of some points of two triangles, infinity if neither is a face [m]."""
+    a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
+    bound = math.inf
+    if b.is_face:
+        bound = _first_corner_apart(polyhedra, m, SIDE_A, a, number_b)
+    if a.is_face:
+        bound = min(bound, _first_corner_apart(polyhedra, m, SIDE_B, b, number_a))
+    return bound
+
+
+@inner_kernel
+def _surfaces_apart(polyhedra, m, best):
+    """Return the distance of the surfaces of two solids, if it is less than `best` [m]."""
+    stack = m.pairs
+    stack[0, 0] = polyhedra.solids[m.solid[0]].root
+    stack[0, 1] = polyhedra.solids[m.solid[1]].root
+    waiting, bounded = 1, False
+    while waiting > 0:
+        waiting -= 1
+        node_a, node_b = stack[waiting, 0], stack[waiting, 1]
+        a, b = polyhedra.nodes[node_a], polyhedra.nodes[node_b]
+        if skins_apart(m, a, b) >= best:
+            continue
+        if a.child < 0 and b.child < 0:
+            # Neighbours of the nearest two triangles often have no features that face each other:
+            # in a floor of many triangles a long search would find no distance to prune with.
+            if not bounded:
+                best = min(best, _bound_apart(polyhedra, m, a.triangle, b.triangle))
+                bounded = True
+            best = _triangles_apart(polyhedra, m, a.triangle, b.triangle, best)
+            continue
+        if split_first(a, b):
+            first_a, second_a, first_b, second_b = a.child, a.child + 1, node_b, node_b
+        else:
+            first_a, second_a, first_b, second_b = node_a, node_a, b.child, b.child + 1
+        nodes = polyhedra.nodes
+        first = skins_apart(m, nodes[first_a], nodes[first_b])
+        if first < skins_apart(m, nodes[second_a], nodes[second_b]):
+            first_a, second_a, first_b, second_b = second_a, first_a, second_b, first_b
+        stack[waiting, 0], stack[waiting, 1] = first_a, first_b
+        stack[waiting + 1, 0], stack[waiting + 1, 1] = second_a, second_b
+        waiting += 2
+    return best
+
+
+@inner_kernel
+def _has_inside(polyhedra, m, side):
+    """Return whether the first vertex of the own solid is inside the other one."""
+    other = polyhedra.solids[m.solid[1 - side]]
+    first = polyhedra.solids[m.solid[side]].first_vertex
+    x, y, z = point_in_other(m, side, polyhedra.vertices[first].position)
+    low, high = other.lower, other.upper
+    if other.is_closed == 0 or x < low[0] or y < low[1] or z < low[2]:
+        return False
+    if x > high[0] or y > high[1] or z > high[2]:
+        return False
+    return is_inside(polyhedra, m, side, x, y, z, _RAY[0], _RAY[1], _RAY[2], 0.0)
+
+
+@inner_kernel
+def lowest_along(polyhedra, number, x, y, z, start, best, stack):
+    """Return the least of `start` + (x, y, z) p over the vertices p of a solid, at most `best`."""
+    stack[0] = polyhedra.solids[number].root
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = polyhedra.nodes[stack[waiting]]
+        low = start
+        for j in range(3):
+            n = x if j == 0 else (y if j == 1 else z)
+            low += n * node.skin_center[j] - abs(n) * node.skin_half[j]
+        if low >= best:
+            continue
+        if node.child >= 0:
+            stack[waiting], stack[waiting + 1] = node.child, node.child + 1
+            waiting += 2
+            continue
+        for k in range(3):
+            corner = polyhedra.triangles[node.triangle].vertices[k]
+            p = polyhedra.vertices[corner].position
+            best = min(best, start + x * p[0] + y * p[1] + z * p[2])
+    return best
+
+
+@inner_kernel
+def _height_over_plane(polyhedra, m, side, best):
+    """Return the height of the lowest vertex over z = 0 of the other frame, at most `best` [m]."""
+    R = m.R[side]
+    x, y, z = R[2, 0], R[2, 1], R[2, 2]
+    return lowest_along(polyhedra, m.solid[side], x, y, z, m.t[side, 2], best, m.stack)
+
+
+@inner_kernel  # many parameters: two shapes, each by kind, size, rotation and position
+def shape_distance(
+    polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
+    work, m,
+):  # fmt: skip
+    """Return the distance of two shapes [m].
+
+    The distance is 0 if the shapes overlap, and `at_most` if it is larger than `at_most`. If no
+    shape is a mesh, the result is the distance that hrpsim.engine.collision.manifold.collide finds.
+
+    Args:
+        polyhedra: pool of solids.
+        kind_a: kind of shape a.
+        size_a: size of shape a (3,) [m].
+        solid_a: number of the solid of shape a; -1 for half-spaces. Without a mesh among the two
+            shapes, -1 for all.
+        R_a: rotation from the frame of shape a to the world (3, 3).
+        p_a: position of shape a in the world (3,) [m].
+        kind_b: kind of shape b.
+        size_b: size of shape b (3,) [m].
+        solid_b: as solid_a, for shape b.
+        R_b: rotation from the frame of shape b to the world (3, 3).
+        p_b: position of shape b in the world (3,) [m].
+        at_most: [m].
+        work: MANIFOLD record.
+        m: MEETING record.
+    """
+    best = at_most
+    if kind_a != MESH and kind_b != MESH:
+        count = collide(
+            kind_a, size_a, R_a, p_a, kind_b, size_b, R_b, p_b, at_most,
+            work,
+        )  # fmt: skip
+        for k in range(count):
+            best = min(best, work.gap[k])
+        return max(best, 0.0)
+    place_solid_pair(polyhedra, solid_a, R_a, p_a, solid_b, R_b, p_b, m)
+    rounding = m.rounding[0] + m.rounding[1]
+    if solid_a < 0:
+        best = _height_over_plane(polyhedra, m, SIDE_B, best + rounding)
+    elif solid_b < 0:
+        best = _height_over_plane(polyhedra, m, SIDE_A, best + rounding)
+    else:
+        best = _surfaces_apart(polyhedra, m, best + rounding)
+        if best > rounding and (
+            _has_inside(polyhedra, m, SIDE_A) or _has_inside(polyhedra, m, SIDE_B)
+        ):
+            return 0.0
+    return max(best - rounding, 0.0) if best < at_most + rounding else at_most
+
+
+@kernel  # many parameters: two shapes, each by kind, size, rotation and position
+def distance(
+    polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
+    manifold, solid_pair,
+):  # fmt: skip
+    """Return `shape_distance` with records (1,) for work: for calls from Python."""
+    return shape_distance(
+        polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
+        manifold[0], solid_pair[0],
+    )  # fmt: skip

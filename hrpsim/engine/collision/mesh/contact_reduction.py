@@ -1,0 +1,349 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""From all contacts between two solids to the few that span each patch.
+
+Tilt solid a against b by a slope t across the patch's normal. The gap g of a contact at x then
+becomes g + t . x. A choice of contacts serves the slope if the least gap of the choice is the least
+gap of all contacts. The slopes are zero, the slope of the present motion, and rings of slopes
+possible in the step, the least first. They range from noise to the polygon on which a solid stands
+while it tilts.
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.collision.mesh.solid_pair import FACE_VERTEX, VERTEX_FACE
+from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS, NO_POINTS
+from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.spatial.vector import matrix_times
+
+# The slopes: zero, the motion's, and rings of seven.
+_DIRECTIONS = MAX_POINTS - 1
+_FIRST_OF_RINGS = 2
+_RINGS = 4
+_SLOPES = _FIRST_OF_RINGS + _RINGS * _DIRECTIONS
+# The widest ring's slope, and the ratio of each inner ring to the next.
+_WIDEST = 0.05
+_INWARD = 0.125
+# Contacts for the inner rings at most, so that some are left for the others.
+_NEAR_RINGS = 2
+_NEAR_POINTS = 5
+# A contact of the last step replaces another one that is lower by less than this part of the
+# patch's extent.
+_ALIKE = 0.02
+# Gaps that differ by less are equal [m]: rounding, and what solvers leave.
+_EQUAL = 1e-8
+# Gap over the deepest point up to which a contact has not opened yet [m].
+_NEAR = 1e-5
+_NONE = np.int64(-1)
+TAKEN_OUT = np.int64(-1)
+# Contacts whose normals differ by less than this angle's cosine make one patch (18 degrees).
+LIKE = 0.95
+# Contacts at one point are one contact if their normals are within this angle's cosine.
+_SAME = 0.999
+# Of points as deep as each other to this length the first is the deepest [m].
+_EQUALLY_DEEP = 1e-8
+
+
+@inner_kernel
+def _height_of(polyhedra, triangle, other):
+    """Return the height of a triangle's middle over the plane of another one, thrice [m]."""
+    face = polyhedra.triangles[other]
+    n, corner = face.normal, polyhedra.vertices[face.vertices[0]].position
+    height = 0.0
+    for k in range(3):
+        p = polyhedra.vertices[polyhedra.triangles[triangle].vertices[k]].position
+        for r in range(3):
+            height += n[r] * (p[r] - corner[r])
+    return height
+
+
+@inner_kernel
+def _is_corner(polyhedra, first, second):
+    """Return whether two faces make a corner to lie in: each one's middle is before the other."""
+    return _height_of(polyhedra, first, second) > 0.0 and _height_of(polyhedra, second, first) > 0.0
+
+
+@inner_kernel
+def _drop_other_faces(polyhedra, m, candidates):
+    """Leave each vertex the nearest face, and the faces that form a corner in which it lies.
+
+    Inside a convex edge a vertex is behind both faces, and the nearer face is the way out. The same
+    holds for both sides of a plate.
+    """
+    for i in range(m.count):
+        first = candidates[i]
+        if (first.how != VERTEX_FACE and first.how != FACE_VERTEX) or first.triangle < 0:
+            continue
+        for j in range(i + 1, m.count):
+            second = candidates[j]
+            if second.how != first.how:
+                continue
+            if first.how == VERTEX_FACE:
+                if first.code_a != second.code_a:
+                    continue
+                is_same = first.code_b == second.code_b
+            else:
+                if first.code_b != second.code_b:
+                    continue
+                is_same = first.code_a == second.code_a
+            if not is_same and _is_corner(polyhedra, first.triangle, second.triangle):
+                continue
+            if abs(second.gap) < abs(first.gap):
+                first.how = TAKEN_OUT
+                break
+            second.how = TAKEN_OUT
+
+
+@inner_kernel
+def cosine_of_normals(first, second):
+    """Return the cosine between the normals of two candidates."""
+    n, w = first.normal, second.normal
+    return n[0] * w[0] + n[1] * w[1] + n[2] * w[2]
+
+
+@inner_kernel
+def _merge(m, candidates):
+    """Leave one contact where several coincide: a vertex's rather than an edge's."""
+    near = 4.0 * m.rim * m.rim
+    for i in range(m.count):
+        first = candidates[i]
+        if first.how < 0:
+            continue
+        for j in range(i + 1, m.count):
+            second = candidates[j]
+            if second.how < 0:
+                continue
+            squared = 0.0
+            for r in range(3):
+                squared += (first.point[r] - second.point[r]) ** 2
+            if squared < near and cosine_of_normals(first, second) > _SAME:
+                if second.how < first.how:
+                    first.how = TAKEN_OUT
+                    break
+                second.how = TAKEN_OUT
+
+
+@inner_kernel
+def _deepest_left(m, candidates):
+    """Return the deepest candidate that is in no cluster yet, or -1."""
+    deepest, least = TAKEN_OUT, math.inf
+    for k in range(m.count):
+        found = candidates[k]
+        if found.how >= 0 and found.cluster < 0 and found.gap < least - _EQUALLY_DEEP:
+            deepest, least = k, found.gap
+    return deepest
+
+
+@inner_kernel
+def reduce_candidates(polyhedra, m, candidates, out):
+    """Write the contacts that span each patch, deepest patch first, and return their number."""
+    _drop_other_faces(polyhedra, m, candidates)
+    _merge(m, candidates)
+    count = NO_POINTS
+    cluster = NO_POINTS
+    while count < MAX_MESH_POINTS:
+        seed = _deepest_left(m, candidates)
+        if seed < 0:
+            break
+        size = 0
+        for k in range(m.count):
+            found = candidates[k]
+            if (
+                found.how >= 0
+                and found.cluster < 0
+                and cosine_of_normals(found, candidates[seed]) > LIKE
+            ):
+                found.cluster, found.kept = cluster, 1
+                size += 1
+        if size > MAX_POINTS:
+            choose_points(m, candidates, seed, cluster)
+        if count + MAX_POINTS > MAX_MESH_POINTS:  # not all may find room, but the deepest does
+            count = _write(candidates[seed], count, out)
+            candidates[seed].kept = 0
+        for k in range(m.count):
+            found = candidates[k]
+            if found.cluster == cluster and found.kept and count < MAX_MESH_POINTS:
+                count = _write(found, count, out)
+        cluster += 1
+    return count
+
+
+@inner_kernel
+def _write(found, count, out):
+    """Write a candidate as contact number `count`, and return count + 1."""
+    for r in range(3):
+        out.point[count, r] = found.point[r]
+        out.normal[count, r] = found.normal[r]
+    out.gap[count] = found.gap
+    out.feature[count] = found.feature
+    return count + 1
+
+
+@inner_kernel
+def choose_points(m, candidates, seed, cluster):
+    """Mark as `kept` up to MAX_POINTS contacts of a cluster, including `seed`, the deepest.
+
+    Contacts of the last step (m.memory) stay if they bear load, are about to, or serve a slope.
+    Contacts for the least slopes take precedence, because these slopes do occur in a step.
+    """
+    extent = _lay_out(m, candidates, seed, cluster)
+    _remember(m, candidates)
+    motion_x, motion_y = _slope_of_motion(m, candidates[seed])
+    away = candidates[seed].gap + _NEAR
+    for number in range(_SLOPES):
+        tx = ty = steepness = 0.0
+        ring = (number - _FIRST_OF_RINGS) // _DIRECTIONS
+        if number == 1:
+            tx, ty = motion_x, motion_y
+        elif number > 1:
+            steepness = _WIDEST * _INWARD ** (_RINGS - 1 - ring)
+            # in an order that goes round early
+            direction = 3 * (number - _FIRST_OF_RINGS) % _DIRECTIONS
+            angle = (direction + 0.25) * 2.0 * math.pi / _DIRECTIONS
+            tx, ty = -steepness * math.cos(angle), -steepness * math.sin(angle)
+        steady = _EQUAL + _ALIKE * steepness * extent
+        alike = _EQUAL + steepness * m.rim
+        lowest, serving = _find_lowest(m, tx, ty, steady, alike)
+        if serving < 0:
+            if 0 <= ring < _NEAR_RINGS and _count_due(m) >= _NEAR_POINTS:
+                continue
+            serving = _find_room(m, -math.inf if ring < 0 else away)
+            if serving < 0:
+                continue
+            m.chosen[serving].index, m.chosen[serving].load = lowest, -1.0
+        m.chosen[serving].needed = 1
+    for k in range(m.chosen_count):
+        one = m.chosen[k]
+        if one.needed or one.load > 0.0 or m.gap[one.index] <= away:
+            candidates[m.member[one.index]].kept = 1
+
+
+@inner_kernel
+def _lay_out(m, candidates, seed, cluster):
+    """Write a cluster's members and their positions across its normal, and return their extent [m].
+
+    The axes across the normal are fixed in b.
+    """
+    n, origin = candidates[seed].normal, candidates[seed].point
+    R, u, v = m.world_R[0], m.across[0], m.across[1]
+    axis, least = 0, math.inf
+    for k in range(3):
+        along = abs(R[0, k] * n[0] + R[1, k] * n[1] + R[2, k] * n[2])
+        if along < least - 1e-3:
+            axis, least = k, along
+    along = R[0, axis] * n[0] + R[1, axis] * n[1] + R[2, axis] * n[2]
+    scale = 1.0 / math.sqrt(1.0 - along * along)
+    for r in range(3):
+        u[r] = scale * (R[r, axis] - along * n[r])
+    v[0] = n[1] * u[2] - n[2] * u[1]
+    v[1] = n[2] * u[0] - n[0] * u[2]
+    v[2] = n[0] * u[1] - n[1] * u[0]
+    m.size = 0
+    extent = 0.0
+    for k in range(m.count):
+        found = candidates[k]
+        if found.cluster != cluster:
+            continue
+        found.kept = 0
+        p = found.point
+        x, y, z = p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]
+        m.member[m.size], m.gap[m.size] = k, found.gap
+        m.x[m.size] = u[0] * x + u[1] * y + u[2] * z
+        m.y[m.size] = v[0] * x + v[1] * y + v[2] * z
+        extent = max(extent, m.x[m.size] ** 2 + m.y[m.size] ** 2)
+        m.size += 1
+    return math.sqrt(extent)
+
+
+@inner_kernel
+def _remember(m, candidates):
+    """Choose the members of the last step, and members that bore load first."""
+    m.chosen_count = 0
+    for bearing in range(2):
+        for j in range(m.memory_count):
+            if m.chosen_count == MAX_POINTS or (m.memory_load[j] > 0.0) != (bearing == 0):
+                continue
+            for index in range(m.size):
+                if candidates[m.member[index]].feature == m.memory_feature[j]:
+                    one = m.chosen[m.chosen_count]
+                    one.index, one.load, one.needed = index, m.memory_load[j], 0
+                    m.chosen_count += 1
+                    break
+
+
+@inner_kernel
+def _slope_of_motion(m, seed):
+    """Return the slope that the present motion adds in the step, two numbers."""
+    R, w, n = m.world_R[0], m.spin[0], seed.normal
+    wx, wy, wz = matrix_times(R, w[0], w[1], w[2])
+    gx, gy, gz = n[1] * wz - n[2] * wy, n[2] * wx - n[0] * wz, n[0] * wy - n[1] * wx
+    u, v, dt = m.across[0], m.across[1], m.time_step
+    along_u = gx * u[0] + gy * u[1] + gz * u[2]
+    along_v = gx * v[0] + gy * v[1] + gz * v[2]
+    return dt * along_u, dt * along_v
+
+
+@inner_kernel
+def _find_lowest(m, tx, ty, steady, alike):
+    """Return the index of the lowest contact under a slope, and the chosen contact for the slope.
+
+    The chosen contact is -1 if there is none. The lowest contact of the last step serves if it is
+    within `steady` [m] of the lowest of all. The lowest of the other chosen contacts serves if it
+    is within `alike` [m].
+    """
+    lowest, least = _NONE, math.inf
+    for index in range(m.size):
+        height = m.gap[index] + tx * m.x[index] + ty * m.y[index]
+        if height < least:
+            lowest, least = index, height
+    known = fresh = _NONE
+    least_known = least_fresh = math.inf
+    for k in range(m.chosen_count):
+        index = m.chosen[k].index
+        height = m.gap[index] + tx * m.x[index] + ty * m.y[index]
+        if m.chosen[k].load < 0.0:
+            if height < least_fresh:
+                fresh, least_fresh = k, height
+        elif height < least_known:
+            known, least_known = k, height
+    if least_known <= least + steady:
+        return lowest, known
+    return lowest, fresh if least_fresh <= least + alike else _NONE
+
+
+@inner_kernel
+def _count_due(m):
+    """Return how many of the chosen bear load or are needed."""
+    count = 0
+    for k in range(m.chosen_count):
+        count += 1 if m.chosen[k].needed or m.chosen[k].load > 0.0 else 0
+    return count
+
+
+@inner_kernel
+def _find_room(m, away):
+    """Return the slot for another chosen contact, or -1.
+
+    If all slots are taken, the slot of a contact that no slope needs is returned. This is the
+    furthest contact [m] without load, or otherwise the contact with the least load. With a finite
+    `away`, the contact must have had no load and be further away than `away`.
+    """
+    if m.chosen_count < MAX_POINTS:
+        m.chosen_count += 1
+        return m.chosen_count - 1
+    worst, largest = _NONE, away
+    for k in range(m.chosen_count):
+        one = m.chosen[k]
+        if not one.needed and one.load <= 0.0 and m.gap[one.index] > largest:
+            worst, largest = k, m.gap[one.index]
+    if worst >= 0 or away > -math.inf:
+        return worst
+    least = math.inf
+    for k in range(m.chosen_count):
+        one = m.chosen[k]
+        if not one.needed and one.load < least:
+            worst, least = k, one.load
+    return worst

@@ -1,0 +1,327 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts of two convex edges."""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.collision.mesh.solid_pair import (
+    EDGE_EDGE,
+    NO_TRIANGLE,
+    SIDE_A,
+    SIDE_B,
+    add_candidate,
+    edge_in_other,
+    is_inside,
+    point_in_other,
+    to_other,
+    velocity_at,
+)
+from hrpsim.engine.collision.mesh.vertex_contacts import CONE_TOLERANCE, comes_behind_edge
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.spatial.vector import transposed_times
+
+# Edges whose directions differ by less than this sine touch along their length: their ends do.
+_PARALLEL = 1e-6
+NO_FACE = np.int64(-1)
+# Faces that lie on each other, or on an edge, to this angle: the contact takes the face's normal.
+FACE_TO_FACE = 0.02
+_FACING = 1.0 - 0.5 * FACE_TO_FACE * FACE_TO_FACE
+
+
+@inner_kernel
+def _to_own(m, x, y, z):
+    """Return the direction x, y, z of b's frame in the frame of a."""
+    return transposed_times(m.R[SIDE_A], x, y, z)
+
+
+@inner_kernel
+def _outside_cones(m, edge_a, edge_b, nx, ny, nz):
+    """Return the sine by which n leaves a normal cone, and the number of the crossed face.
+
+    The normal cones are the cone of b's edge for n, and the cone of a's edge for -n. The numbers of
+    faces are 0 and 1 for b, 2 and 3 for a.
+    """
+    where = NO_FACE
+    x, y, z = _to_own(m, nx, ny, nz)
+    worst = 0.0
+    for k in range(2):
+        a, b = edge_a.inward[k], edge_b.inward[k]
+        over_b = nx * b[0] + ny * b[1] + nz * b[2]
+        over_a = -(x * a[0] + y * a[1] + z * a[2])
+        if over_b > worst:
+            worst, where = over_b, k
+        if over_a > worst:
+            worst, where = over_a, k + 2
+    return worst, where
+
+
+@inner_kernel
+def _faces_together(m, edge_a, edge_b):
+    """Return the face at the edge of a that lies on a face at the edge of b, or NO_FACE."""
+    on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
+    for i in range(edge_a.curved, 2):
+        g = edge_a.normals[i]
+        gx, gy, gz = to_other(m, SIDE_A, g[0], g[1], g[2])
+        for j in range(edge_b.curved, 2):
+            h = edge_b.normals[j]
+            facing = -(gx * h[0] + gy * h[1] + gz * h[2])
+            if facing > closest:
+                on_a, on_b, closest = i, j, facing
+    return on_a, on_b
+
+
+@inner_kernel
+def _may_lie_flat(m, edge_a, edge_b, where):
+    """Return whether face `where` (0 and 1 of b, 2 and 3 of a) may lie on the other edge.
+
+    On the rim of a cylinder a face lies flat only with the cap: the side leaves it in a curve.
+    """
+    if (edge_a.curved if where < 2 else edge_b.curved) == 0:
+        return True
+    g, h = edge_a.normals[1 if where < 2 else where - 2], edge_b.normals[where if where < 2 else 1]
+    x, y, z = to_other(m, SIDE_A, g[0], g[1], g[2])
+    return -(x * h[0] + y * h[1] + z * h[2]) > _FACING
+
+
+@inlined_kernel
+def _is_beside(edge, x: float, y: float, z: float, slack: float):
+    """Return whether a direction leaves both faces of an edge on one side, by a sine of `slack`.
+
+    The common normal of two edges is square to both. So it can be in the normal cone of an edge
+    only if the other edge passes between the normals of that edge's faces.
+    """
+    g, h = edge.normals[0], edge.normals[1]
+    first = x * g[0] + y * g[1] + z * g[2]
+    second = x * h[0] + y * h[1] + z * h[2]
+    return min(first, second) > slack or max(first, second) < -slack
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _shallower_elsewhere(polyhedra, m, side, edge, face, own, x, y, z, dx, dy, dz, depth):
+    """Return whether an end of the own edge x, x + d is behind both faces of the other, less deep.
+
+    A vertex is then in contact with a face, and the edges are not. The face numbered `face`, if
+    any, lies on the other solid.
+    """
+    tolerance = min(m.rim, depth)
+    n, w, s = edge.normals[0], edge.normals[1], edge.start
+    fall = -(dx * n[0] + dy * n[1] + dz * n[2])
+    drop = -(dx * w[0] + dy * w[1] + dz * w[2])
+    for end in range(2):
+        if own.goes_on & (1 << end):  # no contact is made with that vertex
+            continue
+        ex, ey, ez = x + end * dx, y + end * dy, z + end * dz
+        first = -((ex - s[0]) * n[0] + (ey - s[1]) * n[1] + (ez - s[2]) * n[2])
+        second = -((ex - s[0]) * w[0] + (ey - s[1]) * w[1] + (ez - s[2]) * w[2])
+        by_second = face == 0 or (face != 1 and second < first)
+        least = second if by_second else first
+        deepens = drop if by_second else fall
+        if end == 1:
+            deepens = -deepens
+        if deepens > 0.0:
+            continue
+        if first > -tolerance and second > -tolerance and least < 0.5 * depth:
+            back = 2.0 * tolerance
+            ex, ey, ez = ex - back * n[0], ey - back * n[1], ez - back * n[2]
+            ex, ey, ez = ex - back * w[0], ey - back * w[1], ez - back * w[2]
+            if is_inside(polyhedra, m, side, ex, ey, ez, n[0], n[1], n[2], 0.0):
+                return True
+    return False
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _enters(polyhedra, m, side, edge, along, x, y, z, dx, dy, dz, low, high, depth):
+    """Return whether the line x + t d, t from low to high, is inside of the solid of an edge.
+
+    The line has a segment behind both faces of the edge. The segment's point nearest to t = 0 is
+    tested, which is next to `along` the edge. The point is moved inward a little, to avoid other
+    faces.
+    """
+    if polyhedra.solids[m.solid[1 - side]].rounding > 0.0:
+        return True
+    s = edge.start
+    for k in range(2):
+        n = edge.normals[k]
+        height = (x - s[0]) * n[0] + (y - s[1]) * n[1] + (z - s[2]) * n[2]
+        rate = dx * n[0] + dy * n[1] + dz * n[2]
+        if rate > 0.0:
+            high = min(high, -height / rate)
+        elif rate < 0.0:
+            low = max(low, -height / rate)
+        elif height > 0.0:
+            return False
+    if low > high:
+        return False
+    shift = 0.1 * depth
+    t = min(max(0.0, low), high)
+    t += min(max(0.5 * (low + high) - t, -shift), shift)
+    d, e, w, n = edge.direction, edge.inward[0], edge.inward[1], edge.normals[0]
+    back = shift if 2.0 * along < edge.length else -shift
+    x += t * dx + shift * (e[0] + w[0]) + back * d[0]
+    y += t * dy + shift * (e[1] + w[1]) + back * d[1]
+    z += t * dz + shift * (e[2] + w[2]) + back * d[2]
+    return is_inside(polyhedra, m, side, x, y, z, n[0], n[1], n[2], 0.0)
+
+
+@inner_kernel
+def _may_reach(edge, along, rim, deepest):
+    """Return whether a point of an edge's line is in the edge, or may be in its hollow."""
+    if along < -rim:
+        return edge.goes_on & 1 != 0 and along > -rim - 4.0 * deepest
+    if along > edge.length + rim:
+        return edge.goes_on & 2 != 0 and along < edge.length + rim + 4.0 * deepest
+    return True
+
+
+@inner_kernel
+def _reaches(edge, along, nx, ny, nz, depth, rim, deepest):
+    """Return whether a line that is behind an edge, n leading out, is so in the edge or its hollow.
+
+    In the hollow past an end it must not be far beneath the face beyond.
+    """
+    past = max(-along, along - edge.length)
+    if past <= rim:
+        return True
+    end = 0 if along < 0.0 else 1
+    g, d = edge.beyond[end], edge.direction
+    out = past if end == 1 else -past
+    inside = depth * (nx * g[0] + ny * g[1] + nz * g[2])
+    inside -= out * (d[0] * g[0] + d[1] * g[1] + d[2] * g[2])
+    return depth > 0.0 and inside <= deepest and past <= rim + 2.0 * (max(inside, 0.0) + depth)
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _overlap(
+    polyhedra, m, edge_a, edge_b, along_a, along_b, is_past, on_a, on_b, nx, ny, nz, depth, deepest
+):
+    """Return whether edges whose lines are behind each other touch, and nothing else touches there.
+
+    n leads out of b. The faces numbered `on_a` and `on_b`, if any, lie on the other solid.
+    `is_past`: the lines cross past an end.
+    """
+    if is_past:
+        if not _reaches(edge_b, along_b, nx, ny, nz, depth, m.rim, deepest):
+            return False
+        x, y, z = _to_own(m, -nx, -ny, -nz)
+        if not _reaches(edge_a, along_a, x, y, z, depth, m.rim, deepest):
+            return False
+    la, lb = edge_a.length, edge_b.length
+    ax, ay, az, ux, uy, uz = edge_in_other(m, SIDE_A, edge_a)
+    if _shallower_elsewhere(
+        polyhedra, m, SIDE_A, edge_b, on_b, edge_a, ax, ay, az, la * ux, la * uy, la * uz, depth
+    ):
+        return False
+    bx, by, bz, vx, vy, vz = edge_in_other(m, SIDE_B, edge_b)
+    if _shallower_elsewhere(
+        polyhedra, m, SIDE_B, edge_a, on_a, edge_b, bx, by, bz, lb * vx, lb * vy, lb * vz, depth
+    ):
+        return False
+    if depth <= m.rim and not is_past:
+        return True
+    depth = max(depth, m.rim)
+    x, y, z = ax + along_a * ux, ay + along_a * uy, az + along_a * uz
+    low, high = min(-along_a, 0.0), max(la - along_a, 0.0)
+    if not _enters(polyhedra, m, SIDE_A, edge_b, along_b, x, y, z, ux, uy, uz, low, high, depth):
+        return False
+    x, y, z = bx + along_b * vx, by + along_b * vy, bz + along_b * vz
+    low, high = min(-along_b, 0.0), max(lb - along_b, 0.0)
+    return _enters(polyhedra, m, SIDE_B, edge_a, along_a, x, y, z, vx, vy, vz, low, high, depth)
+
+
+@inner_kernel  # long: its parts would hand on twenty numbers
+def meet_edges(polyhedra, m, candidates, edge_a, code_a, edge_b, code_b):
+    """Add the contact of an edge of a with an edge of b, if they are nearest to each other there.
+
+    If faces at the edges lie on each other, or one edge lies on a face at the other edge, the
+    crossing is a corner of their common patch. The face then gives the normal. The same holds if
+    the solids turn to such a pose in the step, and the edges meet within the step.
+
+    Args:
+        polyhedra: pool of solids.
+        m: SOLID_PAIR record.
+        candidates: contacts found so far.
+        edge_a: EDGE record in the frame of solid a.
+        code_a: code of this feature.
+        edge_b: EDGE record in the frame of solid b.
+        code_b: code of this feature.
+    """
+    ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
+    v, slack = edge_b.direction, FACE_TO_FACE + m.turn
+    if _is_beside(edge_b, ux, uy, uz, slack):
+        return
+    x, y, z = _to_own(m, v[0], v[1], v[2])
+    if _is_beside(edge_a, x, y, z, slack):
+        return
+    nx, ny, nz = uy * v[2] - uz * v[1], uz * v[0] - ux * v[2], ux * v[1] - uy * v[0]
+    sine = math.sqrt(nx * nx + ny * ny + nz * nz)
+    if sine < _PARALLEL:
+        return
+    nx, ny, nz = nx / sine, ny / sine, nz / sine
+    ax, ay, az = point_in_other(m, SIDE_A, edge_a.start)
+    s = edge_b.start
+    wx, wy, wz = ax - s[0], ay - s[1], az - s[2]
+    distance = wx * nx + wy * ny + wz * nz
+    deepest = min(edge_a.depth, edge_b.depth)
+    if abs(distance) > max(m.near + m.rounding[0] + m.rounding[1], deepest):
+        return
+    # Where the lines are nearest: w + along_a u - along_b v is along n.
+    cosine = ux * v[0] + uy * v[1] + uz * v[2]
+    wu, wv = wx * ux + wy * uy + wz * uz, wx * v[0] + wy * v[1] + wz * v[2]
+    along_a = (cosine * wv - wu) / (sine * sine)
+    if not _may_reach(edge_a, along_a, m.rim, deepest):
+        return
+    along_b = (wv - cosine * wu) / (sine * sine)
+    if not _may_reach(edge_b, along_b, m.rim, deepest):
+        return
+
+    sine_outside, where = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
+    opposite, elsewhere = _outside_cones(m, edge_a, edge_b, -nx, -ny, -nz)
+    if opposite < sine_outside or (opposite == sine_outside and distance < 0.0):
+        nx, ny, nz, distance = -nx, -ny, -nz, -distance
+        sine_outside, where = opposite, elsewhere
+    on_a, on_b = _faces_together(m, edge_a, edge_b)
+    comes_down = False
+    px, py, pz = ax + along_a * ux, ay + along_a * uy, az + along_a * uz
+    if on_b >= 0:
+        h = edge_b.normals[on_b]
+        leaning = nx * h[0] + ny * h[1] + nz * h[2]
+        if abs(leaning) < 0.5:
+            return
+        distance = distance if leaning > 0.0 else -distance
+        nx, ny, nz = h[0], h[1], h[2]
+    elif sine_outside > CONE_TOLERANCE:
+        if sine_outside > FACE_TO_FACE + (m.turn if distance > 0.0 else 0.0):
+            return
+        if not _may_lie_flat(m, edge_a, edge_b, where):
+            return
+        comes_down = sine_outside > FACE_TO_FACE
+        if where < 2:
+            on_b = where
+            h = edge_b.normals[where]
+            nx, ny, nz = h[0], h[1], h[2]
+        else:
+            on_a = where - 2
+            g = edge_a.normals[on_a]
+            nx, ny, nz = to_other(m, SIDE_A, -g[0], -g[1], -g[2])
+    gap = distance - m.rounding[0] - m.rounding[1]
+    if gap > m.near or distance < -deepest:
+        return
+    past = max(max(-along_a, along_a - edge_a.length), max(-along_b, along_b - edge_b.length))
+    if (past > m.rim or distance < 0.0) and not _overlap(
+        polyhedra, m, edge_a, edge_b, along_a, along_b, past > m.rim, on_a, on_b, nx, ny, nz,
+        -distance, deepest,
+    ):  # fmt: skip
+        return
+    if comes_down:
+        dx, dy, dz = velocity_at(m, SIDE_A, px, py, pz)
+        if past > m.rim or -m.time_step * (dx * nx + dy * ny + dz * nz) < gap:
+            return
+    if gap > m.calm and not comes_behind_edge(m, SIDE_A, edge_b, px, py, pz, nx, ny, nz, gap):
+        return
+    add_candidate(
+        m, candidates, SIDE_A, EDGE_EDGE, code_a, code_b, NO_TRIANGLE,
+        px, py, pz, nx, ny, nz, distance,
+    )  # fmt: skip

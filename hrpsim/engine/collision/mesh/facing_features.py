@@ -1,0 +1,257 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The features of two convex solids that may touch, laid out along the axis between the solids.
+
+Only features in the slab between both solids can touch (engine.collision.mesh.separating_axis). The
+faces, edges and vertices in the slab are listed, with boxes in the frame of the axis. The box of a
+face holds the points that may have a contact with the face. Such a point lies along the normal of
+the face, at most m.farthest outside and m.deepest inside. Other features meet if the distance of
+their boxes is at most the larger one of these lengths.
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.collision.mesh.separating_axis import turns_away
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+
+# Features of one solid. A solid with more of them in the slab has its tree walked.
+FACE_ROOM, EDGE_ROOM, VERTEX_ROOM = 160, 240, 160
+
+# The first two axes are across the axis between the solids, the third one is that axis.
+FACING_FACE = np.dtype(
+    [
+        ("triangle", "i8"),
+        ("low", "f8", (3,)),  # of the points that may have a contact with the face [m]
+        ("high", "f8", (3,)),
+    ]
+)
+FACING_EDGE = np.dtype(
+    [
+        ("edge", "i8"),
+        ("low", "f8", (3,)),  # [m]
+        ("high", "f8", (3,)),
+        ("direction", "f8", (3,)),
+        ("normals", "f8", (2, 3)),  # of its faces
+    ]
+)
+FACING_VERTEX = np.dtype([("vertex", "i8"), ("place", "f8", (3,))])
+FACING = np.dtype(
+    [
+        ("R", "f8", (3, 3)),  # from the frame of the solid to the frame of the axis
+        ("t", "f8", (3,)),  # [m]
+        ("low", "f8", (3,)),  # of all listed triangles [m]
+        ("high", "f8", (3,)),
+        ("triangle_count", "i8"),
+        ("triangles", "i8", (FACE_ROOM,)),
+        ("face_count", "i8"),
+        ("faces", FACING_FACE, (FACE_ROOM,)),
+        ("edge_count", "i8"),
+        ("edges", FACING_EDGE, (EDGE_ROOM,)),
+        ("vertex_count", "i8"),
+        ("vertices", FACING_VERTEX, (VERTEX_ROOM,)),
+    ]
+)
+
+
+@inner_kernel
+def list_facing_features(polyhedra, m):
+    """Write the features of both solids that may touch to m.facing, and return whether they fit.
+
+    Call `are_apart` before, which writes the limits.
+    """
+    _lay_axes(m)
+    for side in range(2):
+        if not _list_triangles(polyhedra, m, side):
+            return False
+    for side in range(2):
+        if not _list_features(polyhedra, m, side):
+            return False
+    return True
+
+
+@inner_kernel
+def _lay_axes(m):
+    """Write the rotation and the shift from the frame of each solid to the frame of the axis."""
+    n, a, b, R, t = m.separation.axis, m.facing[0], m.facing[1], m.R[0], m.t[0]
+    x, y, z = n[0], n[1], n[2]
+    if abs(x) < abs(y) and abs(x) < abs(z):  # square to the axis of b that is farthest from n
+        ux, uy, uz = 0.0, -z, y
+    elif abs(y) < abs(z):
+        ux, uy, uz = z, 0.0, -x
+    else:
+        ux, uy, uz = -y, x, 0.0
+    scale = 1.0 / math.sqrt(ux * ux + uy * uy + uz * uz)
+    ux, uy, uz = scale * ux, scale * uy, scale * uz
+    rows = b.R
+    rows[0, 0], rows[0, 1], rows[0, 2] = ux, uy, uz
+    rows[1, 0], rows[1, 1], rows[1, 2] = y * uz - z * uy, z * ux - x * uz, x * uy - y * ux
+    rows[2, 0], rows[2, 1], rows[2, 2] = x, y, z
+    for i in range(3):
+        a.t[i] = rows[i, 0] * t[0] + rows[i, 1] * t[1] + rows[i, 2] * t[2]
+        b.t[i] = 0.0
+        for j in range(3):
+            a.R[i, j] = rows[i, 0] * R[0, j] + rows[i, 1] * R[1, j] + rows[i, 2] * R[2, j]
+
+
+@inner_kernel
+def _list_triangles(polyhedra, m, side: int):
+    """Write the triangles of a solid in the slab, and their box, and return whether they fit."""
+    own, stack = m.facing[side], m.stack
+    x, y, z, offset = own.R[2, 0], own.R[2, 1], own.R[2, 2], own.t[2]
+    # a reaches down into the slab, and b up
+    sign = 1.0 if side == 0 else -1.0
+    bound = m.highest + m.margin if side == 0 else m.margin - m.highest - m.apart
+    own.triangle_count = 0
+    ox, oy, oz = -sign * x, -sign * y, -sign * z  # the own normal of a contact along the axis
+    for r in range(3):
+        own.low[r], own.high[r] = math.inf, -math.inf
+    stack[0] = polyhedra.solids[m.solid[side]].root
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = polyhedra.nodes[stack[waiting]]
+        c, h = node.skin_center, node.skin_half
+        nearest = sign * (offset + x * c[0] + y * c[1] + z * c[2])
+        nearest -= abs(x) * h[0] + abs(y) * h[1] + abs(z) * h[2]
+        if nearest > bound or turns_away(node, ox, oy, oz, m.cap):
+            continue
+        if node.child >= 0:
+            stack[waiting], stack[waiting + 1] = node.child, node.child + 1
+            waiting += 2
+            continue
+        nearest = math.inf
+        for k in range(3):
+            p = polyhedra.vertices[polyhedra.triangles[node.triangle].vertices[k]].position
+            nearest = min(nearest, sign * (offset + x * p[0] + y * p[1] + z * p[2]))
+        if nearest > bound:
+            continue
+        if own.triangle_count == FACE_ROOM:
+            return False
+        own.triangles[own.triangle_count] = node.triangle
+        own.triangle_count += 1
+        for k in range(3):
+            p = polyhedra.vertices[polyhedra.triangles[node.triangle].vertices[k]].position
+            for r in range(3):
+                along = _place(own, p, r)
+                own.low[r], own.high[r] = min(own.low[r], along), max(own.high[r], along)
+    return True
+
+
+@inlined_kernel
+def _place(own, p, r: int):
+    """Return a coordinate of a solid's point in the frame of the axis [m]."""
+    return own.t[r] + own.R[r, 0] * p[0] + own.R[r, 1] * p[1] + own.R[r, 2] * p[2]
+
+
+@inlined_kernel
+def _turned(own, d, r: int):
+    """Return a coordinate of a solid's direction in the frame of the axis."""
+    return own.R[r, 0] * d[0] + own.R[r, 1] * d[1] + own.R[r, 2] * d[2]
+
+
+@inlined_kernel
+def boxes_meet(a, b, reach: float):
+    """Return whether two boxes are within `reach` [m] of each other along all axes.
+
+    All six comparisons are made, because they cost less than a mispredicted branch.
+    """
+    p, q, s, t = a.low, a.high, b.low, b.high
+    return (
+        (p[0] <= t[0] + reach) & (q[0] >= s[0] - reach)
+        & (p[1] <= t[1] + reach) & (q[1] >= s[1] - reach)
+        & (p[2] <= t[2] + reach) & (q[2] >= s[2] - reach)
+    )  # fmt: skip
+
+
+@inlined_kernel
+def is_in_box(place, box, reach: float):
+    """Return whether a point is within `reach` [m] of a box along all axes."""
+    s, t = box.low, box.high
+    return (
+        (place[0] <= t[0] + reach) & (place[0] >= s[0] - reach)
+        & (place[1] <= t[1] + reach) & (place[1] >= s[1] - reach)
+        & (place[2] <= t[2] + reach) & (place[2] >= s[2] - reach)
+    )  # fmt: skip
+
+
+@inner_kernel
+def _list_features(polyhedra, m, side: int):
+    """Write the features of the listed triangles of a solid that the other solid's may reach.
+
+    Returns whether the features fit.
+    """
+    own, other = m.facing[side], m.facing[1 - side]
+    reach = max(m.farthest, m.deepest) + m.aside
+    own.face_count = own.edge_count = own.vertex_count = 0
+    for i in range(own.triangle_count):
+        number = own.triangles[i]
+        triangle = polyhedra.triangles[number]
+        if triangle.is_face:
+            _list_face(polyhedra, m, own, number, other)
+        for k in range(3):
+            if triangle.owned & (8 << k):
+                if own.edge_count == EDGE_ROOM:
+                    return False
+                _list_edge(polyhedra, own, triangle.edges[k], other, reach)
+            if triangle.owned & (1 << k):
+                if own.vertex_count == VERTEX_ROOM:
+                    return False
+                found = own.vertices[own.vertex_count]
+                found.vertex = triangle.vertices[k]
+                for r in range(3):
+                    p = polyhedra.vertices[found.vertex].position
+                    found.place[r] = _place(own, p, r)
+                if is_in_box(found.place, other, reach):
+                    own.vertex_count += 1
+    return True
+
+
+@inner_kernel
+def _list_face(polyhedra, m, own, number: int, other):
+    """Add a face to the list of its solid, if points of the other solid may touch the face."""
+    face, found = polyhedra.triangles[number], own.faces[own.face_count]
+    found.triangle = number
+    for r in range(3):
+        low, high = math.inf, -math.inf
+        for k in range(3):
+            along = _place(own, polyhedra.vertices[face.vertices[k]].position, r)
+            low, high = min(low, along), max(high, along)
+        normal = _turned(own, face.normal, r)
+        up, down = m.farthest * normal, -m.deepest * normal
+        found.low[r] = low + min(up, down) - m.aside
+        found.high[r] = high + max(up, down) + m.aside
+    if boxes_meet(found, other, 0.0):
+        own.face_count += 1
+
+
+@inner_kernel
+def _list_edge(polyhedra, own, number: int, other, reach: float):
+    """Add an edge to the list of its solid, if the box of the other solid is within `reach` [m]."""
+    edge, found = polyhedra.edges[number], own.edges[own.edge_count]
+    found.edge = number
+    for r in range(3):
+        start = _place(own, edge.start, r)
+        found.direction[r] = _turned(own, edge.direction, r)
+        end = start + edge.length * found.direction[r]
+        found.low[r], found.high[r] = min(start, end), max(start, end)
+    if boxes_meet(found, other, reach):
+        for k in range(2):
+            for r in range(3):
+                found.normals[k, r] = _turned(own, edge.normals[k], r)
+        own.edge_count += 1
+
+
+@inlined_kernel
+def passes_beside(own, other, slack: float):
+    """Return whether an edge leaves both faces of another edge on one side, by a sine of `slack`.
+
+    The common normal of two edges is square to both edges. The normal can be in the normal cone of
+    an edge only if the other edge passes between the normals of that edge's faces.
+    """
+    d, n = own.direction, other.normals
+    first = d[0] * n[0, 0] + d[1] * n[0, 1] + d[2] * n[0, 2]
+    second = d[0] * n[1, 0] + d[1] * n[1, 1] + d[2] * n[1, 2]
+    return min(first, second) > slack or max(first, second) < -slack

@@ -1,0 +1,239 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts of solids that a face at the touching features makes impossible.
+
+The rule is the same as in engine.collision.primitives.hidden_sides. The faces are the faces about a
+vertex, at an edge, or beyond the edges of a triangle. The solids need not be convex: a solid
+outside the plane of a face cannot reach behind the face.
+"""
+
+import numpy as np
+
+from hrpsim.engine.collision.mesh.contact_reduction import LIKE, cosine_of_normals
+from hrpsim.engine.collision.mesh.polyhedra import CONVEX
+from hrpsim.engine.collision.mesh.solid_pair import (
+    A_FACE,
+    A_VERTEX,
+    FACE_VERTEX,
+    SIDE_A,
+    SIDE_B,
+    VERTEX_FACE,
+    velocity_at,
+)
+from hrpsim.engine.collision.mesh.tree_queries import farthest_point
+from hrpsim.engine.collision.primitives.hidden_sides import (
+    FLUSH,
+    FLUSH_SHARE,
+    ON_FACE,
+    SIDEWAYS,
+    depth_in_springs,
+    passes_over,
+    span_a_patch,
+)
+from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.spatial.vector import matrix_times, transposed_times
+
+# A rim is this part of half the smaller solid's least extent (engine.collision.mesh.features).
+_RIM = 1e-4
+
+
+@inner_kernel
+def _feature(m, found, side):
+    """Return kind and number of the own feature of a candidate."""
+    code = found.code_a if side == SIDE_A else found.code_b
+    return code % 4, code // 4
+
+
+@inner_kernel
+def _face_count(polyhedra, m, found, side):
+    """Return the number of faces about the own feature, some counted more than once.
+
+    A cylinder has its two caps, whichever feature touches.
+    """
+    if polyhedra.solids[m.solid[side]].cylinder_radius > 0.0:
+        return np.int64(2)
+    kind, number = _feature(m, found, side)
+    if kind == A_VERTEX:
+        vertex = polyhedra.vertices[polyhedra.solids[m.solid[side]].first_vertex + number]
+        return 2 * (vertex.last_spoke - vertex.first_spoke)
+    return np.int64(3 if kind == A_FACE else 2)
+
+
+@inner_kernel
+def _face_normal(polyhedra, m, found, side, k):
+    """Return the normal, in the world, of face k about the own feature, or 0 if there is none.
+
+    The core of a round shape has no faces. A face beyond a concave edge hides nothing.
+    """
+    kind, number = _feature(m, found, side)
+    own = polyhedra.solids[m.solid[side]]
+    if own.cylinder_radius > 0.0:
+        return matrix_times(m.world_R[1 - side], 0.0, 0.0, 1.0 if k else -1.0)
+    if kind == A_VERTEX:
+        spoke = polyhedra.spokes[polyhedra.vertices[own.first_vertex + number].first_spoke + k // 2]
+        n = spoke.normals[k % 2]
+    elif kind == A_FACE:
+        triangle = polyhedra.triangles[found.triangle]
+        if triangle.bend[k] != CONVEX:
+            return 0.0, 0.0, 0.0
+        n = triangle.beyond[k]
+    else:
+        n = polyhedra.edges[own.first_edge + number].normals[k]
+    # world_R[1 - side] is that of the own frame
+    return matrix_times(m.world_R[1 - side], n[0], n[1], n[2])
+
+
+@inner_kernel
+def _plane_of_face(polyhedra, m, found, side, k, gx, gy, gz):
+    """Return the offset of the plane of face k about the own feature along its normal g [m]."""
+    kind, _ = _feature(m, found, side)
+    own = polyhedra.solids[m.solid[side]]
+    if own.cylinder_radius > 0.0:
+        p = m.world_p[1 - side]
+        return own.cylinder_half + gx * p[0] + gy * p[1] + gz * p[2]
+    if kind == A_FACE:
+        triangle = polyhedra.triangles[found.triangle]
+        v = polyhedra.vertices[triangle.vertices[k]].position
+        x, y, z = matrix_times(m.world_R[1 - side], v[0], v[1], v[2])
+        p = m.world_p[1 - side]
+        return gx * (x + p[0]) + gy * (y + p[1]) + gz * (z + p[2])
+    x, y, z = _surface_point(found, side)
+    return gx * x + gy * y + gz * z
+
+
+@inner_kernel
+def _surface_point(found, side):
+    """Return the point of the own surface in contact, in the world."""
+    half = 0.5 * found.gap if side == SIDE_A else -0.5 * found.gap
+    p, n = found.point, found.normal
+    return p[0] + half * n[0], p[1] + half * n[1], p[2] + half * n[2]
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _height_of_other(polyhedra, m, candidates, side, gx, gy, gz, plane, least):
+    """Return the height of the other solid over a plane square to g, or one below `least` [m].
+
+    A point in contact is mostly enough to show that it is below.
+    """
+    for j in range(m.count):
+        x, y, z = _surface_point(candidates[j], 1 - side)
+        height = gx * x + gy * y + gz * z - plane
+        if height < least:
+            return height
+    # world_R[side] is that of the other frame
+    x, y, z = transposed_times(m.world_R[side], gx, gy, gz)
+    vx, vy, vz = farthest_point(polyhedra, m.solid[1 - side], -x, -y, -z, m.stack)
+    p = m.world_p[side]
+    height = x * vx + y * vy + z * vz + gx * p[0] + gy * p[1] + gz * p[2]
+    return height - m.rounding[1 - side] - plane
+
+
+@inner_kernel
+def _is_on_face(polyhedra, m, found):
+    """Return whether the normal of a candidate is the normal of a face of either solid."""
+    if found.how == VERTEX_FACE or found.how == FACE_VERTEX:
+        return True
+    n = found.normal
+    for side in range(2):
+        for k in range(_face_count(polyhedra, m, found, side)):
+            x, y, z = _face_normal(polyhedra, m, found, side, k)
+            if abs(x * n[0] + y * n[1] + z * n[2]) > ON_FACE:
+                return True
+    return False
+
+
+@inner_kernel
+def _velocity_of_core(polyhedra, m, found, side):
+    """Return the world velocity of a relative to b at a core's point nearest to a contact [m/s].
+
+    Rotation does not move a round surface. The core of a cylinder is its axis.
+    """
+    x, y, z = _surface_point(found, side)
+    n, R, p = found.normal, m.world_R[SIDE_A], m.world_p[SIDE_A]
+    if polyhedra.solids[m.solid[side]].cylinder_radius > 0.0:
+        own_R, c = m.world_R[1 - side], m.world_p[1 - side]
+        ax, ay, az = own_R[0, 2], own_R[1, 2], own_R[2, 2]
+        along = (x - c[0]) * ax + (y - c[1]) * ay + (z - c[2]) * az
+        x, y, z = c[0] + along * ax, c[1] + along * ay, c[2] + along * az
+    r = m.rounding[side] if side == SIDE_A else -m.rounding[side]
+    x, y, z = x + r * n[0] - p[0], y + r * n[1] - p[1], z + r * n[2] - p[2]
+    x, y, z = transposed_times(R, x, y, z)
+    x, y, z = velocity_at(m, SIDE_A, x, y, z)
+    return matrix_times(R, x, y, z)
+
+
+@inner_kernel
+def _is_hidden(polyhedra, m, candidates, found, tolerance):
+    """Return whether a face about the features of a candidate makes it impossible."""
+    n = found.normal
+    on_face = _is_on_face(polyhedra, m, found)
+    if on_face and m.rounding[0] + m.rounding[1] > 0.0:  # it overlaps all around the contact
+        return False
+    for side in range(2):
+        own = SIDE_A if side == 0 else SIDE_B
+        sign = -1.0 if side == 0 else 1.0
+        for k in range(_face_count(polyhedra, m, found, own)):
+            x, y, z = _face_normal(polyhedra, m, found, own, k)
+            if sign * (x * n[0] + y * n[1] + z * n[2]) > (SIDEWAYS if on_face else ON_FACE):
+                continue
+            if x * x + y * y + z * z == 0.0:
+                continue
+            plane = _plane_of_face(polyhedra, m, found, own, k, x, y, z)
+            flush = tolerance
+            if m.sink > 0.0:
+                vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
+                along = sign * (vx * x + vy * y + vz * z)
+                flush += depth_in_springs(m.sink, along, m.time_step)
+            height = _height_of_other(polyhedra, m, candidates, own, x, y, z, plane, -flush)
+            if height < -flush:
+                continue
+            vx, vy, vz = _velocity_of_core(polyhedra, m, found, 1 - own)
+            if passes_over(
+                found.gap, n[0], n[1], n[2], on_face, height, sign * x, sign * y, sign * z,
+                vx, vy, vz, m.time_step, flush,
+            ):  # fmt: skip
+                return True
+    return False
+
+
+@inner_kernel
+def take_out_hidden(polyhedra, m, candidates):
+    """Mark the candidates of two solids that a face makes impossible, by ~how."""
+    tolerance = min(FLUSH, FLUSH_SHARE / _RIM * m.rim)
+    # Contacts beside each other on a round side span no patch.
+    radius = polyhedra.solids[m.solid[0]].cylinder_radius
+    is_round = max(radius, polyhedra.solids[m.solid[1]].cylinder_radius) > 0.0
+    like = ON_FACE if is_round else LIKE
+    patch = m.sink == 0.0 and _find_patch(m, candidates, like)
+    for k in range(m.count):
+        found = candidates[k]
+        if patch and cosine_of_normals(found, candidates[0]) > like:
+            continue
+        if _is_hidden(polyhedra, m, candidates, found, tolerance):
+            found.how = ~found.how
+
+
+@inner_kernel
+def put_back_hidden(m, candidates):
+    """Restore the candidates that `take_out_hidden` marked, and return whether there are any."""
+    some = False
+    for k in range(m.count):
+        if candidates[k].how < 0:
+            candidates[k].how = ~candidates[k].how
+            some = True
+    return some
+
+
+@inner_kernel
+def _find_patch(m, candidates, like):
+    """Return whether the first candidate and two others of normals like its own span a patch.
+
+    `like` is the least cosine between such normals.
+    """
+    if m.count < 3:
+        return False
+    first, second, third = candidates[0], candidates[m.count // 2], candidates[m.count - 1]
+    if cosine_of_normals(first, second) < like or cosine_of_normals(first, third) < like:
+        return False
+    return span_a_patch(first.point, second.point, third.point, first.normal)

@@ -1,0 +1,300 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""An axis along which two convex solids are apart, or nearly so, kept from step to step.
+
+For any unit vector n from b to a, the solids are at least min(n x) over a less max(n y) over b
+apart. Both ends are found by climbing from vertex to vertex, from the vertices of the last step on.
+If the distance along n is larger than the reach of contacts in the step, there are no contacts. If
+the kept axis does not show this, the distance iteration of Gilbert, Johnson and Keerthi (1988)
+looks for an axis.
+
+Otherwise three facts limit the features that may have contacts. The facts hold for every axis.
+
+- Points that meet in the step are in a slab. The slab lies between the lowest point of a and the
+  highest point of b, widened by the motion along the axis.
+- The solids overlap no deeper than along the axis.
+- One of the two features lies over the other along a normal of the other.
+"""
+
+import math
+
+from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration
+from hrpsim.engine.collision.mesh.tree_queries import climb
+from hrpsim.engine.collision.primitives.simplex import nearest_weights
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.spatial.vector import matrix_times, transposed_times
+
+# Rounds of the distance iteration. Without a result the contacts are searched for.
+_ROUNDS = 24
+# Margin of a separation, as a part of the coordinates: rounding.
+_ROUNDING = 1e-12
+# Angle between a contact's normal and the line between its features, at most: faces that lie on
+# each other, and flat edges (hrpsim.engine.collision.mesh.edge_contacts, vertex_contacts) [rad].
+ASIDE = 0.025
+# Solids of more triangles are dense. Of these only vertices meet faces that would be the lowest
+# after a turn by this angle, the widest slope of engine.collision.mesh.contact_reduction [rad].
+_DENSE, _LEAST_LEAN = 64, 0.05
+# Chord of the angle between the axis and the normal of a contact of dense solids, at most: the cone
+# of a patch (hrpsim.engine.collision.mesh.contact_reduction), 18 degrees.
+_CAP = 0.3129
+# Margin along the axis in rims, by which features may miss each other and still meet.
+_RIMS = 10.0
+
+
+@inlined_kernel
+def copy_separation(kept, separation_out):
+    """Copy a SEPARATION record."""
+    separation_out.known, separation_out.turned = kept.known, kept.turned
+    separation_out.touches = kept.touches
+    separation_out.vertex[0], separation_out.vertex[1] = kept.vertex[0], kept.vertex[1]
+    for r in range(3):
+        separation_out.axis[r] = kept.axis[r]
+
+
+@inner_kernel
+def are_apart(polyhedra, m):
+    """Return whether two convex solids certainly have no contacts, or False for other solids.
+
+    If the result is False for convex solids, the kernel writes limits of the contacts:
+
+    - m.separation: the axis.
+    - m.apart: distance along the axis [m].
+    - m.margin: distance within which the solids may touch [m].
+    - m.farthest: largest distance of features with contacts [m].
+    - m.deepest: largest depth of features with contacts [m].
+    - m.aside: largest distance across the normal [m].
+    - m.lean: sine for vertices over faces.
+    - m.cap: chord from the axis within which normals of contacts are.
+    """
+    a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
+    if not (a.is_convex and b.is_convex):
+        kept.known = 0
+        return False
+    if not kept.known:
+        _begin(polyhedra, m, a, b)
+    x, y, z = kept.axis[0], kept.axis[1], kept.axis[2]
+    m.margin, m.apart = _margin_along(m, a, b, x, y, z), _extend(polyhedra, m, x, y, z)
+    if m.apart > m.margin:
+        kept.touches = 0
+        return True
+    if not kept.touches and _search(polyhedra, m, a, b):
+        return True
+    dense = min(a.triangle_count, b.triangle_count) > _DENSE
+    n = kept.axis
+    if dense and not kept.touches and m.apart < -_RIMS * m.rim and find_penetration(polyhedra, m):
+        for r in range(3):
+            n[r] = -m.polytope.out[r]
+        m.apart = _extend(polyhedra, m, n[0], n[1], n[2])
+        m.margin = _margin_along(m, a, b, n[0], n[1], n[2])
+    x, y, z = transposed_times(m.R[0], n[0], n[1], n[2])
+    m.axis_of_a[0], m.axis_of_a[1], m.axis_of_a[2] = x, y, z
+    _extend(polyhedra, m, n[0], n[1], n[2])
+    overlap = max(-m.apart, 0.0)
+    m.farthest = m.near + m.rounding[0] + m.rounding[1]
+    m.deepest = overlap + _RIMS * m.rim
+    m.aside = _RIMS * m.rim + (ASIDE + m.turn) * (m.farthest + m.deepest)
+    m.cap = 2.0
+    if dense:
+        m.lean = _LEAST_LEAN + m.turn
+        m.cap = _CAP + m.lean
+    p = polyhedra.vertices[kept.vertex[1]].position
+    m.highest = n[0] * p[0] + n[1] * p[1] + n[2] * p[2]
+    m.margin += overlap + _RIMS * m.rim
+    return False
+
+
+@inner_kernel
+def _margin_along(m, a, b, x: float, y: float, z: float):
+    """Return the distance of the cores along an axis within which they may touch in the step [m].
+
+    Two bounds of the motion along the axis exist: for the points of a, and for the points near b.
+    The smaller bound counts. The points of a solid are in the ball about the middle of its box.
+    """
+    w, v, R, t = m.spin[0], m.drift[0], m.R[0], m.t[0]
+    px, py, pz = w[1] * z - w[2] * y, w[2] * x - w[0] * z, w[0] * y - w[1] * x
+    turning = math.sqrt(px * px + py * py + pz * pz)
+    at_origin = -(x * v[0] + y * v[1] + z * v[2])
+    cx, cy, cz, size_a = _middle(a)
+    cx, cy, cz = matrix_times(R, cx, cy, cz)
+    at_a = at_origin + px * (cx + t[0]) + py * (cy + t[1]) + pz * (cz + t[2])
+    cx, cy, cz, size_b = _middle(b)
+    at_b = at_origin + px * cx + py * cy + pz * cz
+    closing = min(at_a + turning * size_a, at_b + turning * (size_b + m.near))
+    near = min(m.near, m.calm + max(closing, 0.0) * m.time_step)
+    return near + m.rounding[0] + m.rounding[1] + _ROUNDING * (a.ball + b.ball)
+
+
+@inlined_kernel
+def _middle(solid):
+    """Return the middle of a solid's box, and half the diagonal of that [m]."""
+    low, high = solid.lower, solid.upper
+    x, y, z = high[0] - low[0], high[1] - low[1], high[2] - low[2]
+    half = 0.5 * math.sqrt(x * x + y * y + z * z)
+    return 0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]), 0.5 * (low[2] + high[2]), half
+
+
+@inlined_kernel
+def _begin(polyhedra, m, a, b):
+    """Start from the line between the middles of both solids."""
+    kept, R, t = m.separation, m.R[0], m.t[0]
+    kept.known, kept.touches = 1, 0
+    kept.vertex[0] = polyhedra.triangles[a.first_triangle].vertices[0]
+    kept.vertex[1] = polyhedra.triangles[b.first_triangle].vertices[0]
+    x, y, z, _ = _middle(a)
+    x, y, z = matrix_times(R, x, y, z)
+    cx, cy, cz, _ = _middle(b)
+    x, y, z = x - cx + t[0], y - cy + t[1], z - cz + t[2]
+    length = math.sqrt(x * x + y * y + z * z)
+    if length > 0.0:
+        kept.axis[0], kept.axis[1], kept.axis[2] = x / length, y / length, z / length
+    else:
+        kept.axis[0], kept.axis[1], kept.axis[2] = 1.0, 0.0, 0.0
+
+
+@inner_kernel
+def _extend(polyhedra, m, x: float, y: float, z: float):
+    """Write the ends of both solids along an axis of b's frame, and return their distance [m].
+
+    The point of their difference becomes the first point of m.simplex.
+    """
+    kept, R, t = m.separation, m.R[0], m.t[0]
+    ax, ay, az = transposed_times(R, x, y, z)
+    kept.vertex[0] = climb(polyhedra, kept.vertex[0], -ax, -ay, -az)
+    kept.vertex[1] = climb(polyhedra, kept.vertex[1], x, y, z)
+    p = polyhedra.vertices[kept.vertex[0]].position
+    q = polyhedra.vertices[kept.vertex[1]].position
+    px, py, pz = matrix_times(R, p[0], p[1], p[2])
+    px, py, pz = px + t[0], py + t[1], pz + t[2]
+    px, py, pz = px - q[0], py - q[1], pz - q[2]
+    m.simplex[0, 0], m.simplex[0, 1], m.simplex[0, 2] = px, py, pz
+    return x * px + y * py + z * pz
+
+
+@inner_kernel
+def _search(polyhedra, m, a, b):
+    """Look for an axis along which the solids stay apart; keep the best.
+
+    The kept axis, along which they are m.apart, is the start. Returns whether there is one.
+    """
+    kept, W = m.separation, m.simplex
+    x, y, z = W[0, 0], W[0, 1], W[0, 2]
+    squared, count = x * x + y * y + z * z, 1
+    least = m.calm + m.rounding[0] + m.rounding[1]
+    for _ in range(_ROUNDS):
+        if squared <= least * least:  # the solids are no further apart than that
+            break
+        length = math.sqrt(squared)
+        nx, ny, nz = x / length, y / length, z / length
+        for r in range(3):
+            W[3, r] = W[0, r]
+        apart = _extend(polyhedra, m, nx, ny, nz)
+        if apart > m.apart:
+            m.apart, m.margin = apart, _margin_along(m, a, b, nx, ny, nz)
+            kept.axis[0], kept.axis[1], kept.axis[2] = nx, ny, nz
+            if apart > m.margin:
+                return True
+        # `_extend` put the new point first: move the new point last, and restore the first point
+        wx, wy, wz = W[0, 0], W[0, 1], W[0, 2]
+        for r in range(3):
+            W[0, r] = W[3, r]
+        if length - apart <= 1e-9 * length:
+            break
+        W[count, 0], W[count, 1], W[count, 2] = wx, wy, wz
+        w0, w1, w2, w3, nearer = nearest_weights(W, count + 1)
+        if not nearer < squared * (1.0 - 1e-12):
+            break
+        squared, held = nearer, 0
+        x = y = z = 0.0
+        for k in range(count + 1):
+            weight = w0 if k == 0 else (w1 if k == 1 else (w2 if k == 2 else w3))
+            if weight > 0.0:
+                for r in range(3):
+                    W[held, r] = W[k, r]
+                x, y, z = x + weight * W[k, 0], y + weight * W[k, 1], z + weight * W[k, 2]
+                held += 1
+        count = held
+        if count > 3:
+            break
+    return False
+
+
+@inlined_kernel
+def turns_away(node, x: float, y: float, z: float, cap: float):
+    """Return whether no normal in a node is within a chord of `cap` of a direction."""
+    least, most = node.least_normal, node.most_normal
+    return (
+        x < least[0] - cap or x > most[0] + cap
+        or y < least[1] - cap or y > most[1] + cap
+        or z < least[2] - cap or z > most[2] + cap
+    )  # fmt: skip
+
+
+@inner_kernel
+def near_along_axis(m, node_a, node_b):
+    """Return whether the surfaces in two nodes are near along the axis, and face each other."""
+    n, t, of_a = m.separation.axis, m.t[0], m.axis_of_a
+    x, y, z = of_a[0], of_a[1], of_a[2]
+    if turns_away(node_a, -x, -y, -z, m.cap) or turns_away(node_b, n[0], n[1], n[2], m.cap):
+        return False
+    c, h, d, g = node_a.skin_center, node_a.skin_half, node_b.skin_center, node_b.skin_half
+    low = x * c[0] + y * c[1] + z * c[2] - abs(x) * h[0] - abs(y) * h[1] - abs(z) * h[2]
+    low += n[0] * t[0] + n[1] * t[1] + n[2] * t[2]
+    high = n[0] * d[0] + n[1] * d[1] + n[2] * d[2]
+    high += abs(n[0]) * g[0] + abs(n[1]) * g[1] + abs(n[2]) * g[2]
+    if low > m.highest + m.margin or high < m.highest + m.apart - m.margin:
+        return False
+    return low - high <= m.farthest + m.deepest
+
+
+@inner_kernel
+def may_lie_over(m, side: int, node, own):
+    """Return whether points of the surface in `own` may lie over the other surface in `node`.
+
+    A point lies over a surface along a normal of the surface, at most m.farthest outside and
+    m.deepest inside.
+    """
+    R, t, c, h = m.R[side], m.t[side], own.skin_center, own.skin_half
+    for i in range(3):
+        least, most = node.least_normal[i], node.most_normal[i]
+        up = max(max(m.farthest * most, -m.deepest * least), 0.0) + m.aside
+        down = min(min(m.farthest * least, -m.deepest * most), 0.0) - m.aside
+        reach, away = node.skin_half[i], t[i] - node.skin_center[i]
+        for j in range(3):
+            reach += abs(R[i, j]) * h[j]
+            away += R[i, j] * c[j]
+        if away > reach + up or away < down - reach:
+            return False
+    return True
+
+
+@inner_kernel
+def may_face(m, node_a, node_b, slack: float):
+    """Return whether a normal of b is opposite to a normal of a, within `slack` [rad]."""
+    R = m.R[0]
+    for i in range(3):
+        middle, reach = 0.0, slack
+        for j in range(3):
+            least, most = node_a.least_normal[j], node_a.most_normal[j]
+            middle -= R[i, j] * 0.5 * (least + most)
+            reach += abs(R[i, j]) * 0.5 * (most - least)
+        if middle - reach > node_b.most_normal[i] or middle + reach < node_b.least_normal[i]:
+            return False
+    return True
+
+
+@inner_kernel
+def remember_normal(m, candidates):
+    """Keep the normal of two convex solids' deepest contact as their axis."""
+    kept = m.separation
+    if not kept.known:
+        return
+    deepest, least = -1, math.inf
+    for k in range(m.count):
+        if candidates[k].how >= 0 and candidates[k].gap < least:
+            deepest, least = k, candidates[k].gap
+    kept.touches = 1 if deepest >= 0 else 0
+    if deepest >= 0:
+        n = candidates[deepest].normal
+        x, y, z = transposed_times(m.world_R[0], n[0], n[1], n[2])
+        kept.axis[0], kept.axis[1], kept.axis[2] = x, y, z

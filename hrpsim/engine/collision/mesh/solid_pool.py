@@ -1,0 +1,61 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A pool of solids with spare room, so adding a shape does not copy all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from hrpsim.engine.collision.mesh.collision_proxies import proxy, solid_key
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra, shift
+from hrpsim.model.shapes.geometry import Geometry
+
+
+class SolidPool:
+    """The solids of a world's shapes.
+
+    Args:
+        polyhedra: the solids that there are.
+        geometries: of the shapes.
+        solids: the solid of each, -1 for none.
+    """
+
+    def __init__(self, polyhedra: Polyhedra, geometries: Iterable[Geometry], solids: np.ndarray):
+        self.polyhedra = polyhedra
+        self._used = {name: len(array) for name, array in polyhedra._asdict().items()}
+        self._numbers = {
+            solid_key(geometry): solid
+            for geometry, solid in zip(geometries, solids.tolist(), strict=True)
+            if solid >= 0
+        }
+
+    @property
+    def count(self) -> int:
+        """Number of solids."""
+        return self._used["solids"]
+
+    def number_of(self, geometry: Geometry) -> int:
+        """Return the number of a shape's solid, made if necessary, or -1 if no solid is needed."""
+        key = solid_key(geometry)
+        if key is None:
+            return -1
+        if key not in self._numbers:
+            self._numbers[key] = self.count
+            self._append(proxy(geometry))
+        return self._numbers[key]
+
+    def _append(self, part: Polyhedra) -> None:
+        first, arrays = dict(self._used), {}
+        for name, more in part._asdict().items():
+            pool, begin = getattr(self.polyhedra, name), first[name]
+            self._used[name] = end = begin + len(more)
+            if end > len(pool):
+                larger = np.zeros(2 * end, dtype=pool.dtype)
+                larger[:begin] = pool[:begin]
+                self.polyhedra, pool = self.polyhedra._replace(**{name: larger}), larger
+            pool[begin:end] = more
+            arrays[name] = pool[begin:end]
+        shift(Polyhedra(**arrays), first)

@@ -1,0 +1,307 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Queries of the trees of polyhedra: rays, distances from the surface, two trees at once."""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+
+STACK_DEPTH = 128
+
+# A hit nearer than this part of the triangle's own size is the start of the ray.
+_AT_THE_START = 1e-9
+# Rays through an edge hit one of its triangles: this part of the triangle is added around it.
+_AROUND = 1e-9
+
+
+@inner_kernel
+def _reaches_box(node, x, y, z, dx, dy, dz):
+    """Return whether the ray from x along d meets the box of a node."""
+    enter, leave = 0.0, math.inf
+    for axis in range(3):
+        if axis == 0:
+            away, rate = node.center[0] - x, dx
+        elif axis == 1:
+            away, rate = node.center[1] - y, dy
+        else:
+            away, rate = node.center[2] - z, dz
+        half = node.half[axis] * (1.0 + 1e-9) + 1e-15
+        if abs(rate) < 1e-300:
+            if abs(away) > half:
+                return False
+            continue
+        first, second = (away - half) / rate, (away + half) / rate
+        enter, leave = max(enter, min(first, second)), min(leave, max(first, second))
+    return enter <= leave
+
+
+@inner_kernel
+def _hit(polyhedra, triangle, x, y, z, dx, dy, dz):
+    """Return the distance at which a unit ray meets a triangle [m], or -1 (Moeller-Trumbore)."""
+    corners = polyhedra.triangles[triangle].vertices
+    a = polyhedra.vertices[corners[0]].position
+    b = polyhedra.vertices[corners[1]].position
+    c = polyhedra.vertices[corners[2]].position
+    ux, uy, uz = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    vx, vy, vz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    px, py, pz = dy * vz - dz * vy, dz * vx - dx * vz, dx * vy - dy * vx
+    volume = ux * px + uy * py + uz * pz
+    if volume == 0.0:
+        return -1.0
+    sx, sy, sz = x - a[0], y - a[1], z - a[2]
+    weight = (sx * px + sy * py + sz * pz) / volume
+    if weight < -_AROUND or weight > 1.0 + _AROUND:
+        return -1.0
+    qx, qy, qz = sy * uz - sz * uy, sz * ux - sx * uz, sx * uy - sy * ux
+    other = (dx * qx + dy * qy + dz * qz) / volume
+    if other < -_AROUND or weight + other > 1.0 + _AROUND:
+        return -1.0
+    along = (vx * qx + vy * qy + vz * qz) / volume
+    return along if along > _AT_THE_START * (abs(ux) + abs(uy) + abs(uz)) else -1.0
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def first_hit(polyhedra, solid, x, y, z, dx, dy, dz, stack):
+    """Return (distance to the first hit, whether from inside) of a ray in the frame of a solid.
+
+    Without a hit the distance is infinite. `stack` (STACK_DEPTH,) is work.
+    """
+    nearest, leaves = math.inf, False
+    stack[0] = polyhedra.solids[solid].root
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = polyhedra.nodes[stack[waiting]]
+        if not _reaches_box(node, x, y, z, dx, dy, dz):
+            continue
+        if node.child >= 0:
+            stack[waiting], stack[waiting + 1] = node.child, node.child + 1
+            waiting += 2
+            continue
+        along = _hit(polyhedra, node.triangle, x, y, z, dx, dy, dz)
+        if along >= 0.0 and along < nearest:
+            n = polyhedra.triangles[node.triangle].normal
+            nearest, leaves = along, n[0] * dx + n[1] * dy + n[2] * dz > 0.0
+    return nearest, leaves
+
+
+@kernel
+def measure_thickness(polyhedra, stack, thickness_out):
+    """Write the thickness of the only solid beneath each triangle [m]; infinite if unbounded.
+
+    The thickness is the least along four rays inward.
+
+    Args:
+        polyhedra: pool of solids.
+        stack: work (STACK_DEPTH,).
+        thickness_out: (triangles,) [m].
+    """
+    solid = np.int64(0)
+    for k in range(polyhedra.triangles.shape[0]):
+        triangle = polyhedra.triangles[k]
+        n = triangle.normal
+        a = polyhedra.vertices[triangle.vertices[0]].position
+        b = polyhedra.vertices[triangle.vertices[1]].position
+        c = polyhedra.vertices[triangle.vertices[2]].position
+        least = math.inf
+        for way in range(4):
+            # From the middle, and from halfway to each corner.
+            wa = 2.0 / 3.0 if way == 1 else (1.0 / 3.0 if way == 0 else 1.0 / 6.0)
+            wb = 2.0 / 3.0 if way == 2 else (1.0 / 3.0 if way == 0 else 1.0 / 6.0)
+            wc = 1.0 - wa - wb
+            nearest, _ = first_hit(
+                polyhedra, solid,
+                wa * a[0] + wb * b[0] + wc * c[0],
+                wa * a[1] + wb * b[1] + wc * c[1],
+                wa * a[2] + wb * b[2] + wc * c[2],
+                -n[0], -n[1], -n[2], stack,
+            )  # fmt: skip
+            least = min(least, nearest)
+        thickness_out[k] = least
+
+
+def new_stack() -> np.ndarray:
+    """Return work space for a walk through one tree (STACK_DEPTH,)."""
+    return np.zeros(STACK_DEPTH, dtype=np.int64)
+
+
+@inner_kernel
+def climb(polyhedra, vertex: int, x: float, y: float, z: float):
+    """Return the vertex of a convex solid farthest along a direction.
+
+    The search climbs along edges from `vertex`.
+    """
+    p = polyhedra.vertices[vertex].position
+    best = x * p[0] + y * p[1] + z * p[2]
+    while True:
+        here, better = polyhedra.vertices[vertex], vertex
+        for s in range(here.first_spoke, here.last_spoke):
+            to = polyhedra.spokes[s].to
+            q = polyhedra.vertices[to].position
+            along = x * q[0] + y * q[1] + z * q[2]
+            if along > best:
+                better, best = to, along
+        if better == vertex:
+            return vertex
+        vertex = better
+
+
+@inner_kernel
+def farthest_vertex(polyhedra, solid, x, y, z, stack):
+    """Return the vertex of a solid that is farthest along (x, y, z), a direction in its frame.
+
+    `stack` (STACK_DEPTH,) is work.
+    """
+    here = polyhedra.solids[solid]
+    if here.is_convex:
+        return climb(polyhedra, polyhedra.triangles[here.first_triangle].vertices[0], x, y, z)
+    stack[0] = here.root
+    waiting = 1
+    farthest, best = here.first_vertex, -math.inf
+    while waiting > 0:
+        waiting -= 1
+        node = polyhedra.nodes[stack[waiting]]
+        if not _reach_of_box(node, x, y, z) > best:
+            continue
+        if node.child < 0:
+            for k in range(3):
+                vertex = polyhedra.triangles[node.triangle].vertices[k]
+                p = polyhedra.vertices[vertex].position
+                along = x * p[0] + y * p[1] + z * p[2]
+                if along > best:
+                    farthest, best = vertex, along
+            continue
+        near, far = node.child, node.child + 1
+        nodes = polyhedra.nodes
+        if _reach_of_box(nodes[near], x, y, z) > _reach_of_box(nodes[far], x, y, z):
+            near, far = far, near
+        stack[waiting], stack[waiting + 1] = near, far
+        waiting += 2
+    return farthest
+
+
+@inner_kernel
+def farthest_point(polyhedra, solid, x, y, z, stack):
+    """Return the point of a solid's core that is farthest along a direction [m].
+
+    Point and direction are in the solid's frame.
+
+    solid: number of the solid.
+    x, y, z: direction.
+    stack: work (STACK_DEPTH,).
+    """
+    radius = polyhedra.solids[solid].cylinder_radius
+    if radius > 0.0:
+        across = math.sqrt(x * x + y * y)
+        reach = radius / across if across > 0.0 else 0.0
+        return reach * x, reach * y, math.copysign(polyhedra.solids[solid].cylinder_half, z)
+    p = polyhedra.vertices[farthest_vertex(polyhedra, solid, x, y, z, stack)].position
+    return p[0], p[1], p[2]
+
+
+@inlined_kernel
+def _reach_of_box(node, x, y, z):
+    """Return the extent of a node's skin along (x, y, z)."""
+    c, h = node.skin_center, node.skin_half
+    middle = x * c[0] + y * c[1] + z * c[2]
+    return middle + abs(x) * h[0] + abs(y) * h[1] + abs(z) * h[2]
+
+
+@inner_kernel
+def boxes_apart(m, node_a, node_b):
+    """Return a lower bound of the distance of two nodes' boxes [m].
+
+    The gap is taken along each of the six axes of both boxes. Along the axes of one box, the gap is
+    measured to a box that holds the other box. The box of node a is in the frame of b.
+    """
+    a, half_a, b, half_b = node_a.center, node_a.half, node_b.center, node_b.half
+    along_a = _squared_gap(a, half_a, b, half_b, m.R[1], m.t[1])
+    return math.sqrt(max(along_a, _squared_gap(b, half_b, a, half_a, m.R[0], m.t[0])))
+
+
+@inner_kernel
+def skins_apart(m, node_a, node_b):
+    """Return a lower bound of the distance of two nodes' surfaces, as `boxes_apart` [m]."""
+    a, half_a = node_a.skin_center, node_a.skin_half
+    b, half_b = node_b.skin_center, node_b.skin_half
+    along_a = _squared_gap(a, half_a, b, half_b, m.R[1], m.t[1])
+    return math.sqrt(max(along_a, _squared_gap(b, half_b, a, half_a, m.R[0], m.t[0])))
+
+
+@inlined_kernel
+def _squared_gap(center, half, other_center, other_half, R, t):
+    """Return the squared distance of a box and that which holds another, moved by R and t."""
+    squared = 0.0
+    for i in range(3):
+        reach, away = half[i], t[i] - center[i]
+        for j in range(3):
+            reach += abs(R[i, j]) * other_half[j]
+            away += R[i, j] * other_center[j]
+        gap = max(abs(away) - reach, 0.0)
+        squared += gap * gap
+    return squared
+
+
+@inner_kernel
+def split_first(box_a, box_b):
+    """Return whether to descend the tree of a, not b: the tree with the larger inner box."""
+    if box_a.child < 0 or box_b.child < 0:
+        return box_b.child < 0
+    size_a = box_a.half[0] + box_a.half[1] + box_a.half[2]
+    return size_a >= box_b.half[0] + box_b.half[1] + box_b.half[2]
+
+
+@inner_kernel
+def squared_to_triangle(polyhedra, triangle, x, y, z):
+    """Return the squared distance of a point from a triangle [m^2]."""
+    face = polyhedra.triangles[triangle]
+    n, corner = face.normal, polyhedra.vertices[face.vertices[0]].position
+    height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
+    is_outside = False
+    least = height * height
+    for k in range(3):
+        corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
+        dx, dy, dz = x - corner[0], y - corner[1], z - corner[2]
+        if dx * out[0] + dy * out[1] + dz * out[2] <= 0.0:
+            continue
+        edge = polyhedra.edges[face.edges[k]]
+        s, d = edge.start, edge.direction
+        dx, dy, dz = x - s[0], y - s[1], z - s[2]
+        along = min(max(dx * d[0] + dy * d[1] + dz * d[2], 0.0), edge.length)
+        dx, dy, dz = dx - along * d[0], dy - along * d[1], dz - along * d[2]
+        squared = dx * dx + dy * dy + dz * dz
+        least = min(least, squared) if is_outside else squared
+        is_outside = True
+    return least
+
+
+@inner_kernel
+def is_near_surface(polyhedra, solid, x, y, z, distance, stack):
+    """Return whether a point is nearer to a solid's surface than a distance.
+
+    solid: number of the solid.
+    x, y, z: the point, in the solid's frame [m].
+    distance: [m].
+    stack: work (STACK_DEPTH,).
+    """
+    stack[0] = polyhedra.solids[solid].root
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = polyhedra.nodes[stack[waiting]]
+        c, h = node.center, node.half
+        if (
+            abs(x - c[0]) > h[0] + distance
+            or abs(y - c[1]) > h[1] + distance
+            or abs(z - c[2]) > h[2] + distance
+        ):
+            continue
+        if node.child >= 0:
+            stack[waiting], stack[waiting + 1] = node.child, node.child + 1
+            waiting += 2
+        elif squared_to_triangle(polyhedra, node.triangle, x, y, z) < distance * distance:
+            return True
+    return False

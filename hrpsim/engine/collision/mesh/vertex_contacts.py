@@ -1,0 +1,289 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts of a vertex with the features of a triangle of the other solid."""
+
+import math
+
+from hrpsim.engine.collision.mesh.polyhedra import CONVEX, FLAT
+from hrpsim.engine.collision.mesh.solid_pair import (
+    A_FACE,
+    A_VERTEX,
+    AN_EDGE,
+    EDGE_VERTEX,
+    FACE_VERTEX,
+    NO_TRIANGLE,
+    VERTEX_EDGE,
+    VERTEX_FACE,
+    VERTEX_VERTEX,
+    add_candidate,
+    closes,
+    feature_code,
+    is_inside,
+    point_in_other,
+    velocity_at,
+)
+from hrpsim.engine.collision.mesh.tree_queries import is_near_surface
+from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.spatial.vector import transposed_times
+
+# Rounding of directions at the boundary of a normal cone [rad].
+CONE_TOLERANCE = 1e-9
+# Distance across a flat edge within which a vertex still belongs to the triangle, per height over
+# it: faces that continue each other may spread by twice this angle.
+SPREAD = 2e-3
+# Points nearer than this have no direction from one to the other [m].
+COINCIDENT = 1e-12
+
+
+@inner_kernel
+def vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, lean):
+    """Return whether the own surface falls away from a vertex along -n, up to a sine of `lean`."""
+    x, y, z = transposed_times(m.R[side], nx, ny, nz)
+    for s in range(polyhedra.vertices[vertex].first_spoke, polyhedra.vertices[vertex].last_spoke):
+        d = polyhedra.spokes[s].direction
+        if x * d[0] + y * d[1] + z * d[2] < -lean:
+            return False
+    return True
+
+
+@inner_kernel
+def _over_triangle(polyhedra, face, x, y, z, height, rim, calm):
+    """Return whether a point belongs to a triangle, and the edge past which it does (-1: none).
+
+    A face continues beneath its neighbour at a concave edge, because a vertex slightly inside of
+    both faces keeps both.
+    """
+    across = NO_TRIANGLE
+    for k in range(3):
+        corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
+        dx, dy, dz = x - corner[0], y - corner[1], z - corner[2]
+        past = dx * out[0] + dy * out[1] + dz * out[2]
+        if past <= rim:
+            continue
+        if face.bend[k] == CONVEX:
+            return False, across
+        if face.bend[k] == FLAT:
+            if past > rim + SPREAD * abs(height):
+                return False, across
+        else:
+            n = face.beyond[k]
+            inside = -(dx * n[0] + dy * n[1] + dz * n[2])
+            if past > rim + 2.0 * inside or inside > calm:
+                return False, across
+            across = k
+    return True, across
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _comes_down_on(polyhedra, face, x, y, z, dx, dy, dz, rim):
+    """Return whether a point moved by d is not far past a convex edge of a triangle."""
+    slack = rim + 0.1 * math.sqrt(dx * dx + dy * dy + dz * dz)
+    for k in range(3):
+        if face.bend[k] == CONVEX:
+            corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
+            past = (
+                (x + dx - corner[0]) * out[0]
+                + (y + dy - corner[1]) * out[1]
+                + (z + dz - corner[2]) * out[2]
+            )
+            if past > slack:
+                return False
+    return True
+
+
+@inner_kernel
+def _share_inward(polyhedra, face, cx, cy, cz, rim):
+    """Return the part of the way to a triangle's middle c that ends three rims inside its edges."""
+    least = math.inf
+    for k in range(3):
+        corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
+        within = (corner[0] - cx) * out[0] + (corner[1] - cy) * out[1] + (corner[2] - cz) * out[2]
+        least = min(least, within)
+    return min(3.0 * rim / least, 1.0)
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _has_come_in(polyhedra, m, side, face, across, x, y, z, height):
+    """Return whether a point behind a face is inside the solid, and through this face if deep.
+
+    The ray outward starts a little inward of the rim, with which the point may be flush.
+    """
+    if across >= 0:
+        w = face.beyond[across]
+        return is_inside(polyhedra, m, side, x, y, z, w[0], w[1], w[2], 0.0)
+    cx = cy = cz = 0.0
+    for k in range(3):
+        p = polyhedra.vertices[face.vertices[k]].position
+        cx, cy, cz = cx + p[0] / 3.0, cy + p[1] / 3.0, cz + p[2] / 3.0
+    share = _share_inward(polyhedra, face, cx, cy, cz, m.rim)
+    n = face.normal
+    ix = x + share * (cx + height * n[0] - x)
+    iy = y + share * (cy + height * n[1] - y)
+    iz = z + share * (cz + height * n[2] - z)
+    if not is_inside(polyhedra, m, side, ix, iy, iz, n[0], n[1], n[2], -0.99 * height):
+        return False
+    if height > -m.near - m.calm:
+        return True
+    other = m.solid[1 - side]
+    return not is_near_surface(polyhedra, other, x, y, z, -0.5 * height, m.stack)
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle):
+    """Add the contact of the own vertex at x with the face of a triangle, if there is a contact."""
+    n = polyhedra.triangles[triangle].normal
+    belongs, across, height = over_face(polyhedra, m, side, x, y, z, triangle)
+    if belongs and vertex_supports(polyhedra, m, side, vertex, n[0], n[1], n[2], m.lean):
+        touch_face(polyhedra, m, candidates, side, code, x, y, z, triangle, across, height)
+
+
+@inner_kernel
+def over_face(polyhedra, m, side, x, y, z, triangle):
+    """Return whether the own point x belongs to the face of a triangle and is near enough.
+
+    Also returns the edge past which the point belongs to the face (-1: none), and the point's
+    height over the face [m].
+    """
+    face = polyhedra.triangles[triangle]
+    n = face.normal
+    corner = polyhedra.vertices[face.vertices[0]].position
+    height = (x - corner[0]) * n[0] + (y - corner[1]) * n[1] + (z - corner[2]) * n[2]
+    if height - m.rounding[side] > m.near or height < -face.depth:
+        return False, NO_TRIANGLE, height
+    belongs, across = _over_triangle(polyhedra, face, x, y, z, height, m.rim, m.calm)
+    return belongs, across, height
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def touch_face(polyhedra, m, candidates, side, code, x, y, z, triangle, across, height):
+    """Add the contact of the own point x with a face to which it belongs (`over_face`), if any."""
+    face = polyhedra.triangles[triangle]
+    n = face.normal
+    gap = height - m.rounding[side]
+    if (across >= 0 or height < -m.rim) and not _has_come_in(
+        polyhedra, m, side, face, across, x, y, z, height
+    ):
+        return
+    if gap > m.calm:
+        dx, dy, dz = velocity_at(m, side, x, y, z)
+        approach = -(dx * n[0] + dy * n[1] + dz * n[2])
+        if not closes(m, gap, approach):
+            return
+        time = gap / approach
+        if not _comes_down_on(polyhedra, face, x, y, z, time * dx, time * dy, time * dz, m.rim):
+            return
+    add_candidate(
+        m, candidates, side, VERTEX_FACE if side == 0 else FACE_VERTEX, code,
+        feature_code(A_FACE, face.facet), triangle, x, y, z, n[0], n[1], n[2], height,
+    )  # fmt: skip
+
+
+@inner_kernel
+def _passes_wedge(edge, x, y, z, dx, dy, dz, rounding):
+    """Return whether a point that moves by d comes behind both faces of a convex edge at once."""
+    begin, end = 0.0, 1.0
+    for k in range(2):
+        n, s = edge.normals[k], edge.start
+        height = (x - s[0]) * n[0] + (y - s[1]) * n[1] + (z - s[2]) * n[2] - rounding
+        rate = dx * n[0] + dy * n[1] + dz * n[2]
+        if height > 0.0:
+            if rate >= 0.0:
+                return False
+            begin = max(begin, -height / rate)
+        elif rate > 0.0:
+            end = min(end, -height / rate)
+    return begin <= end
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
+    """Return whether the own point x, at `gap` along n, comes behind an edge within the step."""
+    dx, dy, dz = velocity_at(m, side, x, y, z)
+    if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):
+        return False
+    time, rounding = m.time_step, m.rounding[0] + m.rounding[1]
+    return _passes_wedge(edge, x, y, z, time * dx, time * dy, time * dz, rounding + m.calm)
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def touch_edge(polyhedra, m, candidates, side, vertex, code, x, y, z, edge, edge_code):
+    """Add the contact of the own vertex at x, outside, with a convex edge if it is nearest."""
+    s, d = edge.start, edge.direction
+    dx, dy, dz = x - s[0], y - s[1], z - s[2]
+    along = dx * d[0] + dy * d[1] + dz * d[2]
+    if along <= 0.0 or along >= edge.length:
+        return
+    dx, dy, dz = dx - along * d[0], dy - along * d[1], dz - along * d[2]
+    distance = math.sqrt(dx * dx + dy * dy + dz * dz)
+    gap = distance - m.rounding[0] - m.rounding[1]
+    if gap > m.near or distance < COINCIDENT:
+        return
+    nx, ny, nz = dx / distance, dy / distance, dz / distance
+    for k in range(2):
+        inward = edge.inward[k]
+        if nx * inward[0] + ny * inward[1] + nz * inward[2] > CONE_TOLERANCE:
+            return
+    if not vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, CONE_TOLERANCE):
+        return
+    if gap > m.calm and not comes_behind_edge(m, side, edge, x, y, z, nx, ny, nz, gap):
+        return
+    add_candidate(
+        m, candidates, side, VERTEX_EDGE if side == 0 else EDGE_VERTEX, code, edge_code,
+        NO_TRIANGLE, x, y, z, nx, ny, nz, distance,
+    )  # fmt: skip
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, number):
+    """Add the contact of the own vertex at x, outside, with a vertex if it is nearest."""
+    other = polyhedra.vertices[number]
+    nx, ny, nz = x - other.position[0], y - other.position[1], z - other.position[2]
+    distance = math.sqrt(nx * nx + ny * ny + nz * nz)
+    gap = distance - m.rounding[0] - m.rounding[1]
+    if gap > m.near or distance < COINCIDENT:
+        return
+    nx, ny, nz = nx / distance, ny / distance, nz / distance
+    for s in range(other.first_spoke, other.last_spoke):
+        d = polyhedra.spokes[s].direction
+        if nx * d[0] + ny * d[1] + nz * d[2] > CONE_TOLERANCE:
+            return
+    if not vertex_supports(polyhedra, m, side, vertex, nx, ny, nz, CONE_TOLERANCE):
+        return
+    if gap > m.calm:
+        dx, dy, dz = velocity_at(m, side, x, y, z)
+        if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):
+            return
+        for s in range(other.first_spoke, other.last_spoke):
+            n = polyhedra.spokes[s].normals[0]
+            height = distance * (nx * n[0] + ny * n[1] + nz * n[2])
+            fall = -m.time_step * (dx * n[0] + dy * n[1] + dz * n[2])
+            if height - m.rounding[0] - m.rounding[1] - m.calm > max(fall, 0.0):
+                return
+    first = polyhedra.solids[m.solid[1 - side]].first_vertex
+    add_candidate(
+        m, candidates, side, VERTEX_VERTEX, code, feature_code(A_VERTEX, number - first),
+        NO_TRIANGLE, x, y, z, nx, ny, nz, distance,
+    )  # fmt: skip
+
+
+@inner_kernel
+def meet_with_vertex(polyhedra, m, candidates, side, vertex, triangle):
+    """Add the contacts of an own vertex with the face and the features of another's triangle.
+
+    Two vertices are met on side 0 only.
+    """
+    x, y, z = point_in_other(m, side, polyhedra.vertices[vertex].position)
+    code = feature_code(A_VERTEX, vertex - polyhedra.solids[m.solid[side]].first_vertex)
+    face = polyhedra.triangles[triangle]
+    if face.is_face:
+        meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle)
+    for k in range(3):
+        if face.owned & (8 << k):
+            edge, first = face.edges[k], polyhedra.solids[m.solid[1 - side]].first_edge
+            touch_edge(
+                polyhedra, m, candidates, side, vertex, code, x, y, z, polyhedra.edges[edge],
+                feature_code(AN_EDGE, edge - first),
+            )  # fmt: skip
+        if side == 0 and face.owned & (1 << k):
+            meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, face.vertices[k])

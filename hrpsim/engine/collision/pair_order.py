@@ -1,0 +1,81 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The order of two shapes when their contacts are found: a matter of geometry alone.
+
+A choice of contacts treats the two shapes differently: one bears the patch, the other gives the
+axes. The order in which bodies were added must not decide the roles. The shape of the higher kind
+comes first. Of two shapes of one kind the larger shape comes first. Two equal shapes see each other
+from their own frames: the axis along which their views differ most decides. Contacts are turned
+back afterwards.
+"""
+
+from hrpsim.engine.collision.mesh.solid_pair import SOLID_CODES
+from hrpsim.engine.collision.primitives.contact_row import FEATURES
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.spatial.vector import transposed_times
+from hrpsim.model.shapes.geometry import MESH, SPHERE
+
+# Equal shapes that see each other alike to this part of their size are in a symmetric pose [1].
+_ALIKE = 1e-9
+
+
+@inlined_kernel
+def is_turned(a, b, work):
+    """Return whether shape b comes before shape a, both placed in the MANIFOLD record `work`.
+
+    Different primitives, planes and spheres have an order of their own.
+    """
+    if a.kind != b.kind:
+        return b.kind == MESH
+    if a.kind <= SPHERE:
+        return False
+    if a.radius != b.radius:
+        return a.radius < b.radius
+    if a.thickness != b.thickness:
+        return a.thickness < b.thickness
+    for r in range(3):
+        if a.size[r] != b.size[r]:
+            return a.size[r] < b.size[r]
+    return _sees_less(work, _ALIKE * a.radius)
+
+
+@inner_kernel
+def _sees_less(work, alike):
+    """Return whether the second of two equal shapes comes first by their poses."""
+    p, q = work.p_a, work.p_b
+    x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+    u0, u1, u2 = transposed_times(work.R_a, x, y, z)
+    w0, w1, w2 = transposed_times(work.R_b, -x, -y, -z)
+    d0, d1, d2 = u0 - w0, u1 - w1, u2 - w2
+    if max(abs(d0), abs(d1), abs(d2)) <= alike:  # a half turn exchanges them: any will do
+        d0, d1, d2 = x, y, z
+    if abs(d0) >= abs(d1) and abs(d0) >= abs(d2):
+        return d0 < 0.0
+    return d1 < 0.0 if abs(d1) >= abs(d2) else d2 < 0.0
+
+
+@inner_kernel
+def turn_pair(work):
+    """Exchange the two shapes in a MANIFOLD record."""
+    work.shape_a, work.shape_b = work.shape_b, work.shape_a
+    for i in range(3):
+        work.p_a[i], work.p_b[i] = work.p_b[i], work.p_a[i]
+        for j in range(3):
+            work.R_a[i, j], work.R_b[i, j] = work.R_b[i, j], work.R_a[i, j]
+
+
+@inner_kernel
+def turn_contacts(with_mesh, count, work):
+    """Turn `count` contacts that were found with b first, in a MANIFOLD record."""
+    codes = SOLID_CODES if with_mesh else FEATURES
+    for k in range(count):
+        work.feature[k] = turned_feature(work.feature[k], codes)
+        for r in range(3):
+            work.normal[k, r] = -work.normal[k, r]
+
+
+@inlined_kernel
+def turned_feature(feature, codes):
+    """Return the feature code of a contact for the other order of its two shapes."""
+    return (feature % codes) * codes + feature // codes

@@ -1,0 +1,146 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""One row of a contact manifold, and codes for the features of the shapes that touch.
+
+Points are projected obliquely, along the contact normal, onto a box face or a cylinder cap. The
+bearing shape has centre p and axes R. Its plane lies at distance `half` from the centre, across the
+axis `axis`, on the side given by the sign of `cosine` = n . axis. The unit vector n points from the
+bearing shape to the other shape. A point that is projected along n travels its gap along n. Plane
+coordinates (X, Y) [m] run along the next two axes from the middle of the plane. Positions are
+relative to p.
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inner_kernel
+
+MAX_POINTS = 8
+MAX_MESH_POINTS = 32
+
+# Constants passed to kernels are numpy integers: numba compiles a function once more for
+# every plain integer constant it is called with.
+NO_POINTS = np.int64(0)
+
+# A feature is a number below FEATURES on each shape; the identity of a contact is the pair of them.
+# Boxes: vertices 0..7 (bit k set: positive side of axis k), edges 8..19, any face SURFACE.
+# Capsules, generatrices of cylinders: ends END + 0 (negative z), END + 1, between them SURFACE.
+# Cylinders: fixed points of the rim 0..3 (negative z cap) and 4..7, rim crossings CROSSING + 0..3.
+FEATURES = np.int64(64)
+BOX_EDGE = np.int64(8)
+END = np.int64(20)
+CROSSING = np.int64(22)
+SURFACE = np.int64(62)
+NEAREST = np.int64(63)
+# A point that misses a face or a cap by less than this part of its half width still counts, and is
+# moved onto it: aligned shapes then keep their corners as features while they jitter.
+RIM_TOLERANCE = 1e-4
+Z_AXIS = np.int64(2)
+# Squared sine below which segments count as parallel.
+_PARALLEL = 1e-20
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def write_contact(k, x, y, z, nx, ny, nz, gap, code_a, code_b, out):
+    """Write contact `k` (point [m], unit normal from b to a, gap [m], features); return k + 1."""
+    out.point[k, 0] = x
+    out.point[k, 1] = y
+    out.point[k, 2] = z
+    out.normal[k, 0] = nx
+    out.normal[k, 1] = ny
+    out.normal[k, 2] = nz
+    out.gap[k] = gap
+    out.feature[k] = code_a * FEATURES + code_b
+    return k + 1
+
+
+@inner_kernel
+def clamp(value, half):
+    """Return the value within -half..half that is nearest to `value`."""
+    return min(max(value, -half), half)
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def project_direction(x, y, z, axis, cosine, R, nx, ny, nz):
+    """Return (X, Y, gap) that a displacement x, y, z adds to a projected point."""
+    gap = (x * R[0, axis] + y * R[1, axis] + z * R[2, axis]) / cosine
+    x, y, z = x - gap * nx, y - gap * ny, z - gap * nz
+    u = (axis + 1) % 3
+    v = (axis + 2) % 3
+    return (x * R[0, u] + y * R[1, u] + z * R[2, u], x * R[0, v] + y * R[1, v] + z * R[2, v], gap)
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def project_point(x, y, z, axis, cosine, half, R, nx, ny, nz):
+    """Return plane coordinates X, Y and the gap along n of the point x, y, z."""
+    height = half if cosine > 0.0 else -half
+    return project_direction(
+        x - height * R[0, axis], y - height * R[1, axis], z - height * R[2, axis],
+        axis, cosine, R, nx, ny, nz,
+    )  # fmt: skip
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def write_over_plane(
+    k, X, Y, gap, code_other, code_bearing, axis, cosine, half, R, p, sign, nx, ny, nz, margin, out,
+):  # fmt: skip
+    """Write the contact over plane point X, Y if its gap is within margin, and return the count.
+
+    `sign` is +1 if the bearing shape is b, -1 if the bearing shape is a.
+    """
+    if gap > margin or k >= MAX_POINTS:
+        return k
+    u = (axis + 1) % 3
+    v = (axis + 2) % 3
+    height = half if cosine > 0.0 else -half
+    rise = 0.5 * gap
+    if sign < 0.0:
+        code_other, code_bearing = code_bearing, code_other
+    return write_contact(
+        k,
+        p[0] + (R[0, axis] * height + R[0, u] * X + R[0, v] * Y + rise * nx),
+        p[1] + (R[1, axis] * height + R[1, u] * X + R[1, v] * Y + rise * ny),
+        p[2] + (R[2, axis] * height + R[2, u] * X + R[2, v] * Y + rise * nz),
+        sign * nx, sign * ny, sign * nz, gap, code_other, code_bearing, out,
+    )  # fmt: skip
+
+
+@inner_kernel
+def nearest_on_axes(R_a, half_a, R_b, half_b, tx, ty, tz):
+    """Return the positions along the z axes of a and b [m] at which the axes are nearest.
+
+    The segments reach +-half_a and +-half_b from their centres. For parallel segments, the nearest
+    points are in the middle of the overlap.
+
+    tx, ty, tz: centre of a relative to the centre of b [m].
+    """
+    cosine = R_a[0, 2] * R_b[0, 2] + R_a[1, 2] * R_b[1, 2] + R_a[2, 2] * R_b[2, 2]
+    along_a = tx * R_a[0, 2] + ty * R_a[1, 2] + tz * R_a[2, 2]
+    along_b = tx * R_b[0, 2] + ty * R_b[1, 2] + tz * R_b[2, 2]
+    cx = R_a[1, 2] * R_b[2, 2] - R_a[2, 2] * R_b[1, 2]
+    cy = R_a[2, 2] * R_b[0, 2] - R_a[0, 2] * R_b[2, 2]
+    cz = R_a[0, 2] * R_b[1, 2] - R_a[1, 2] * R_b[0, 2]
+    sine_squared = cx * cx + cy * cy + cz * cz
+    if sine_squared > _PARALLEL:
+        s = clamp((cosine * along_b - along_a) / sine_squared, half_a)
+    else:
+        # The ends of b along the axis of a, cut to a's own length.
+        lower = max(-along_a - half_b, -half_a)
+        upper = min(-along_a + half_b, half_a)
+        s = clamp(0.5 * (lower + upper), half_a)
+    t = along_b + cosine * s
+    if abs(t) > half_b:
+        t = clamp(t, half_b)
+        s = clamp(cosine * t - along_a, half_a)
+    return s, t
+
+
+@inner_kernel
+def axis_offset(R_a, s, R_b, t, tx, ty, tz):
+    """Return the vector from position t on axis b to position s on axis a, and its norm [m]."""
+    x = tx + s * R_a[0, 2] - t * R_b[0, 2]
+    y = ty + s * R_a[1, 2] - t * R_b[1, 2]
+    z = tz + s * R_a[2, 2] - t * R_b[2, 2]
+    return x, y, z, math.sqrt(x * x + y * y + z * z)

@@ -1,0 +1,151 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts of the generatrices of capsules and cylinders: with a box face, with one another.
+
+The generatrix of a round shape is the line on its surface that is parallel to its axis and faces
+the other shape. The line is given by its middle m and its half vector h (from the middle to the end
+at positive z), six numbers relative to the centre of b.
+"""
+
+import math
+
+from hrpsim.engine.collision.primitives.box_face import (
+    clip_to_face,
+    face_edge,
+    face_tolerance,
+    facing_axis,
+)
+from hrpsim.engine.collision.primitives.contact_row import (
+    END,
+    MAX_POINTS,
+    RIM_TOLERANCE,
+    SURFACE,
+    clamp,
+    project_direction,
+    project_point,
+    write_contact,
+    write_over_plane,
+)
+from hrpsim.engine.collision.primitives.support import radial_direction
+from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.model.shapes.geometry import CAPSULE
+
+# Sine between a cap's normal and the contact normal below which the cap's rim has no nearest point.
+MEANINGFUL_SINE = 1e-5
+
+# Generatrices at a smaller sine than this share two contacts.
+_NEARLY_PARALLEL = 0.1
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def generatrix(kind, size, R, cx, cy, cz, ox, oy, oz):
+    """Return (some, mx, my, mz, hx, hy, hz): the generatrix that faces the unit direction o.
+
+    A cylinder whose cap faces o squarely has no generatrix: `some` is False.
+
+    cx, cy, cz: centre of the shape relative to the centre of b [m].
+    ox, oy, oz: unit direction.
+    """
+    hx, hy, hz = size[1] * R[0, 2], size[1] * R[1, 2], size[1] * R[2, 2]
+    reach = size[0]
+    if kind != CAPSULE:
+        ox, oy, oz, sine = radial_direction(R, ox, oy, oz)
+        if sine < MEANINGFUL_SINE:
+            return False, cx, cy, cz, hx, hy, hz
+    return True, cx + reach * ox, cy + reach * oy, cz + reach * oz, hx, hy, hz
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def gap_moved(gap, rate, along, X, Y, moved_X, moved_Y, dX, dY):
+    """Return the gap [m] of a line after its point at t = `along` moves from X, Y to the rim."""
+    squared = dX * dX + dY * dY
+    if squared > 0.0 and (X != moved_X or Y != moved_Y):
+        change = ((moved_X - X) * dX + (moved_Y - Y) * dY) / squared
+        along = min(max(along + change, 0.0), 1.0)
+    return gap + along * rate
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def line_on_face(
+    count, mx, my, mz, hx, hy, hz, size_b, R_b, p_b, nx, ny, nz, margin, out,
+):  # fmt: skip
+    """Add the ends of the part of a's generatrix that lies over the facing face of box b."""
+    axis, cosine = facing_axis(R_b, nx, ny, nz)
+    half = math.sqrt(hx * hx + hy * hy + hz * hz)
+    half_u, half_v = size_b[(axis + 1) % 3], size_b[(axis + 2) % 3]
+    X, Y, gap = project_point(
+        mx - hx, my - hy, mz - hz, axis, cosine, size_b[axis], R_b, nx, ny, nz
+    )
+    dX, dY, rate = project_direction(2.0 * hx, 2.0 * hy, 2.0 * hz, axis, cosine, R_b, nx, ny, nz)
+    some, start, start_side, end, end_side = clip_to_face(
+        X, Y, dX, dY, half_u, half_v, face_tolerance(axis, size_b, half)
+    )
+    if not some:
+        return count
+    for leaving in range(2):
+        along, side = (start, start_side) if leaving == 0 else (end, end_side)
+        if side >= 0:
+            code_a, code_b = SURFACE, face_edge(axis, cosine, side)
+        else:
+            code_a, code_b = END + leaving, SURFACE
+        x, y = X + along * dX, Y + along * dY
+        on_x, on_y = clamp(x, half_u), clamp(y, half_v)
+        count = write_over_plane(
+            count, on_x, on_y, gap_moved(gap, rate, along, x, y, on_x, on_y, dX, dY),
+            code_a, code_b, axis, cosine, size_b[axis], R_b, p_b, 1.0, nx, ny, nz, margin, out,
+        )  # fmt: skip
+    return count
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def line_on_line(
+    count, ax, ay, az, fx, fy, fz, bx, by, bz, gx, gy, gz, curvature_radius, p_b, nx, ny, nz,
+    margin, out,
+):  # fmt: skip
+    """Add the ends of the common length of two nearly parallel generatrices.
+
+    The lines have middles a, b and half vectors f, g [m]. If the lines miss each other sideways,
+    the gap is the gap of round surfaces whose radii add up to `curvature_radius` [m].
+    """
+    half_a = math.sqrt(fx * fx + fy * fy + fz * fz)
+    half_b = math.sqrt(gx * gx + gy * gy + gz * gz)
+    ux, uy, uz = fx / half_a, fy / half_a, fz / half_a
+    cosine = (ux * gx + uy * gy + uz * gz) / half_b
+    if cosine * cosine < 1.0 - _NEARLY_PARALLEL * _NEARLY_PARALLEL:
+        return count
+    if abs(ux * nx + uy * ny + uz * nz) > _NEARLY_PARALLEL:
+        return count  # End to end, not side by side.
+    middle_b = (bx - ax) * ux + (by - ay) * uy + (bz - az) * uz
+    reach_b = half_b * abs(cosine)
+    tolerance = RIM_TOLERANCE * min(half_a, half_b)
+    for end in range(2):
+        side = 1.0 if end == 1 else -1.0
+        # Positions along the axis of a, counted outward on this side.
+        end_a = half_a
+        end_b = side * middle_b + reach_b
+        inner = min(end_a, end_b)
+        if inner < -half_a - tolerance or inner < side * middle_b - reach_b - tolerance:
+            return count
+        if end_a <= end_b + tolerance:
+            code_a, code_b = END + end, SURFACE
+        else:
+            code_a = SURFACE
+            code_b = END + end if cosine > 0.0 else END + 1 - end
+        s = clamp(side * inner, half_a)
+        t = clamp((s - middle_b) / cosine, half_b) / half_b
+        x, y, z = ax + s * ux, ay + s * uy, az + s * uz
+        wx, wy, wz = x - (bx + t * gx), y - (by + t * gy), z - (bz + t * gz)
+        along = wx * nx + wy * ny + wz * nz
+        aside = max(wx * wx + wy * wy + wz * wz - along * along, 0.0)
+        centers = along + curvature_radius
+        gap = along
+        if centers > 0.0:
+            gap = math.sqrt(centers * centers + aside) - curvature_radius
+        if gap <= margin and count < MAX_POINTS:
+            count = write_contact(
+                count,
+                p_b[0] + (x - 0.5 * wx), p_b[1] + (y - 0.5 * wy), p_b[2] + (z - 0.5 * wz),
+                nx, ny, nz, gap, code_a, code_b, out,
+            )  # fmt: skip
+    return count

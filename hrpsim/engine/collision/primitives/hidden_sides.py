@@ -1,0 +1,208 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts that a face makes impossible: shapes sliding over a seam must not catch on it.
+
+The nearest points of a box and of the next tile of a floor lie on the tile's hidden side, and the
+normal between them points sideways. But the box cannot come against that side while the box lies on
+the plane of the tile's top. A contact therefore counts only if the shapes overlap, by more than a
+tolerance, along the normals of all other faces at the place and time of meeting. This is the test
+of separating axes for moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding
+Boxes, 1999), with flush shapes taken as apart.
+
+A body on penalty springs sinks into the shapes that bear the body. The body is flush with a face if
+it is no deeper in this face than in the others.
+"""
+
+import numpy as np
+
+from hrpsim.engine.collision.primitives.support import surface_reach
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE
+
+# Shapes are flush with a face if they overlap by no more than this along its normal [m], or than
+# this part of the thinner one.
+FLUSH = 1e-5
+FLUSH_SHARE = 1e-2
+
+# Cosine with a face's normal above which a contact normal is that of the face.
+ON_FACE = 1.0 - 5e-10
+# Cosine below which a contact normal points sideways, however the shapes move.
+SIDEWAYS = 0.5
+
+
+@inlined_kernel
+def span_a_patch(p, q, r, n):
+    """Return whether the triangle of three points, seen along n, is wider than flush all over."""
+    x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+    u, v, w = r[0] - p[0], r[1] - p[1], r[2] - p[2]
+    area = n[0] * (y * w - z * v) + n[1] * (z * u - x * w) + n[2] * (x * v - y * u)
+    squares = x * x + y * y + z * z + u * u + v * v + w * w
+    return area * area > 4.0 * FLUSH * FLUSH * squares
+
+
+@inlined_kernel
+def _is_on_face(shape, R, n):
+    """Return whether a contact normal is the normal of a face of a shape."""
+    cosine = abs(n[0] * R[0, 2] + n[1] * R[1, 2] + n[2] * R[2, 2])
+    if shape.kind == BOX:
+        for axis in range(2):
+            along = n[0] * R[0, axis] + n[1] * R[1, axis] + n[2] * R[2, axis]
+            cosine = max(cosine, abs(along))
+    return cosine > ON_FACE and (shape.kind == BOX or shape.kind == CYLINDER)
+
+
+@inlined_kernel
+def may_hide_sides(a, b, count, work):
+    """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
+
+    No face can do so if the `count` contacts span a patch. A patch lies on both shapes, which
+    overlap there. On springs a patch may be as narrow as the body is deep. A round shape overlaps
+    all around its contact with a face. The contacts of a round shape with different normals span no
+    patch.
+    """
+    if count < 1 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
+        return False
+    n = work.normal[0]
+    if max(a.kind, b.kind) > BOX:
+        for k in range(1, count):
+            w = work.normal[k]
+            if n[0] * w[0] + n[1] * w[1] + n[2] * w[2] < ON_FACE:
+                return True
+    if a.kind == SPHERE or a.kind == CAPSULE:
+        return (b.kind == BOX or b.kind == CYLINDER) and not _is_on_face(b, work.R_b, n)
+    if b.kind == SPHERE or b.kind == CAPSULE:
+        return not _is_on_face(a, work.R_a, n)
+    if count < 3 or work.spring_count > 0:
+        return True
+    return not span_a_patch(work.point[0], work.point[1], work.point[2], n)
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def passes_over(
+    gap, nx, ny, nz, on_face, separation, fx, fy, fz, vx, vy, vz, time_step, tolerance
+):  # fmt: skip
+    """Return whether a face keeps two shapes from meeting along n.
+
+    Shapes have no contact across the face's normal f if they are flush with the face, or would
+    close the face's gap within the step. If nothing comes near, the contact stays. If n is nearly
+    f, as at a ball, only a motion along the face that would close the gap within the step removes
+    the contact. A shape at rest then lies on an edge. n and f point from b to a.
+
+    gap: gap along n [m].
+    nx, ny, nz: unit vector n.
+    on_face: whether n is the normal of another face.
+    separation: distance along f [m], negative for an overlap.
+    fx, fy, fz: unit vector f.
+    vx, vy, vz: velocity of a relative to b at the contact [m/s].
+    """
+    cosine = nx * fx + ny * fy + nz * fz
+    if cosine > (SIDEWAYS if on_face else ON_FACE):
+        return False
+    approach, along = -(vx * nx + vy * ny + vz * nz), vx * fx + vy * fy + vz * fz
+    time = time_step
+    if approach * time_step > gap:
+        time = max(gap, 0.0) / approach
+    if separation + min(along, 0.0) * time < -tolerance:
+        return False
+    if cosine < SIDEWAYS:
+        return separation <= tolerance or approach * time_step > gap - tolerance
+    return gap > 0.0 and (approach + along * cosine) * time_step > gap
+
+
+@inlined_kernel
+def depth_in_springs(sink: float, along: float, time_step: float):
+    """Return how deep a body may be in a face with springs until the step ends [m].
+
+    Args:
+        sink: depth in other such faces at the start of the last step [m].
+        along: motion of the body out of this face [m/s].
+        time_step: [s].
+    """
+    return sink + 2.0 * time_step * max(-along, 0.0)
+
+
+@inner_kernel
+def _face(shape, R, axis):
+    """Return (some, x, y, z): whether a shape has a face across an axis of its own, and that."""
+    some = shape.kind == BOX or (shape.kind == CYLINDER and axis == 2)
+    return some, R[0, axis], R[1, axis], R[2, axis]
+
+
+@inner_kernel
+def _velocity_of_core(work, k, shape, R, sign):
+    """Return the velocity of a relative to b at the point of a core nearest to contact k [m/s].
+
+    The core belongs to `shape`: a if `sign` is 1, b if -1. The core of a round shape is its axis,
+    or its centre. Rotation about axis or centre does not move the surface.
+    """
+    p = work.point[k]
+    x, y, z = p[0], p[1], p[2]
+    if shape.kind != BOX:
+        c = work.p_a if sign > 0.0 else work.p_b
+        along = (x - c[0]) * R[0, 2] + (y - c[1]) * R[1, 2] + (z - c[2]) * R[2, 2]
+        along = min(max(along, -shape.size[1]), shape.size[1])
+        x, y, z = c[0] + along * R[0, 2], c[1] + along * R[1, 2], c[2] + along * R[2, 2]
+    w, d = work.spin, work.drift
+    return d[0] + w[1] * z - w[2] * y, d[1] + w[2] * x - w[0] * z, d[2] + w[0] * y - w[1] * x
+
+
+@inner_kernel
+def _is_hidden(a, b, work, k, time_step, tolerance):
+    """Return whether a face of one of two shapes makes contact k of the manifold impossible."""
+    n = work.normal[k]
+    tx, ty, tz = work.p_a[0] - work.p_b[0], work.p_a[1] - work.p_b[1], work.p_a[2] - work.p_b[2]
+    on_face = _is_on_face(a, work.R_a, n) or _is_on_face(b, work.R_b, n)
+    for face in range(6):
+        some, x, y, z = _face(b, work.R_b, face) if face < 3 else _face(a, work.R_a, face - 3)
+        if not some:
+            continue
+        if x * tx + y * ty + z * tz < 0.0:
+            x, y, z = -x, -y, -z
+        apart = x * tx + y * ty + z * tz
+        apart -= surface_reach(a.kind, a.size, work.R_a, x, y, z)
+        apart -= surface_reach(b.kind, b.size, work.R_b, x, y, z)
+        if apart < -tolerance and work.sink == 0.0:
+            continue
+        if face < 3:
+            vx, vy, vz = _velocity_of_core(work, k, a, work.R_a, 1.0)
+        else:
+            vx, vy, vz = _velocity_of_core(work, k, b, work.R_b, -1.0)
+        flush = tolerance
+        if work.sink > 0.0:
+            flush += depth_in_springs(work.sink, vx * x + vy * y + vz * z, time_step)
+        if apart >= -flush and passes_over(
+            work.gap[k], n[0], n[1], n[2], on_face, apart, x, y, z, vx, vy, vz, time_step, flush
+        ):
+            return True
+    return False
+
+
+@inner_kernel
+def drop_hidden(a, b, count, work, time_step):
+    """Drop the contacts of two shapes without a mesh that a face makes impossible.
+
+    work.spin and work.drift are the motion of a relative to b. work.sink is the depth of a in
+    springs.
+
+    Args:
+        a: SHAPE record of a.
+        b: SHAPE record of b.
+        count: number of contacts.
+        work: MANIFOLD record with both shapes.
+        time_step: [s].
+
+    Returns:
+        The number of contacts that are left.
+    """
+    tolerance = min(FLUSH, FLUSH_SHARE * min(a.thickness, b.thickness))
+    kept = np.int64(0)
+    for k in range(count):
+        if _is_hidden(a, b, work, k, time_step, tolerance):
+            continue
+        if kept < k:
+            work.gap[kept], work.feature[kept] = work.gap[k], work.feature[k]
+            for r in range(3):
+                work.point[kept, r], work.normal[kept, r] = work.point[k, r], work.normal[k, r]
+        kept += 1
+    return kept

@@ -1,0 +1,85 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The point of a simplex (1 to 4 vertices) nearest to the origin, for the distance iteration."""
+
+import math
+
+from hrpsim.engine.compile.compiled import inner_kernel
+
+# A triangle whose squared area is below this part of its squared edges is treated as its edges.
+_FLAT = 1e-28
+
+
+@inner_kernel
+def _segment_weight(W, i, j):
+    """Return the weight of vertex j, and the squared distance, of the nearest point on i-j."""
+    dx, dy, dz = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
+    along = -(W[i, 0] * dx + W[i, 1] * dy + W[i, 2] * dz)
+    squared = dx * dx + dy * dy + dz * dz
+    if along <= 0.0 or squared <= 0.0:
+        weight = 0.0
+    elif along >= squared:
+        weight = 1.0
+    else:
+        weight = along / squared
+    x, y, z = W[i, 0] + weight * dx, W[i, 1] + weight * dy, W[i, 2] + weight * dz
+    return weight, x * x + y * y + z * z
+
+
+@inner_kernel
+def _triangle_weights(W, i, j, k):
+    """Return the weights of vertices i, j, k, and the squared distance, of the nearest point."""
+    ax, ay, az = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
+    bx, by, bz = W[k, 0] - W[i, 0], W[k, 1] - W[i, 1], W[k, 2] - W[i, 2]
+    nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    area = nx * nx + ny * ny + nz * nz
+    if area > _FLAT * (ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz):
+        # Barycentric weights of the origin's projection.
+        px, py, pz = -W[i, 0], -W[i, 1], -W[i, 2]
+        cx, cy, cz = ay * pz - az * py, az * px - ax * pz, ax * py - ay * px
+        weight_k = (cx * nx + cy * ny + cz * nz) / area
+        cx, cy, cz = py * bz - pz * by, pz * bx - px * bz, px * by - py * bx
+        weight_j = (cx * nx + cy * ny + cz * nz) / area
+        weight_i = 1.0 - weight_j - weight_k
+        if weight_i >= 0.0 and weight_j >= 0.0 and weight_k >= 0.0:
+            height = px * nx + py * ny + pz * nz
+            return weight_i, weight_j, weight_k, height * height / area
+    w_ij, d_ij = _segment_weight(W, i, j)
+    w_ik, d_ik = _segment_weight(W, i, k)
+    w_jk, d_jk = _segment_weight(W, j, k)
+    if d_ij <= d_ik and d_ij <= d_jk:
+        return 1.0 - w_ij, w_ij, 0.0, d_ij
+    if d_ik <= d_jk:
+        return 1.0 - w_ik, 0.0, w_ik, d_ik
+    return 0.0, 1.0 - w_jk, w_jk, d_jk
+
+
+@inner_kernel
+def nearest_weights(W, count):
+    """Return the weights (4) and squared norm of the point of a simplex nearest to the origin.
+
+    The vertices are W[:count], and the last vertex is the newest. A tetrahedron must not hold the
+    origin. The nearest point of a tetrahedron then lies on a face with the newest vertex.
+    """
+    if count == 1:
+        return 1.0, 0.0, 0.0, 0.0, W[0, 0] ** 2 + W[0, 1] ** 2 + W[0, 2] ** 2
+    if count == 2:
+        weight, squared = _segment_weight(W, count - 2, count - 1)
+        return 1.0 - weight, weight, 0.0, 0.0, squared
+    if count == 3:
+        w0, w1, w2, squared = _triangle_weights(W, count - 3, count - 2, count - 1)
+        return w0, w1, w2, 0.0, squared
+    w0 = w1 = w2 = w3 = 0.0
+    squared = math.inf
+    newest = count - 1
+    for left_out in range(newest):
+        i = (left_out + 1) % newest
+        j = (left_out + 2) % newest
+        wi, wj, wk, other = _triangle_weights(W, i, j, newest)
+        if other < squared:
+            squared, w3 = other, wk
+            w0 = wi if i == 0 else (wj if j == 0 else 0.0)
+            w1 = wi if i == 1 else (wj if j == 1 else 0.0)
+            w2 = wi if i == 2 else (wj if j == 2 else 0.0)
+    return w0, w1, w2, w3, squared

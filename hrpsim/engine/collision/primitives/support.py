@@ -1,0 +1,101 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Support points of the core shapes: box, segment (the core of a capsule) and cylinder.
+
+Directions across a cylinder's axis are computed along the cylinder's x and y axes. The difference
+between a direction and its part along the axis would have a rounding error along the axis. If a cap
+lies flat, a division by a tiny sine turns this error into micrometres.
+"""
+
+import math
+
+from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, SPHERE
+
+# Cosine (or sine, from a cylinder's axis) below which the middle of the feature is returned instead
+# of an arbitrary end.
+_PERPENDICULAR = 1e-14
+
+
+@inner_kernel
+def _side(cosine):
+    """Return -1, 0 or +1: the side on which a unit direction leans."""
+    if cosine > _PERPENDICULAR:
+        return 1.0
+    if cosine < -_PERPENDICULAR:
+        return -1.0
+    return 0.0
+
+
+@inner_kernel
+def radial_direction(R, ox, oy, oz):
+    """Return (x, y, z, sine): the unit vector across the z axis of R nearest to the direction o.
+
+    `sine` is the sine of the angle between o and the axis. The vector is 0 if o is along the axis.
+    """
+    cx = ox * R[0, 0] + oy * R[1, 0] + oz * R[2, 0]
+    cy = ox * R[0, 1] + oy * R[1, 1] + oz * R[2, 1]
+    sine = math.sqrt(cx * cx + cy * cy)
+    if sine <= _PERPENDICULAR:
+        return 0.0, 0.0, 0.0, sine
+    cx, cy = cx / sine, cy / sine
+    return (
+        cx * R[0, 0] + cy * R[0, 1],
+        cx * R[1, 0] + cy * R[1, 1],
+        cx * R[2, 0] + cy * R[2, 1],
+        sine,
+    )
+
+
+@inner_kernel
+def core_reach(kind, size, R, nx, ny, nz):
+    """Return the extent of a core along the unit vector n from its centre [m]."""
+    cz = abs(nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2])
+    if kind == CAPSULE:
+        return size[1] * cz
+    cx = nx * R[0, 0] + ny * R[1, 0] + nz * R[2, 0]
+    cy = nx * R[0, 1] + ny * R[1, 1] + nz * R[2, 1]
+    if kind == BOX:
+        return size[0] * abs(cx) + size[1] * abs(cy) + size[2] * cz
+    return size[1] * cz + size[0] * math.sqrt(cx * cx + cy * cy)
+
+
+@inner_kernel
+def surface_reach(kind, size, R, nx, ny, nz):
+    """Return the extent of a shape without a mesh along the unit vector n from its centre [m]."""
+    if kind == SPHERE:
+        return size[0]
+    rounding = size[0] if kind == CAPSULE else 0.0
+    return rounding + core_reach(kind, size, R, nx, ny, nz)
+
+
+@inner_kernel
+def support(kind, size, R, shrink, nx, ny, nz):
+    """Return the core point farthest along the unit vector n, relative to the centre [m].
+
+    The core's surface is first moved inward by `shrink` [m] (a segment's ends are).
+    """
+    cz = nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2]
+    if kind == BOX:
+        x = max(size[0] - shrink, 0.0) * _side(nx * R[0, 0] + ny * R[1, 0] + nz * R[2, 0])
+        y = max(size[1] - shrink, 0.0) * _side(nx * R[0, 1] + ny * R[1, 1] + nz * R[2, 1])
+        z = max(size[2] - shrink, 0.0) * _side(cz)
+        return (
+            R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
+            R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
+            R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
+        )
+    z = max(size[1] - shrink, 0.0) * _side(cz)
+    rx = ry = rz = 0.0
+    if kind == CYLINDER:
+        reach = max(size[0] - shrink, 0.0)
+        rx, ry, rz, _ = radial_direction(R, nx, ny, nz)
+        rx, ry, rz = reach * rx, reach * ry, reach * rz
+    return R[0, 2] * z + rx, R[1, 2] * z + ry, R[2, 2] * z + rz
+
+
+@inner_kernel
+def extent_sum(size):
+    """Return a length that bounds a shape of this size to within a small factor [m]."""
+    return size[0] + size[1] + size[2]

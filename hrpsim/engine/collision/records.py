@@ -1,0 +1,193 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Records of collision: shapes, contacts, the points of one pair, and arrays of these records."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.engine.collision.body_bounds import BODY_BOUNDS
+from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
+from hrpsim.engine.collision.mesh.solid_pair import (
+    CANDIDATE,
+    CANDIDATE_COUNT,
+    SEPARATION,
+    SOLID_PAIR,
+)
+from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS
+from hrpsim.engine.collision.time_of_impact import MOTION, SPECULATIVE
+from hrpsim.engine.compile.fields import Axis, Life, array, constant, part, state
+
+SHAPE = np.dtype(
+    [
+        ("kind", "i8"),
+        ("size", "f8", (3,)),
+        ("body", "i8"),  # -1: the world itself
+        ("placement_R", "f8", (3, 3)),  # in the body frame
+        ("placement_p", "f8", (3,)),  # [m]
+        ("radius", "f8"),  # of the sphere about the shape's origin that holds it [m]
+        ("solid", "i8"),  # among the polyhedra; -1: not there
+        ("material", "i8"),
+        ("asleep", "i8"),  # whether it belongs to the world only while its body sleeps
+        ("solver_class", "i8"),  # shapes of one class have the same solvers against all others
+        ("center", "f8", (3,)),  # shape origin in the world [m]
+        ("thickness", "f8"),  # its least width [m]
+        ("travel", "f8"),  # distance that its surface can move in a step [m]
+        ("reach", "f8"),  # part of that within the contact search [m]
+        ("driven", "f8"),  # distance that impacts of this step add to its motion [m]
+        ("gained", "f8"),  # the same of its last round of impacts [m]
+        ("swift", "i8"),  # whether it is fast against another moving shape
+        (
+            "ballistic",
+            "i8",
+        ),  # 1: its impacts have exact times, all contacts in reach are found; -1: not
+        ("listed_center", "f8", (3,)),  # the centre when the candidate list was made
+        ("listed", "i8"),  # whether it is in a pair of the candidate list
+        ("listed_slack", "f8"),  # distance it may approach others by since listed [m]
+    ]
+)
+
+# of a penalty contact
+_PENALTY = np.dtype(
+    [
+        ("anchor_a", "f8", (3,)),  # where it began to stick, in the frames of the bodies [m]
+        ("anchor_b", "f8", (3,)),
+        ("phase", "i8"),  # 0 open, or how its friction acts
+        ("slip", "f8", (3,)),  # slip velocity in the last step [m/s]
+        ("softening", "f8"),  # share of the usual stiffness, for stability
+    ]
+)
+
+# what an rk4 step moved a contact, which the next one corrects (engine.step.motion.stick_drift)
+_DRIFT = np.dtype(
+    [
+        ("held_gap", "f8"),  # the gap it was pressed to; inf: it did not press [m]
+        ("missed_gap", "f8"),  # the last step's `held_gap` less what was found; inf: none [m]
+        ("has_slipped", "i8"),  # whether it stuck, and the next fields are known
+        ("way", "f8", (3,)),  # slip of a over b, for constant arms [m]
+        ("arm_a", "f8", (3,)),  # the point from the bodies' centres of mass, world's axes [m]
+        ("arm_b", "f8", (3,)),
+        ("shift_a", "f8", (3, 3)),  # times the changes of the arms: their part of the slip
+        ("shift_b", "f8", (3, 3)),
+    ]
+)
+
+CONTACT = np.dtype(
+    [
+        ("shape_a", "i8"),
+        ("shape_b", "i8"),
+        ("feature", "i8"),  # stable identity within the pair
+        ("body_a", "i8"),  # -1: the world
+        ("body_b", "i8"),
+        ("point_a", "f8", (3,)),  # relative to the origin of a's tree (world: absolute) [m]
+        ("point_b", "f8", (3,)),  # the same point relative to the origin of b's tree [m]
+        ("point", "f8", (3,)),  # the same point in the world, for users [m]
+        ("normal", "f8", (3,)),  # from b to a: a force f >= 0 pushes a along +normal
+        ("gap", "f8"),  # [m], negative inside
+        ("is_new", "i8"),  # whether the last step did not have it
+        ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
+        ("warm", "f8", (3,)),  # the part of it that a next step starts from
+        # in how many next steps Newton's method solves it first, with their interval
+        # (step/rows/newton_island.py); -1: the direct solver
+        ("by_newton", "i8"),
+        ("forgotten", "i8"),  # of the last step's: whether it is no warm start (a state was set)
+        ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
+        ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
+        ("impact_impulse", "f8", (3,)),  # the part of it by impacts [Ns]
+        ("gap_offset", "f8"),  # change of the gap of its row by impacts within the step [m]
+        ("push_out", "f8"),  # displacement to its position of rest within the step [m]
+        ("late", "f8"),  # in a step of euler: how deep it was when its spring began [m]
+        ("penalty", _PENALTY),
+        ("stiffness", "f8"),  # [N/m]
+        ("damping", "f8"),  # [Ns/m]
+        ("slides", "i8"),  # whether it slips faster than the threshold at the start of the step
+        ("slipping", "i8"),  # for how many steps it has slipped more slowly
+        ("drift", _DRIFT),
+        ("moved_a", "f8", (3,)),  # change of `point_a` since the last step; as the next: not if new
+        ("moved_b", "f8", (3,)),  # [m]
+        ("turned", "f8", (3,)),  # change of `normal`
+        ("bend", "f8", (3,)),  # change of its velocity to the end of the step [m/s]
+        ("bend_before", "f8", (3,)),  # in the last step
+        ("bends", "i8"),  # which of its rows take that into account (contact_bending)
+        ("closes", "i8"),  # whether its row closes the rest of a gap
+    ]
+)
+
+# work arrays for one pair of shapes
+MANIFOLD = np.dtype(
+    [
+        ("shape_a", "i8"),  # the two shapes
+        ("shape_b", "i8"),
+        ("turned", "i8"),  # whether they are in the other order than the candidate pair
+        ("pair", "i8"),  # number of the candidate pair
+        ("reference", "f8", (3,)),  # where poses are relative to, in the world [m]
+        ("R_a", "f8", (3, 3)),
+        ("R_b", "f8", (3, 3)),
+        ("p_a", "f8", (3,)),
+        ("p_b", "f8", (3,)),
+        ("spin", "f8", (3,)),  # of a against b [rad/s]
+        ("drift", "f8", (3,)),  # of a's point at the reference against b's [m/s]
+        ("spring_count", "i8"),  # contacts of the last step among which are springs; 0: no springs
+        ("sink", "f8"),  # how deep springs have let both bodies sink in others; 0: no springs [m]
+        ("point", "f8", (MAX_MESH_POINTS, 3)),
+        ("normal", "f8", (MAX_MESH_POINTS, 3)),
+        ("gap", "f8", (MAX_MESH_POINTS,)),
+        ("feature", "i8", (MAX_MESH_POINTS,)),
+    ]
+)
+
+
+_SHAPES_AND_BODIES = {
+    "shape_a": Axis.SHAPE,
+    "shape_b": Axis.SHAPE,
+    "body_a": Axis.BODY,
+    "body_b": Axis.BODY,
+}
+
+
+def _contacts(text: str, live: str) -> Any:
+    """Declare an array of contacts; the field `live` of the step says how many count."""
+    return state(text, CONTACT, Axis.CONTACT, refers=_SHAPES_AND_BODIES, live=live)
+
+
+def _cache(text: str, dtype, *shape: Axis | int) -> Any:
+    """Declare an array of the list of candidates, which lasts until shapes have moved away."""
+    return array(text, dtype, *shape, life=Life.CACHE)
+
+
+class Collision(NamedTuple):
+    """The shapes of a world and their contacts."""
+
+    shapes: np.ndarray = constant(
+        "each shape: geometry, placement, material, where it is now",
+        SHAPE,
+        Axis.SHAPE,
+        refers={"body": Axis.BODY},
+    )
+    group: np.ndarray = constant(
+        "shapes of one group never meet; -1: the fixed world", "i8", Axis.SHAPE
+    )
+    lower: np.ndarray = _cache(
+        "lower bounds when the candidate list was made [m]", "f8", Axis.SHAPE, 3
+    )
+    upper: np.ndarray = _cache("upper bounds [m]", "f8", Axis.SHAPE, 3)
+    moving: np.ndarray = constant("numbers of the shapes that have a body", "i8", Axis.MOVING)
+    body_bounds: np.ndarray = constant("the bodies that have shapes", BODY_BOUNDS, Axis.BODY_BOUNDS)
+    order: np.ndarray = _cache("kept by the broad phase", "i8", Axis.SHAPE)
+    moving_in_order: np.ndarray = array("places of moving shapes in it", "i8", Axis.SHAPE)
+    pairs: np.ndarray = _cache("candidates", "i8", Axis.PAIR, 2)
+    separations: np.ndarray = _cache("of each, where it is convex solids", SEPARATION, Axis.PAIR)
+    manifold: np.ndarray = array("a pair of shapes and its points", MANIFOLD, 1)
+    polyhedra: Polyhedra = part(Polyhedra, "solids of the meshes and hulls")
+    solid_pair: np.ndarray = array("work for a pair with a mesh", SOLID_PAIR, 1)
+    solid_pair_candidates: np.ndarray = array("its points", CANDIDATE, CANDIDATE_COUNT)
+    contacts: np.ndarray = _contacts("contacts of the step, sorted by pair", "contact_count")
+    previous: np.ndarray = _contacts(
+        "the same of the last step, which a step leaves alone", "previous_count"
+    )
+    motions: np.ndarray = array("of the step, where something is fast", MOTION, Axis.SHAPE)
+    speculative_contacts: np.ndarray = array("found so far in this step", SPECULATIVE, Axis.CONTACT)
+    excluded: np.ndarray = constant(
+        "pairs a < b of shapes that never meet, ascending", "i8", Axis.EXCLUDED, 2
+    )

@@ -1,0 +1,132 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Numba's compiler, but optimisation and machine code come once for each kernel.
+
+A step is hundreds of small functions. Numba optimises each of them together with all that it calls,
+and makes machine code of it, so that a deep call tree is compiled once for every level. Here an
+inner kernel stays as it was lowered until a kernel links all those that it calls, each once.
+Without that `find_contacts` and `solve_rows` take 1.9 times the processor time.
+
+The methods that are overridden are not public: `engine.compile.numba_compiler` uses numba's own
+compiler where they do not fit the installed numba.
+"""
+
+import contextlib
+import hashlib
+import itertools
+from collections.abc import Iterator
+
+from llvmlite.binding import Linkage, ModuleRef
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.funcdesc import default_mangler
+from numba.core.types.functions import BaseFunction
+
+_number = itertools.count()
+
+
+class _InnerCode(JITCodeLibrary):
+    """The code of an inner kernel as numba lowered it: not optimised, no machine code."""
+
+    def finalize(self):
+        """Leave the code as it is."""
+        self._raise_if_finalized()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name):
+        """Return 0: there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self):
+        """Return the object that numba gives the environment of the function to."""
+        return self
+
+    def set_env(self, env_name, env):
+        """Drop an environment: kernels raise nothing, and to set it needs machine code."""
+
+
+class KernelCode(_InnerCode):
+    """The code of a kernel with all that it calls, optimised; no machine code."""
+
+    @property
+    def module(self) -> ModuleRef:
+        """LLVM's module."""
+        return self._final_module
+
+    def finalize(self):
+        """Link what the kernel calls, each once, and optimise the whole."""
+        super().finalize()
+        own = [function.name for function in self.get_defined_functions()]
+        libraries = _callees(self, {})
+        for part in filter(_is_part, libraries):
+            self._final_module.link_in(part._final_module, preserve=True)
+        for function in self.get_defined_functions():
+            if function.linkage == Linkage.external and function.name not in own:
+                function.linkage = "linkonce_odr"  # removable where all calls are inlined
+        for library in itertools.filterfalse(_is_part, libraries):
+            # Last, as LLVM links of them only what is called already.
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._optimize_final_module()
+
+
+def _callees(library, known: dict) -> dict:
+    """Return, as keys, the callees of a library, and those of the inner kernels among them."""
+    for callee in library._linking_libraries:
+        if callee not in known:
+            known[callee] = None
+            if _is_part(callee):
+                _callees(callee, known)
+    return known
+
+
+def _is_part(library) -> bool:
+    return type(library) is _InnerCode
+
+
+def _short_name(name, types, *, abi_tags=(), uid=None):
+    """Return a name with a digest of the types, which would make object files a third larger."""
+    text = "|".join([*map(str, types), *map(str, abi_tags)])
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return default_mangler(name, (), abi_tags=(digest,), uid=uid)
+
+
+class KernelCompiler(Compiler):
+    """Numba's compiler, for `pipeline_class`, of kernels."""
+
+    _library = KernelCode
+
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):
+        name = f"hrpsim_{next(_number)}"
+        library = library or self._library(targetctx.codegen(), name)
+        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+        self.state.targetctx.mangler = _short_name  # a copy of numba's context, for one function
+
+
+class InnerKernelCompiler(KernelCompiler):
+    """Numba's compiler of inner kernels, which are only linked into kernels."""
+
+    _library = _InnerCode
+
+
+@contextlib.contextmanager
+def spared_work() -> Iterator[None]:
+    """Make numba remember the types of results; a nested block has a cache of its own."""
+    find = BaseFunction.get_call_type
+    known: dict = {}  # by function and the types of its arguments
+
+    def get_call_type(self, context, args, kws):
+        if kws:
+            return find(self, context, args, kws)
+        key = (id(self), args)
+        if key not in known:
+            known[key] = find(self, context, args, kws), self  # whose id stays its own
+        return known[key][0]
+
+    BaseFunction.get_call_type = get_call_type
+    try:
+        yield
+    finally:
+        BaseFunction.get_call_type = find

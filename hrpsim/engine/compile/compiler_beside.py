@@ -1,0 +1,142 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Kernels compiled by a child process, for a program that must not block meanwhile.
+
+`use_compiler_beside` passes it the kernels that steps request and the cache does not have: the step
+ends with KernelsAbsent, and succeeds once the process has put them into the cache. Where nothing
+can be stored on disk, or the process fails, kernels are compiled in place.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from hrpsim.engine.compile.kernel_folders import cache_directory
+from hrpsim.engine.compile.lazy_kernels import absent_kernels, let_compile
+
+_COMMAND = (sys.executable, "-m", "hrpsim", "warm-up", "--processes", "1")
+_END = 5.0  # [s, wall] that a process has to end
+_LOOK_PERIOD = 0.05  # between checks for awaited kernels [s, wall]
+
+
+class CompilerBeside:
+    """Compiles kernels in a child process: ahead of need, or at once when a step waits.
+
+    say: takes a line that reports its work. prepare: what the child calls before it begins, such as
+    `hrpsim.common.orphans.signal_at_parent_end`. `names` are the kernels that a step waits for.
+    """
+
+    def __init__(
+        self,
+        say: Callable[[str], None] = lambda text: None,
+        prepare: Callable[[], None] | None = None,
+        command: Iterable[str] = _COMMAND,
+    ):
+        self._say, self._prepare, self._command = say, prepare, tuple(command)
+        self._process: subprocess.Popen | None = None
+        self._failed: set[str] = set()
+        self._goes_ahead = False
+        self.names: tuple[str, ...] = ()
+
+    def compile_ahead(self) -> tuple[str, ...]:
+        """Begin to compile all kernels absent from the cache, at low priority; return them."""
+        self._goes_ahead = True
+        names = self._possible(absent_kernels())
+        if names and not self.is_busy:
+            self._start("--idle", *names)
+        return names
+
+    def request(self, names: tuple[str, ...]) -> bool:
+        """Begin to compile these kernels; return False where that must be done in place."""
+        self._note_end()
+        if self._possible(names) != names:
+            return False
+        if not set(names) <= set(self.names):
+            wanted = tuple(dict.fromkeys((*self.names, *names)))
+            self._stop()
+            self._say(f"compiling {', '.join(wanted)}: time stands still meanwhile")
+            self._start(*wanted)
+            self.names = wanted
+        return True
+
+    def wait_for(self, names: tuple[str, ...]) -> bool:
+        """Wait while these kernels are being compiled; return False: missing ones are not."""
+        while set(names) & set(self.names) & set(absent_kernels()):
+            self.wait(_LOOK_PERIOD)
+        return False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether kernels are being compiled that a step has requested."""
+        self._note_end()
+        return bool(self.names)
+
+    def wait(self, longest: float) -> None:
+        """Wait for the end of the process, at most `longest` [s, wall]."""
+        if self._process is not None:
+            try:
+                self._process.wait(longest)
+            except subprocess.TimeoutExpired:
+                return
+        self._note_end()
+
+    def close(self) -> None:
+        """End the process."""
+        self._goes_ahead = False
+        self._stop()
+
+    def _possible(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return those that a process can compile."""
+        if not os.access(cache_directory, os.W_OK):
+            return ()
+        return tuple(name for name in names if name not in self._failed)
+
+    def _start(self, *arguments: str) -> None:
+        package = str(Path(__file__).parents[3])
+        path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+        self._process = subprocess.Popen(
+            [*self._command, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": path},
+            start_new_session=True,  # a Ctrl-C in the terminal is for the parent, which ends it
+            preexec_fn=self._prepare,
+        )
+
+    def _note_end(self) -> None:
+        """Check whether the process has ended; kernels that it has not made count as failed."""
+        if self._process is None or self._process.poll() is None:
+            return
+        self._process = None
+        if not self.names:
+            return
+        missing = set(self.names) & set(absent_kernels())
+        self._failed |= missing
+        outcome = (
+            f"the child process could not compile: {', '.join(sorted(missing))}" if missing else ""
+        )
+        self._say(outcome or f"compiled {', '.join(self.names)}")
+        self.names = ()
+        if self._goes_ahead:
+            self.compile_ahead()
+
+    def _stop(self) -> None:
+        self.names = ()
+        process, self._process = self._process, None
+        if process is None or process.poll() is not None:
+            return
+        process.terminate()
+        try:
+            process.wait(_END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def use_compiler_beside(beside: CompilerBeside | None) -> None:
+    """Compile the kernels that steps request in a child process; None: compile them in place."""
+    let_compile(None if beside is None else beside.request)

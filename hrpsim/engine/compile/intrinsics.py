@@ -1,0 +1,134 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Intrinsics of numba that kernels call; imported only where something is compiled."""
+
+import sys
+import time
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+# Where there is one, the clock that is updated at every tick of the system only: read in 5 ns.
+_LINUX_COARSE = 6
+_CLOCK = _LINUX_COARSE if sys.platform == "linux" else time.CLOCK_MONOTONIC
+
+
+@intrinsic
+def monotonic_seconds(typing_context):
+    """Return a monotonic time [s], to some milliseconds."""
+
+    def _generate(context, builder, signature, arguments):
+        long, integer, real = ir.IntType(64), ir.IntType(32), ir.DoubleType()
+        with builder.goto_entry_block():
+            clock = builder.alloca(ir.LiteralStructType([long, long]))
+        function = builder.module.globals.get("clock_gettime")
+        if function is None:
+            kind = ir.FunctionType(integer, [integer, clock.type])
+            function = ir.Function(builder.module, kind, "clock_gettime")
+        builder.call(function, [integer(_CLOCK), clock])
+        words = (builder.gep(clock, [integer(0), integer(k)], inbounds=True) for k in range(2))
+        seconds, rest = (builder.sitofp(builder.load(word), real) for word in words)
+        return builder.fadd(seconds, builder.fmul(rest, real(1e-9)))
+
+    return types.float64(), _generate
+
+
+@intrinsic
+def call_address(typing_context, address, arguments):
+    """Call the kernel at an address with a tuple of arguments; return the integer it returns.
+
+    The arguments must have exactly the types that the kernel was compiled for.
+    """
+
+    def _generate(context, builder, signature, values):
+        builder.call(_unlikely(builder.module), [])
+        return _call(context, builder, signature, values)
+
+    return types.int64(types.int64, _plain(arguments)), _generate
+
+
+@intrinsic
+def call_advance(typing_context, address, arguments):
+    """Call `advance` of the step, compiled for these arguments, at an address."""
+
+    def _generate(context, builder, signature, values):
+        return _call(context, builder, signature, values)
+
+    return types.UniTuple(types.int64, 4)(types.int64, _plain(arguments)), _generate
+
+
+@intrinsic
+def reference_at(typing_context, example, address):
+    """Return the reference at an address (engine.compile.reference), of the type of `example`."""
+
+    def _generate(context, builder, signature, values):
+        return builder.inttoptr(values[1], context.get_value_type(signature.return_type))
+
+    return example(example, types.int64), _generate
+
+
+@intrinsic
+def request_line(typing_context, address):
+    """Request the line of the cache at an address, into the second level; do not wait for it."""
+
+    def _generate(context, builder, signature, values):
+        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        how = [integer(0), integer(2), integer(1)]  # to read; of four levels; data
+        builder.call(prefetch, [builder.inttoptr(values[0], byte), *how])
+        return context.get_dummy_value()
+
+    return types.none(types.int64), _generate
+
+
+@intrinsic
+def keep_branch(typing_context):
+    """Keep the branch that this is in: LLVM would rather compute both and choose.
+
+    A square root or quotient that is rarely needed then delays what follows it each time.
+    """
+
+    def _generate(context, builder, signature, arguments):
+        builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
+        return context.get_dummy_value()
+
+    return types.none(), _generate
+
+
+def _plain(arguments):
+    """Return the type of a tuple of arguments, without literal values."""
+    return types.BaseTuple.from_types([types.unliteral(t) for t in arguments])
+
+
+def _call(context, builder, signature, values):
+    address, packed = values
+    argument_types = list(signature.args[1])
+    unpacked = [builder.extract_value(packed, k) for k in range(len(argument_types))]
+    returned = signature.return_type
+    function_type = context.call_conv.get_function_type(returned, argument_types)
+    function = builder.inttoptr(address, function_type.as_pointer())
+    _, result = context.call_conv.call_function(
+        builder, function, returned, argument_types, unpacked
+    )
+    return result
+
+
+def _unlikely(module):
+    """Return a function that does nothing: where it is called, LLVM expects to come rarely.
+
+    So registers are not reserved for it in the many steps that call no such kernel.
+    """
+    name = "hrpsim.unlikely"
+    if name in module.globals:
+        return module.globals[name]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), []), name)
+    function.linkage = "internal"
+    function.attributes.add("cold")
+    function.attributes.add("noinline")
+    body = ir.IRBuilder(function.append_basic_block())
+    body.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
+    body.ret_void()
+    return function

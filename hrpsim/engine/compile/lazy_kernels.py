@@ -1,0 +1,215 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Lazily compiled kernels: compiled, and stored on disk, when a world first uses them.
+
+Features that only some worlds use (meshes, the stages of rk4, the direct solver) are declared where
+they are written, by `lazy_kernel`, and called there by name. The call goes through an address in
+the scene, 0 as long as the kernel was not needed. A call of an absent kernel requests it and
+returns NEEDS_KERNEL; the step is then repeated. A scene's `lazy_kernels` is (2,) records with a
+field for each kernel: addresses, and requests; and one field more, `awaited`: no step can be made
+before the requested kernels are present.
+
+A kernel that is not on disk is compiled in place, or by the callback of `let_compile`.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import (
+    Kernel,
+    address_of,
+    inlined_kernel,
+    is_cached,
+    uncalled_kernel,
+)
+from hrpsim.engine.compile.numba_code import NumbaCode
+from hrpsim.engine.compile.reference import Reference
+
+call_address = NumbaCode("hrpsim.engine.compile.intrinsics", "call_address")
+
+NEEDS_KERNEL = -1  # what the call of an absent kernel returns; kernels return no negative integers
+
+
+class OnDemand(NamedTuple):
+    """A kernel that is compiled when it is needed."""
+
+    kernel: Kernel
+    arguments: Callable[[Any], tuple]  # of a scene
+    is_used: Callable[[Any], bool] | None  # whether a scene is certain to call it
+    brings: tuple[str, ...]  # kernels that are needed where it is
+
+
+class KernelsAbsent(Exception):
+    """A step waits for kernels that are being compiled elsewhere; nothing of it was done."""
+
+    def __init__(self, names: tuple[str, ...]):
+        super().__init__(f"being compiled: {', '.join(names)}")
+        self.names = names
+
+
+_declared: dict[str, OnDemand] = {}
+_addresses: dict[str, int] = {}
+_ask_elsewhere: Callable[[tuple[str, ...]], bool] | None = None
+
+
+def lazy_kernel(*more, used=None, brings: tuple[str, ...] = ()):
+    """Declare a kernel of the scene `s` and further arguments of numpy's scalar types `more`.
+
+    It returns an integer >= 0. used: of a scene, whether it is certain to call the kernel, which is
+    then there from the start. brings: names of kernels that are needed where this one is.
+    """
+
+    def _decorate(function):
+        name = function.__name__
+        _declare(function, lambda s: (Reference(s), *(kind() for kind in more)), used, brings)
+
+        @inlined_kernel
+        def call(s, *others):
+            if s.lazy_kernels[0][name] == 0:
+                s.lazy_kernels[1][name] = 1
+                return NEEDS_KERNEL
+            return call_address(s.lazy_kernels[0][name], (s, *others))
+
+        return call
+
+    return _decorate
+
+
+def lazy_kernel_of_parts(parts: Callable[[Any], tuple]):
+    """Declare a kernel of some parts of a scene: `parts` of a scene are arguments like its own.
+
+    It is called with the scene's `lazy_kernels` and then its arguments; it returns an integer >= 0.
+    """
+
+    def _decorate(function):
+        name = function.__name__
+        _declare(function, parts, None, ())
+
+        @inlined_kernel
+        def call(lazy_kernels, *arguments):
+            if lazy_kernels[0][name] == 0:
+                lazy_kernels[1][name] = 1
+                return NEEDS_KERNEL
+            return call_address(lazy_kernels[0][name], arguments)
+
+        return call
+
+    return _decorate
+
+
+def _declare(function, arguments, is_used, brings) -> None:
+    name = function.__name__
+    if name in _declared:
+        raise NameError(f"there is a lazily compiled kernel called {name!r} already")
+    _declared[name] = OnDemand(uncalled_kernel(function), arguments, is_used, brings)
+
+
+def declared_lazy_kernels() -> tuple[str, ...]:
+    """Return the sorted names of all lazily compiled kernels that the step imports."""
+    return tuple(sorted(_declared))
+
+
+def absent_kernels() -> tuple[str, ...]:
+    """Return the names of the kernels that are neither here nor in the cache, sorted."""
+    return _absent(declared_lazy_kernels())
+
+
+def let_compile(ask: Callable[[tuple[str, ...]], bool] | None) -> None:
+    """Set the callback `ask(names)` for absent kernels; if it returns False, compile in place."""
+    global _ask_elsewhere
+    _ask_elsewhere = ask
+
+
+def compiles_elsewhere() -> bool:
+    """Return whether `let_compile` has set a callback."""
+    return _ask_elsewhere is not None
+
+
+def new_lazy_kernels() -> np.ndarray:
+    """Return the records (2,) of a new scene: no kernel is present or requested."""
+    return np.zeros(2, dtype=[(name, "i8") for name in (*declared_lazy_kernels(), "awaited")])
+
+
+def provide_requested(scene) -> None:
+    """Give a scene the kernels that its step has requested.
+
+    Raises KernelsAbsent where they are being compiled elsewhere.
+    """
+    requests = scene.lazy_kernels[1]
+    names = tuple(name for name in declared_lazy_kernels() if requests[name])
+    absent = asked_elsewhere(names)
+    if absent:
+        raise KernelsAbsent(absent)
+    for name in names:
+        requests[name] = 0
+        _provide(scene, name)
+    requests["awaited"] = 0
+
+
+def provide_used(scene) -> None:
+    """Give a scene the kernels that its contents certainly use.
+
+    Those that depend on its motion (pairs of shapes that meet, speeds) or on commands (locks) are
+    requested by the step itself. The next step waits for kernels that are being compiled elsewhere.
+    """
+    addresses, requests = scene.lazy_kernels
+    requests["awaited"] = 0
+    for name, declared in _declared.items():
+        if declared.is_used is None:
+            continue
+        requests[name] = 0
+        if not declared.is_used(scene):
+            addresses[name] = 0
+        elif asked_elsewhere((name,)):
+            addresses[name] = 0
+            requests[name] = requests["awaited"] = 1
+        else:
+            _provide(scene, name)
+
+
+def compile_ahead(scene, name: str) -> None:
+    """Compile a kernel for the types of a scene, if the cache does not have it."""
+    _load(scene, name)
+
+
+def asked_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of these, and of those they bring, are being compiled elsewhere."""
+    if _ask_elsewhere is None:
+        return ()
+    absent = _absent(_with_brought(names))
+    return absent if absent and _ask_elsewhere(absent) else ()
+
+
+def _absent(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        name for name in names if name not in _addresses and not is_cached(_declared[name].kernel)
+    )
+
+
+def _with_brought(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(wanted for n in names for wanted in (n, *_declared[n].brings)))
+
+
+def _provide(scene, name: str) -> None:
+    for wanted in _with_brought((name,)):
+        if wanted not in _addresses:
+            _addresses[wanted] = _load(scene, wanted)
+        scene.lazy_kernels[wanted][0] = _addresses[wanted]
+
+
+def _load(scene, name: str) -> int:
+    """Return the address of a kernel, compiled if no earlier process did."""
+    declared = _declared[name]
+    arguments = declared.arguments(scene)
+    if is_cached(declared.kernel):
+        return address_of(declared.kernel, *arguments)
+    begin = time.perf_counter()
+    address = address_of(declared.kernel, *arguments)
+    took = time.perf_counter() - begin
+    print(f"hrpsim: compiled {name} in {took:.1f} s", file=sys.stderr, flush=True)
+    return address

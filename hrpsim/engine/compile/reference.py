@@ -1,0 +1,89 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Passing a scene to kernels by reference.
+
+By value, a named tuple of a hundred arrays is 5 kB of addresses and sizes, copied at every call and
+handled one by one in every function that the compiler sees. A `Reference` is the address of the
+same words in memory; kernels read the fields that they use, with the syntax of the tuple
+(hrpsim.engine.compile.reference_type).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from hrpsim.engine.compile.kinds import kind_of, text_of
+
+
+class ReferenceKind:
+    """The kind of a referred tuple, which selects machine code; equal tuples share one."""
+
+    def __init__(self, kind: tuple):
+        self._kind = kind
+
+    @cached_property
+    def _text(self) -> str:
+        return f"Reference{text_of(self._kind)}"
+
+    def __str__(self) -> str:
+        return self._text
+
+
+_Whole = TypeVar("_Whole", bound=tuple)
+
+
+class Reference(Generic[_Whole]):
+    """The argument that Python passes to a kernel for a named tuple of arrays, or of such tuples.
+
+    It keeps its arrays alive; a tuple with other arrays needs another reference.
+    """
+
+    def __init__(self, whole: _Whole, previous: Reference | None = None):
+        """Refer to a tuple; `previous` saves work where most arrays are those of another one."""
+        self.whole = whole
+        self._arrays = _arrays_of(whole)
+        known = previous._arrays if previous is not None else [None] * len(self._arrays)
+        same = [new is old for new, old in zip(self._arrays, known, strict=True)]
+        self._parts = [
+            previous._parts[k] if same[k] else _words_of(array)
+            for k, array in enumerate(self._arrays)
+        ]
+        self._words = np.array([word for part in self._parts for word in part], dtype=np.uint64)
+        self.address, self.nbytes = self._words.ctypes.data, self._words.nbytes
+        self.kind_for_kernels = (
+            previous.kind_for_kernels
+            if previous is not None and self._is_like(previous, same)
+            else _interned(kind_of(whole))
+        )
+
+    def _is_like(self, previous: Reference, same: list[bool]) -> bool:
+        """Return whether a tuple is of the kind of another, some of whose arrays are the `same`."""
+        pairs = zip(self._arrays, previous._arrays, same, strict=True)
+        return type(self.whole) is type(previous.whole) and all(
+            one or kind_of(new) == kind_of(old) for new, old, one in pairs
+        )
+
+
+_kinds: dict[tuple, ReferenceKind] = {}
+
+
+def _interned(kind: tuple) -> ReferenceKind:
+    if kind not in _kinds:
+        _kinds[kind] = ReferenceKind(kind)
+    return _kinds[kind]
+
+
+def _arrays_of(whole) -> list[np.ndarray]:
+    """Return the arrays of a tuple of arrays, or of such tuples, in order."""
+    if isinstance(whole, tuple):
+        return [array for field in whole for array in _arrays_of(field)]
+    return [whole]
+
+
+def _words_of(array: np.ndarray) -> list[int]:
+    """Return numba's representation of an array: no owner, sizes, address, shape, strides."""
+    return [0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides]

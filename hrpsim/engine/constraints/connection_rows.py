@@ -1,0 +1,372 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rows of connections: any of the six relative motions of two frames held or driven.
+
+Frame a is fixed in body a (or the world), frame b in body b. A linear row holds the point of b
+along an axis e of a: g = e . (x_a - x_b). Both bodies are pushed at the point of b, so the pair
+gains no angular momentum. An angular row holds an axis u of a square to an axis w of b: g = u . w.
+The rate of g is (omega_a - omega_b) . (u x w).
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.placed_connection import place_moving_frames
+from hrpsim.engine.constraints.rows import (
+    ACCELERATION,
+    CONNECTION,
+    DRIVE,
+    attach_pair,
+    coupling,
+    least_inverse_mass,
+    row_velocity,
+    soften,
+    start_row,
+    wanted_correction,
+)
+from hrpsim.engine.constraints.solver_table import DIRECT, ITERATIVE, choose_solver
+from hrpsim.engine.spatial.vector import dot, triple_product
+
+# How much faster than penetration the error of a rigid connection may be corrected.
+HASTE = 10.0
+
+# Turn of a row's arm or axis between the middle of a step and its end [rad] from which on the error
+# of a rigid connection is corrected like penetration. Fed back to velocities it would add energy.
+_TURNS_FAR = 0.05
+
+LOCKED, DRIVEN = 1, 2  # what an axis of a connection is, besides 0: free
+
+CONNECTION_RECORD = np.dtype(
+    [
+        ("body_a", "i8"),  # -1: the world
+        ("body_b", "i8"),
+        ("R_a", "f8", (3, 3)),  # frame a in body a
+        ("p_a", "f8", (3,)),  # [m]
+        ("R_b", "f8", (3, 3)),
+        ("p_b", "f8", (3,)),
+        ("enabled", "i8"),
+        ("axes", "i8", (6,)),  # of frame a, linear first: 0, LOCKED or DRIVEN
+        ("length", "f8"),  # > 0: the first axis is the line between the points, this long [m]
+        ("compliance", "f8", (6,)),  # [m/N or rad/Nm]
+        ("damping_time", "f8", (6,)),  # [s]
+        ("force_limit", "f8", (6,)),  # [N or Nm]
+        ("speed", "f8", (6,)),  # of b relative to a, target of driven axes [m/s or rad/s]
+        ("solver", "i8"),
+        ("first_row", "i8"),  # in this step, work
+        ("impulse", "f8", (6,)),  # of the last step, on a [Ns or Nms]
+        ("along", "f8", (6, 3)),  # directions in the world of its force and moment on a
+        ("impact_impulse", "f8", (6,)),  # of impacts
+        ("impact_impulse_before", "f8", (6,)),  # the same, of the step before, if that had impacts
+        ("error", "f8", (6,)),  # g of the held axes in this step, work [m or rad]
+    ]
+)
+
+
+@inner_kernel
+def mark_connection_bodies(connections, constrained_out):
+    """Mark the bodies that connections push, and return the number of the connections' rows."""
+    count = 0
+    for c in range(connections.shape[0]):
+        connection = connections[c]
+        if not connection.enabled:
+            continue
+        if connection.body_a >= 0:
+            constrained_out.marked[connection.body_a] = 1
+        if connection.body_b >= 0:
+            constrained_out.marked[connection.body_b] = 1
+        for axis in range(6):
+            count += 1 if connection.axes[axis] else 0
+    return count
+
+
+@inner_kernel
+def connection_response_space(forest, connections, constrained):
+    """Return the room that the responses of the connections' rows need."""
+    needed = 0
+    for c in range(connections.shape[0]):
+        connection = connections[c]
+        if not connection.enabled:
+            continue
+        a, b = connection.body_a, connection.body_b
+        width = 0
+        if a >= 0:
+            width += constrained.supports[forest.bodies[a].root].tree_width
+        if b >= 0 and (a < 0 or forest.bodies[a].root != forest.bodies[b].root):
+            width += constrained.supports[forest.bodies[b].root].tree_width
+        needed += 6 * width
+    return needed
+
+
+@inner_kernel
+def write_connection_rows(s, bend_time, lead, first, used):
+    """Write the connections' rows from row `first` on, and return the response space used.
+
+    constrained.velocity must be the velocity at the start of the step. The rows are linear at a
+    place within the step.
+
+    Args:
+        s: the scene.
+        bend_time: time from this place to the velocity at the end of the step [s] (see `soften`).
+            The curvature of the error before this place is not corrected, because the other half of
+            the step reverses it.
+        lead: time between the positions and the middle of the step, as compliant rows count it [s].
+        first: first row.
+        used: response space used before.
+    """
+    rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
+    forest, constrained, placed = s.forest, s.constrained, s.work.placed_connection[0]
+    number = first
+    for c in range(s.connections.shape[0]):
+        connection = s.connections[c]
+        if not connection.enabled:
+            continue
+        connection.first_row = number
+        place_moving_frames(forest, s.kinematics, connection, placed)
+        for axis in range(6):
+            if not connection.axes[axis]:
+                continue
+            row = rows[number]
+            start_row(row, used)
+            error = find_direction(connection, axis, placed)
+            used = attach_pair(
+                forest, constrained, connection, placed, axis >= 3, row, response, used
+            )
+            row.inverse_mass = coupling(row, row, response)
+            if row.inverse_mass <= least_inverse_mass(row, constrained):
+                row.inverse_mass = 0.0
+            row.kind, row.source = CONNECTION, c
+            choose_solver(row, connection.solver)
+            row.impulse = connection.impulse[axis]
+            row.upper = connection.force_limit[axis] * settings.time_step
+            row.lower = -row.upper
+            if connection.axes[axis] == LOCKED:
+                connection.error[axis] = error
+                _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings, row)
+            else:
+                row.kind = DRIVE
+                row.target = -connection.speed[axis]
+            number += 1
+    return used
+
+
+@inlined_kernel
+def _ask_locked(connection, axis, placed, constrained, bend_time, lead, settings, row):
+    """Write the target of a locked axis's row, whose error is connection.error.
+
+    The error of iteratively solved rigid connections is corrected like penetration, by `settings`.
+    If this error were fed back to velocities that do not converge, the error would grow.
+    So is the error of a row whose arm turns far in a step, unless positions are projected.
+    """
+    time_step = settings.time_step
+    error, bending = connection.error[axis], bending_of(connection, axis, placed)
+    if axis >= 3:
+        error, bending = _within_a_radian(error, bending, placed.direction)
+    error -= 0.5 * (time_step - bend_time) ** 2 * bending
+    rate = row_velocity(row, constrained.velocity) - (time_step - bend_time) * bending
+    bend = bend_time * bending
+    compliance, damping_time = connection.compliance[axis], connection.damping_time[axis]
+    if compliance == 0.0 and connection.solver == ITERATIVE:
+        row.target = -bend
+        row.correction_velocity = wanted_correction(error, time_step, settings)
+    else:
+        if compliance == 0.0:
+            if settings.projection == 0 and _turns_far(axis, placed, bend_time):
+                row.correction_velocity = wanted_correction(error, time_step, settings)
+                error = 0.0
+            error = _within_reach(error, damping_time, time_step, settings)
+        error += lead * rate
+        soften(row, error, rate, bend, compliance, damping_time, time_step)
+
+
+@inner_kernel
+def write_stage_rows(forest, kinematics, decay, connections, placed, constrained, rows_out):
+    """Set the targets of rigid direct rows to accelerations at a stage of rk4; row indices stay.
+
+    constrained.velocity must be the velocity of the stage.
+
+    decay: k [1/s]. At the first stage, k > 0 makes errors decay as (1 + k t) exp(-k t). At the
+    other stages, 0 reuses the feedback of the first stage, because the errors of a stage belong to
+    the method and not to the state.
+    """
+    rows, response = rows_out.rows, rows_out.response
+    for c in range(connections.shape[0]):
+        connection = connections[c]
+        if not connection.enabled:
+            continue
+        number = connection.first_row
+        place_moving_frames(forest, kinematics, connection, placed)
+        for axis in range(6):
+            if not connection.axes[axis]:
+                continue
+            row = rows[number]
+            number += 1
+            if row.solver != DIRECT or not is_rigid(row):
+                continue
+            error = find_direction(connection, axis, placed)
+            start_row(row, row.response_at)
+            used = row.response_at
+            attach_pair(forest, constrained, connection, placed, axis >= 3, row, response, used)
+            row.inverse_mass = coupling(row, row, response)
+            row.solver, row.quantity = DIRECT, ACCELERATION
+            if decay > 0.0:
+                rate = row_velocity(row, constrained.velocity)
+                row.feedback = -decay * (2.0 * rate + decay * error)
+            row.target = row.feedback - bending_of(connection, axis, placed)
+
+
+@inlined_kernel
+def is_rigid(row):
+    """Return whether a row of a connection has neither compliance nor a force limit."""
+    unlimited = math.isinf(row.upper) and row.inverse_mass > 0.0
+    return row.kind == CONNECTION and row.compliance == 0.0 and unlimited
+
+
+@inner_kernel
+def find_direction(connection, axis, placed):
+    """Write placed.direction of the row's force or moment on a; return the row's error g [m, rad].
+
+    Angular rows set placed.u and placed.w as well.
+    """
+    direction, apart = placed.direction, placed.apart
+    error = 0.0
+    if axis < 3:
+        for r in range(3):
+            direction[r] = placed.axes_a[r, axis]
+        if connection.length > 0.0:
+            distance = math.sqrt(apart[0] ** 2 + apart[1] ** 2 + apart[2] ** 2)
+            if distance > 1e-9 * connection.length:
+                for r in range(3):
+                    direction[r] = apart[r] / distance
+            return distance - connection.length
+        for r in range(3):
+            error += direction[r] * apart[r]
+        return error
+    of_a, of_b = _square_axes(connection, axis - 3)
+    u, w = placed.u, placed.w
+    for r in range(3):
+        u[r], w[r] = placed.axes_a[r, of_a], placed.axes_b[r, of_b]
+        error += u[r] * w[r]
+    if connection.axes[axis] == DRIVEN:
+        for r in range(3):
+            direction[r] = placed.axes_a[r, axis - 3]
+        return 0.0
+    direction[0] = u[1] * w[2] - u[2] * w[1]
+    direction[1] = u[2] * w[0] - u[0] * w[2]
+    direction[2] = u[0] * w[1] - u[1] * w[0]
+    return error
+
+
+@inlined_kernel
+def _square_axes(connection, about):
+    """Return (axis of a, axis of b) that a row about `about` holds square to each other.
+
+    Where one axis alone is free, both rows hold it square to axes of a, at any rotation.
+    """
+    free, count = 0, 0
+    for k in range(3):
+        if connection.axes[3 + k] != LOCKED:
+            free = k
+            count += 1
+    if count == 1 and free != about:
+        return 3 - about - free, free
+    return (about + 1) % 3, (about + 2) % 3
+
+
+@inlined_kernel
+def _turns_far(axis, placed, time):
+    """Return whether the arm or the axis of a row turns far within a time [s], with either body.
+
+    A linear row has the arms of its points, an angular one the axes that it holds square. Spin
+    about them turns neither.
+    """
+    if axis < 3:
+        a, b = placed.arm_a, placed.point_b
+    else:
+        a, b = placed.u, placed.w
+    return _turns_axis_far(placed.omega_a, a, time) or _turns_axis_far(placed.omega_b, b, time)
+
+
+@inlined_kernel
+def _turns_axis_far(omega, axis, time):
+    """Return whether a vector turns far within a time [s]."""
+    along, size = dot(omega, axis), dot(axis, axis)
+    across = dot(omega, omega) * size - along * along
+    return across * time * time > _TURNS_FAR * _TURNS_FAR * size
+
+
+@inlined_kernel
+def _within_a_radian(error, bending, direction):
+    """Return the error g of an angular row, or as much of it as a rotation by 1 rad corrects.
+
+    Where u and w become parallel, |dg/d(angle)| = |u x w| goes to 0 and no rotation does. The
+    second derivative, `bending`, is meaningless so far from g = 0, and is returned as 0 then.
+    """
+    most = math.sqrt(dot(direction, direction))
+    if abs(error) <= most:
+        return error, bending
+    return (most if error > 0.0 else -most), 0.0
+
+
+@inlined_kernel
+def _within_reach(error, damping_time, time_step, settings):
+    """Return as much of a rigid row's error as the bounded correction removes in a step."""
+    most = HASTE * settings.correction_speed * (0.25 * time_step + damping_time)
+    return min(max(error, -most), most)
+
+
+@inlined_kernel
+def bending_of(connection, axis, placed):
+    """Return d2g/dt2 of a row for constant velocities [m/s^2 or rad/s^2]."""
+    omega_a, alpha_a = placed.omega_a, placed.alpha_a
+    if axis < 3:
+        d, leaving, apart = placed.direction, placed.leaving, placed.apart
+        total = dot(d, placed.bending)
+        if connection.length > 0.0:
+            along = dot(d, leaving)
+            distance = max(dot(d, apart), 1e-9 * connection.length)
+            return total + (dot(leaving, leaving) - along * along) / distance
+        total += _turned_twice(omega_a, alpha_a, d, apart)
+        return total + 2.0 * triple_product(omega_a, d, leaving)
+    u, w, omega_b = placed.u, placed.w, placed.omega_b
+    total = _turned_twice(omega_a, alpha_a, u, w) + _turned_twice(omega_b, placed.alpha_b, w, u)
+    both = dot(omega_a, omega_b) * dot(u, w) - dot(omega_a, w) * dot(omega_b, u)
+    return total + 2.0 * both
+
+
+@inlined_kernel
+def _turned_twice(omega, alpha, e, x):
+    """Return x . d2e/dt2 of an axis e that turns with `omega`, and `alpha` more a second."""
+    turned = dot(omega, x) * dot(omega, e) - dot(omega, omega) * dot(e, x)
+    return turned + triple_product(alpha, e, x)
+
+
+@inner_kernel
+def remember_connection_impulses(rows, connections_out):
+    """Store the impulses of the connections' rows, for the next step's warm start and for users."""
+    for c in range(connections_out.shape[0]):
+        connection = connections_out[c]
+        number = connection.first_row
+        for axis in range(6):
+            connection.impulse[axis] = 0.0
+            if connection.enabled and connection.axes[axis]:
+                row, first = rows[number], 3 if axis < 3 else 0
+                sign = 1.0 if connection.body_a >= 0 else -1.0
+                connection.impulse[axis] = row.impulse
+                for r in range(3):
+                    connection.along[axis, r] = sign * row.J_a[first + r]
+                number += 1
+
+
+@inlined_kernel
+def axis_of_row(connection, number):
+    """Return the axis of a connection that a row of this step is about."""
+    row = connection.first_row
+    for axis in range(6):
+        if connection.axes[axis]:
+            if row == number:
+                return axis
+            row += 1
+    return 0

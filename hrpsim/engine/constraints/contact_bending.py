@@ -1,0 +1,251 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Change of the velocity at a contact while the contact point moves and the bodies turn.
+
+The rows of a contact hold J v' with the Jacobian at the place where the forces of the step act. The
+velocity v' belongs to the end of the step, when the bodies have turned and the contact point has
+moved over them. For constant generalised velocities, the relative velocity u at the contact changes
+by
+
+    du/dt = sum over both sides of +-(a + alpha x r + omega x (v_o + dr/dt)) + n (dn/dt . u),
+
+with the arm r of the point from the origin o of the body's tree, the velocity v_o of the origin,
+and the velocity products a, alpha of the body. The target of a row is lowered by this change over
+the rest of the step. The row then holds its velocity at the end of the step. The gap of the row
+stays constant to second order, like the gap of a constraint in SHAKE (Ryckaert et al. 1977).
+
+dr/dt and dn/dt are taken from the last step, by the identity of the contact. Any shapes may
+therefore touch, including rolling shapes. Contacts whose change was different in the last step keep
+their rows, because their point has jumped. When a contact begins, or its bodies begin to turn, the
+point is taken to move with the material. Under a round shape, rotation of the shape about its own
+axis is left out. A contact that begins with an impact keeps its rows, because the impact changes
+the motion.
+
+Sliding friction takes only its direction from this velocity, and otherwise stays as in the rows.
+
+Only contacts of turning free bodies need this correction. The velocities of robots' bodies are
+joint coordinates, which turn with the bodies.
+"""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.impact_rows import CLOSED
+from hrpsim.engine.constraints.rows import row_velocity
+from hrpsim.engine.constraints.solver_table import PENALTY
+from hrpsim.engine.spatial.vector import matrix_times, placed_point, point_velocity
+from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
+from hrpsim.model.system import FREE
+
+# Turns in a step from which a body counts as turning, and after the rows' place up to which [rad].
+# What turns farther meets its contacts elsewhere in each step: no change continues. In an rk4 step
+# such a body receives its moments at the start, where the rows hold (step.motion.free_rotation).
+_TURNS = 1e-4
+_TURNS_FAR = 0.5
+# Largest difference of two changes in successive steps, as a share of the later one.
+_SMOOTH = 0.5
+ROUNDING = 1e-9  # of a change [m/s]
+# Which rows of a contact take the change into account: none, the normal one, those of friction too.
+NONE, NORMAL, ALL = range(3)
+_EXPLAINS = 2.0  # slip that is no sliding, as a multiple of the change of friction's rows
+# Share of a gap which counts as closed that a step closes or opens: the residue of a tilt dies out.
+CLOSES = 0.2
+
+
+@inner_kernel
+def bend_contact_rows(s, bend_time: float):
+    """Lower the targets of contact rows by the change of their velocity over `bend_time`.
+
+    Args:
+        s: the scene.
+        bend_time: time from the place where the rows are linear to the end of the step [s].
+    """
+    rows, contacts, change = s.rows.rows, s.collision.contacts, s.work.directions[0]
+    time_step = s.settings[0].time_step
+    for c in range(s.counts[0].contact_count):
+        contact, normal = contacts[c], rows[3 * c]
+        contact.bends, contact.closes = NONE, 0
+        for r in range(3):
+            change[r] = contact.bend[r] = 0.0
+        if normal.solver == PENALTY or not (
+            _turns(s, contact.body_a, bend_time) or _turns(s, contact.body_b, bend_time)
+        ):
+            continue
+        if abs(contact.gap) <= CLOSED:
+            contact.closes = 1
+            normal.target -= CLOSES * contact.gap / time_step
+        if begins(contact):
+            _expect_move(s, contact.body_a, contact.shape_a, contact.point_a, contact.moved_a)
+            _expect_move(s, contact.body_b, contact.shape_b, contact.point_b, contact.moved_b)
+            for r in range(3):
+                contact.turned[r] = 0.0
+        _add_side(s, contact.body_a, contact.point_a, contact.moved_a, 1.0, change)
+        _add_side(s, contact.body_b, contact.point_b, contact.moved_b, -1.0, change)
+        _add_turn_of_normal(s, contact, change)
+        for r in range(3):
+            contact.bend[r] = bend_time / time_step * change[r]
+        if _is_smooth(s, contact, normal):
+            contact.bends = NORMAL
+            normal.target -= bend_along(contact, normal)
+            x, y = rows[3 * c + 1], rows[3 * c + 2]
+            if _sticks(s, contact, x, y, (time_step - bend_time) / bend_time):
+                contact.bends = ALL
+                for row in (x, y):
+                    row.target -= bend_along(contact, row)
+
+
+@inlined_kernel
+def begins(contact):
+    """Return whether a contact is new, or its bodies did not turn in the last step."""
+    before = contact.bend_before
+    size = before[0] * before[0] + before[1] * before[1] + before[2] * before[2]
+    return contact.is_new != 0 or size < ROUNDING * ROUNDING
+
+
+@inlined_kernel
+def _is_smooth(s, contact, normal):
+    """Return whether the change is more than rounding, and was alike in the last step.
+
+    At a contact that begins it continues if no impact changes the motion.
+    """
+    difference = size = 0.0
+    for r in range(3):
+        apart = contact.bend[r] - contact.bend_before[r]
+        difference += apart * apart
+        size += contact.bend[r] * contact.bend[r]
+    if size < ROUNDING * ROUNDING:
+        return False
+    if begins(contact):
+        approach = abs(row_velocity(normal, s.constrained.velocity))
+        return approach < s.settings[0].slip_threshold + _EXPLAINS * math.sqrt(size)
+    return difference <= _SMOOTH * _SMOOTH * size
+
+
+@inlined_kernel
+def _sticks(s, contact, x, y, share: float):
+    """Return whether a contact did not slip at the start of the step, but for such changes.
+
+    share: of the change, that lies between the start and the place where the rows are linear.
+    """
+    velocity, bend_x, bend_y = (
+        s.constrained.velocity,
+        bend_along(contact, x),
+        bend_along(contact, y),
+    )
+    slip_x = row_velocity(x, velocity) - share * bend_x
+    slip_y = row_velocity(y, velocity) - share * bend_y
+    bound = s.settings[0].slip_threshold + _EXPLAINS * math.hypot(bend_x, bend_y)
+    return math.hypot(slip_x, slip_y) < bound
+
+
+@inlined_kernel
+def bend_along(contact, row):
+    """Return the change of a contact's velocity along one of its rows until the step ends [m/s]."""
+    J, sign = row.J_a, 1.0 if contact.body_a >= 0 else -1.0
+    return sign * (J[3] * contact.bend[0] + J[4] * contact.bend[1] + J[5] * contact.bend[2])
+
+
+@inlined_kernel
+def unbent_target(contact, normal, time_step: float):
+    """Return the target of a contact's normal row without the part by turning bodies [m/s]."""
+    target = normal.target
+    if contact.bends != NONE:
+        target += bend_along(contact, normal)
+    if contact.closes:
+        target += CLOSES * contact.gap / time_step
+    return target
+
+
+@inlined_kernel
+def _turns(s, body: int, bend_time: float):
+    """Return whether a body is alone in its tree and turns, but not far within `bend_time` [s]."""
+    if body < 0:
+        return False
+    record, v = s.forest.bodies[body], s.kinematics[body].v
+    if record.joint_type != FREE or not s.forest.dofs[record.v_index].turns_freely:
+        return False
+    rate, step = v[0] * v[0] + v[1] * v[1] + v[2] * v[2], s.settings[0].time_step
+    turns = _TURNS * _TURNS < step * step * rate
+    return turns and bend_time * bend_time * rate < _TURNS_FAR * _TURNS_FAR
+
+
+@inlined_kernel
+def _expect_move(s, body: int, shape: int, arm, moved_out):
+    """Write by how much the arm (3,) of a new contact will change in a step [m]."""
+    for r in range(3):
+        moved_out[r] = 0.0
+    if body < 0:
+        return
+    here, geometry, dt = s.kinematics[body], s.collision.shapes[shape], s.settings[0].time_step
+    R, w = here.R, here.v
+    x, y, z = point_velocity(w, arm[0], arm[1], arm[2])
+    ox, oy, oz = _origin_velocity(s, body)
+    x, y, z = x - ox, y - oy, z - oz
+    kind = geometry.kind
+    if kind == SPHERE or kind == CAPSULE or kind == CYLINDER:
+        px, py, pz = placed_point(R, here.p, geometry.placement_p)
+        px, py, pz = arm[0] - px, arm[1] - py, arm[2] - pz
+        ax, ay, az = w[0], w[1], w[2]
+        if kind != SPHERE:
+            axis = geometry.placement_R
+            ax, ay, az = matrix_times(R, axis[0, 2], axis[1, 2], axis[2, 2])
+            rate = ax * w[0] + ay * w[1] + az * w[2]
+            ax, ay, az = rate * ax, rate * ay, rate * az
+        x, y, z = x - (ay * pz - az * py), y - (az * px - ax * pz), z - (ax * py - ay * px)
+    moved_out[0], moved_out[1], moved_out[2] = dt * x, dt * y, dt * z
+
+
+@inlined_kernel
+def _add_side(s, body: int, arm, moved, sign: float, change_out):
+    """Add the change over a step of the velocity of one body at the contact, times `sign` [m/s].
+
+    arm (3,): of the contact point [m]. moved (3,): by how much `arm` changed in a step [m].
+    """
+    if body < 0:
+        return
+    dt, w = sign * s.settings[0].time_step, s.kinematics[body].v
+    i = body
+    while i >= 0:
+        c = s.kinematics[i].c
+        ax, ay, az = point_velocity(c, arm[0], arm[1], arm[2])
+        if s.forest.bodies[i].joint_type == FREE:
+            u = s.kinematics[i].v
+            ax -= u[1] * u[5] - u[2] * u[4]
+            ay -= u[2] * u[3] - u[0] * u[5]
+            az -= u[0] * u[4] - u[1] * u[3]
+        change_out[0] += dt * ax
+        change_out[1] += dt * ay
+        change_out[2] += dt * az
+        i = s.forest.bodies[i].parent
+    x, y, z = _origin_velocity(s, body)
+    x, y, z = sign * moved[0] + dt * x, sign * moved[1] + dt * y, sign * moved[2] + dt * z
+    change_out[0] += w[1] * z - w[2] * y
+    change_out[1] += w[2] * x - w[0] * z
+    change_out[2] += w[0] * y - w[1] * x
+
+
+@inlined_kernel
+def _origin_velocity(s, body: int):
+    """Return the velocity of the origin of a body's tree [m/s]."""
+    root = s.forest.bodies[body].root
+    if s.forest.bodies[root].joint_type != FREE:
+        return 0.0, 0.0, 0.0
+    v = s.kinematics[root].v
+    return v[3], v[4], v[5]
+
+
+@inlined_kernel
+def _add_turn_of_normal(s, contact, change_out):
+    """Add the share along the normal that its own turn has, as a slides over a curved b."""
+    total = 0.0
+    for side in range(2):
+        body, arm, sign = contact.body_a, contact.point_a, 1.0
+        if side == 1:
+            body, arm, sign = contact.body_b, contact.point_b, -1.0
+        if body >= 0:
+            x, y, z = point_velocity(s.kinematics[body].v, arm[0], arm[1], arm[2])
+            turn = contact.turned
+            total += sign * (turn[0] * x + turn[1] * y + turn[2] * z)
+    for r in range(3):
+        change_out[r] += total * contact.normal[r]

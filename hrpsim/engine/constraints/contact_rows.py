@@ -1,0 +1,306 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rows of contacts: a normal that pushes, and two tangents along which friction acts.
+
+Three kinds of friction exist. Friction lies in the cone of the normal force, with any two axes as
+tangents. Or the components of friction along two axes, turned at random, are bounded separately. Or
+friction is a single force against the slip.
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.constraints.friction_laws import (
+    friction_axes,
+    is_isotropic,
+    law_in_step,
+    project_friction,
+)
+from hrpsim.engine.constraints.impact_rows import CLOSED
+from hrpsim.engine.constraints.point_rows import (
+    attach_point,
+    find_masses,
+    find_point_responses,
+    point_velocity,
+)
+from hrpsim.engine.constraints.rows import (
+    CONTACT_ROW,
+    least_inverse_mass,
+    row_velocity,
+    soften_stop,
+)
+from hrpsim.engine.constraints.solver_table import ITERATIVE, PENALTY, choose_solver
+
+# parameters of a pair of materials; tables are (k, k) and symmetric
+MATERIAL_PAIR = np.dtype(
+    [
+        ("static", "f8"),
+        ("kinetic", "f8"),
+        ("restitution", "f8"),
+        ("sequential", "i8"),  # whether impacts take turns where several contacts are closed
+        ("compliance", "f8"),  # of each contact point [m/N]
+        ("damping_time", "f8"),  # [s]; -1: rigid, penetration is corrected at a bounded speed
+        ("force_limit", "f8"),  # of each point's normal force [N]
+        ("stiffness", "f8"),  # of the spring of each penalty contact [N/m]; 0: by its mass
+        ("damping_ratio", "f8"),  # of each penalty contact alone
+        ("max_extension", "f8"),  # of its spring [m]; -1: by its mass and stiffness
+    ]
+)
+
+# numbers that contact rows are made with, the same for the whole world
+CONTACT_PARAMETERS = [
+    ("friction_model", "i8"),
+    ("slip_threshold", "f8"),  # speed that separates static from kinetic friction [m/s]
+    ("restitution_threshold", "f8"),  # approach speed below which nothing bounces [m/s]
+    ("correction_rate", "f8"),  # share of the penetration corrected in a step
+    ("correction_speed", "f8"),  # bound on the velocity that corrects it [m/s]
+    ("slop", "f8"),  # penetration that is left alone [m]
+]
+
+
+@kernel
+def tangents(n, first_out, second_out):
+    """Write two unit vectors (3,) orthogonal to the unit vector `n` (3,) and to each other.
+
+    The two vectors depend on the normal alone. Friction impulses stored along them therefore keep
+    their meaning between steps.
+    """
+    if abs(n[2]) > 0.7:
+        scale = 1.0 / math.sqrt(n[0] * n[0] + n[2] * n[2])
+        x, y, z = n[2] * scale, 0.0, -n[0] * scale
+    else:
+        scale = 1.0 / math.sqrt(n[0] * n[0] + n[1] * n[1])
+        x, y, z = -n[1] * scale, n[0] * scale, 0.0
+    first_out[0], first_out[1], first_out[2] = x, y, z
+    second_out[0] = n[1] * z - n[2] * y
+    second_out[1] = n[2] * x - n[0] * z
+    second_out[2] = n[0] * y - n[1] * x
+
+
+@inlined_kernel
+def contact_directions(contact, directions_out):
+    """Write the normal and the two tangents of a contact, row by row (3, 3)."""
+    for r in range(3):
+        directions_out[0, r] = contact.normal[r]
+    tangents(directions_out[0], directions_out[1], directions_out[2])
+
+
+@inner_kernel
+def mark_contact_bodies(contacts, contact_count, constrained_out):
+    """Mark the bodies that contacts push, and unmark every other body."""
+    for i in range(constrained_out.marked.shape[0]):
+        constrained_out.marked[i] = 0
+    for c in range(contact_count):
+        contact = contacts[c]
+        if contact.body_a >= 0:
+            constrained_out.marked[contact.body_a] = 1
+        if contact.body_b >= 0:
+            constrained_out.marked[contact.body_b] = 1
+
+
+@inner_kernel
+def contact_response_space(forest, contacts, contact_count, constrained):
+    """Return the room that the responses of contact rows need."""
+    needed = 0
+    for c in range(contact_count):
+        a, b = contacts[c].body_a, contacts[c].body_b
+        if a >= 0:
+            needed += 3 * constrained.supports[forest.bodies[a].root].tree_width
+        if b >= 0 and (a < 0 or forest.bodies[a].root != forest.bodies[b].root):
+            needed += 3 * constrained.supports[forest.bodies[b].root].tree_width
+    return needed
+
+
+@inner_kernel
+def write_contact_rows(s, lead):
+    """Write three rows for each contact: normal, first and second tangent (Nakaoka eqs. 6-10).
+
+    constrained.velocity must be the velocity at the start of the step. If a contact is compliant,
+    constrained.acceleration must be the acceleration without constraints.
+
+    Args:
+        s: the scene.
+        lead: time between the positions, at which gaps are known, and the middle of the step, as
+            compliant rows count it [s].
+
+    Returns:
+        The response space used.
+    """
+    forest, constrained, directions = s.forest, s.constrained, s.work.directions
+    rows, response, contacts = s.rows.rows, s.rows.response, s.collision.contacts
+    settings, contact_count = s.settings[0], s.counts[0].contact_count
+    used = np.int64(0)  # not a literal, which would compile all that takes it twice
+    # Several short loops: a processor then works on several contacts at once.
+    for c in range(contact_count):
+        contact = contacts[c]
+        contact_directions(contact, directions)
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        used = attach_point(forest, constrained, contact, directions, normal, x, y, used)
+    for c in range(contact_count):
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        find_point_responses(forest, constrained, contacts[c], normal, x, y, response)
+    for c in range(contact_count):
+        find_masses(rows[3 * c], rows[3 * c + 1], rows[3 * c + 2], response)
+    for c in range(contact_count):
+        contact = contacts[c]
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        a, b = s.collision.shapes[contact.shape_a], s.collision.shapes[contact.shape_b]
+        solver = s.solver_choice[a.solver_class, b.solver_class]
+        for axis in range(3):
+            row = rows[3 * c + axis]
+            row.kind, row.source = CONTACT_ROW, c
+            choose_solver(row, solver)
+            row.impulse = contact.impulse[axis]
+        pair = s.materials[a.material, b.material]
+        approach, slip_x, slip_y = point_velocity(normal, x, y, constrained.velocity)
+        _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response)
+        if solver != PENALTY:
+            _ask(contact, approach, pair, settings, lead, constrained, normal)
+        least = least_inverse_mass(normal, constrained)
+        for axis in range(3):
+            row = rows[3 * c + axis]
+            if row.inverse_mass > least:
+                row.mass = 1.0 / row.inverse_mass
+            else:
+                row.mass = row.inverse_mass = 0.0
+    return used
+
+
+@inlined_kernel  # many parameters: the data of the contact are passed in registers
+def _bound_friction(contact, pair, settings, slip_x, slip_y, normal, x, y, response):
+    """Write the bounds of friction, and turn the tangents to the axes of these bounds.
+
+    The normal force bounds friction.
+    """
+    slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
+    slides = slip > settings.slip_threshold
+    contact.slides = 1 if slides else 0
+    normal.friction = pair.kinetic if slides else pair.static
+    law = law_in_step(settings.friction_model, slides)
+    normal.friction_model = law
+    if is_isotropic(law):
+        _share_largest_mass(x, y)
+    else:
+        cosine, sine = friction_axes(law, contact.axis_angle, slip_x, slip_y)
+        _turn_axes(contact, normal, x, y, cosine, sine, response)
+        x.impulse, y.impulse = project_friction(law, math.inf, x.impulse, y.impulse)
+
+
+@inner_kernel
+def move_contact_rows(forest, contact, directions, constrained, normal, x, y, response):
+    """Write the rows of a contact again after its point or normal moved within the step.
+
+    The rows reuse their response space, and have no target.
+
+    Args:
+        forest: constants of the bodies and joints.
+        contact: CONTACT record.
+        directions: normal and tangents (3, 3).
+        constrained: constraint bodies of the step.
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+        response: responses of all rows.
+    """
+    contact_directions(contact, directions)
+    attach_point(forest, constrained, contact, directions, normal, x, y, normal.response_at)
+    find_point_responses(forest, constrained, contact, normal, x, y, response)
+    find_masses(normal, x, y, response)
+    if is_isotropic(normal.friction_model):
+        _share_largest_mass(x, y)
+    else:
+        _turn_axes(contact, normal, x, y, contact.turn[0], contact.turn[1], response)
+    least = least_inverse_mass(normal, constrained)
+    for row in (normal, x, y):
+        row.impulse = 0.0
+        row.mass = 1.0 / row.inverse_mass if row.inverse_mass > least else 0.0
+        row.inverse_mass = row.inverse_mass if row.mass > 0.0 else 0.0
+
+
+@inlined_kernel
+def _share_largest_mass(x, y):
+    """Give two rows the largest eigenvalue of their common 2x2 inverse mass."""
+    half = 0.5 * (x.inverse_mass - y.inverse_mass)
+    largest = 0.5 * (x.inverse_mass + y.inverse_mass) + math.sqrt(half * half + x.cross * x.cross)
+    x.inverse_mass = y.inverse_mass = largest
+
+
+@inner_kernel
+def _turn_axes(contact, normal, x, y, cosine, sine, response):
+    """Turn the rows of both tangents, and their impulses, about the normal."""
+    contact.turn[0], contact.turn[1] = cosine, sine
+    for k in range(6):
+        a, b = x.J_a[k], y.J_a[k]
+        x.J_a[k], y.J_a[k] = cosine * a + sine * b, cosine * b - sine * a
+        a, b = x.J_b[k], y.J_b[k]
+        x.J_b[k], y.J_b[k] = cosine * a + sine * b, cosine * b - sine * a
+    at_x, at_y = x.response_at, y.response_at
+    for k in range(x.width_a + x.width_b):
+        a, b = response[at_x + k], response[at_y + k]
+        response[at_x + k], response[at_y + k] = cosine * a + sine * b, cosine * b - sine * a
+    a, b = x.impulse, y.impulse
+    x.impulse, y.impulse = cosine * a + sine * b, cosine * b - sine * a
+    find_masses(normal, x, y, response)
+
+
+@inlined_kernel
+def friction_impulses(contact, normal, x, y):
+    """Return the friction impulses of a contact's rows along its two `tangents` [Ns]."""
+    if is_isotropic(normal.friction_model):
+        return x.impulse, y.impulse
+    cosine, sine = contact.turn[0], contact.turn[1]
+    return cosine * x.impulse - sine * y.impulse, sine * x.impulse + cosine * y.impulse
+
+
+@inlined_kernel
+def _ask(contact, approach, pair, settings, lead, constrained, normal):
+    """Write the normal row's target: no penetration, push-out, or the target of the spring.
+
+    Restitution was applied before. At rigid contacts the permitted closing speed grows from zero at
+    the gap CLOSED to the speed that closes the whole gap at twice CLOSED. If contacts are found at
+    the start of a step, as in rk4, the growth begins at the closed gap. With a jump, corners of a
+    sole that residues tilt would have targets that no flat sole can meet, and the sole's load would
+    go to one diagonal. For the direct solver the slop counts both ways. Otherwise the lowest of a
+    face's redundant points would carry all.
+    """
+    time_step = settings.time_step
+    gap, closed = contact.gap + contact.gap_offset, CLOSED  # up to which a gap is none [m]
+    bounces = pair.restitution > 0.0 and approach < -settings.restitution_threshold
+    if normal.solver != ITERATIVE and not bounces:
+        closed = max(CLOSED, settings.slop)
+    normal.lower, normal.upper = 0.0, pair.force_limit * time_step
+    if pair.damping_time >= 0.0:
+        gap += lead * approach
+        if lead == time_step:
+            gap += _late_gap(contact, gap, approach, time_step)
+        normal.correction_velocity = -max(gap, 0.0) / time_step
+        acceleration = row_velocity(normal, constrained.acceleration)
+        compliance, damping_time = pair.compliance, pair.damping_time
+        soften_stop(normal, gap, approach, acceleration, compliance, damping_time, time_step)
+    elif gap > closed:
+        closing = min(gap, 2.0 * (gap - (closed if lead > 0.0 else CLOSED)))
+        normal.target = normal.correction_velocity = -closing / time_step
+    elif gap < -settings.slop:
+        wanted = -settings.correction_rate * (gap + settings.slop) / time_step
+        normal.correction_velocity = min(wanted, settings.correction_speed)
+    if contact.push_out > 0.0:
+        normal.correction_velocity = max(normal.correction_velocity, contact.push_out / time_step)
+
+
+@inlined_kernel
+def _late_gap(contact, gap, approach, time_step):
+    """Return the depth of a contact when its spring began, in a step of euler [m].
+
+    `gap` is the gap in the middle of the step as compliant rows count it, which is the end of the
+    step. Half a step before, a body may be inside the other without having met a force. For
+    example, the body was placed there, or was too far away to have a contact. The spring then
+    begins without a force, as in all other cases. The spring thus gives back the energy that it
+    took.
+    """
+    if contact.impulse[0] == 0.0:
+        way = 0.5 * time_step * approach
+        contact.late = min(max(way - gap, 0.0), max(-way, 0.0))
+    return contact.late

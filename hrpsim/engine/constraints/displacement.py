@@ -1,0 +1,107 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Position correction: the same rows for displacements, against penetration and limit violation.
+
+The target is a displacement rate that is never added to the state's velocity. A correction
+therefore gives no kinetic energy. Friction, springs, velocity limits, and rows that slipped at
+their force limit take no part. Motors hold their joints.
+"""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.rows import (
+    CONTACT_ROW,
+    DISPLACEMENT,
+    VELOCITY,
+    row_velocity,
+    takes_time,
+)
+
+# Bound on the speed of contact points, as a multiple of the largest target of a row of the island.
+# Levers move them faster; for contradictory rows, an approximate solution would throw bodies out.
+_LEVERAGE = 10.0
+
+
+@inner_kernel
+def asks_for_displacement(rows, contact_count, row_count):
+    """Return whether any row needs a position correction."""
+    for c in range(contact_count):
+        if rows[3 * c].correction_velocity > 0.0 or rows[3 * c].bilateral:
+            return True
+    for number in range(3 * contact_count, row_count):
+        row = rows[number]
+        if row.correction_velocity > 0.0 or (row.correction_velocity != 0.0 and row.lower < 0.0):
+            return True
+    return False
+
+
+@inner_kernel
+def turn_to_displacement(rows, row_count):
+    """Set the target of every row to the displacement rate, and clear the impulses."""
+    for number in range(row_count):
+        row = rows[number]
+        row.saved_impulse, row.impulse = row.impulse, 0.0
+        row.kept_target, row.target = row.target, row.correction_velocity
+        row.kept_lower, row.kept_upper, row.quantity = row.lower, row.upper, DISPLACEMENT
+        if row.kind == CONTACT_ROW:
+            is_normal = number % 3 == 0
+            row.lower = -math.inf if row.bilateral else 0.0
+            row.upper = math.inf if row.bilateral or is_normal else 0.0
+        elif _takes_no_part(row):
+            row.lower = row.upper = 0.0
+        else:
+            row.lower = row.lower if row.lower == 0.0 else -math.inf
+            row.upper = math.inf
+
+
+@inner_kernel
+def bound_displacement(rows, island_rows, island, velocity):
+    """Shorten an island's displacement until no contact point exceeds its bound on speed.
+
+    The impulses of the rows are shortened as well.
+
+    Args:
+        rows: ROW records (row capacity,).
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        velocity: velocities of the constraint bodies (columns,) that the rows' impulses caused.
+    """
+    wanted, fastest = 0.0, 0.0
+    for entry in range(island.first, island.end):
+        number = island_rows[entry]
+        if entry >= island.contact_end:
+            wanted = max(wanted, abs(rows[number].target))
+            continue
+        square = 0.0
+        for r in range(number, number + 3):
+            wanted = max(wanted, abs(rows[r].target))
+            rate = row_velocity(rows[r], velocity)
+            square += rate * rate
+        fastest = max(fastest, square)
+    fastest = math.sqrt(fastest)
+    if fastest > _LEVERAGE * wanted:
+        share = _LEVERAGE * wanted / fastest
+        for entry in range(island.first, island.end):
+            number = island_rows[entry]
+            rows[number].impulse *= share
+            if entry < island.contact_end:
+                rows[number + 1].impulse *= share
+                rows[number + 2].impulse *= share
+
+
+@inner_kernel
+def turn_to_motion(rows, row_count):
+    """Restore every row to its state before `turn_to_displacement`."""
+    for number in range(row_count):
+        row = rows[number]
+        row.impulse, row.target, row.quantity = row.saved_impulse, row.kept_target, VELOCITY
+        row.lower, row.upper = row.kept_lower, row.kept_upper
+
+
+@inlined_kernel
+def _takes_no_part(row):
+    if takes_time(row) or row.compliance > 0.0:
+        return True
+    return abs(row.saved_impulse) >= row.upper

@@ -1,0 +1,165 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Impacts of one-sided rows within a step: closing times of gaps, and target rates of rows.
+
+The gap of a row moves as g(t) = g + r t + a t^2 / 2 until something strikes. If a gap closes faster
+than the restitution threshold, the target of its row is -e times the rate. A row that is closed and
+at rest must not be pressed in. Bodies do not move at an impact: velocities alone jump.
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+
+# order of the impacts of a pair of materials with several closed contacts
+SIMULTANEOUS, SEQUENTIAL = range(2)
+
+# A gap up to this is closed [m], so that what closes together is solved together.
+CLOSED = 1e-10
+
+# Share of the fastest approach by which a sequential impact may be slower and be taken with it.
+_ALIKE = 1e-9
+
+# Share of the restitution threshold up to which free bodies are at rest against each other.
+_AT_REST = 1e-3
+
+OPEN, RESTING, ABSENT = range(3)
+
+IMPACT = np.dtype(
+    [
+        ("state", "i8"),  # OPEN also where a closed gap is opening; ABSENT takes no part
+        ("chosen", "i8"),  # whether it is solved for in this round
+        ("sequential", "i8"),
+        ("restitution", "f8"),
+        ("offset", "f8"),  # gap at the start of the step, on the line that the row stands for [m]
+        ("gap", "f8"),  # the same with displacements by impacts [m]
+        ("rate", "f8"),  # of the gap, acceleration left out [m/s]
+        ("acceleration", "f8"),  # of the gap [m/s^2]
+        ("settled", "f8"),  # rate at which a resting gap is at rest, acceleration left out [m/s]
+        ("floor", "f8"),  # slowest target rate of an inelastic row [m/s]
+        ("placed", "f8"),  # time for which its point and normal were found [s]
+        ("time", "f8"),  # when it strikes or comes to rest next, of free balls [s]
+        ("next_of_a", "i8"),  # the next contact of the first of these balls, as a row; -1 for none
+        ("next_of_b", "i8"),  # the same for the second
+        ("before", "f8"),  # its row's velocity before the round, that of a tangent too [m/s]
+        ("lower", "f8"),  # bounds of its impulse [Ns or Nms]
+        ("upper", "f8"),
+    ]
+)
+
+
+@inlined_kernel
+def gap_at(impact, time):
+    """Return the gap at a time of the step [m]."""
+    return impact.gap + time * (impact.rate + 0.5 * impact.acceleration * time)
+
+
+@inlined_kernel
+def impact_rate(impact, time, timed):
+    """Return the rate at which a gap meets an impact at `time` [m/s].
+
+    Impacts that are not `timed` happen at the start of the step, before anything accelerates.
+    """
+    if impact.state == RESTING:
+        return impact.rate - impact.settled
+    return impact.rate + (impact.acceleration * time if timed else 0.0)
+
+
+@inner_kernel
+def closing_time(impact, now):
+    """Return the time from `now` until an open gap closes [s]; infinity if the gap never closes."""
+    a = impact.acceleration
+    rate, gap = impact.rate + a * now, gap_at(impact, now)
+    if gap <= CLOSED and rate <= 0.0:
+        return now
+    square = rate * rate - 2.0 * a * gap
+    if square < 0.0 or (rate >= 0.0 and a >= 0.0):
+        return math.inf
+    root = math.sqrt(square)
+    wait = 2.0 * gap / (root - rate) if rate < 0.0 else (rate + root) / -a
+    return now + max(wait, 0.0)
+
+
+@inlined_kernel
+def is_impact(impact, time, timed, threshold):
+    """Return whether a gap that is closed at `time` closes on, faster than the threshold."""
+    return impact_rate(impact, time, timed) - impact.floor < -threshold
+
+
+@inlined_kernel
+def is_opening(impact, time, threshold):
+    """Return whether a gap between free bodies opens at `time`, and is not at rest."""
+    return impact.rate + impact.acceleration * time > _AT_REST * threshold
+
+
+@inlined_kernel
+def separates(impact, time, threshold):
+    """Return whether a resting gap is not at rest any more because its normal has turned.
+
+    Sliding shapes separate if they curve away from each other. A push through an opening gap would
+    give energy, and a push through a closing gap would take energy.
+
+    Args:
+        impact: IMPACT record.
+        time: [s].
+        threshold: restitution threshold [m/s].
+    """
+    return is_opening(impact, time, threshold) or impact.settled < -_AT_REST * threshold
+
+
+@inlined_kernel
+def is_at_rest(rate, threshold):
+    """Return whether the rate [m/s] of a gap between free bodies counts as zero."""
+    return abs(rate) <= _AT_REST * threshold
+
+
+@inlined_kernel
+def is_closed(impact, now):
+    """Return whether a row can push at `now`."""
+    return impact.state == RESTING or (impact.state == OPEN and gap_at(impact, now) <= CLOSED)
+
+
+@inlined_kernel
+def takes_part(impact, now, timed, threshold, fastest):
+    """Return whether a row is solved for in a round of impacts.
+
+    Simultaneous rows always take part unless they separate. Sequential rows wait for their turn.
+
+    Args:
+        impact: IMPACT record.
+        now: time in the step [s].
+        timed: whether impacts happen at their times.
+        threshold: restitution threshold [m/s].
+        fastest: fastest approach of the round [m/s].
+    """
+    if not is_closed(impact, now):
+        return False
+    rate = impact_rate(impact, now, timed)
+    if impact.sequential:
+        return rate - impact.floor <= (1.0 - _ALIKE) * fastest
+    return rate <= threshold
+
+
+@inlined_kernel
+def wanted_rate(impact, now, timed, threshold):
+    """Return the target rate of a row after an impact at `now`, without acceleration [m/s].
+
+    The rate of a closed gap that opens below the threshold may be reversed, which costs no energy.
+
+    Args:
+        impact: IMPACT record.
+        now: time in the step [s].
+        timed: whether impacts happen at their times.
+        threshold: restitution threshold [m/s].
+    """
+    rate = impact_rate(impact, now, timed)
+    if rate - impact.floor < -threshold:
+        wanted = -impact.restitution * rate if impact.restitution > 0.0 else impact.floor
+    else:
+        wanted = min(impact.floor, -rate) if rate > 0.0 else impact.floor
+    if impact.state == RESTING:
+        return wanted + impact.settled
+    return wanted - (impact.acceleration * now if timed else 0.0)

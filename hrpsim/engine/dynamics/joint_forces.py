@@ -1,0 +1,303 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Forces along joints: springs, dampers, actuators, and their implicit integration."""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+
+POSITIONS, VELOCITIES, EFFORTS = 1, 2, 4  # what a command gives, as bits of `given`
+OWN_GAINS = 8  # of the command, in place of the robot's
+
+# The actuators' law: effort + kp (target_position - q) + kd (target_velocity - v), bounded by the
+# joint's effort limit. Where the joint would exceed its velocity limit the actuator delivers the
+# effort that holds it there, within the effort limit: a constraint (engine.constraints.joint_rows).
+CONTROL = np.dtype(
+    [
+        ("kp", "f8"),  # [Nm/rad] or [N/m]
+        ("kd", "f8"),  # [Nms/rad] or [Ns/m]
+        ("target_position", "f8"),
+        ("target_velocity", "f8"),
+        ("effort", "f8"),  # feed-forward [Nm] or [N]
+        ("applied", "f8"),  # effort delivered in the last step
+        ("asked", "f8"),  # effort that its law required then, within its limit
+        ("ramp", "f8"),  # change of the target position in a step
+        ("ahead", "f8"),  # change of that from a step's middle to its end
+        ("ramp_steps", "i8"),  # for how many more steps
+        ("saturated", "i8"),  # +1, -1: the last implicit step found it at its effort limit
+        ("limiting", "i8"),  # +1, -1: at this velocity limit it does not follow its law
+        ("mark", "i8"),  # `saturated`, as the last step left it
+        ("limiting_mark", "i8"),  # the same of `limiting`
+        ("given", "i8"),  # what the command gives, for gains that are set while it lasts
+    ]
+)
+
+# A joint's dry friction in a step: by a row, or as predicted (engine.step.rows.joint_friction).
+BY_ROW, STICKS = 0, 2
+FRICTION = np.dtype(
+    [
+        ("mark", "i8"),  # BY_ROW, STICKS, or 1 or -1: slides in that direction
+        ("bound", "f8"),  # of the predicted friction [Nm or N]
+        ("impulse", "f8"),  # of the predicted friction, or that a row starts from [Nms or Ns]
+        ("limit", "i8"),  # 1, -1: it sticks at its lower, upper limit
+        ("limit_impulse", "f8"),  # of that limit [Nms or Ns]
+    ]
+)
+
+# Part of a limit by which an effort or a velocity is not over it.
+_ROUNDING = 1e-9
+
+
+@inner_kernel
+def advance_targets(forest, velocity, limit_impulses, time_step, applied, control):
+    """Store the efforts that actuators delivered; advance every target by one step of its ramp.
+
+    Limits stay marked if they acted, or if `velocity` is beyond them.
+
+    Args:
+        forest: constants of the bodies and joints.
+        velocity: joint velocities (nv,) [rad/s or m/s].
+        limit_impulses: impulses of the velocity limits (nv,) [Nms or Ns]. They lower the demanded
+            efforts to the delivered ones.
+        time_step: [s].
+        applied: mean efforts by the actuators' laws over the step (nv,) [Nm or N].
+        control: CONTROL records (nv,).
+    """
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
+        if k >= control.shape[0]:
+            break
+        actuator, impulse = control[k], limit_impulses[k]
+        actuator.applied = applied[k] - actuator.limiting * (impulse / time_step)
+        actuator.asked = actuator.applied
+        if impulse == 0.0:
+            actuator.limiting = overspeed(velocity[k], forest.dofs[k].velocity_limit)
+        actuator.mark, actuator.limiting_mark = actuator.saturated, actuator.limiting
+        if actuator.ramp_steps > 0:
+            actuator.target_position += actuator.ramp
+            actuator.ramp_steps -= 1
+        else:
+            actuator.ahead = 0.0
+
+
+@inner_kernel
+def joint_forces(forest, control, q, velocity, horizon, work):
+    """Write the effort along every joint, and the inertia that the joint sees besides the links'.
+
+    The kernel writes `effort`, `joint_inertia` and `actuator_inertia` (nv,) of `work`.
+    `actuator_inertia` is the actuator's part of the inertia while the actuator follows its law.
+    That array is written with a horizon only. Entries of free bodies stay unchanged.
+
+    An actuator marked `saturated` gives its effort limit instead.
+
+    Args:
+        forest: constants of the bodies and joints.
+        control: CONTROL records (nv,).
+        q: configuration (nq,). With `horizon` = dt, the configuration at the middle of the step.
+        velocity: velocity (nv,). With `horizon` = dt, the velocity at the start of the step.
+        horizon: 0 gives the forces of the state itself. A time step dt [s] takes springs, dampers
+            and gains implicitly (see `damping_inertia`, `spring_inertia`), which keeps any
+            stiffness stable.
+        work: work arrays.
+    """
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
+        if k >= forest.dofs.shape[0]:
+            break
+        dof, actuator = forest.dofs[k], control[k]
+        position, rate = q[dof.q_index], velocity[k]
+        stiffness, damping, follows = dof.stiffness, dof.damping, False
+        passive = -stiffness * (position - dof.rest) - damping * rate
+        wanted = demand(actuator, position + (actuator.ahead if horizon > 0.0 else 0.0), rate)
+        if horizon == 0.0:
+            active = limited(wanted, dof.effort_limit)
+        elif actuator.saturated != 0:
+            active = actuator.saturated * dof.effort_limit
+        else:
+            active, follows = wanted, True
+            stiffness += actuator.kp
+            damping += actuator.kd
+        work.effort[k] = passive + active
+        work.joint_inertia[k] = dof.rotor_inertia
+        if horizon > 0.0:
+            work.joint_inertia[k] += spring_inertia(stiffness, horizon)
+            damped = damping_inertia(damping, dof.own_inertia, horizon)
+            work.joint_inertia[k] += damped
+            if not follows:
+                damped = damping_inertia(dof.damping + actuator.kd, dof.own_inertia, horizon)
+            work.actuator_inertia[k] = _actuator_inertia(dof, actuator, damped, horizon)
+
+
+@inner_kernel
+def apply_frictions(frictions, effort, joint_inertia):
+    """Add sliding friction to the efforts (nv,) [Nm or N]; locked joints get infinite inertia."""
+    for k in range(frictions.shape[0]):
+        mark = frictions[k].mark
+        if mark == STICKS:
+            joint_inertia[k] = math.inf
+        elif mark != BY_ROW:
+            effort[k] -= mark * frictions[k].bound
+
+
+@inlined_kernel
+def spring_inertia(stiffness, time_step):
+    """Return the inertia that a spring of force -k (q + dt (v' - v) / 4) adds to a joint.
+
+    The rule is symmetric in time: second order, no loss of energy, stable at any stiffness, like
+    the trapezoidal rule. q is the position at the middle of the step. v and v' are the velocities
+    at the ends of the step.
+
+    Args:
+        stiffness: k [Nm/rad or N/m].
+        time_step: dt [s].
+    """
+    return 0.25 * time_step * time_step * stiffness
+
+
+@inlined_kernel
+def damping_inertia(damping, inertia, time_step):
+    """Return the inertia that a damper of force -c (v + s (v' - v)) adds to a joint: s dt c.
+
+    With z = c dt / `inertia`, s = (1 + z) / (2 + z). A damped inertia then slows by 1 / (1 + z +
+    z^2/2), the (0, 2) Pade approximant of exp(-z). The rule is of second order and monotone for any
+    z.
+
+    Args:
+        damping: c [Nms/rad or Ns/m].
+        inertia: least inertia that the joint can see [kg m^2 or kg]. A larger inertia slows with
+            the same order and monotonically.
+        time_step: dt [s].
+    """
+    if damping <= 0.0:
+        return 0.0
+    added = damping * time_step
+    return added * (inertia + added) / (2.0 * inertia + added)
+
+
+@inner_kernel
+def revise_limited(forest, control, q, velocity, work, time_step, implicit, may_release):
+    """Mark actuators at their velocity or effort limits, and return whether a mark has changed.
+
+    The acceleration work.dv + work.change (nv,) follows from the present marks. It includes
+    constraint forces, because an actuator need not deliver the part that a limit or the ground
+    bears.
+
+    velocity: velocity at the start of the step (nv,).
+    implicit: whether effort limits are checked as well, as in an implicit step.
+    may_release: False keeps the marks of effort limits that are set.
+    """
+    changed = False
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
+        if k >= forest.dofs.shape[0]:
+            break
+        dof, actuator = forest.dofs[k], control[k]
+        acceleration = work.dv[k] + work.change[k]
+        beyond = overspeed(velocity[k] + time_step * acceleration, dof.velocity_limit)
+        if beyond != 0 and actuator.limiting != beyond and actuator.saturated != -beyond:
+            actuator.limiting = beyond
+            changed = True
+        if not implicit:
+            continue
+        wanted = demand(actuator, q[dof.q_index] + actuator.ahead, velocity[k])
+        wanted -= work.actuator_inertia[k] * acceleration
+        if actuator.saturated == 0:
+            if abs(wanted) > (1.0 + _ROUNDING) * dof.effort_limit:
+                actuator.saturated = 1 if wanted > 0.0 else -1
+                changed = True
+        elif beyond != 0 and actuator.saturated == -beyond:
+            continue  # it brakes with its effort limit
+        elif may_release and actuator.saturated * wanted < (1.0 - _ROUNDING) * dof.effort_limit:
+            actuator.saturated = 0
+            changed = True
+    return changed
+
+
+@inlined_kernel
+def overspeed(rate, velocity_limit):
+    """Return 1 or -1 where a joint velocity is beyond its upper or lower limit, else 0."""
+    if abs(rate) <= (1.0 + _ROUNDING) * velocity_limit:
+        return 0
+    return 1 if rate > 0.0 else -1
+
+
+@inlined_kernel
+def _actuator_inertia(dof, actuator, damped, time_step):
+    """Return the actuator's share of the inertia that its joint sees in an implicit step.
+
+    `damped` is the inertia that its damper and the joint's add together.
+    """
+    share = 0.0
+    if actuator.kd > 0.0:
+        share = actuator.kd / (dof.damping + actuator.kd) * damped
+    return share + spring_inertia(actuator.kp, time_step)
+
+
+@inner_kernel
+def restore_marks(control):
+    """Restore the marks that the last step left on actuators at their limits."""
+    for k in range(control.shape[0]):
+        control[k].saturated, control[k].limiting = control[k].mark, control[k].limiting_mark
+
+
+@inner_kernel
+def add_delivered_effort(forest, control, q, velocity, horizon, weight, work):
+    """Add `weight` times the efforts by the actuators' laws to work.applied (nv,) [Nm or N].
+
+    The efforts are taken at the state passed to `joint_forces`, with the acceleration work.dv +
+    work.change. Entries of free bodies stay unchanged.
+    """
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
+        if k >= forest.dofs.shape[0]:
+            break
+        dof, actuator = forest.dofs[k], control[k]
+        rate, acceleration = velocity[k], work.dv[k] + work.change[k]
+        position, inertia = q[dof.q_index], work.actuator_inertia[k]
+        effort = law_effort(dof, actuator, position, rate, acceleration, inertia, horizon)
+        work.applied[k] += weight * effort
+
+
+@inlined_kernel
+def law_effort(dof, actuator, position, rate, acceleration, inertia, horizon):
+    """Return the effort of an actuator by its law over one step [Nm or N].
+
+    Args:
+        dof: record of the joint's degree of freedom.
+        actuator: CONTROL record.
+        position: position of the joint, as passed to `joint_forces` [rad or m].
+        rate: velocity of the joint, as passed to `joint_forces` [rad/s or m/s].
+        acceleration: acceleration of the joint over the step [rad/s^2 or m/s^2].
+        inertia: `actuator_inertia` that `joint_forces` wrote [kg m^2 or kg].
+        horizon: as passed to `joint_forces` [s].
+    """
+    if horizon == 0.0:
+        return limited(demand(actuator, position, rate), dof.effort_limit)
+    if actuator.saturated != 0:
+        return actuator.saturated * dof.effort_limit
+    return demand(actuator, position + actuator.ahead, rate) - inertia * acceleration
+
+
+@inner_kernel
+def demand(actuator, position, rate):
+    """Return the effort that the actuator's law requires, before the effort limit [Nm or N].
+
+    Args:
+        actuator: CONTROL record.
+        position: position of the joint [rad or m].
+        rate: velocity of the joint [rad/s or m/s].
+    """
+    return (
+        actuator.effort
+        + actuator.kp * (actuator.target_position - position)
+        + actuator.kd * (actuator.target_velocity - rate)
+    )
+
+
+@inlined_kernel
+def limited(wanted, effort_limit):
+    """Return the effort `wanted` within the effort limit [Nm or N]."""
+    return min(max(wanted, -effort_limit), effort_limit)

@@ -1,0 +1,352 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Response of a factorised forest to forces, from constraint body to constraint body.
+
+The response of constraint bodies to unit forces on constraint bodies is the link-space inverse
+inertia (J M^-1 J^T for the constraint bodies' J). Sweeps along support paths find this response.
+
+Limbs of a floating tree are the branches at the tree's base. Limbs couple through the base alone.
+P_i are the unit forces on constraint body i propagated to the base, and L is the inverse of the
+base's articulated inertia. The block of constraint bodies i and j on different limbs is P_i^T L
+P_j, so no sweep goes down one limb for forces on another. The diagonal block of a body alone on its
+limb is P^T L P + sum u u^T / D, over the joints on the path to the base. u is the effort of the
+unit forces.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.spatial.simd import (
+    LANES,
+    broadcast,
+    load,
+    minus_times,
+    plus,
+    plus_times,
+    store,
+    store_six,
+    store_six_transposed,
+    times,
+    unit,
+)
+from hrpsim.model.system import FIXED, FREE
+
+# Lane of `at_base` for the unit effort of a body's joint.
+_EFFORT = 6
+
+
+@inner_kernel
+def constrained_responses(forest, kinematics, articulated, constrained_count, constrained_out):
+    """Write the response block of every tree: column j of a block is the motion by a unit force j.
+
+    Blocks are symmetric. For each constraint body the kernel computes three kinds of responses: its
+    own response, the responses of later constraint bodies on the same limb, and the responses of
+    earlier ones on other limbs.
+    """
+    supports = constrained_out.supports
+    for number in range(constrained_count):
+        constraint_body = constrained_out.bodies[number]
+        base, limb = forest.bodies[constraint_body.body].root, supports[constraint_body.body].limb
+        root = supports[base]
+        floats = forest.bodies[base].joint_type == FREE
+        if floats and constraint_body.body == base:
+            _answer_of_base(articulated[base].root_inverse, number, root)
+        else:
+            _carry_up(forest, kinematics, articulated, number, constraint_body, supports)
+        if floats and constraint_body.body != base:
+            _note_at_base(root.sweep, constraint_body, supports[constraint_body.body])
+            _apply_inverse(articulated[base].root_inverse, root.sweep)
+            for other in range(root.first_constrained, number):
+                if supports[constrained_out.bodies[other].body].limb != limb:
+                    _couple_limbs(other, base, constraint_body, root, constrained_out)
+        if constraint_body.alone:
+            _couple_with_itself(forest, articulated, constraint_body, root, constrained_out)
+            continue
+        for k in range(root.first_listed, root.first_listed + root.listed_count):
+            i = supports[k].listed
+            if supports[i].limb == limb and (
+                supports[i].source == number or i > constraint_body.body
+            ):
+                _carry_down(forest.bodies[i], kinematics[i], articulated[i], supports, i, number)
+                if i >= constraint_body.body:
+                    _write_answer(forest.bodies[i], supports[i], number, root, constrained_out)
+    for number in range(constrained_count):
+        constraint_body = constrained_out.bodies[number]
+        root = supports[forest.bodies[constraint_body.body].root]
+        constraint_body.largest = _largest_response(
+            constraint_body, root, constrained_out.inverse_inertia
+        )
+
+
+@inlined_kernel
+def _largest_response(constraint_body, tree, block):
+    """Return the largest diagonal entry of a constraint body's block with itself."""
+    at = constraint_body.offset - tree.tree_start
+    largest = 0.0
+    for k in range(at, at + (6 if constraint_body.dof < 0 else 1)):
+        largest = max(largest, block[tree.tree_block + k * tree.tree_width + k])
+    return largest
+
+
+@inlined_kernel
+def _carry_up(forest, kinematics, articulated, number, constraint_body, supports):
+    """Carry unit forces on constraint body `number`, one a column, to the root's `sweep`.
+
+    Stores the effort of each joint on the path.
+    """
+    i = constraint_body.body
+    body = forest.bodies[i]
+    if constraint_body.dof < 0:
+        f0, f1, f2, f3, f4, f5 = unit(0), unit(1), unit(2), unit(3), unit(4), unit(5)
+        u = broadcast(0.0)
+        if body.joint_type != FREE and body.joint_type != FIXED:
+            u = load(kinematics[i].S, 0)
+    else:
+        f0 = f1 = f2 = f3 = f4 = f5 = broadcast(0.0)
+        u = unit(0)
+    while True:
+        here = supports[i]
+        here.source = number
+        store(here.answer, 0, u)
+        if body.parent < 0:
+            break
+        U, scaled = articulated[i].U, times(u, articulated[i].D_inverse)
+        f0, f1 = minus_times(f0, scaled, U[0]), minus_times(f1, scaled, U[1])
+        f2, f3 = minus_times(f2, scaled, U[2]), minus_times(f3, scaled, U[3])
+        f4, f5 = minus_times(f4, scaled, U[4]), minus_times(f5, scaled, U[5])
+        i = body.parent
+        body = forest.bodies[i]
+        u = broadcast(0.0)
+        if body.joint_type != FREE and body.joint_type != FIXED:
+            u = _product(kinematics[i].S, f0, f1, f2, f3, f4, f5)
+    _store_lanes(f0, f1, f2, f3, f4, f5, supports[i].sweep)
+
+
+@inlined_kernel
+def _answer_of_base(inverse, number, root):
+    """Write the motions of a FREE body under unit forces on itself."""
+    root.source = number
+    for r in range(6):
+        store(root.sweep, r * LANES, load(inverse, r * LANES))
+
+
+@inlined_kernel
+def _store_lanes(a0, a1, a2, a3, a4, a5, A_out):
+    """Write six rows (6, 8)."""
+    store(A_out, 0, a0)
+    store(A_out, LANES, a1)
+    store(A_out, 2 * LANES, a2)
+    store(A_out, 3 * LANES, a3)
+    store(A_out, 4 * LANES, a4)
+    store(A_out, 5 * LANES, a5)
+
+
+@inlined_kernel
+def _note_at_base(F, constraint_body, own):
+    """Store the unit forces on a constraint body propagated to the base: F (6, 8)."""
+    if constraint_body.dof < 0:
+        for r in range(6):
+            store(own.at_base, r * LANES, load(F, r * LANES))
+        return
+    for r in range(6):
+        own.at_base[r, _EFFORT] = F[r, 0]
+
+
+@inlined_kernel
+def _product(x, a0, a1, a2, a3, a4, a5):
+    """Return the sum of lanes times the numbers `x` (6,), in three independent sums."""
+    first = plus_times(times(a0, x[0]), a1, x[1])
+    second = plus_times(times(a2, x[2]), a3, x[3])
+    third = plus_times(times(a4, x[4]), a5, x[5])
+    return plus(plus(first, second), third)
+
+
+@inlined_kernel
+def _carry_down(body, kinematics_i, articulated_i, supports, i, number):
+    """Turn the forces at body `i` into motions of the body, given the motion of its parent.
+
+    Only the parent moves a body through which the forces of constraint body `number` did not pass.
+    """
+    here = supports[i]
+    if body.joint_type == FREE:
+        return  # its motions are known
+    A, S, D_inverse = here.sweep, kinematics_i.S, articulated_i.D_inverse
+    rate = broadcast(0.0)
+    if here.source == number:
+        rate = times(load(here.answer, 0), D_inverse)
+    if body.parent < 0:
+        for r in range(6):
+            store(A, r * LANES, times(rate, S[r]))
+    else:
+        above = supports[body.parent].sweep
+        a0, a1, a2 = load(above, 0), load(above, LANES), load(above, 2 * LANES)
+        a3, a4, a5 = load(above, 3 * LANES), load(above, 4 * LANES), load(above, 5 * LANES)
+        U = articulated_i.U
+        rate = minus_times(rate, _product(U, a0, a1, a2, a3, a4, a5), D_inverse)
+        store(A, 0, plus_times(a0, rate, S[0]))
+        store(A, LANES, plus_times(a1, rate, S[1]))
+        store(A, 2 * LANES, plus_times(a2, rate, S[2]))
+        store(A, 3 * LANES, plus_times(a3, rate, S[3]))
+        store(A, 4 * LANES, plus_times(a4, rate, S[4]))
+        store(A, 5 * LANES, plus_times(a5, rate, S[5]))
+    store(here.answer, 0, rate)
+
+
+@inlined_kernel
+def _apply_inverse(inverse, A):
+    """Replace A (6, 8) by inverse A."""
+    a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
+    a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
+    for r in range(6):
+        store(A, r * LANES, _product(inverse[r], a0, a1, a2, a3, a4, a5))
+
+
+@inlined_kernel
+def _couple_limbs(other, base, constraint_body, tree, constrained_out):
+    """Write the response of an earlier constraint body, on another limb or the base.
+
+    The motions of the base under these are in its `sweep`.
+    """
+    earlier, block, width = (
+        constrained_out.bodies[other],
+        constrained_out.inverse_inertia,
+        tree.tree_width,
+    )
+    held = constrained_out.supports[earlier.body]
+    A, P = tree.sweep, held.at_base
+    row, column = earlier.offset - tree.tree_start, constraint_body.offset - tree.tree_start
+    at, mirrored = tree.tree_block + row * width + column, tree.tree_block + column * width + row
+    a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
+    a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
+    if earlier.dof >= 0:
+        store(held.answer, 0, _along(P, _EFFORT, a0, a1, a2, a3, a4, a5))
+        for k in range(6 if constraint_body.dof < 0 else 1):
+            block[at + k] = block[mirrored + k * width] = held.answer[k]
+        return
+    if earlier.body != base:
+        b0, b1 = _along(P, 0, a0, a1, a2, a3, a4, a5), _along(P, 1, a0, a1, a2, a3, a4, a5)
+        b2, b3 = _along(P, 2, a0, a1, a2, a3, a4, a5), _along(P, 3, a0, a1, a2, a3, a4, a5)
+        b4, b5 = _along(P, 4, a0, a1, a2, a3, a4, a5), _along(P, 5, a0, a1, a2, a3, a4, a5)
+        a0, a1, a2, a3, a4, a5 = b0, b1, b2, b3, b4, b5
+    if constraint_body.dof < 0:
+        _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width)
+    else:
+        _store_lanes(a0, a1, a2, a3, a4, a5, held.sweep)
+        for r in range(6):
+            block[at + r * width] = block[mirrored + r] = held.sweep[r, 0]
+
+
+@inlined_kernel
+def _couple_with_itself(forest, articulated, constraint_body, tree, constrained_out):
+    """Write the response of a body alone on its limb to its own unit forces."""
+    supports = constrained_out.supports
+    A, P = tree.sweep, supports[constraint_body.body].at_base
+    a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
+    a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
+    b0, b1 = _along(P, 0, a0, a1, a2, a3, a4, a5), _along(P, 1, a0, a1, a2, a3, a4, a5)
+    b2, b3 = _along(P, 2, a0, a1, a2, a3, a4, a5), _along(P, 3, a0, a1, a2, a3, a4, a5)
+    b4, b5 = _along(P, 4, a0, a1, a2, a3, a4, a5), _along(P, 5, a0, a1, a2, a3, a4, a5)
+    i = constraint_body.body
+    while forest.bodies[i].parent >= 0:
+        u = supports[i].answer
+        rate = times(load(u, 0), articulated[i].D_inverse)
+        b0, b1 = plus_times(b0, rate, u[0]), plus_times(b1, rate, u[1])
+        b2, b3 = plus_times(b2, rate, u[2]), plus_times(b3, rate, u[3])
+        b4, b5 = plus_times(b4, rate, u[4]), plus_times(b5, rate, u[5])
+        i = forest.bodies[i].parent
+    row, block, width = (
+        constraint_body.offset - tree.tree_start,
+        constrained_out.inverse_inertia,
+        tree.tree_width,
+    )
+    at = tree.tree_block + row * width + row
+    _write_square(b0, b1, b2, b3, b4, b5, block, at, at, width)
+
+
+@inlined_kernel
+def _along(P, k, a0, a1, a2, a3, a4, a5):
+    """Return the sum of lanes times column `k` of P (6, 8), in three independent sums."""
+    first = plus_times(times(a0, P[0, k]), a1, P[1, k])
+    second = plus_times(times(a2, P[2, k]), a3, P[3, k])
+    third = plus_times(times(a4, P[4, k]), a5, P[5, k])
+    return plus(plus(first, second), third)
+
+
+@inlined_kernel
+def _write_answer(body, here, number, tree, constrained_out):
+    """Copy the motion of a body and its joint into the block, for constraint body `number`.
+
+    The motion fills rows of the constraint body's columns and, mirrored, columns of its rows.
+    Earlier constraint bodies of the same body have these entries already.
+    """
+    constraint_body = constrained_out.bodies[number]
+    column = constraint_body.offset - tree.tree_start
+    columns = 6 if constraint_body.dof < 0 else 1
+    block, width = constrained_out.inverse_inertia, tree.tree_width
+    if here.constraint_body >= number:
+        row = constrained_out.bodies[here.constraint_body].offset - tree.tree_start
+        at, mirrored = (
+            tree.tree_block + row * width + column,
+            tree.tree_block + column * width + row,
+        )
+        A = here.sweep
+        if columns == 6:
+            a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
+            a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
+            _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width)
+        else:
+            for r in range(6):
+                block[at + r * width] = block[mirrored + r] = A[r, 0]
+    if body.joint_type != FREE and body.joint_type != FIXED:
+        other = constrained_out.of_dof[body.v_index]
+        if other >= number:
+            row = constrained_out.bodies[other].offset - tree.tree_start
+            at = tree.tree_block + row * width + column
+            mirrored = tree.tree_block + column * width + row
+            for k in range(columns):
+                block[at + k] = here.answer[k]
+                block[mirrored + k * width] = here.answer[k]
+
+
+@inlined_kernel
+def _write_square(a0, a1, a2, a3, a4, a5, block, at, mirrored, width):
+    """Write six by six numbers from entry `at` of the block on, and mirrored elsewhere."""
+    # many parameters: six rows of numbers stay in registers
+    store_six(block, at, a0)
+    store_six(block, at + width, a1)
+    store_six(block, at + 2 * width, a2)
+    store_six(block, at + 3 * width, a3)
+    store_six(block, at + 4 * width, a4)
+    store_six(block, at + 5 * width, a5)
+    if mirrored != at:
+        store_six_transposed(block, mirrored, width, a0, a1, a2, a3, a4, a5)
+        return
+    for r in range(6):  # symmetric to the last bit
+        for k in range(r):
+            block[at + k * width + r] = block[at + r * width + k]
+
+
+@inner_kernel
+def constrained_velocities(forest, kinematics, velocity, constrained_count, constrained_out):
+    """Write the velocity of every constraint body under the kernels' `velocity` (nv,)."""
+    supports = constrained_out.supports
+    last = forest.bodies[forest.order[forest.order.shape[0] - 1]].root
+    for k in range(supports[last].first_listed + supports[last].listed_count):
+        i = supports[k].listed
+        body, twist = forest.bodies[i], supports[i].twist
+        if body.joint_type == FREE:
+            for r in range(6):
+                twist[r] = velocity[body.v_index + r]
+            continue
+        rate = velocity[body.v_index] if body.joint_type != FIXED else 0.0
+        own = times(load(kinematics[i].S, 0), rate)
+        if body.parent >= 0:
+            own = plus(load(supports[body.parent].twist, 0), own)
+        store(twist, 0, own)
+    for number in range(constrained_count):
+        constraint_body = constrained_out.bodies[number]
+        if constraint_body.dof >= 0:
+            constrained_out.velocity[constraint_body.offset] = velocity[constraint_body.dof]
+        else:
+            twist = supports[constraint_body.body].twist
+            for r in range(6):
+                constrained_out.velocity[constraint_body.offset + r] = twist[r]

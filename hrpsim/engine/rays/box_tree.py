@@ -1,0 +1,210 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Binary trees over axis-aligned boxes, for rays: building, refitting, the test of a ray."""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+
+# A node has the boxes of both its children. A child is a node, or a range of items in `order`.
+NODE = np.dtype(
+    [
+        ("lower", "f8", (2, 3)),
+        ("upper", "f8", (2, 3)),
+        ("child", "i8", (2,)),  # a node's index; of a leaf the first of its items
+        ("count", "i8", (2,)),  # 0: a node, -1: nothing; else the number of a leaf's items
+    ]
+)
+# Node and entry distance of a subtree that is still to be searched.
+PENDING = np.dtype([("node", "i8"), ("enter", "f8")])
+STACK_DEPTH = 96  # of a tree of 2^32 items
+FARTHEST = 1e300  # of hits [m]; less than infinity, which means none
+
+_BINS = 16
+_DEEPEST_SPLIT = 48  # below it ranges are halved, which bounds the depth
+BIN = np.dtype([("count", "i8"), ("lower", "f8", (3,)), ("upper", "f8", (3,))])
+
+
+def new_bins() -> np.ndarray:
+    """Return work for `build_tree`: a BIN record each, and three more."""
+    return np.zeros(_BINS + 3, dtype=BIN)
+
+
+@kernel
+def build_tree(lower, upper, leaf_size, order, ranges, bins, nodes):
+    """Build a tree over n boxes, and return the number of nodes.
+
+    Ranges are split at the least surface area heuristic, among bins along the longest axis (Wald,
+    On fast construction of SAH-based bounding volume hierarchies, 2007). Children have larger
+    indices than their parents.
+
+    Args:
+        lower: lower corners of the boxes (n, 3).
+        upper: upper corners of the boxes (n, 3).
+        leaf_size: largest number of boxes in a leaf.
+        order: order of the boxes in the tree (n,), written.
+        ranges: work (nodes, 3).
+        bins: work.
+        nodes: NODE records, written.
+    """
+    n = order.shape[0]
+    for k in range(n):
+        order[k] = k
+    ranges[0, 0], ranges[0, 1], ranges[0, 2] = 0, n, 0
+    made = 1
+    at = 0
+    while at < made:
+        first, end, level = ranges[at, 0], ranges[at, 1], ranges[at, 2]
+        middle = end
+        if end - first > leaf_size:
+            middle = _split(lower, upper, order, first, end, level, bins)
+        node = nodes[at]
+        for side in range(2):
+            a, b = (first, middle) if side == 0 else (middle, end)
+            _bound(lower, upper, order, a, b, node, side)
+            if b - a > leaf_size:
+                node.child[side], node.count[side] = made, 0
+                ranges[made, 0], ranges[made, 1], ranges[made, 2] = a, b, level + 1
+                made += 1
+            else:
+                node.child[side], node.count[side] = a, b - a if b > a else -1
+        at += 1
+    return made
+
+
+@inner_kernel
+def _bound(lower, upper, order, first, end, node, side):
+    """Write the box of a range of items as a child's box; an empty range is at infinity."""
+    for r in range(3):
+        low, high = math.inf, -math.inf
+        for k in range(first, end):
+            low, high = min(low, lower[order[k], r]), max(high, upper[order[k], r])
+        node.lower[side, r], node.upper[side, r] = low, high if end > first else low
+
+
+@inner_kernel
+def _split(lower, upper, order, first, end, level, bins):
+    """Arrange a range of items in two parts, and return the start of the second part."""
+    axis, least, width = 0, 0.0, -1.0
+    for r in range(3):
+        low, high = math.inf, -math.inf
+        for k in range(first, end):
+            middle = lower[order[k], r] + upper[order[k], r]
+            low, high = min(low, middle), max(high, middle)
+        if high - low > width:
+            axis, least, width = r, low, high - low
+    if not width > 0.0 or level >= _DEEPEST_SPLIT:
+        return (first + end) // 2
+    scale = _BINS * (1.0 - 1e-9) / width
+    for b in range(_BINS):
+        _empty(bins[b])
+    for k in range(first, end):
+        item = order[k]
+        b = int((lower[item, axis] + upper[item, axis] - least) * scale)
+        bins[b].count += 1
+        for r in range(3):
+            bins[b].lower[r] = min(bins[b].lower[r], lower[item, r])
+            bins[b].upper[r] = max(bins[b].upper[r], upper[item, r])
+    border = _cheapest_border(bins)
+    at = first
+    for k in range(first, end):
+        item = order[k]
+        if int((lower[item, axis] + upper[item, axis] - least) * scale) < border:
+            order[k], order[at] = order[at], item
+            at += 1
+    return at
+
+
+@inner_kernel
+def _cheapest_border(bins):
+    """Return the bin before which items are split at the least cost; both parts have some."""
+    best, border = math.inf, 1
+    for b in range(1, _BINS):
+        cost = 0.0
+        for side in range(2):
+            part = bins[_BINS + side]
+            _empty(part)
+            for k in range(0 if side == 0 else b, b if side == 0 else _BINS):
+                part.count += bins[k].count
+                for r in range(3):
+                    part.lower[r] = min(part.lower[r], bins[k].lower[r])
+                    part.upper[r] = max(part.upper[r], bins[k].upper[r])
+            if part.count == 0:
+                cost = math.inf
+            else:
+                lo, up = part.lower, part.upper
+                cost += part.count * _area(up[0] - lo[0], up[1] - lo[1], up[2] - lo[2])
+        if cost < best:
+            best, border = cost, b
+    return border
+
+
+@inlined_kernel
+def _empty(part):
+    """Make a BIN record hold nothing."""
+    part.count = 0
+    for r in range(3):
+        part.lower[r], part.upper[r] = math.inf, -math.inf
+
+
+@inlined_kernel
+def _area(x, y, z):
+    """Return half the surface of a box [m^2]."""
+    return x * y + y * z + z * x
+
+
+@inner_kernel
+def refit_tree(lower, upper, order, count, nodes):
+    """Write the boxes of `count` nodes after items have moved, and return the sum of their areas.
+
+    lower: lower corners of the items' boxes (n, 3).
+    upper: upper corners of the items' boxes (n, 3).
+    """
+    total = 0.0
+    for back in range(count):
+        node = nodes[count - 1 - back]
+        for side in range(2):
+            child = node.child[side]
+            if node.count[side] > 0:
+                _bound(lower, upper, order, child, child + node.count[side], node, side)
+            elif node.count[side] == 0:
+                below = nodes[child]
+                for r in range(3):
+                    node.lower[side, r] = min(below.lower[0, r], below.lower[1, r])
+                    node.upper[side, r] = max(below.upper[0, r], below.upper[1, r])
+            lo, up = node.lower, node.upper
+            if node.count[side] >= 0:
+                total += _area(
+                    up[side, 0] - lo[side, 0], up[side, 1] - lo[side, 1], up[side, 2] - lo[side, 2]
+                )
+    return total
+
+
+@inlined_kernel
+def inverse_of(rate):
+    """Return 1 / rate for `enter_box`; near a zero rate, a number that no product overflows.
+
+    Boxes are a little larger than their items, so a ray along a face is within the box.
+    """
+    return 1.0 / rate if abs(rate) > 1e-200 else math.copysign(1e200, rate)
+
+
+@inlined_kernel  # many parameters: vectors as three numbers stay in registers
+def enter_box(node, side, x, y, z, ix, iy, iz, limit):
+    """Return the distance at which a ray enters a child's box, or infinity if not before `limit`.
+
+    Rounding errs on the safe side.
+
+    x, y, z: start of the ray.
+    ix, iy, iz: inverses of the direction's components.
+    """
+    a, b = (node.lower[side, 0] - x) * ix, (node.upper[side, 0] - x) * ix
+    enter, leave = max(min(a, b), 0.0), min(max(a, b), limit)
+    a, b = (node.lower[side, 1] - y) * iy, (node.upper[side, 1] - y) * iy
+    enter, leave = max(min(a, b), enter), min(max(a, b), leave)
+    a, b = (node.lower[side, 2] - z) * iz, (node.upper[side, 2] - z) * iz
+    enter, leave = max(min(a, b), enter), min(max(a, b), leave)
+    return enter if enter <= leave * (1.0 + 1e-15) else math.inf

@@ -1,0 +1,217 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rays and height fields: a walk over blocks of cells, then over cells of blocks in reach.
+
+The surface is continuous, so a ray meets the surface at a change of sign of the ray's height above
+it. The walk carries this sign along, and no ray slips through between two cells (grid traversal:
+Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987).
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.rays.shapes import AT_THE_START
+from hrpsim.model.shapes.terrain import HeightField
+
+BLOCK = 8  # cells along each side of a block
+
+FIELD = np.dtype(
+    [
+        ("cells", "i8", (2,)),  # along x and y
+        ("start", "f8", (2,)),  # of the grid in the shape's frame [m]
+        ("per_step", "f8", (2,)),  # inverse of the distance of neighbours [1/m]
+        ("first_height", "i8"),  # the heights, row by row, in the pool
+        ("first_block", "i8"),  # the blocks' least and greatest heights, row by row
+        ("blocks", "i8"),  # along y
+        ("low", "f8"),  # least and greatest height [m]
+        ("high", "f8"),
+    ]
+)
+
+
+def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
+    """Return the FIELD record of a height field; add its heights and block heights to the pools."""
+    nx, ny = field.heights.shape
+    grid = field.vertices.reshape(nx, ny, 3)
+    record = np.zeros((), dtype=FIELD)
+    record["cells"] = nx - 1, ny - 1
+    record["start"] = grid[0, 0, :2]
+    record["per_step"] = (nx - 1, ny - 1) / (grid[-1, -1, :2] - grid[0, 0, :2])
+    record["first_height"], record["first_block"] = sum(map(len, heights)), sum(map(len, blocks))
+    record["blocks"] = -(-(ny - 1) // BLOCK)
+    z = grid[:, :, 2]
+    record["low"], record["high"] = z.min(), z.max()
+    heights.append(z.ravel())
+    blocks.append(
+        np.array(
+            [
+                (part.min(), part.max())
+                for i in range(0, nx - 1, BLOCK)
+                for j in range(0, ny - 1, BLOCK)
+                for part in [z[i : i + BLOCK + 1, j : j + BLOCK + 1]]
+            ]
+        )
+    )
+    return record
+
+
+@inlined_kernel
+def _inverse(rate):
+    """Return 1 / rate, 0 for a ray that crosses no line of the grid."""
+    return 1.0 / rate if rate != 0.0 else 0.0
+
+
+@inlined_kernel
+def _crossing(start, inverse, edge, after):
+    """Return where a ray crosses a line of the grid, `after` or later."""
+    return max((edge - start) * inverse, after) if inverse != 0.0 else math.inf
+
+
+@inlined_kernel
+def _within_slab(at, inverse, low, high, enter, leave):
+    """Return the part of a ray, from `enter` to `leave`, that is between two planes."""
+    if inverse == 0.0:
+        return (enter, leave) if at >= low and at <= high else (math.inf, -math.inf)
+    first, second = (low - at) * inverse, (high - at) * inverse
+    return max(enter, min(first, second)), min(leave, max(first, second))
+
+
+@inlined_kernel
+def _cell_of(position, rate, count):
+    """Return the cell of a position in grid units; on a grid line, the cell that a ray enters."""
+    cell = math.floor(position)
+    if rate < 0.0 and cell == position:
+        cell -= 1.0
+    return int(min(max(cell, 0.0), count - 1.0))
+
+
+@inlined_kernel
+def _above(s, field, i, j, u, v, z):
+    """Return the height of a point over the surface of cell (i, j), at u and v in the cell."""
+    at = field.first_height + i * (field.cells[1] + 1) + j
+    a, c = s.heights[at], s.heights[at + field.cells[1] + 2]
+    if u >= v:
+        b = s.heights[at + field.cells[1] + 1]
+        return z - (a + u * (b - a) + v * (c - b))
+    d = s.heights[at + 1]
+    return z - (a + v * (d - a) + u * (c - d))
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def meet_field(s, field, x, y, z, dx, dy, dz, limit):
+    """Return the distance [m] at which a ray meets a height field; infinity if not before `limit`.
+
+    x, y, z: start of the ray in the frame of the shape [m].
+    dx, dy, dz: unit vector along the ray, in the frame of the shape.
+    limit: largest distance [m].
+    """
+    u, v = (x - field.start[0]) * field.per_step[0], (y - field.start[1]) * field.per_step[1]
+    du, dv = dx * field.per_step[0], dy * field.per_step[1]
+    pad = 1e-9 * (1.0 + abs(field.low) + abs(field.high))
+    enter, leave = _within_slab(z, _inverse(dz), field.low - pad, field.high + pad, 0.0, limit)
+    enter, leave = _within_slab(u, _inverse(du), 0.0, float(field.cells[0]), enter, leave)
+    enter, leave = _within_slab(v, _inverse(dv), 0.0, float(field.cells[1]), enter, leave)
+    if enter > leave:
+        return math.inf
+    return _walk(s, field, u, v, z, du, dv, dz, enter, leave)
+
+
+@inlined_kernel  # many parameters: vectors as three numbers stay in registers
+def _walk(s, field, u, v, z, du, dv, dz, enter, leave):
+    """Walk over the blocks between two distances, and return where the ray meets the surface."""
+    nx, ny = field.cells[0], field.cells[1]
+    iu, iv = _inverse(du), _inverse(dv)
+    i, j = _cell_of(u + enter * du, du, nx), _cell_of(v + enter * dv, dv, ny)
+    side = 0.0  # 1 above the surface, -1 beneath, 0: not known yet
+    at = enter
+    while True:
+        bi, bj = i // BLOCK, j // BLOCK
+        edge_u = bi * BLOCK + (BLOCK if du > 0.0 else 0)
+        edge_v = bj * BLOCK + (BLOCK if dv > 0.0 else 0)
+        to_u, to_v = _crossing(u, iu, edge_u, at), _crossing(v, iv, edge_v, at)
+        end = min(to_u, to_v, leave)
+        first, last = z + at * dz, z + end * dz
+        bounds = s.blocks[field.first_block + bi * field.blocks + bj]
+        if min(first, last) > bounds[1] or max(first, last) < bounds[0]:
+            now = 1.0 if min(first, last) > bounds[1] else -1.0
+            if side * now < 0.0:
+                return at
+            side = now
+        else:
+            hit, side = _walk_cells(s, field, u, v, z, du, dv, dz, at, end, i, j, side)
+            if hit < math.inf:
+                return hit
+        if end >= leave:
+            return math.inf
+        if to_u <= to_v:
+            i = edge_u if du > 0.0 else edge_u - 1
+            j = _within(v + end * dv, bj, ny)
+        else:
+            j = edge_v if dv > 0.0 else edge_v - 1
+            i = _within(u + end * du, bi, nx)
+        if i < 0 or j < 0 or i >= nx or j >= ny:
+            return math.inf
+        at = end
+
+
+@inlined_kernel
+def _within(position, block, count):
+    """Return the cell of a position, among the cells of one block."""
+    low, high = block * BLOCK, min(block * BLOCK + BLOCK, count) - 1
+    return int(min(max(math.floor(position), float(low)), float(high)))
+
+
+@inlined_kernel  # many parameters: vectors as three numbers stay in registers
+def _walk_cells(s, field, u, v, z, du, dv, dz, at, leave, i, j, side):
+    """Walk over cells from (i, j) on; return where the ray meets the surface, and its last side."""
+    iu, iv, turning = _inverse(du), _inverse(dv), _inverse(du - dv)
+    while True:
+        edge_u, edge_v = i + (1 if du > 0.0 else 0), j + (1 if dv > 0.0 else 0)
+        to_u, to_v = _crossing(u, iu, edge_u, at), _crossing(v, iv, edge_v, at)
+        end = min(to_u, to_v, leave)
+        # Where the ray crosses the diagonal of the cell, u = v there.
+        turn = end
+        if turning != 0.0:
+            turn = min(max(((v - j) - (u - i)) * turning, at), end)
+        begin = at
+        for part in range(3):
+            t = at if part == 0 else (turn if part == 1 else end)
+            over = _above(s, field, i, j, u + t * du - i, v + t * dv - j, z + t * dz)
+            if abs(over) <= AT_THE_START:
+                return t, 0.0
+            if side * over < 0.0:
+                if part == 0:
+                    return t, 0.0
+                before = _above(
+                    s, field, i, j, u + begin * du - i, v + begin * dv - j, z + begin * dz
+                )
+                return begin + (t - begin) * before / (before - over), 0.0
+            side = 1.0 if over > 0.0 else -1.0
+            begin = t
+        if end >= leave:
+            return math.inf, side
+        if to_u <= to_v:
+            i += 1 if du > 0.0 else -1
+        else:
+            j += 1 if dv > 0.0 else -1
+        at = end
+
+
+@inner_kernel
+def field_normal(s, field, x, y):
+    """Return the upward normal of a height field above the place x, y [m] of the shape's frame."""
+    u, v = (x - field.start[0]) * field.per_step[0], (y - field.start[1]) * field.per_step[1]
+    i, j = _cell_of(u, 0.0, field.cells[0]), _cell_of(v, 0.0, field.cells[1])
+    at = field.first_height + i * (field.cells[1] + 1) + j
+    a, c = s.heights[at], s.heights[at + field.cells[1] + 2]
+    if u - i >= v - j:
+        b = s.heights[at + field.cells[1] + 1]
+        nx, ny = (a - b) * field.per_step[0], (b - c) * field.per_step[1]
+    else:
+        d = s.heights[at + 1]
+        nx, ny = (d - c) * field.per_step[0], (a - d) * field.per_step[1]
+    inverse = 1.0 / math.sqrt(nx * nx + ny * ny + 1.0)
+    return nx * inverse, ny * inverse, inverse

@@ -1,0 +1,161 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rays of a sensor: from its frame, aligned with it or levelled, and from beneath roofs."""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.compile.numba_code import NumbaCode
+from hrpsim.engine.rays.casting import first_hit, place_frame, place_targets, surface_normal
+
+BASE, YAW, WORLD = range(3)  # alignments
+
+reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
+
+SCANNER = np.dtype(
+    [
+        ("body", "i8"),  # -1: the world
+        ("local_R", "f8", (3, 3)),  # the sensor's frame in the body's
+        ("local_p", "f8", (3,)),  # [m]
+        ("alignment", "i8"),
+        ("height", "f8"),  # by which rays begin before their origins, if nothing is there [m]
+        ("max_range", "f8"),  # [m]
+        ("R", "f8", (3, 3)),  # the frame of the rays in the world, at the last scan
+        ("p", "f8", (3,)),
+    ]
+)
+
+_ASIDE = 1e-7  # by which rays begin before or behind a surface that one met [m]
+_MOST_SURFACES = 64  # that a ray passes on its way out of solids
+_PASSED = 2  # of a target that a ray passes through for a while
+
+
+@inner_kernel
+def _place(s, scanner):
+    """Find the frame of the rays."""
+    place_frame(s, scanner)
+    here = scanner.R
+    if scanner.alignment == BASE:
+        return
+    cosine, sine = 1.0, 0.0
+    if scanner.alignment == YAW:
+        # The heading is that of the x axis, or of the y axis where x points up or down.
+        x, y = here[0, 0], here[1, 0]
+        if x * x + y * y < 1e-12:
+            x, y = here[1, 1], -here[0, 1]
+        length = math.sqrt(x * x + y * y)
+        cosine, sine = x / length, y / length
+    here[0, 0], here[0, 1], here[0, 2] = cosine, -sine, 0.0
+    here[1, 0], here[1, 1], here[1, 2] = sine, cosine, 0.0
+    here[2, 0], here[2, 1], here[2, 2] = 0.0, 0.0, 1.0
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _lead(s, skipped, x, y, z, dx, dy, dz, height):
+    """Return how far before its origin a ray begins: `height`, or less beneath a roof.
+
+    A solid that holds the origin is passed on the way, however high it is.
+    """
+    lead = 0.0
+    for _ in range(_MOST_SURFACES):
+        t, number, outwards = _surface_behind(
+            s, skipped, x - lead * dx, y - lead * dy, z - lead * dz, dx, dy, dz
+        )
+        if number < 0:
+            return max(lead, height)
+        if not outwards and not _is_within(
+            s, skipped, number, x - lead * dx, y - lead * dy, z - lead * dz, dx, dy, dz
+        ):
+            return min(max(lead, height), lead + t - _ASIDE)
+        lead += t + _ASIDE
+    return max(lead, height)
+
+
+@inner_kernel
+def _surface_behind(s, skipped, x, y, z, dx, dy, dz):
+    """Return the next surface against a direction: distance, target, whether a solid ends there."""
+    t, number, triangle = first_hit(s, skipped, x, y, z, -dx, -dy, -dz, math.inf)
+    if number < 0:
+        return t, number, False
+    nx, ny, nz = surface_normal(s, number, triangle, x - t * dx, y - t * dy, z - t * dz)
+    return t, number, nx * dx + ny * dy + nz * dz <= 0.0
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _is_within(s, skipped, roof, x, y, z, dx, dy, dz):
+    """Return whether a point beneath a roof lies in a solid that reaches up to that or beyond."""
+    number, outwards = roof, False
+    for _ in range(_MOST_SURFACES):
+        skipped[number] = _PASSED
+        _, number, outwards = _surface_behind(s, skipped, x, y, z, dx, dy, dz)
+        if number < 0 or outwards:
+            break
+    for k in range(skipped.shape[0]):
+        if skipped[k] == _PASSED:
+            skipped[k] = 0
+    return outwards
+
+
+@kernel
+def scan(s, scanners, skipped, origins, directions, first, end, ranges):
+    """Cast a part of a sensor's rays at the present poses, and write their ranges.
+
+    Args:
+        s: the scene.
+        scanners: SCANNER records; the sensor is scanners[0].
+        skipped: whether the rays pass through each target.
+        origins: starts in the frame of the rays (n, 3) [m].
+        directions: unit vectors in the frame of the rays (n, 3).
+        first: first ray.
+        end: ray after the last one.
+        ranges: distances from the origins (n,) [m], written. A range is infinite if nothing is in
+            reach, and negative before the origin.
+    """
+    place_targets(s)
+    scanner = scanners[0]
+    _place(s, scanner)
+    R, p = scanner.R, scanner.p
+    for k in range(first, end):
+        o, d = origins[k], directions[k]
+        x = p[0] + (R[0, 0] * o[0] + R[0, 1] * o[1] + R[0, 2] * o[2])
+        y = p[1] + (R[1, 0] * o[0] + R[1, 1] * o[1] + R[1, 2] * o[2])
+        z = p[2] + (R[2, 0] * o[0] + R[2, 1] * o[1] + R[2, 2] * o[2])
+        dx = R[0, 0] * d[0] + R[0, 1] * d[1] + R[0, 2] * d[2]
+        dy = R[1, 0] * d[0] + R[1, 1] * d[1] + R[1, 2] * d[2]
+        dz = R[2, 0] * d[0] + R[2, 1] * d[1] + R[2, 2] * d[2]
+        lead = 0.0
+        if scanner.height > 0.0:
+            lead = _lead(s, skipped, x, y, z, dx, dy, dz, scanner.height)
+        t, _, _ = first_hit(
+            s, skipped, x - lead * dx, y - lead * dy, z - lead * dz,
+            dx, dy, dz, scanner.max_range + lead,
+        )  # fmt: skip
+        ranges[k] = t - lead
+    return 0
+
+
+@kernel  # many parameters: a kernel takes arrays, not objects
+def scan_side_by_side(
+    example, scenes, scanners, skipped, pattern_of, origins, directions, first, end, ranges
+):
+    """Do the scans from `first` to before `end` of many worlds, all rays of each.
+
+    example: a reference to any of the worlds' scenes of rays.
+    scenes: addresses of the scenes (n,).
+    scanners: SCANNER records (n,).
+    skipped: whether rays pass through each target (n, targets).
+    pattern_of: index of each world's rays in `origins` and `directions` (n,).
+    origins: starts (m, rays, 3) [m].
+    directions: unit vectors (m, rays, 3).
+    ranges: (n, rays) [m], written.
+    """
+    for k in range(first, end):
+        s, pattern = reference_at(example, scenes[k]), pattern_of[k]
+        scan(
+            s, scanners[k : k + 1], skipped[k], origins[pattern], directions[pattern],
+            0, ranges.shape[1], ranges[k],
+        )  # fmt: skip
+    return 0

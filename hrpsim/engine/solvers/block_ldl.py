@@ -1,0 +1,345 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Block-sparse L D L^T without pivoting: the direct solver of the constraint rows.
+
+A = J M^-1 J^T + Sigma is symmetric and positive semi-definite. A small multiple of A's diagonal
+makes the matrix definite when rows are redundant. Each block column is eliminated in turn and
+subtracted from all later columns that the column couples (right-looking). The factor holds U = D
+L^T. The block of column k and later column i has the same place as in A, but is stored as U_ki
+(size of k, size of i). The inner loops then run over consecutive memory.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.fields import work
+
+_LARGEST = 1 << 40  # no pool has as many floats
+
+
+class Factor(NamedTuple):
+    """U = D L^T, and D^-1."""
+
+    blocks: np.ndarray = work("blocks", "U where the matrix has A")
+    inverse_pivots: np.ndarray = work("rows", "1 / D by row number")
+    live: np.ndarray = work("nodes", "active rows of the column; without any it is skipped", "i8")
+
+
+@inner_kernel
+def factorise(elimination, active, matrix, factor_out):
+    """Factorise the active rows and columns of A.
+
+    Args:
+        elimination: structure of the factor.
+        active: whether each row is active (row capacity,) i8, by row number.
+        matrix: A (block space,): diagonal blocks in full, then the blocks of the entries, fill
+            being zero. The matrix stays unchanged.
+        factor_out: the factor, written.
+
+    Returns:
+        -1, or the number of the first row whose pivot is not positive and finite. The factor is
+        then invalid.
+    """
+    count = elimination.counts[0].node_count
+    _count_active(elimination, active, factor_out)
+    for k in range(count):
+        if factor_out.live[k]:
+            _copy_column(elimination, k, active, matrix, factor_out)
+    for k in range(count):
+        if factor_out.live[k]:
+            failed = _eliminate_column(elimination, k, factor_out)
+            if failed >= 0:
+                return failed
+            _update_later(elimination, k, factor_out)
+    return -1
+
+
+@inner_kernel
+def factor_work(elimination, active, factor_out):
+    """Return an estimate of the multiplications that `factorise` takes for these active rows.
+
+    A column of n rows over m later rows takes n (n + m)^2 / 2. Only active rows count.
+
+    Args:
+        elimination: structure of the factor.
+        active: whether each row is active (row capacity,) i8, by row number.
+        factor_out: the factor, whose counts of active rows are written.
+    """
+    _count_active(elimination, active, factor_out)
+    work = 0
+    for k in range(elimination.counts[0].node_count):
+        if factor_out.live[k]:
+            column = elimination.columns[k]
+            height = column.size
+            for e in range(column.start, column.end):
+                later = elimination.entries[e].column
+                if factor_out.live[later]:
+                    height += elimination.columns[later].size
+            work += column.size * height * height // 2
+    return work
+
+
+@inlined_kernel
+def _count_active(elimination, active, factor):
+    """Write the number of active rows of each column."""
+    for k in range(elimination.counts[0].node_count):
+        column, count = elimination.columns[k], 0
+        for row in range(column.first_row, column.first_row + column.size):
+            count += active[row] != 0
+        factor.live[k] = count
+
+
+@inlined_kernel
+def _copy_column(elimination, k, active, matrix, factor):
+    """Copy a block column of A, transposed; inactive rows and columns become the identity's."""
+    column, blocks = elimination.columns[k], factor.blocks
+    first, size = column.first_row, column.size
+    own = factor.live[k] == size
+    _copy_block(matrix, blocks, column.block, size, size)
+    if not own:
+        _drop_rows(blocks, column.block, active, first, size, first, size)
+    for s in range(size):
+        if not active[first + s]:
+            blocks[column.block + s * (size + 1)] = 1.0
+    for e in range(column.start, column.end):
+        entry = elimination.entries[e]
+        later, live = elimination.columns[entry.column], factor.live[entry.column]
+        if live:
+            _copy_block(matrix, blocks, entry.block, later.size, size)
+            if not own or live < later.size:
+                height = later.size
+                _drop_rows(blocks, entry.block, active, first, size, later.first_row, height)
+
+
+@inlined_kernel
+def _copy_block(matrix, blocks, at, height, width):
+    """Write the transpose of the block (height, width) of A."""
+    if height == 6 and width == 6:
+        _transpose(matrix, blocks, at, 6, 6)
+    else:
+        _transpose(matrix, blocks, at, height, width)
+
+
+@inlined_kernel
+def _transpose(matrix, blocks, at, height, width):
+    if at < 0 or at > _LARGEST:
+        return
+    for s in range(width):
+        for r in range(height):
+            blocks[at + s * height + r] = matrix[at + r * width + s]
+
+
+@inner_kernel
+def _drop_rows(blocks, at, active, first, height, other_first, width):
+    """Zero the rows and columns of a block that are not active."""
+    for s in range(height):
+        for r in range(width):
+            if active[first + s] == 0 or active[other_first + r] == 0:
+                blocks[at + s * width + r] = 0.0
+
+
+@inlined_kernel
+def _eliminate_column(elimination, k, factor):
+    """Write D^-1 of column k, and turn the column's blocks into U.
+
+    Returns:
+        -1, or the number of the row that fails.
+    """
+    column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
+    size, first, own = column.size, column.first_row, column.block
+    for p in range(size):
+        _reduce_row(blocks, own + p * size, own + p, size, own, size, inverse, first, p)
+        pivot = blocks[own + p * size + p]
+        if not (pivot > 0.0 and math.isfinite(pivot)):
+            return first + p
+        inverse[first + p] = 1.0 / pivot
+    for e in range(column.start, column.end):
+        entry = elimination.entries[e]
+        if factor.live[entry.column]:
+            width = elimination.columns[entry.column].size
+            for p in range(1, size):
+                row = entry.block + p * width
+                _reduce_row(blocks, row, own + p, size, entry.block, width, inverse, first, p)
+    return -1
+
+
+@inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
+def _reduce_row(blocks, row, shares, stride, source, width, inverse, first, terms):
+    """Subtract multiples of the first rows of the block at `source` from `row` (width,).
+
+    The multiplier of row m is D^-1 times the entry at `shares` + m `stride`.
+    """
+    # Knowing that no index is negative, the compiler leaves out numpy's wrap-around and uses
+    # vector instructions: half the time.
+    if min(row, shares, source, first) < 0 or max(row, shares, source, first) > _LARGEST:
+        return
+    r = 0
+    while r + 6 <= width:
+        at = row + r
+        c0, c1, c2 = blocks[at], blocks[at + 1], blocks[at + 2]
+        c3, c4, c5 = blocks[at + 3], blocks[at + 4], blocks[at + 5]
+        for m in range(terms):
+            share = blocks[shares + m * stride] * inverse[first + m]
+            u = source + m * width + r
+            c0 -= share * blocks[u]
+            c1 -= share * blocks[u + 1]
+            c2 -= share * blocks[u + 2]
+            c3 -= share * blocks[u + 3]
+            c4 -= share * blocks[u + 4]
+            c5 -= share * blocks[u + 5]
+        blocks[at], blocks[at + 1], blocks[at + 2] = c0, c1, c2
+        blocks[at + 3], blocks[at + 4], blocks[at + 5] = c3, c4, c5
+        r += 6
+    if r + 3 <= width:
+        at = row + r
+        c0, c1, c2 = blocks[at], blocks[at + 1], blocks[at + 2]
+        for m in range(terms):
+            share = blocks[shares + m * stride] * inverse[first + m]
+            u = source + m * width + r
+            c0 -= share * blocks[u]
+            c1 -= share * blocks[u + 1]
+            c2 -= share * blocks[u + 2]
+        blocks[at], blocks[at + 1], blocks[at + 2] = c0, c1, c2
+        r += 3
+    while r < width:
+        c0 = blocks[row + r]
+        for m in range(terms):
+            share = blocks[shares + m * stride] * inverse[first + m]
+            c0 -= share * blocks[source + m * width + r]
+        blocks[row + r] = c0
+        r += 1
+
+
+@inlined_kernel
+def _update_later(elimination, k, factor):
+    """Subtract column k's part from every later block that it couples."""
+    column, entries = elimination.columns[k], elimination.entries
+    for e in range(column.start, column.end):
+        j = entries[e].column
+        if not factor.live[j]:
+            continue
+        later = elimination.columns[j]
+        _update_block(elimination, column, entries[e], entries[e], later.block, factor)
+        target = later.start
+        for f in range(e + 1, column.end):
+            i = entries[f].column
+            if not factor.live[i]:
+                continue
+            while entries[target].column < i:
+                target += 1
+            block = entries[target].block
+            _update_block(elimination, column, entries[e], entries[f], block, factor)
+
+
+@inlined_kernel
+def _update_block(elimination, column, at_j, at_i, target, factor):
+    """Subtract U_kj^T D^-1 U_ki from the block of j and i at `target`."""
+    blocks, inverse, first = factor.blocks, factor.inverse_pivots, column.first_row
+    n_j = elimination.columns[at_j.column].size
+    n_i = elimination.columns[at_i.column].size
+    if n_j == 6 and n_i == 6 and column.size == 6:
+        for s in range(6):
+            row = target + 6 * s
+            _reduce_row(blocks, row, at_j.block + s, 6, at_i.block, 6, inverse, first, 6)
+    else:
+        for s in range(n_j):
+            row, shares = target + s * n_i, at_j.block + s
+            _reduce_row(blocks, row, shares, n_j, at_i.block, n_i, inverse, first, column.size)
+
+
+@inner_kernel
+def solve(elimination, active, factor, x):
+    """Replace the right side `x`, by row number, by the solution; inactive rows get zero.
+
+    Args:
+        elimination: structure of the factor.
+        active: whether each row is active (row capacity,) i8, by row number.
+        factor: result of `factorise`.
+        x: right side, then solution (row capacity,).
+    """
+    count = elimination.counts[0].node_count
+    for k in range(count):
+        column = elimination.columns[k]
+        if factor.live[k] < column.size:
+            for m in range(column.first_row, column.first_row + column.size):
+                if active[m] == 0:
+                    x[m] = 0.0
+    for k in range(count):
+        if factor.live[k]:
+            _solve_forward(elimination, k, factor, x)
+    for k in range(count - 1, -1, -1):
+        if factor.live[k]:
+            _solve_backward(elimination, k, factor, x)
+
+
+@inlined_kernel
+def _solve_forward(elimination, k, factor, x):
+    """Solve L y = x and D z = y for column k, and subtract its part from the later rows."""
+    column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
+    first, size, own = column.first_row, column.size, column.block
+    if min(first, own) < 0 or max(first, own) > _LARGEST:
+        return
+    for m in range(size):
+        z = x[first + m] * inverse[first + m]
+        x[first + m] = z
+        for p in range(m + 1, size):
+            x[first + p] -= blocks[own + m * size + p] * z
+    for e in range(column.start, column.end):
+        entry = elimination.entries[e]
+        if factor.live[entry.column]:
+            later = elimination.columns[entry.column]
+            if size == 6 and later.size == 6:
+                _forward_block(blocks, entry.block, first, 6, later.first_row, 6, x)
+            else:
+                _forward_block(blocks, entry.block, first, size, later.first_row, later.size, x)
+
+
+@inlined_kernel
+def _forward_block(blocks, at, first, size, later, width, x):
+    """Subtract U^T z from the later rows."""
+    if min(at, first, later) < 0 or max(at, first, later) > _LARGEST:
+        return
+    for r in range(width):
+        total = x[later + r]
+        for m in range(size):
+            total -= blocks[at + m * width + r] * x[first + m]
+        x[later + r] = total
+
+
+@inlined_kernel
+def _solve_backward(elimination, k, factor, x):
+    """Solve L^T x = z for column k, all later rows being done."""
+    column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
+    first, size, own = column.first_row, column.size, column.block
+    if min(first, own) < 0 or max(first, own) > _LARGEST:
+        return
+    for e in range(column.start, column.end):
+        entry = elimination.entries[e]
+        if factor.live[entry.column]:
+            later = elimination.columns[entry.column]
+            at, start, width = entry.block, later.first_row, later.size
+            if size == 6 and width == 6:
+                _backward_block(blocks, at, first, 6, start, 6, inverse, x)
+            else:
+                _backward_block(blocks, at, first, size, start, width, inverse, x)
+    for m in range(size - 1, -1, -1):
+        total = 0.0
+        for p in range(m + 1, size):
+            total += blocks[own + m * size + p] * x[first + p]
+        x[first + m] -= total * inverse[first + m]
+
+
+@inlined_kernel
+def _backward_block(blocks, at, first, size, later, width, inverse, x):
+    """Subtract D^-1 U x of the later rows from a column's."""
+    if min(at, first, later) < 0 or max(at, first, later) > _LARGEST:
+        return
+    for m in range(size):
+        total = 0.0
+        for r in range(width):
+            total += blocks[at + m * width + r] * x[later + r]
+        x[first + m] -= total * inverse[first + m]

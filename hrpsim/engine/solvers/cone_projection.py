@@ -1,0 +1,154 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sweeps for impulses with which contacts stick, over all divisions of the normal forces.
+
+Redundant contacts share a load in many possible divisions. Sweeps that bound friction by the
+present normal impulses end with any of these divisions. A contact may then slip although all
+contacts would stick with another division. In this file the three impulses of a contact move
+together, against the gradient of the energy of the relative velocities. The impulses are then
+projected onto the cone |l_t| <= mu l_n. A slipping contact gets a larger normal impulse, and
+contacts with friction to spare get less.
+
+Without slip the least energy is zero in every division, so the sweeps find such a division if there
+is one (the convex problem of Anitescu, Math. Program. 105 (2006)). A contact that slips in this
+solution also separates, which violates Coulomb's law. Sweeps of the other kind therefore come
+afterwards.
+"""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.friction_laws import is_isotropic, project_onto_cone
+from hrpsim.engine.constraints.point_rows import point_velocity
+from hrpsim.engine.constraints.solver_table import ITERATIVE
+from hrpsim.engine.solvers.impulses import apply_three
+from hrpsim.engine.solvers.projected_gauss_seidel import (
+    add_momentum,
+    begin_momentum,
+    solve_bounded_row,
+    solve_contact,
+)
+
+# The sweeps diverge where their change exceeds the least one by this factor.
+_GROWTH = 1e3
+
+# Share of the largest normal impulse of its island from which on a contact is loaded.
+_LOADED = 1e-3
+
+# They are given up where the largest slip falls by less than this factor in a period.
+_NEARER = 0.8
+
+
+@inlined_kernel
+def has_free_cone(normal):
+    """Return whether a contact's impulses may take any value in a cone, as the sweeps require.
+
+    Springs give the impulses of penalty contacts, and the direct solver gives the impulses of
+    direct contacts.
+    """
+    is_cone = normal.solver == ITERATIVE and is_isotropic(normal.friction_model)
+    return is_cone and not normal.lower > 0.0
+
+
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
+def solve_cones(
+    contacts, rows, island_rows, island, response, tolerance, sweep_limit, period, velocity, work
+):
+    """Sweep forth and back until a pair of sweeps changes little.
+
+    Arguments are the same as of `projected_gauss_seidel.solve`. Contacts without a free cone are
+    solved as in that function, and the problem need not be convex with them. The sweeps are given
+    up if their changes grow. They are also given up if some contact slips nearly as fast as a
+    `period` of sweeps before, because the contact cannot come to rest.
+
+    Returns:
+        (sweeps done, whether all contacts may come to rest).
+    """
+    sweeps, age, limit = 0, 1.0, math.inf
+    slip = _largest_slip(contacts, rows, island_rows, island, velocity)
+    begin_momentum(rows, island_rows, island, work)
+    while sweeps + 1 < sweep_limit:
+        change = _sweep(rows, island_rows, island, response, velocity, False)
+        change = max(change, _sweep(rows, island_rows, island, response, velocity, True))
+        sweeps += 2
+        limit = min(limit, _GROWTH * change)
+        if change <= tolerance or not change <= limit:
+            break
+        if sweeps % period == 0:
+            before, slip = slip, _largest_slip(contacts, rows, island_rows, island, velocity)
+            if slip > _NEARER * before:
+                return sweeps, False
+        if sweeps + 1 < sweep_limit:
+            age = add_momentum(rows, island_rows, island, response, age, velocity, work)
+    return sweeps, True
+
+
+@inner_kernel
+def least_load(rows, island_rows, island):
+    """Return the least normal impulse of a loaded contact in an island [Ns]."""
+    largest = 0.0
+    for k in range(island.first, island.contact_end):
+        largest = max(largest, rows[island_rows[k]].impulse)
+    return _LOADED * largest
+
+
+@inner_kernel
+def _largest_slip(contacts, rows, island_rows, island, velocity):
+    """Return the largest slip of a loaded contact that did not slide from the start on [m/s]."""
+    largest, load = 0.0, least_load(rows, island_rows, island)
+    for k in range(island.first, island.contact_end):
+        n = island_rows[k]
+        normal = rows[n]
+        if normal.impulse > load and not contacts[n // 3].slides and has_free_cone(normal):
+            _, x, y = point_velocity(normal, rows[n + 1], rows[n + 2], velocity)
+            largest = max(largest, x * x + y * y)
+    return math.sqrt(largest)
+
+
+@inner_kernel
+def _sweep(rows, island_rows, island, response, velocity, back):
+    """Solve the rows of a span in turn, and return the largest change of a velocity [m/s]."""
+    change = 0.0
+    for step in range(island.first, island.end):
+        k = island.first + island.end - 1 - step if back else step
+        n = island_rows[k]
+        if k >= island.contact_end:
+            change = max(change, solve_bounded_row(rows[n], response, velocity))
+            continue
+        normal, x, y = rows[n], rows[n + 1], rows[n + 2]
+        if has_free_cone(normal):
+            moved = _project_contact(normal, x, y, response, velocity)
+        else:
+            moved = solve_contact(normal, x, y, response, velocity)
+        change = max(change, moved)
+    return change
+
+
+@inner_kernel
+def _project_contact(normal, x, y, response, velocity):
+    """Move a contact's impulses against the contact's velocity and onto its cone.
+
+    Returns:
+        The change of velocity [m/s].
+    """
+    along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
+    half = 0.5 * (normal.inverse_mass - x.inverse_mass)
+    square = half * half + normal.cross * normal.cross + y.cross * y.cross
+    largest = 0.5 * (normal.inverse_mass + x.inverse_mass) + math.sqrt(square)
+    if largest <= 0.0:
+        return 0.0
+    step = 1.0 / largest
+    new_n = normal.impulse + step * _short(normal, along_n)
+    new_x, new_y = x.impulse + step * _short(x, along_x), y.impulse + step * _short(y, along_y)
+    new_n, new_x, new_y = project_onto_cone(normal.friction, normal.upper, new_n, new_x, new_y)
+    by_n, by_x, by_y = new_n - normal.impulse, new_x - x.impulse, new_y - y.impulse
+    normal.impulse, x.impulse, y.impulse = new_n, new_x, new_y
+    apply_three(normal, x, y, by_n, by_x, by_y, response, velocity)
+    return largest * max(abs(by_n), abs(by_x), abs(by_y))
+
+
+@inlined_kernel
+def _short(row, along):
+    """Return a row's target less its velocity and compliance term [m/s]."""
+    return row.target - along - row.compliance * row.impulse

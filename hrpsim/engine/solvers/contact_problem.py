@@ -1,0 +1,187 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contact problems as matrices: u = W r + b with Coulomb's law at every contact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.common.errors import HrpsimError
+from hrpsim.engine.solvers.block_sweeps import (
+    BlockProblem,
+    natural_residual,
+    step_sizes,
+    sweep_blocks,
+)
+
+if TYPE_CHECKING:
+    from scipy.sparse import spmatrix
+
+# Sweeps of each attempt: with momentum, and without.
+ATTEMPTS = {"momentum": 10_000, "plain": 100_000}
+
+
+class ContactProblem(NamedTuple):
+    """A contact problem u = W r + b of m contacts, in the arguments' order of `solve_contacts`.
+
+    Attributes:
+        W: Delassus matrix (3 m, 3 m) [1/kg], an array or a scipy.sparse matrix.
+        b: velocity without contact forces (3 m,) [m/s]: normal, first and second tangent.
+        mu: friction coefficients (m,).
+    """
+
+    W: np.ndarray | spmatrix
+    b: np.ndarray
+    mu: np.ndarray
+
+
+class ContactProblemError(HrpsimError, ValueError):
+    """A contact problem is incomplete or contradictory; the message says where."""
+
+
+@dataclass(frozen=True)
+class ContactSolution:
+    """The solution of a contact problem of m contacts.
+
+    Columns of forces and velocities are the normal and two tangents.
+
+    Attributes:
+        forces: r (m, 3), impulses [Ns], or forces if `b` is an acceleration.
+        velocities: u = W r + b (m, 3) [m/s].
+        residual: norm of the natural map, relative to the norm of `b`.
+        attempt: the attempt that ended the search, a key of `sweeps`.
+        sweeps: number of sweeps of each attempt, by the attempt's name.
+        solved: whether the residual is at most the accuracy.
+    """
+
+    forces: np.ndarray
+    velocities: np.ndarray
+    residual: float
+    attempt: str
+    sweeps: dict[str, int]
+    solved: bool
+
+
+def solve_contacts(
+    W: np.ndarray | spmatrix,
+    b: np.ndarray,
+    mu: np.ndarray | float,
+    *,
+    accuracy: float = 1e-8,
+    solver: str = "auto",
+    start: np.ndarray | None = None,
+) -> ContactSolution:
+    """Solve a frictional contact problem that is given by its matrix.
+
+    The problem has m contacts with three components each: normal, first and second tangent. With u
+    = W r + b, each contact either parts (r = 0, u_n >= 0), sticks (u = 0, |r_t| <= mu r_n), or
+    slides (u_n = 0, r_t = -mu r_n u_t / |u_t|). Solutions need not be unique.
+
+    The residual is the error measure of Siconos (fc3d_compute_error): the norm of r - P(r - u - mu
+    |u_t| e_n), with the projection P to the friction cones, over the norm of b.
+
+    Args:
+        W: Delassus matrix J M^-1 J^T (3 m, 3 m) [1/kg], an array or a scipy.sparse matrix. The
+            diagonal blocks should be positive.
+        b: velocity of the contacts without forces (3 m,) [m/s].
+        mu: friction coefficients (m,), or one coefficient for all contacts.
+        accuracy: residual at which a solution is accepted. A smaller accuracy takes more sweeps.
+        solver: "momentum" sweeps with Nesterov's momentum and needs the fewest sweeps for most
+            problems. "plain" sweeps without momentum and solves some of the other problems. "auto"
+            tries "momentum", then "plain", and returns the better result.
+        start: impulses to begin with (3 m,), for example the solution of a similar problem.
+            Default: 0.
+
+    Returns:
+        The best result that was found. `solved` is False if no attempt reached the accuracy.
+
+    Raises:
+        ContactProblemError: Shapes do not fit, a value is not finite, a coefficient is negative, or
+            the solver is unknown.
+    """
+    problem = _checked(W, b, mu)
+    b = problem.b
+    if solver != "auto" and solver not in ATTEMPTS:
+        raise ContactProblemError(
+            f"solver {solver!r} is unknown; choose one of {', '.join(('auto', *ATTEMPTS))}"
+        )
+    if not (np.ndim(accuracy) == 0 and 0.0 < float(accuracy) < np.inf):
+        raise ContactProblemError(f"accuracy is {accuracy!r}; it should be a positive number")
+    size = float(np.linalg.norm(b)) or 1.0
+    begin = np.zeros(len(b)) if start is None else _numbers("start", start, len(b))
+    best, least, ended, sweeps = begin, np.inf, "", {}
+    for attempt in ATTEMPTS if solver == "auto" else (solver,):
+        r = begin.copy()
+        limit, momentum = ATTEMPTS[attempt], int(attempt == "momentum")
+        work, target = np.zeros((2, len(b))), float(accuracy) * size
+        sweeps[attempt] = int(sweep_blocks(problem, target, limit, momentum, work, r))
+        residual = float(natural_residual(problem, r)) / size
+        if residual < least or not ended:
+            best, least, ended = r, residual, attempt
+        if least <= accuracy:
+            break
+    velocities = (W @ best + b).reshape(-1, 3)
+    return ContactSolution(
+        best.reshape(-1, 3), velocities, least, ended, sweeps, bool(least <= accuracy)
+    )
+
+
+def _checked(W: Any, b: Any, mu: Any) -> BlockProblem:
+    """Return a problem by rows of blocks, or raise."""
+    from scipy import sparse
+
+    length = int(np.size(b))
+    if length == 0 or length % 3:
+        raise ContactProblemError(
+            f"b has {length} entries; it should have three for each contact: normal and tangents"
+        )
+    b = _numbers("b", b, length)
+    if not sparse.issparse(W):
+        W = np.asarray(W, dtype=np.float64)
+    if W.shape != (length, length):
+        raise ContactProblemError(
+            f"W has the shape {W.shape}; for {length} entries of b it should be {length} x {length}"
+        )
+    count = length // 3
+    mu = _numbers("mu", np.full(count, mu) if np.ndim(mu) == 0 else mu, count)
+    if (mu < 0.0).any():
+        c = int(np.argmax(mu < 0.0))
+        raise ContactProblemError(f"mu[{c}] is {mu[c]:g}; friction coefficients are 0 or more")
+    rows = sparse.csr_matrix(W, dtype=np.float64).tobsr((3, 3))
+    rows.sort_indices()
+    if not np.isfinite(rows.data).all():
+        c = int(np.searchsorted(rows.indptr, np.argwhere(~np.isfinite(rows.data))[0, 0], "right"))
+        raise ContactProblemError(
+            f"W has a number that is not finite, in the rows of contact {c - 1}"
+        )
+    starts, columns = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
+    blocks = np.ascontiguousarray(rows.data)
+    masses, crosses = step_sizes(_diagonal(starts, columns, blocks))
+    return BlockProblem(starts, columns, blocks, b, mu, masses, crosses)
+
+
+def _numbers(name: str, values: Any, count: int) -> np.ndarray:
+    """Return finite numbers (count,), or raise."""
+    try:
+        numbers = np.array(values, dtype=np.float64).ravel()
+    except (TypeError, ValueError) as cause:
+        raise ContactProblemError(f"{name} should be {count} numbers: {cause}") from cause
+    if len(numbers) != count:
+        raise ContactProblemError(f"{name} has {len(numbers)} entries; it should have {count}")
+    if not np.isfinite(numbers).all():
+        k = int(np.argmin(np.isfinite(numbers)))
+        raise ContactProblemError(f"{name}[{k}] is {numbers[k]}; it should be finite")
+    return numbers
+
+
+def _diagonal(starts: np.ndarray, columns: np.ndarray, blocks: np.ndarray) -> np.ndarray:
+    """Return the diagonal blocks (m, 3, 3), 0 where W has none."""
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    diagonal = np.zeros((len(starts) - 1, 3, 3))
+    here = row == columns
+    diagonal[row[here]] = blocks[here]
+    return diagonal

@@ -1,0 +1,234 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Direct, iterative and split rows solved as one problem.
+
+The method is block Gauss-Seidel. The rows for the direct solver are one block, which is solved
+exactly for given impulses of all other rows. Then every other row takes its turn as in the
+projected Gauss-Seidel method, and so does the friction of direct contacts that slide. Rounds repeat
+until nothing changes. The normals of split contacts are in the block in the first round, without
+friction. The iteration of split contacts starts from that result.
+"""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.friction_laws import friction_bound, friction_holds
+from hrpsim.engine.constraints.rows import row_velocity
+from hrpsim.engine.constraints.solver_table import DIRECT, ITERATIVE, SPLIT
+from hrpsim.engine.solvers.pivoting import (
+    allowed_work,
+    choose_active,
+    find_velocity,
+    leave_to_iteration,
+    save_start,
+    set_side,
+    settle_active_rows,
+)
+from hrpsim.engine.solvers.projected_gauss_seidel import (
+    bounded_friction,
+    set_impulse,
+    solve_bounded_row,
+    solve_contact,
+    solve_friction,
+    wanted_friction,
+    wanted_impulse,
+)
+
+# How often a direct contact may begin to slide or to close, and how many rounds it may slide.
+_RETURNS = 3
+_ROUNDS = 20
+
+
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
+def solve_coupled(
+    rows,
+    row_count,
+    island_rows,
+    island,
+    has_cones,
+    response,
+    tolerance,
+    round_limit,
+    work,
+    velocity,
+    system,
+):
+    """Solve a span that has all direct rows; write impulses and the resulting velocity.
+
+    If the direct solver does not finish, or exceeds its work limit, its rows are solved iteratively
+    in the remaining rounds.
+
+    Args:
+        rows: ROW records (row capacity,).
+        row_count: number of rows.
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        has_cones: whether cones bound the contacts' tangents, or their own bounds.
+        response: responses of all rows.
+        tolerance: accepted change of a velocity [m/s].
+        round_limit: largest number of rounds.
+        work: multiplications done for direct rows in this step.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s], start and result.
+        system: system of the direct solver.
+
+    Returns:
+        (rounds, factorisations, work at the end, whether the direct solver finished).
+    """
+    save_start(rows, row_count, velocity, system)
+    choose_active(rows, row_count, has_cones, tolerance, velocity, system)
+    limit = allowed_work(work, row_count, system)
+    finished, factorisations, work = settle_active_rows(
+        rows, row_count, has_cones, response, tolerance, work, limit, velocity, system
+    )
+    _release_split(rows, row_count, system)
+    change = previous = math.inf
+    rounds = 0
+    given_up = False
+    # The block that is solved last in a round may move rows that were at rest: check twice.
+    while rounds < round_limit and (
+        change > tolerance or (change > 0.0 and previous > tolerance) or not (finished or given_up)
+    ):
+        if not finished and not given_up:
+            given_up = True
+            return_to_start(rows, row_count, response, velocity, system)
+        rounds += 1
+        previous = change
+        change = _sweep(
+            rows, island_rows, island, has_cones, rounds, finished, response, velocity, system
+        )
+        if finished:
+            finished, more, work = settle_active_rows(
+                rows, row_count, has_cones, response, tolerance, work, limit, velocity, system
+            )
+            factorisations += more
+    if not finished and not given_up:
+        return_to_start(rows, row_count, response, velocity, system)
+    elif has_cones and change > tolerance:
+        for k in range(island.first, island.contact_end):
+            n = island_rows[k]
+            _bring_into_cone(rows[n], rows[n + 1], rows[n + 2], response, velocity)
+    return rounds, factorisations, work, finished
+
+
+@inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
+def _sweep(rows, island_rows, island, has_cones, rounds, finished, response, velocity, system):
+    """Sweep once over the rows that are not solved directly; return the largest change [m/s]."""
+    change = 0.0
+    for k in range(island.first, island.contact_end):
+        number = island_rows[k]
+        normal, x, y = rows[number], rows[number + 1], rows[number + 2]
+        if normal.solver == DIRECT and finished:
+            if not has_cones:
+                continue
+            moved = _hold_cone(rows, number, rounds, response, velocity, system)
+        else:
+            moved = _solve_contact(normal, x, y, has_cones, response, velocity)
+        change = max(change, moved)
+    for k in range(island.contact_end, island.end):
+        row = rows[island_rows[k]]
+        if (row.solver == ITERATIVE or not finished) and row.lower < row.upper:
+            change = max(change, solve_bounded_row(row, response, velocity))
+    return change
+
+
+@inner_kernel
+def return_to_start(rows, row_count, response, velocity, system):
+    """Restore the impulses from which the solution started."""
+    for number in range(row_count):
+        rows[number].impulse = system.start[number]
+    find_velocity(rows, row_count, response, velocity, system)
+
+
+@inner_kernel
+def _release_split(rows, row_count, system):
+    """Leave split contacts to the iteration from here on."""
+    for number in range(row_count):
+        if rows[number].solver == SPLIT:
+            rows[number].solver = ITERATIVE
+            set_side(number, 0, system)
+
+
+@inlined_kernel
+def _solve_contact(normal, x, y, has_cones, response, velocity):
+    """Solve one contact iteratively, and return the largest change of velocity [m/s]."""
+    if has_cones:
+        return solve_contact(normal, x, y, response, velocity)
+    change = 0.0
+    for row in (normal, x, y):
+        if row.lower < row.upper:
+            change = max(change, solve_bounded_row(row, response, velocity))
+    return change
+
+
+@inner_kernel
+def _hold_cone(rows, number, rounds, response, velocity, system):
+    """Keep the friction of a direct contact in its cone, and return the change of velocity [m/s].
+
+    Sticking friction is part of the direct block. Friction beyond the cone is brought back and
+    slides, and this function solves sliding friction. If the friction returns to the inside of the
+    cone, the contact sticks again. A contact leaves the block and is solved iteratively if the
+    contact alternates, or slides without converging with its normal.
+    """
+    normal, x, y = rows[number], rows[number + 1], rows[number + 2]
+    active = system.active
+    undecided = system.slides[number] > _RETURNS
+    if undecided or (rounds > _ROUNDS and active[number] and not active[number + 1]):
+        leave_to_iteration(rows, number, system)
+        return solve_contact(normal, x, y, response, velocity)
+    if not active[number]:
+        return 0.0
+    if active[number + 1]:
+        new_x, new_y = bounded_friction(normal, x.impulse, y.impulse)
+        beyond = math.hypot(new_x - x.impulse, new_y - y.impulse)
+        if beyond <= 1e-9 * friction_bound(normal):
+            return 0.0
+        change = set_impulse(x, new_x, response, velocity)
+        change = max(change, set_impulse(y, new_y, response, velocity))
+        set_side(number + 1, 0, system)
+        set_side(number + 2, 0, system)
+        system.slides[number] += 1
+        return change
+    change = solve_friction(normal, x, y, response, velocity)
+    if friction_holds(normal, x, y, 0.999):
+        set_side(number + 1, 1, system)
+        set_side(number + 2, 1, system)
+    return change
+
+
+@inner_kernel
+def _bring_into_cone(normal, x, y, response, velocity):
+    """Bring friction back within its bounds after the solution stopped early."""
+    new_x, new_y = bounded_friction(normal, x.impulse, y.impulse)
+    set_impulse(x, new_x, response, velocity)
+    set_impulse(y, new_y, response, velocity)
+
+
+@inner_kernel
+def largest_error(rows, island_rows, island, velocity):
+    """Return the largest error of a span's rows [m/s], and the number of that row.
+
+    The error of a row is the change of its velocity if the row alone were solved again. Without
+    rows the error is 0 and the number -1.
+    """
+    largest, worst = 0.0, -1
+    for k in range(island.first, island.end):
+        number = island_rows[k]
+        error = _error_of(rows[number], velocity)
+        if error > largest:
+            largest, worst = error, number
+        if k < island.contact_end:
+            normal, x, y = rows[number], rows[number + 1], rows[number + 2]
+            along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
+            new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
+            error = abs(new_x - x.impulse) * x.inverse_mass
+            error = max(error, abs(new_y - y.impulse) * y.inverse_mass)
+            if error > largest:
+                largest, worst = error, number + 1
+    return largest, worst
+
+
+@inlined_kernel
+def _error_of(row, velocity):
+    new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
+    return abs(new - row.impulse) * row.inverse_mass

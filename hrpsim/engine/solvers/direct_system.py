@@ -1,0 +1,188 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The direct solver's rows, as a block-sparse system J M^-1 J^T + Sigma.
+
+A node of the system is a run of rows on the same constraint bodies: a connection, the contacts of
+two bodies, the constraints of one joint. Two nodes are coupled when they push the same tree.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.fields import allocate, part, work
+from hrpsim.engine.constraints.rows import CONTACT_ROW
+from hrpsim.engine.constraints.solver_table import DIRECT, SPLIT
+from hrpsim.engine.solvers.block_ldl import Factor
+from hrpsim.engine.solvers.contraction import NODE
+from hrpsim.engine.solvers.elimination import Elimination, eliminate, new_elimination, same_graph
+
+# Share of its diagonal that is added to the matrix, for redundant rows: contacts usually are, and
+# then share the load; long chains of connections need a smaller one. Iterative refinement removes
+# the error.
+_OF_CONTACTS = 1e-10
+_OF_OTHERS = 1e-13
+
+
+class DirectSystem(NamedTuple):
+    """The system of the direct solver, its factor, and the rows that are solved for."""
+
+    nodes: np.ndarray = work("nodes", dtype=NODE)
+    elimination: Elimination = part(Elimination)
+    matrix: np.ndarray = work("blocks", "blocks of J M^-1 J^T + Sigma")
+    factor: Factor = part(Factor)
+    active: np.ndarray = work("rows", "whether the row is solved for, or stays at a bound", "i8")
+    slides: np.ndarray = work("rows", "how often a normal row began to slide or to close", "i8")
+    flips: np.ndarray = work("rows", "work: rows that change between the two", "i8")
+    change: np.ndarray = work("rows", "work: right side and solution")
+    before: np.ndarray = work("rows", "impulses before the search for sides")
+    start: np.ndarray = work("rows", "impulses that the solution starts from")
+    start_velocity: np.ndarray = work("columns", "the constraint bodies' velocity with them")
+    leeway: np.ndarray = work("1", "by how much redundant rows may disagree [m/s, rad/s]")
+    stale: np.ndarray = work("1", "whether the factor was made for other active rows", "i8", fill=1)
+
+
+def new_direct_system(
+    rows: int, columns: int, nodes: int, trees: int, entries: int, blocks: int
+) -> DirectSystem:
+    """Return an empty system with the given capacities.
+
+    Args:
+        rows: number of rows.
+        columns: number of velocity entries.
+        nodes: number of nodes.
+        trees: number of trees.
+        entries: number of off-diagonal blocks.
+        blocks: number of numbers in all blocks.
+    """
+    sizes = {"rows": rows, "columns": columns, "nodes": nodes, "blocks": blocks}
+    return allocate(DirectSystem, sizes, elimination=new_elimination(nodes, trees, entries))
+
+
+@inner_kernel
+def assemble_direct_system(forest, constrained, rows_of_step, row_count, system):
+    """Write nodes, order and matrix for the present rows; return whether the system had room."""
+    count = _find_nodes(forest, constrained, rows_of_step.rows, row_count, system.nodes)
+    elimination = system.elimination
+    if count > len(system.nodes) or row_count > len(system.active):
+        elimination.counts[0].node_count = count
+        elimination.counts[0].entry_count = elimination.counts[0].block_space = -1
+        return False
+    if not same_graph(system.nodes, count, elimination):
+        if not eliminate(system.nodes, count, elimination):
+            return False
+    if elimination.counts[0].block_space > len(system.matrix):
+        return False
+    write_direct_matrix(constrained, rows_of_step, system)
+    return True
+
+
+@inner_kernel
+def write_direct_matrix(constrained, rows_of_step, system):
+    """Write the matrix for the present rows, in the order of the last assembly.
+
+    Rows that were left to the iteration since the assembly keep their places and are not active.
+    """
+    rows, response, elimination = rows_of_step.rows, rows_of_step.response, system.elimination
+    system.stale[0] = 1
+    for k in range(elimination.counts[0].node_count):
+        column = elimination.columns[k]
+        _write_diagonal(constrained, rows, column, response, system.matrix)
+        for e in range(column.start, column.end):
+            entry = elimination.entries[e]
+            later = elimination.columns[entry.column]
+            _write_coupling(constrained, rows, later, column, response, entry.block, system.matrix)
+
+
+@inner_kernel
+def _find_nodes(forest, constrained, rows, row_count, nodes_out):
+    """Gather the direct solver's rows to nodes, and return the number of nodes."""
+    count = 0
+    constrained_a = constrained_b = -1
+    for number in range(row_count):
+        row = rows[number]
+        if row.solver != DIRECT and row.solver != SPLIT:
+            constrained_a = -1
+            continue
+        if row.constrained_a != constrained_a or row.constrained_b != constrained_b:
+            constrained_a, constrained_b = row.constrained_a, row.constrained_b
+            count += 1
+            if count <= len(nodes_out):
+                node = nodes_out[count - 1]
+                node.first_row, node.size = number, 0
+                node.tree_a = forest.bodies[constrained.bodies[constrained_a].body].root
+                node.tree_b = -1
+                if constrained_b >= 0:
+                    root = forest.bodies[constrained.bodies[constrained_b].body].root
+                    node.tree_b = root if root != node.tree_a else -1
+        if count <= len(nodes_out):
+            nodes_out[count - 1].size += 1
+    return count
+
+
+@inlined_kernel
+def _place_in_response(row, start, at):
+    """Return where column `at` of the tree that starts at `start` is in a row's response, or -1."""
+    if row.start_a == start:
+        return at - start
+    if row.width_b > 0 and row.start_b == start:
+        return row.width_a + at - start
+    return -1
+
+
+@inlined_kernel
+def _port_columns(constrained, constraint_body):
+    return 1 if constrained.bodies[constraint_body].dof >= 0 else 6
+
+
+@inner_kernel
+def _write_diagonal(constrained, rows, column, response, matrix_out):
+    """Write the block of one node with itself."""
+    size, first = column.size, column.first_row
+    any_row = rows[first]
+    place_a = any_row.at_a - any_row.start_a
+    columns_a = _port_columns(constrained, any_row.constrained_a)
+    place_b, columns_b = -1, 0
+    if any_row.constrained_b >= 0:
+        start_b = any_row.start_b if any_row.width_b > 0 else any_row.start_a
+        place_b = _place_in_response(any_row, start_b, any_row.at_b)
+        columns_b = _port_columns(constrained, any_row.constrained_b)
+    for s in range(size):
+        at = rows[first + s].response_at
+        for r in range(s, size):
+            J_a, J_b = rows[first + r].J_a, rows[first + r].J_b
+            total = 0.0
+            for k in range(columns_a):
+                total += J_a[k] * response[at + place_a + k]
+            for k in range(columns_b):
+                total += J_b[k] * response[at + place_b + k]
+            matrix_out[column.block + r * size + s] = total
+            matrix_out[column.block + s * size + r] = total
+        here, row = column.block + s * size + s, rows[first + s]
+        share = _OF_CONTACTS if row.kind == CONTACT_ROW else _OF_OTHERS
+        matrix_out[here] += share * matrix_out[here] + row.compliance
+
+
+@inner_kernel
+def _write_coupling(constrained, rows, later, column, response, block, matrix_out):
+    """Write the block of rows `later` and columns `column`; zero if they share no tree."""
+    row, other = rows[later.first_row], rows[column.first_row]
+    place_a = _place_in_response(other, row.start_a, row.at_a)
+    columns_a = _port_columns(constrained, row.constrained_a) if place_a >= 0 else 0
+    place_b, columns_b = -1, 0
+    if row.constrained_b >= 0:
+        start_b = row.start_b if row.width_b > 0 else row.start_a
+        place_b = _place_in_response(other, start_b, row.at_b)
+        columns_b = _port_columns(constrained, row.constrained_b) if place_b >= 0 else 0
+    for r in range(later.size):
+        J_a, J_b = rows[later.first_row + r].J_a, rows[later.first_row + r].J_b
+        for s in range(column.size):
+            at = rows[column.first_row + s].response_at
+            total = 0.0
+            for k in range(columns_a):
+                total += J_a[k] * response[at + place_a + k]
+            for k in range(columns_b):
+                total += J_b[k] * response[at + place_b + k]
+            matrix_out[block + r * column.size + s] = total

@@ -1,0 +1,199 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Newton steps with fixed active-set states of contacts: the last one to three steps of a search.
+
+Each contact is open, sticks or slips, according to its multiplier and its velocity for a small
+penalty. A sticking contact gets velocity 0, up to a large penalty on the change of its impulse.
+This penalty makes redundant contacts harmless. A slipping contact has the friction impulse mu l_n
+d. The direction d turns with the contact's velocity (a primal-dual active set, Hüeber & Wohlmuth
+2005; Alart & Curnier 1991). Steps are not shortened. Far from a solution the steps may diverge, and
+are then abandoned.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.friction_laws import disk_scale
+from hrpsim.engine.solvers.newton.block_lu import factorise_lu, solve_lu
+from hrpsim.engine.solvers.newton.coulomb_law import (
+    OPEN,
+    SLIPS,
+    SLIPS_AT_LIMIT,
+    STICKS,
+    STICKS_AT_LIMIT,
+    set_stiffness,
+)
+from hrpsim.engine.solvers.newton.local_sweeps import sweep_all
+from hrpsim.engine.solvers.newton.matrix import add_push, clear_motion, motion_along, write_matrix
+from hrpsim.engine.solvers.newton.multipliers import (
+    CAUTION,
+    is_better,
+    largest_error,
+    note_if_better,
+    note_multipliers,
+    push_by_multipliers,
+)
+
+# Penalties, as multiples of the least mass that a contact feels: the one that decides its
+# active-set state, and the one on changes of a sticking contact's impulse once the states are
+# right.
+_STATE_PENALTY, _PENALTY = 1.0, 1e5
+
+_STEPS = 12  # factorisations at most
+
+_ROUNDING = 1e-12  # by which less than its limit friction is taken to be, as it turns
+
+
+@inner_kernel
+def try_active_sets(tolerance, limit, iteration_limit, sweeps, best, system):
+    """Continue from the multipliers, and return (factorisations, least error [m/s]).
+
+    The search ends after `iteration_limit` steps without progress. If `sweeps` is not 0, one sweep
+    over all constraint blocks comes first, and `sweeps` more after each step that does not help.
+    The sweeps find states that agree with each other. Steps alone would return to the same states.
+    """
+    capacity = system.capacity[0]
+    count, misses, fresh = 0, 0, False
+    if sweeps > 0:
+        sweep_all(1, system)
+        best = note_if_better(largest_error(system), best, tolerance, system)
+    while misses < iteration_limit and best > CAUTION * tolerance:
+        changed = False
+        for k in range(capacity.constraints):
+            changed = hold_state(system.constraints[k], _PENALTY) or changed
+        if changed or not fresh:
+            if count >= min(limit, _STEPS):
+                break
+            write_matrix(system)
+            count, fresh = count + 1, True
+            if not factorise_lu(system.structure, system.upper, system.lower):
+                break
+        step_with_states_held(system)
+        error = largest_error(system)
+        if sweeps > 0 and not is_better(error, best, tolerance):
+            sweep_all(sweeps, system)
+            error = largest_error(system)
+        if is_better(error, best, tolerance):
+            best, misses = error, 0
+            note_multipliers(system)
+        elif error == math.inf:
+            break
+        else:
+            misses += 1
+    return count, best
+
+
+@inner_kernel
+def step_with_states_held(system):
+    """Take a Newton step with the states set by `hold_state`, for which the factor was made."""
+    capacity, step = system.capacity[0], system.step
+    clear_motion(system, step)
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        add_push(constraint, system, constraint.impulse, 1.0, step)
+    solve_lu(system.structure, system.upper, system.lower, step)
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        motion_along(constraint, system, step, constraint.step)
+        _change(constraint)
+    push_by_multipliers(system)
+
+
+@inlined_kernel
+def hold_state(constraint, penalty):
+    """Write the change of impulse that the laws require, into `impulse`, and its slope.
+
+    Args:
+        constraint: record of the constraint block.
+        penalty: penalty on sticking contacts, a multiple of the least mass.
+
+    Returns:
+        Whether the slope differs from the slope in the factor.
+    """
+    multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
+    for r in range(constraint.size):
+        change[r] = 0.0
+    if constraint.scale <= 0.0:
+        set_stiffness(constraint, OPEN, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return False
+    rho = _STATE_PENALTY * constraint.scale
+    normal = (multiplier[0] - rho * velocity[0]) / (1.0 + rho * constraint.compliance)
+    at_limit = constraint.size == 3 and normal >= constraint.upper > constraint.lower
+    if not (at_limit or constraint.lower < normal < constraint.upper):
+        bound = constraint.lower if normal <= constraint.lower else constraint.upper
+        change[0] = bound - multiplier[0]
+        if constraint.size == 3:
+            _let_go(constraint)
+        set_stiffness(constraint, OPEN, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return constraint.factor_state != OPEN
+    large = penalty * constraint.scale
+    part = 1.0 / (1.0 + large * constraint.compliance)
+    slope = part * large
+    if at_limit:
+        normal, slope, change[0] = constraint.upper, 0.0, constraint.upper - multiplier[0]
+    else:
+        change[0] = part * (multiplier[0] - large * velocity[0]) - multiplier[0]
+    if constraint.size == 1:
+        set_stiffness(constraint, STICKS, slope, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return constraint.factor_state != STICKS
+    x, y = multiplier[1] - rho * velocity[1], multiplier[2] - rho * velocity[2]
+    size = math.sqrt(x * x + y * y)
+    if size <= constraint.friction * normal:
+        change[1], change[2] = -large * velocity[1], -large * velocity[2]
+        state = STICKS_AT_LIMIT if at_limit else STICKS
+        set_stiffness(constraint, state, slope, 0.0, 0.0, large, 0.0, large)
+        return constraint.factor_state != state
+    _slip(constraint, slope, large, x / size, y / size, size)
+    return True
+
+
+@inlined_kernel
+def _let_go(constraint):
+    """Set the friction of an opening contact to zero."""
+    constraint.impulse[1], constraint.impulse[2] = (
+        -constraint.multiplier[1],
+        -constraint.multiplier[2],
+    )
+
+
+@inlined_kernel
+def _slip(constraint, slope, large, dx, dy, size):
+    """Require mu l_n along d, which turns by the ratio of the velocity across it to the slip."""
+    multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
+    limit = constraint.friction * max(multiplier[0], 0.0)
+    share = min(limit / size, 1.0 - _ROUNDING)
+    turn = min(_STATE_PENALTY * constraint.scale * share / (1.0 - share), large)
+    across = dx * velocity[2] - dy * velocity[1]
+    friction_slope = constraint.friction * (multiplier[0] + change[0])
+    kept = dx * multiplier[2] - dy * multiplier[1] if turn == large else 0.0
+    sideways = kept - turn * across
+    change[1] = friction_slope * dx - sideways * dy - multiplier[1]
+    change[2] = friction_slope * dy + sideways * dx - multiplier[2]
+    xx, xy, yy = turn * dy * dy, -turn * dx * dy, turn * dx * dx
+    pull = constraint.friction * slope
+    state = SLIPS if slope > 0.0 else SLIPS_AT_LIMIT
+    set_stiffness(constraint, state, slope, pull * dx, pull * dy, xx, xy, yy)
+
+
+@inlined_kernel
+def _change(constraint):
+    """Change the multipliers as required, less the step's part, and keep them within the laws."""
+    multiplier, change, v, d = (
+        constraint.multiplier,
+        constraint.impulse,
+        constraint.step,
+        constraint.stiffness,
+    )
+    if constraint.size == 1:
+        new = multiplier[0] + change[0] - d[0] * v[0]
+        multiplier[0] = min(max(new, constraint.lower), constraint.upper)
+        return
+    normal = multiplier[0] + change[0] - d[0] * v[0]
+    x = multiplier[1] + change[1] - (d[3] * v[0] + d[4] * v[1] + d[5] * v[2])
+    y = multiplier[2] + change[2] - (d[6] * v[0] + d[7] * v[1] + d[8] * v[2])
+    multiplier[0] = min(max(normal, constraint.lower), constraint.upper)
+    part = disk_scale(constraint.friction * multiplier[0], x, y)
+    multiplier[1], multiplier[2] = part * x, part * y

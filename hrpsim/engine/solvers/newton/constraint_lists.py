@@ -1,0 +1,83 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The constraint blocks at each tree, and sets of constraint blocks as rows of bits.
+
+Clusters and sweeps over violated constraint blocks read few blocks of an island. These lists save a
+pass over all blocks. A set has 64 constraint blocks a word, and is read in order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.solvers.newton.minimum_degree import lowest_bit
+
+WORD = 64
+
+
+@inner_kernel
+def list_constraints(system):
+    """Write the constraint blocks at each tree, in ascending order, into `at_trees`."""
+    constraints, trees, capacity, used = system.constraints, system.trees, system.capacity[0], 0
+    for node in range(capacity.nodes):
+        trees[node].constraints_end = 0
+    for k in range(capacity.constraints):
+        trees[constraints[k].node_a].constraints_end += 1
+        if constraints[k].node_b >= 0:
+            trees[constraints[k].node_b].constraints_end += 1
+    for node in range(capacity.nodes):
+        count = trees[node].constraints_end
+        trees[node].constraints_start = trees[node].constraints_end = used
+        used += count
+    for k in range(capacity.constraints):
+        _append(trees[constraints[k].node_a], k, system.at_trees)
+        if constraints[k].node_b >= 0:
+            _append(trees[constraints[k].node_b], k, system.at_trees)
+
+
+@inlined_kernel
+def _append(tree, k, at_trees):
+    """Append a constraint block to the list of a tree's blocks."""
+    at_trees[tree.constraints_end] = k
+    tree.constraints_end += 1
+
+
+@inlined_kernel
+def words_of(count):
+    """Return the number of words for a set of `count` constraint blocks."""
+    return (count + WORD - 1) // WORD
+
+
+@inlined_kernel
+def bit_of(index):
+    """Return a word with one bit set, the bit of an index within its word."""
+    return np.uint64(1) << np.uint64(index)
+
+
+@inlined_kernel
+def clear_set(bits, count):
+    """Empty a set of `count` constraint blocks."""
+    for word in range(words_of(count)):
+        bits[word] = np.uint64(0)
+
+
+@inlined_kernel
+def add_constraints_at(tree, at_trees, bits):
+    """Put the constraint blocks at a tree into a set."""
+    for index in range(tree.constraints_start, tree.constraints_end):
+        k = at_trees[index]
+        bits[k // WORD] |= bit_of(k % WORD)
+
+
+@inlined_kernel
+def next_constraint(bits, k, count):
+    """Return the first constraint block of a set from `k` on, or `count` if there is none."""
+    for word in range(k // WORD, words_of(count)):
+        left = bits[word]
+        if word == k // WORD:
+            left &= ~(bit_of(k % WORD) - np.uint64(1))
+        if left != 0:
+            return WORD * word + lowest_bit(left)
+    return count

@@ -1,0 +1,133 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Minimum-degree order of elimination of a graph of trees that push each other.
+
+The neighbours of each node are a row of bits. Eliminating a node joins its neighbours to a clique
+(Rose 1972). The row of bits is then the structure of the node's column of the factor.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+
+_WORD = 64
+
+
+class NodeGraph(NamedTuple):
+    """A graph while its nodes are eliminated."""
+
+    neighbours: np.ndarray  # (node capacity, words) u8; at the end, later neighbours in the factor
+    degree: np.ndarray  # (node capacity,)
+    order: np.ndarray  # (node capacity,) the node of each column
+    position: np.ndarray  # (node capacity,) the column of each node, -1 while it has none
+
+
+def new_node_graph(node_capacity: int) -> NodeGraph:
+    """Return room for so many nodes."""
+    words = (node_capacity + _WORD - 1) // _WORD
+    return NodeGraph(
+        np.zeros((node_capacity, words), dtype=np.uint64),
+        np.zeros(node_capacity, dtype=np.int64),
+        np.zeros(node_capacity, dtype=np.int64),
+        np.zeros(node_capacity, dtype=np.int64),
+    )
+
+
+@inner_kernel
+def clear_graph(graph, node_count):
+    """Clear the edges between so many nodes."""
+    words = word_count(node_count)
+    for v in range(node_count):
+        for k in range(words):
+            graph.neighbours[v, k] = np.uint64(0)
+
+
+@inlined_kernel
+def word_count(node_count):
+    """Return the number of words for the neighbours of a node."""
+    return (node_count + _WORD - 1) // _WORD
+
+
+@inlined_kernel
+def connect_nodes(graph, v, w):
+    """Make two nodes neighbours."""
+    graph.neighbours[v, w // _WORD] |= _bit(w)
+    graph.neighbours[w, v // _WORD] |= _bit(v)
+
+
+@inlined_kernel
+def _bit(v):
+    return np.uint64(1) << np.uint64(v % _WORD)
+
+
+@inner_kernel
+def order_by_degree(graph, node_count):
+    """Order the nodes by minimum degree, and write their positions.
+
+    The next node is always the lowest one with fewest remaining neighbours. The cost is the cost of
+    the structure, bit by bit, and one pass over all nodes for each node.
+    """
+    words = word_count(node_count)
+    for v in range(node_count):
+        graph.position[v] = -1
+        graph.degree[v] = _count(graph.neighbours, v, words)
+    for k in range(node_count):
+        v = -1
+        for w in range(node_count):
+            if graph.position[w] < 0 and (v < 0 or graph.degree[w] < graph.degree[v]):
+                v = w
+        graph.order[k], graph.position[v] = v, k
+        _eliminate(graph, v, words)
+
+
+@inlined_kernel
+def _eliminate(graph, v, words):
+    """Make the neighbours of a node a clique without it."""
+    neighbours = graph.neighbours
+    for k in range(words):
+        bits = neighbours[v, k]
+        while bits != 0:
+            w = _WORD * k + lowest_bit(bits)
+            bits &= bits - np.uint64(1)
+            for m in range(words):
+                neighbours[w, m] |= neighbours[v, m]
+            neighbours[w, v // _WORD] &= ~_bit(v)
+            neighbours[w, w // _WORD] &= ~_bit(w)
+            graph.degree[w] = _count(neighbours, w, words)
+
+
+@inlined_kernel
+def _count(neighbours, v, words):
+    total = 0
+    for k in range(words):
+        total += _ones(neighbours[v, k])
+    return total
+
+
+@inlined_kernel
+def lowest_bit(bits):
+    """Return the number of the lowest bit that is set."""
+    return _ones((bits & (~bits + np.uint64(1))) - np.uint64(1))
+
+
+@inlined_kernel
+def highest_bit(bits):
+    """Return the number of the highest bit that is set."""
+    for shift in (1, 2, 4, 8, 16, 32):
+        bits |= bits >> np.uint64(shift)
+    return _ones(bits) - 1
+
+
+@inlined_kernel
+def _ones(bits):
+    """Return how many bits are set, counted in pairs, fours and eights at once."""
+    bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    fours = np.uint64(0x3333333333333333)
+    bits = (bits & fours) + ((bits >> np.uint64(2)) & fours)
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))

@@ -1,0 +1,224 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The method of multipliers for an island of contacts and rows: an augmented Lagrangian.
+
+With the multipliers m held, Newton's method finds the velocity that the laws' impulses cause, w =
+G^T l(v) (`system`). The laws' impulses at this velocity are the next multipliers (Rockafellar 1976,
+Alart & Curnier 1991). A step continues until the work along the step vanishes. The factor is reused
+while the steps make progress. The penalty grows if the multipliers converge too slowly, and falls
+if a search does not end. The solution therefore needs no compliance, and redundant or contradictory
+rows do no harm.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.solvers.newton.block_lu import factorise_lu, solve_lu
+from hrpsim.engine.solvers.newton.coulomb_law import answer
+from hrpsim.engine.solvers.newton.matrix import add_push, motion_along, write_matrix
+from hrpsim.engine.solvers.newton.multipliers import (
+    CAUTION,
+    find_velocities,
+    go_to_best,
+    is_better,
+    largest_error,
+    note_multipliers,
+    push_by_multipliers,
+    small_enough,
+)
+
+_MOST_PENALTY, _LEAST_PENALTY = 1e9, 1e-2
+
+# For contradictory rows the multipliers do not improve: it ends after a few tries without progress
+# from this penalty on, and after many in any case. Small errors may take many tries.
+_ENOUGH, _FEW_TRIES, _MANY_TRIES, _SMALL = 1e8, 3, 200, 1e4
+
+# The penalty grows where multipliers come nearer by less than _SLOW: by much after a search of few
+# steps, not after a long one; it falls after one that did not end.
+_SLOW, _LARGE_GROWTH, _SMALL_GROWTH, _DECLINE = 0.1, 10.0, 4.0, 3.0
+_QUICK, _LONG = 3, 6
+
+# Newton steps of a search; more show that the penalty is too large.
+_STEPS = 20
+
+# A search ends when the error of the velocities is _SHARE of that of the laws; at _ROUGH of it, if
+# a step has hardly reduced it, as rounding may cause.
+_SHARE, _ROUGH = 0.03, 0.3
+
+# Share of the gradient left by a step with an old factor, above which a new one is made.
+_STALE = 0.3
+
+
+@inner_kernel
+def grow_multipliers(tolerance, penalty, limit, best, system):
+    """Continue from the best multipliers, and return (factorisations, least error [m/s])."""
+    go_to_best(system)
+    error, factorisations, fresh, tries = best, 0, False, 0
+    small = _SMALL * tolerance
+    while best > CAUTION * tolerance and factorisations < limit and penalty >= _LEAST_PENALTY:
+        if best <= tolerance and tries >= _FEW_TRIES:
+            break
+        if tolerance < best <= small_enough(tolerance, system):
+            break
+        if tries >= _MANY_TRIES or (penalty >= _ENOUGH and best >= small and tries >= _FEW_TRIES):
+            break
+        for c in range(system.capacity[0].coordinates):
+            system.start[c] = system.point[c]
+        goal, rough = max(_SHARE * error, 0.3 * CAUTION * tolerance), _ROUGH * error
+        count, steps = _search(penalty, goal, rough, fresh, limit - factorisations, system)
+        factorisations += count
+        fresh = steps <= _STEPS
+        if not fresh:
+            penalty, tries = penalty / _DECLINE, tries + 1
+            continue
+        before = error
+        _take_multipliers(penalty, system)
+        error = largest_error(system)
+        tries += 1
+        if is_better(error, best, tolerance):
+            best, tries = error, 0
+            note_multipliers(system)
+        if error > _SLOW * before and steps <= _LONG and penalty < _MOST_PENALTY:
+            growth = _LARGE_GROWTH if steps <= _QUICK else _SMALL_GROWTH
+            penalty, fresh = min(penalty * growth, _MOST_PENALTY), False
+    return factorisations, best
+
+
+@inner_kernel
+def _search(penalty, goal, rough, fresh, limit, system):
+    """Find the velocity for the present multipliers, and return (factorisations, steps).
+
+    More than _STEPS steps: not found. A velocity is found that the gradient would change by less
+    than `goal` [m/s], or by less than `rough` where a step hardly reduces it. `fresh`: the factor
+    was made for the present penalty.
+    """
+    factorisations, before = 0, math.inf
+    for step in range(_STEPS + 1):
+        left, changed = _look(penalty, system)
+        if step > 0 and (left <= goal or (left <= rough and left > _STALE * before)):
+            return factorisations, step
+        if step == _STEPS:
+            break
+        if changed or not fresh or left > _STALE * before:
+            if factorisations == limit:
+                break
+            write_matrix(system)
+            factorisations, fresh = factorisations + 1, True
+            if not factorise_lu(system.structure, system.upper, system.lower):
+                break
+        before = left
+        _find_step(system)
+        share = _line_search(penalty, system)
+        if share <= 0.0:
+            break
+        _move(share, system)
+    _go_back(system)
+    return factorisations, _STEPS + 1
+
+
+@inner_kernel
+def _look(penalty, system):
+    """Write the laws' impulses and the gradient w - G^T l; return (size, whether states changed).
+
+    The size is the size of the velocities that the gradient would cause [m/s].
+    """
+    capacity, gradient = system.capacity[0], system.gradient
+    for c in range(capacity.coordinates):
+        gradient[c] = system.point[c]
+    changed = False
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        answer(constraint, penalty, 0.0, True)
+        changed = changed or constraint.state != constraint.factor_state
+        add_push(constraint, system, constraint.impulse, -1.0, gradient)
+    largest = 0.0
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        motion_along(constraint, system, gradient, constraint.step)
+        for r in range(constraint.size):
+            largest = max(largest, abs(constraint.step[r]))
+    return largest, changed
+
+
+@inlined_kernel
+def _find_step(system):
+    """Write the Newton step of w and of every constraint block's velocity."""
+    capacity = system.capacity[0]
+    for c in range(capacity.coordinates):
+        system.step[c] = -system.gradient[c]
+    solve_lu(system.structure, system.upper, system.lower, system.step)
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        motion_along(constraint, system, system.step, constraint.step)
+
+
+@inner_kernel
+def _line_search(penalty, system):
+    """Return the share of the step after which no work is left along it, nearly, or 0 for none."""
+    start = _work(penalty, 0.0, system)
+    if not start < 0.0:
+        return 0.0
+    high, at_high, good = 1.0, _work(penalty, 1.0, system), -0.1 * start
+    if at_high <= good:
+        return 1.0
+    low, at_low, share = 0.0, start, 1.0
+    for k in range(20):
+        share = low - (high - low) * at_low / (at_high - at_low)
+        if k % 3 == 2:
+            share = 0.5 * (low + high)
+        at_share = _work(penalty, share, system)
+        if abs(at_share) <= good:
+            break
+        if at_share > 0.0:
+            high, at_high = share, at_share
+        else:
+            low, at_low = share, at_share
+    return share
+
+
+@inner_kernel
+def _work(penalty, share, system):
+    """Return the product of the step and the gradient after a fraction `share` of the step."""
+    capacity, total = system.capacity[0], 0.0
+    for c in range(capacity.coordinates):
+        total += system.step[c] * (system.point[c] + share * system.step[c])
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        answer(constraint, penalty, share, False)
+        for r in range(constraint.size):
+            total -= constraint.step[r] * constraint.impulse[r]
+    return total
+
+
+@inlined_kernel
+def _move(share, system):
+    """Take a share of the step."""
+    capacity = system.capacity[0]
+    for c in range(capacity.coordinates):
+        system.point[c] += share * system.step[c]
+    for k in range(capacity.constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.velocity[r] += share * constraint.step[r]
+
+
+@inlined_kernel
+def _go_back(system):
+    """Return to where the search began."""
+    for c in range(system.capacity[0].coordinates):
+        system.point[c] = system.start[c]
+    find_velocities(system)
+
+
+@inlined_kernel
+def _take_multipliers(penalty, system):
+    """Make the laws' impulses the multipliers; go to the motion that they cause."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        answer(constraint, penalty, 0.0, False)
+        for r in range(constraint.size):
+            constraint.multiplier[r] = constraint.impulse[r]
+    push_by_multipliers(system)

@@ -1,0 +1,132 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The multipliers of an island's problem: their error, the best ones, the motion they cause."""
+
+from __future__ import annotations
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.rows import row_velocity
+from hrpsim.engine.solvers.impulses import apply_impulse
+from hrpsim.engine.solvers.newton.coulomb_law import law_error
+from hrpsim.engine.solvers.newton.matrix import add_push, clear_motion, motion_along
+
+# Multipliers are better where their error is less than this share of the least before.
+_BETTER = 0.9
+
+# Beyond the iteration limit an error suffices that grows with this power of the work: 8 tolerances
+# with twice the work; at most _ROUGH tolerances.
+_YIELDING, _ROUGH = 3, 1e4
+
+# As sweeps with momentum, a search continues to this part of the tolerance, as long as each try
+# helps: the errors of one step differ from those of the next, and would show in bodies at rest.
+CAUTION = 0.1
+
+
+@inner_kernel
+def largest_error(system):
+    """Return the largest violation of the laws by the multipliers [m/s]; infinity if not finite."""
+    error = 0.0
+    for k in range(system.capacity[0].constraints):
+        error = max(error, law_error(system.constraints[k]))
+    return error
+
+
+@inner_kernel
+def small_enough(tolerance, system):
+    """Return the error at which a search may end after the present number of factorisations [m/s].
+
+    The result is the tolerance up to the iteration limit of factorisations. Beyond the limit the
+    error may be larger.
+    """
+    capacity = system.capacity[0]
+    if capacity.factorisations <= capacity.iteration_limit:
+        return tolerance
+    return tolerance * min(
+        (capacity.factorisations / capacity.iteration_limit) ** _YIELDING, _ROUGH
+    )
+
+
+@inlined_kernel
+def is_better(error, best, tolerance):
+    """Return whether an error is significantly less than the least so far."""
+    return error < _BETTER * best or error <= tolerance < best
+
+
+@inlined_kernel
+def note_if_better(error, best, tolerance, system):
+    """Store the multipliers if their error is smaller, and return the least error [m/s]."""
+    if not is_better(error, best, tolerance):
+        return best
+    note_multipliers(system)
+    return error
+
+
+@inner_kernel
+def note_multipliers(system):
+    """Save the multipliers as the best so far."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.best[r] = constraint.multiplier[r]
+
+
+@inner_kernel
+def go_to_best(system):
+    """Restore the best multipliers so far, and the motion that they cause."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.multiplier[r], constraint.step[r] = constraint.best[r], 0.0
+    push_by_multipliers(system)
+
+
+@inner_kernel
+def start_from_impulses(rows, velocity, system):
+    """Write w and the free velocities for the multipliers, whose motion is part of `velocity`."""
+    find_motion(system)
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        motion_along(constraint, system, system.point, constraint.step)
+        for r in range(constraint.size):
+            row = rows[constraint.row + r]
+            constraint.velocity[r] = row_velocity(row, velocity) - row.target
+            constraint.free[r] = constraint.velocity[r] - constraint.step[r]
+
+
+@inner_kernel
+def push_by_multipliers(system):
+    """Write w and the velocities that the multipliers cause."""
+    find_motion(system)
+    find_velocities(system)
+
+
+@inlined_kernel
+def find_motion(system):
+    """Write w for the multipliers."""
+    clear_motion(system, system.point)
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        add_push(constraint, system, constraint.multiplier, 1.0, system.point)
+
+
+@inner_kernel
+def find_velocities(system):
+    """Write the velocities of all constraint blocks at w."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        motion_along(constraint, system, system.point, constraint.velocity)
+        for r in range(constraint.size):
+            constraint.velocity[r] += constraint.free[r]
+
+
+@inner_kernel
+def write_best_impulses(rows, response, velocity, system):
+    """Write the best impulses to the rows, and the velocities that result."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            row = rows[constraint.row + r]
+            change = constraint.best[r] - row.impulse
+            row.impulse = constraint.best[r]
+            apply_impulse(row, change, response, velocity)

@@ -1,0 +1,73 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The contacts of an island that take part in the problem; the other contacts wait.
+
+Contacts are found before bodies touch. In a heap half of the contacts part, or stay far from
+closing in the step. These contacts would cost as much as contacts that push, and would join
+unrelated bodies. The solution shows whether a waiting contact should have taken part.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.constraints.rows import row_velocity
+
+# Velocity of parting from which on a contact waits, in tolerances, if it is nowhere larger.
+_LEAST = 1e5
+
+
+@inner_kernel
+def choose_rows(rows, island_rows, island, share, velocity, tolerance, system):
+    """Write the rows that take part: contacts first, then all single rows.
+
+    A contact waits that does not push and parts faster than `share` of the largest error of a
+    contact. Returns how many contacts take part, or -1 for no room (see `capacity`).
+    """
+    capacity, chosen = system.capacity[0], system.chosen
+    if island.end - island.first > chosen.shape[0]:
+        capacity.nodes = capacity.coordinates = capacity.basis = capacity.arms = (
+            capacity.entries
+        ) = 0
+        capacity.blocks, capacity.constraints = 0, island.end - island.first
+        return -1
+    reach = math.inf
+    if share < math.inf:
+        largest = largest_miss(rows, island_rows, island, velocity, True)
+        reach = max(share * largest, _LEAST * tolerance)
+    contacts = 0
+    for k in range(island.first, island.contact_end):
+        row = rows[island_rows[k]]
+        if row.impulse > 0.0 or row_velocity(row, velocity) - row.target < reach:
+            chosen[contacts] = island_rows[k]
+            contacts += 1
+    count = contacts
+    for k in range(island.contact_end, island.end):
+        chosen[count] = island_rows[k]
+        count += 1
+    capacity.constraints = count
+    return contacts
+
+
+@inner_kernel
+def largest_miss(rows, island_rows, island, velocity, of_pushing):
+    """Return the largest error of a contact's normal velocity [m/s].
+
+    Args:
+        rows: ROW records (row capacity,).
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+        of_pushing: whether contacts that push count as well.
+    """
+    largest = 0.0
+    for k in range(island.first, island.contact_end):
+        row = rows[island_rows[k]]
+        along = row_velocity(row, velocity) - row.target
+        if not row.impulse > 0.0:
+            largest = max(largest, -along)
+        elif of_pushing:
+            largest = max(largest, abs(along))
+    return largest

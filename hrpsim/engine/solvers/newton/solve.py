@@ -1,0 +1,209 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Newton's method for an island of contacts and rows, in four ways for different situations.
+
+All ways take steps in the same coordinates, with the same matrix. None needs a compliance.
+
+- `active_sets`: steps with fixed active-set states converge near a solution.
+- `alternation`: in dense islands, states under a moderate penalty, with sweeps and clusters, lead
+  near a solution from afar.
+- `interior_point`: a path through the inside of the cones follows if `alternation` fails.
+- `multiplier_method`: multipliers under a growing penalty converge to any existing solution. If no
+  solution exists, they converge to the nearest compromise.
+"""
+
+from __future__ import annotations
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.solvers.newton.active_sets import try_active_sets
+from hrpsim.engine.solvers.newton.alternation import alternate
+from hrpsim.engine.solvers.newton.interior_point import follow_central_path
+from hrpsim.engine.solvers.newton.multiplier_method import grow_multipliers
+from hrpsim.engine.solvers.newton.multipliers import (
+    go_to_best,
+    largest_error,
+    note_multipliers,
+    small_enough,
+    start_from_impulses,
+    write_best_impulses,
+)
+
+# Steps without progress, after which fixed states are abandoned: at first, and after the path.
+_ITERATION_LIMIT, _ITERATION_LIMIT_AFTER_PATH = 2, 1
+
+# Sweeps over a lone robot that moves, after steps without progress.
+_SWEEPS = 4
+
+# Where more than _MANY trees have errors above _STRUCK [m/s] in a dense island, an impact occurred,
+# and the active-set states of contacts change in many places: the last ones are useless.
+_STRUCK, _MANY = 1e-2, 20
+
+# Errors in tolerances: below RESTS, the impulses of a lone robot's last step are those of one that
+# rests. They are then solved to STILL: a remaining error moves the robot by as much in the
+# next step, so that errors up to the tolerance would persist.
+RESTS, STILL = 100.0, 1e-4
+
+# First penalties: far from a solution, and nearer than _NEAR [m/s].
+_PENALTY, _PENALTY_NEARBY, _NEAR = 1e2, 1e3, 1e-5
+
+# Factorisations of the multipliers over a lone robot, after which the path is tried. Seven searches
+# of eight take fewer, and those that missed the tolerance had taken more.
+_FIRST = 60
+
+# Error of the path [m/s] above which it is tried again from no impulses.
+_LOST = 1e-4
+
+# Error of the multipliers [m/s] above which they are tried again from no impulses, where only
+# contacts and limits push: large impulses would nearly obey what contradicts itself.
+_FAILED = 1e-6
+
+
+@inner_kernel
+def solve_by_newton(rows, response, tolerance, limit, from_afar, velocity, system, part):
+    """Solve the problem in `system`; write the impulses with the least error that was found.
+
+    If rows contradict each other, their velocities are then the nearest to their targets. After
+    many factorisations a larger error suffices (`small_enough`).
+
+    Args:
+        rows: ROW records (row capacity,).
+        response: responses of all rows.
+        tolerance: accepted error [m/s].
+        limit: largest number of factorisations.
+        from_afar: whether to use at once the methods that lose how redundant contacts shared their
+            load. If False, these methods are used only if no other method leads to a solution.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]; ends as the
+            velocities with the impulses.
+        system: problem of the island.
+        part: room for the problem of a cluster.
+
+    Returns:
+        (factorisations, error of the impulses at the start, error left [m/s]).
+    """
+    start_from_impulses(rows, velocity, system)
+    first = best = largest_error(system)
+    note_multipliers(system)
+    rests = not from_afar and first < RESTS * tolerance
+    accuracy = STILL * tolerance if rests else tolerance
+    count = 0
+    if not from_afar or first <= _STRUCK or system.capacity[0].nodes <= _MANY:
+        sweeps = 0 if from_afar or rests else _SWEEPS
+        count, best = try_active_sets(accuracy, limit, _ITERATION_LIMIT, sweeps, best, system)
+    if best > small_enough(tolerance, system) and count < limit:
+        if from_afar:
+            more, best = alternate(tolerance, _PENALTY, limit - count, best, system, part)
+        else:
+            few = min(_FIRST, limit - count)
+            more, best = grow_multipliers(tolerance, _PENALTY, few, best, system)
+        count += more
+        if best > small_enough(tolerance, system) and count < limit:
+            more, best = _start_again(tolerance, limit - count, first, best, rows, system)
+            count += more
+    write_best_impulses(rows, response, velocity, system)
+    return count, first, best
+
+
+@inlined_kernel
+def _start_again(tolerance, limit, first, kept, rows, system):
+    """Continue along the path from the rows' impulses, whose error is `first`.
+
+    Too near a solution there is no room for the path. The best impulses so far have the error
+    `kept`. These impulses are restored if nothing better is found.
+
+    Returns:
+        (factorisations, least error [m/s]).
+    """
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.kept[r], constraint.best[r] = (
+                constraint.best[r],
+                rows[constraint.row + r].impulse,
+            )
+    count, best = follow_central_path(tolerance, limit, first, system)
+    has_patience = system.capacity[0].factorisations <= system.capacity[0].iteration_limit
+    if _LOST < best < first and count < limit and has_patience:
+        more, best = _follow_path_from_nothing(tolerance, limit - count, best, system)
+        count += more
+    go_to_best(system)
+    penalty = _PENALTY if best > _NEAR else _PENALTY_NEARBY
+    more, best = try_active_sets(
+        tolerance, limit - count, _ITERATION_LIMIT_AFTER_PATH, 0, best, system
+    )
+    count += more
+    if best > small_enough(tolerance, system) and count < limit:
+        more, best = grow_multipliers(tolerance, penalty, limit - count, best, system)
+        count += more
+    failed = best > max(small_enough(tolerance, system), _FAILED)
+    if failed and count < limit and not _holds_both_ways(system):
+        more, best = _grow_from_nothing(tolerance, limit - count, best, system)
+        count += more
+    if kept < best:
+        best = kept
+        _let_be_best(system.constraints.kept, system)
+    return count, best
+
+
+@inlined_kernel
+def _follow_path_from_nothing(tolerance, limit, led, system):
+    """Follow the path from zero impulses, and use the result if it is better than the best.
+
+    `led` is the error of the best impulses [m/s].
+
+    Returns:
+        (factorisations, least error [m/s]).
+    """
+    _let_nothing_be_best(system)
+    count, best = follow_central_path(tolerance, limit, largest_error(system), system)
+    if led < best:
+        best = led
+        _let_be_best(system.constraints.led, system)
+    return count, best
+
+
+@inlined_kernel
+def _grow_from_nothing(tolerance, limit, grown, system):
+    """Grow multipliers from zero, and use the result if it is better than the best.
+
+    Near the impulses that led there the laws may be nearly obeyed, and have no solution. `grown` is
+    the error of the best impulses [m/s].
+
+    Returns:
+        (factorisations, least error [m/s]).
+    """
+    _let_nothing_be_best(system)
+    count, best = grow_multipliers(tolerance, _PENALTY, limit, largest_error(system), system)
+    if grown < best:
+        best = grown
+        _let_be_best(system.constraints.led, system)
+    return count, best
+
+
+@inlined_kernel
+def _holds_both_ways(system):
+    """Return whether a single row pushes and pulls, as rows of connections do."""
+    found = False
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        found = found or (constraint.size == 1 and constraint.lower < 0.0 < constraint.upper)
+    return found
+
+
+@inlined_kernel
+def _let_nothing_be_best(system):
+    """Set the best impulses to zero; store the best so far in `led`."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.led[r], constraint.best[r] = constraint.best[r], 0.0
+    go_to_best(system)
+
+
+@inlined_kernel
+def _let_be_best(impulses, system):
+    """Restore `impulses`, a row for each constraint block, as the best."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        for r in range(constraint.size):
+            constraint.best[r] = impulses[k, r]

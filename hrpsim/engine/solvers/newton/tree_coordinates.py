@@ -1,0 +1,148 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Coordinates of trees' motion in which their inertia is the identity.
+
+The response Lambda^-1 of a tree's velocity entries is factorised as B B^T, by Cholesky's method
+with the largest pivot first, up to the rank. Velocities that impulses can cause are B w, and their
+energy is |w|^2 / 2. The product J B of a row is the row's arm.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.spatial.simd import LANES, load, minus_times, plus_times, store
+
+NODE_TREE = np.dtype(
+    [
+        ("root", "i8"),
+        ("start", "i8"),  # first column of the tree
+        ("columns", "i8"),
+        ("basis", "i8"),  # where B^T begins, then B (factorise_response)
+        ("first", "i8"),  # first coordinate
+        ("rank", "i8"),  # coordinates
+        ("moved", "i8"),  # whether sweeps have pushed it (local_sweeps)
+        ("part", "i8"),  # its node in the problem of a cluster, -1 for none (clusters)
+        ("is_core", "i8"),  # whether it is in the cluster, not around it
+        ("solved", "i8"),  # whether it was in a cluster of this round
+        (
+            "constraints_start",
+            "i8",
+        ),  # from here its constraint blocks in `at_trees` (constraint_lists)
+        ("constraints_end", "i8"),
+    ]
+)
+
+LARGEST = 1 << 40  # no pool has as many floats
+
+# Share of its own diagonal entry below which the rest of a column is rounding.
+_ROUNDING = 1e-12
+
+
+@inlined_kernel
+def padded(columns):
+    """Return the stride of a tree's basis: whole registers, if it is longer than a free body's.
+
+    A tree has as many coordinates as its rank, also filled up to whole registers. Coordinates
+    beyond the rank do not move: the matrix has 1 on their diagonal.
+    """
+    return columns if columns <= 6 else (columns + LANES - 1) & -LANES
+
+
+@inlined_kernel
+def is_padded(rank):
+    """Return whether the coordinates of a tree with this rank fill whole registers."""
+    return rank > 0 and rank % LANES == 0
+
+
+@inner_kernel
+def factorise_response(inverse_inertia, block, width, tree, basis, work):
+    """Write B^T of a tree into `basis`, then B, each with rows of `padded` entries.
+
+    Args:
+        inverse_inertia: responses; the tree's response is (tree.columns, width).
+        block: start of the tree's response.
+        width: row length of the tree's response.
+        tree: record of the tree.
+        basis: written.
+        work: (columns,).
+    """
+    columns, stride = tree.columns, padded(tree.columns)
+    for c in range(columns):
+        work[c] = inverse_inertia[block + c * width + c]
+    for at in range(tree.basis, tree.basis + 2 * stride * stride):
+        basis[at] = 0.0
+    rank, B = 0, tree.basis + stride * stride
+    while rank < columns:
+        pivot, most = -1, _ROUNDING
+        for c in range(columns):
+            whole = inverse_inertia[block + c * width + c]
+            if whole > 0.0 and work[c] > most * whole:
+                pivot, most = c, work[c] / whole
+        if pivot < 0:
+            break
+        row, here = block + pivot * width, tree.basis + rank * stride
+        for c in range(columns):
+            basis[here + c] = inverse_inertia[row + c]
+        _take_rows(basis, tree.basis, B + pivot * stride, rank, stride, here)
+        scale = 1.0 / math.sqrt(work[pivot])
+        for c in range(columns):
+            entry = basis[here + c] * scale
+            basis[here + c] = basis[B + c * stride + rank] = entry
+            work[c] -= entry * entry
+        work[pivot] = 0.0
+        rank += 1
+    return (rank + LANES - 1) & -LANES if is_padded(stride) else rank
+
+
+@inlined_kernel
+def _take_rows(basis, rows, shares, count, width, target):
+    """Subtract the first rows, times their shares, from another one."""
+    if min(rows, shares, target) < 0 or max(rows, shares, target) > LARGEST:
+        return
+    if not is_padded(width):
+        for k in range(count):
+            for c in range(width):
+                basis[target + c] -= basis[shares + k] * basis[rows + k * width + c]
+        return
+    for c in range(0, width, LANES):
+        row = load(basis, target + c)
+        for k in range(count):
+            row = minus_times(row, load(basis, rows + k * width + c), basis[shares + k])
+        store(basis, target + c, row)
+
+
+@inlined_kernel
+def add_arm(J, at, tree, basis, arms, arm):
+    """Add J B to an arm.
+
+    Args:
+        J: row (6,), acting on the six columns from `at` on.
+        at: first of these columns.
+        tree: record of the tree.
+        basis: B of every tree.
+        arms: arms of all rows.
+        arm: index of the arm.
+    """
+    stride = padded(tree.columns)
+    row = tree.basis + stride * (stride + at - tree.start)
+    if min(row, arm) < 0 or max(row, arm) > LARGEST:
+        return
+    if is_padded(tree.rank):
+        for c in range(0, tree.rank, LANES):
+            total = load(arms, arm + c)
+            for k in range(6):
+                if J[k] != 0.0:
+                    total = plus_times(total, load(basis, row + k * stride + c), J[k])
+            store(arms, arm + c, total)
+        return
+    for c in range(tree.rank):
+        total = 0.0
+        for k in range(6):
+            if J[k] != 0.0:
+                total += J[k] * basis[row + k * stride + c]
+        arms[arm + c] += total

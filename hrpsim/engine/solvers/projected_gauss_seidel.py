@@ -1,0 +1,371 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The extended projected Gauss-Seidel method (Nakaoka eqs. 16-21), matrix-free.
+
+A row reads the velocity of the constraint bodies that it touches, changes its impulse, and writes
+the change back through its response. A sweep costs O(rows). Of the matrix K of the papers only the
+3x3 block of each contact is known. The three rows of a contact therefore read and write the
+velocities once. The two friction rows of a contact move together, by one common step size, and are
+then projected to the disk of radius mu f_n. A common step makes the fixed point of a sliding
+contact point exactly against the slip, and separate steps do not.
+
+Nesterov's momentum acts over pairs of sweeps, one forth and one back. After a pair the impulses are
+extrapolated by a fraction of their change since the previous pair. The fraction grows from pair to
+pair. It falls back to 0 when the last pair points against that change (O'Donoghue and Candes 2015,
+gradient scheme). The next sweep restores violated bounds.
+
+Forth and back together are a symmetric preconditioner, whose errors shrink without turning. Errors
+of sweeps in one direction turn, and momentum sustains these errors for ever on many yielding
+points. For frictional contact, with another gradient step: Mazhar, Heyn, Negrut, Tasora, ACM Trans.
+Graph. 34 (2015). Products are weighted with the rows' inverse masses, which makes one energy of
+linear and angular impulses.
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.friction_laws import (
+    bounds_each_axis,
+    friction_bound,
+    project_friction,
+)
+from hrpsim.engine.constraints.point_rows import point_velocity
+from hrpsim.engine.constraints.rows import row_velocity
+from hrpsim.engine.solvers.impulses import apply_impulse, apply_three
+
+# Sweeps after which those that have not converged are accelerated; a standing robot takes fewer.
+FEW_SWEEPS = 20
+# With momentum a sweep may change little where the next ones change more: both sweeps of a pair
+# must change less than this part of the tolerance.
+_CAUTION = 0.1
+# Change of a sweep that ends the position correction, as a share of the largest correction.
+_ENOUGH = 1e-3
+
+
+@inner_kernel
+def begin_momentum(rows, island_rows, island, work):
+    """Save the impulses after a sweep, work[1], and before the next pair, work[0]."""
+    for k in range(island.first, island.end):
+        for number in range(island_rows[k], island_rows[k] + (3 if k < island.contact_end else 1)):
+            work[0, number] = work[1, number] = rows[number].impulse
+
+
+@inner_kernel
+def add_momentum(rows, island_rows, island, response, age, velocity, work):
+    """Extrapolate the impulses and `velocity` after a pair of sweeps; save them in `work`.
+
+    Args:
+        rows: ROW records (row capacity,).
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        response: responses of all rows.
+        age: Nesterov's t_k of this pair; 1 without momentum.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+        work: (2, row capacity).
+
+    Returns:
+        `age` of the next pair.
+    """
+    against = 0.0
+    for k in range(island.first, island.end):
+        for number in range(island_rows[k], island_rows[k] + (3 if k < island.contact_end else 1)):
+            row = rows[number]
+            swept, moved = row.impulse - work[0, number], row.impulse - work[1, number]
+            against -= swept * moved * row.inverse_mass
+    next_age, share = 1.0, 0.0
+    if against <= 0.0:
+        next_age = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * age * age))
+        share = (age - 1.0) / next_age
+    for k in range(island.first, island.contact_end):
+        n = island_rows[k]
+        normal, x, y = rows[n], rows[n + 1], rows[n + 2]
+        by_n = _carry_on(normal, n, share, work)
+        by_x = _carry_on(x, n + 1, share, work)
+        by_y = _carry_on(y, n + 2, share, work)
+        if share > 0.0:
+            apply_three(normal, x, y, by_n, by_x, by_y, response, velocity)
+    for k in range(island.contact_end, island.end):
+        by = _carry_on(rows[island_rows[k]], island_rows[k], share, work)
+        if share > 0.0:
+            apply_impulse(rows[island_rows[k]], by, response, velocity)
+    return next_age
+
+
+@inlined_kernel
+def _carry_on(row, number, share, work):
+    """Add a fraction of the change since the previous pair to a row, and return the addition."""
+    by = share * (row.impulse - work[1, number])
+    work[1, number] = row.impulse
+    row.impulse += by
+    work[0, number] = row.impulse
+    return by
+
+
+# the contacts and rows that are solved together, as places in a list of rows
+ISLAND = np.dtype(
+    [
+        ("first", "i8"),  # from here normal rows of contacts,
+        ("contact_end", "i8"),  # from here single rows,
+        ("end", "i8"),
+        ("new_count", "i8"),  # contacts among them that the last step did not have
+        ("whole", "i8"),  # whether these are all rows, in the order of their numbers
+        ("meets", "i8"),  # whether anything may strike in it in this step
+        ("timed", "i8"),  # whether its impacts happen at their times, not at the step's start
+        ("sweeps", "i8"),  # done in this step
+        ("residual", "f8"),  # largest change of a velocity in the last of them, or error left [m/s]
+        ("converged", "i8"),  # whether they converged
+        ("slips", "i8"),  # whether friction redistribution is due
+        ("attempt", "i8"),  # where one attempt is allowed: which it was (step.rows.hand_over)
+    ]
+)
+
+
+@inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
+def solve(
+    rows,
+    row_count,
+    island_rows,
+    island,
+    response,
+    tolerance,
+    relative_tolerance,
+    begin,
+    sweep_limit,
+    velocity,
+    work,
+):
+    """Sweep over a span of rows until a sweep changes little; write the impulses.
+
+    With relative_tolerance 0, sweeps end when no row's velocity moves by more than `tolerance`.
+    Sweeps that have not converged after a few go forth and back in turn, with momentum
+    (`add_momentum`). Otherwise sweeps end when `relative_change` of all `row_count` rows falls to
+    relative_tolerance.
+
+    Args:
+        rows: ROW records (row capacity,).
+        row_count: number of rows.
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        response: responses of all rows.
+        tolerance: [m/s].
+        relative_tolerance: 0 to use `tolerance` instead.
+        begin: number of sweeps done before.
+        sweep_limit: largest number of sweeps, including `begin`.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]. At the call: without
+            constraint forces, after `warm_start`. At the end: with them.
+        work: (2, row capacity).
+
+    Returns:
+        (sweeps done, largest change of a row's velocity in the last sweep [m/s], whether the sweeps
+        converged).
+    """
+    change, age = 0.0, 1.0
+    sweeps = begin
+    done = False
+    if relative_tolerance > 0.0:
+        relative_change(rows, row_count)
+    while sweeps < sweep_limit and not done:
+        back, before = sweeps > FEW_SWEEPS and (sweeps - FEW_SWEEPS) % 2 == 1, change
+        if back and relative_tolerance == 0.0:
+            change = _sweep_back(rows, island_rows, island, response, velocity)
+        elif island.whole:
+            change = _sweep_all(rows, island.contact_end, row_count, response, velocity)
+        else:
+            change = _sweep(rows, island_rows, island, response, velocity)
+        sweeps += 1
+        if relative_tolerance > 0.0:
+            done = relative_change(rows, row_count) <= relative_tolerance
+            continue
+        if sweeps <= FEW_SWEEPS:
+            done = change <= tolerance
+        else:
+            done = back and max(change, before) <= _CAUTION * tolerance
+        if sweeps == FEW_SWEEPS and not done:
+            begin_momentum(rows, island_rows, island, work)
+        elif back and not done and sweeps < sweep_limit:
+            age = add_momentum(rows, island_rows, island, response, age, velocity, work)
+    return sweeps, change, done
+
+
+@inlined_kernel
+def _sweep_all(rows, contact_count, row_count, response, velocity):
+    """Solve all rows in turn, without a look at the list, and return the largest change [m/s]."""
+    change = 0.0
+    for c in range(contact_count):
+        n = 3 * c
+        moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
+        change = max(change, moved)
+    for number in range(3 * contact_count, row_count):
+        change = max(change, solve_bounded_row(rows[number], response, velocity))
+    return change
+
+
+@inlined_kernel
+def _sweep(rows, island_rows, island, response, velocity):
+    """Solve the rows of a span in turn, and return the largest change of a velocity [m/s]."""
+    change = 0.0
+    for k in range(island.first, island.contact_end):
+        n = island_rows[k]
+        moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
+        change = max(change, moved)
+    for k in range(island.contact_end, island.end):
+        change = max(change, solve_bounded_row(rows[island_rows[k]], response, velocity))
+    return change
+
+
+@inner_kernel
+def _sweep_back(rows, island_rows, island, response, velocity):
+    """Solve the rows of a span in turn, the last first, and return the largest change [m/s]."""
+    change = 0.0
+    for k in range(island.end - 1, island.contact_end - 1, -1):
+        change = max(change, solve_bounded_row(rows[island_rows[k]], response, velocity))
+    for k in range(island.contact_end - 1, island.first - 1, -1):
+        n = island_rows[k]
+        moved = solve_contact(rows[n], rows[n + 1], rows[n + 2], response, velocity)
+        change = max(change, moved)
+    return change
+
+
+@inner_kernel
+def relative_change(rows, row_count):
+    """Return |l - l_before| / |l|, the impulses' change since the last call, and save them.
+
+    The norms are Euclidean over all rows, Ns and Nms alike (Nakaoka 3.1; OpenHRP stops at 1e-3).
+    """
+    changed, size = 0.0, 0.0
+    for number in range(row_count):
+        row = rows[number]
+        change = row.impulse - row.saved_impulse
+        row.saved_impulse = row.impulse
+        changed += change * change
+        size += row.impulse * row.impulse
+    if changed == 0.0:
+        return 0.0
+    return math.sqrt(changed / size) if size > 0.0 else math.inf
+
+
+@inlined_kernel
+def wanted_impulse(row, velocity):
+    """Return the impulse [Ns or Nms] that gives the row its target, all others held (eq. 17)."""
+    if row.inverse_mass <= 0.0:
+        return row.impulse
+    short = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
+    return row.impulse + short / row.inverse_mass
+
+
+@inlined_kernel
+def set_impulse(row, new, response, velocity):
+    """Give the row a new impulse, and return the change of the row's velocity [m/s].
+
+    Args:
+        row: ROW record.
+        new: the new impulse [Ns or Nms].
+        response: responses of all rows.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+    """
+    change = new - row.impulse
+    if change == 0.0:
+        return 0.0
+    row.impulse = new
+    apply_impulse(row, change, response, velocity)
+    return abs(change) * row.inverse_mass
+
+
+@inlined_kernel
+def solve_bounded_row(row, response, velocity):
+    """Solve one row within its bounds, and return the change of the row's velocity [m/s]."""
+    new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
+    return set_impulse(row, new, response, velocity)
+
+
+@inner_kernel
+def solve_contact(normal, x, y, response, velocity):
+    """Solve the three rows of a contact in turn and return the largest change of velocity [m/s]."""
+    along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
+    new = min(max(_wanted(normal, along_n), normal.lower), normal.upper)
+    change_n = new - normal.impulse
+    normal.impulse = new
+    along_x += normal.cross * change_n
+    along_y += y.cross * change_n
+    new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
+    change_x, change_y = new_x - x.impulse, new_y - y.impulse
+    x.impulse, y.impulse = new_x, new_y
+    if change_n != 0.0 or change_x != 0.0 or change_y != 0.0:
+        apply_three(normal, x, y, change_n, change_x, change_y, response, velocity)
+    change = max(abs(change_x) * x.inverse_mass, abs(change_y) * y.inverse_mass)
+    return max(change, abs(change_n) * normal.inverse_mass)
+
+
+@inlined_kernel
+def solve_friction(normal, x, y, response, velocity):
+    """Solve the friction of one contact under its normal impulse, and return the change [m/s]."""
+    along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
+    new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
+    change = set_impulse(x, new_x, response, velocity)
+    return max(change, set_impulse(y, new_y, response, velocity))
+
+
+@inlined_kernel
+def wanted_friction(normal, x, y, along_x, along_y):
+    """Return the friction impulses [Ns] that stop a contact's slip, limited by its normal impulse.
+
+    All other impulses are held.
+
+    Args:
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+        along_x: velocity of the row x [m/s].
+        along_y: velocity of the row y [m/s].
+    """
+    new_x, new_y = _wanted(x, along_x), _wanted(y, along_y)
+    law, bound = normal.friction_model, friction_bound(normal)
+    if bounds_each_axis(law):
+        stopped, _ = project_friction(law, bound, new_x, new_y)
+        new_y -= y.mass * x.cross * (stopped - x.impulse)
+    return project_friction(law, bound, new_x, new_y)
+
+
+@inlined_kernel
+def bounded_friction(normal, x, y):
+    """Return the friction impulses x, y [Ns] that normal impulse and friction law permit."""
+    return project_friction(normal.friction_model, friction_bound(normal), x, y)
+
+
+@inlined_kernel
+def _wanted(row, along):
+    """Return `wanted_impulse` of a contact's row whose velocity is `along`."""
+    held = row.impulse + row.mass * (row.target - row.compliance * row.impulse)
+    return held - row.mass * along
+
+
+@inner_kernel
+def solve_bounded(rows, island_rows, island, response, tolerance, sweep_limit, velocity):
+    """Sweep over rows that have bounds only, no cones, as in position corrections.
+
+    A few sweeps suffice: the next steps correct the remaining errors of dense islands.
+
+    Args:
+        rows: ROW records (row capacity,).
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        response: responses of all rows.
+        tolerance: accepted change of a velocity [m/s].
+        sweep_limit: largest number of sweeps.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+    """
+    asked = 0.0
+    for sweep in range(sweep_limit):
+        change = 0.0
+        for k in range(island.first, island.end):
+            first = island_rows[k]
+            for number in range(first, first + (3 if k < island.contact_end else 1)):
+                row = rows[number]
+                if row.lower < row.upper:
+                    change = max(change, solve_bounded_row(row, response, velocity))
+                    asked = max(asked, abs(row.target))
+        if change <= tolerance or (sweep >= FEW_SWEEPS and change <= _ENOUGH * asked):
+            break

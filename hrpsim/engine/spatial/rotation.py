@@ -1,0 +1,84 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rotations in kernels: unit quaternions (x, y, z, w) and rotation matrices R_ab (b to a)."""
+
+import math
+
+from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.spatial.sine_cosine import sine_cosine
+
+
+@inner_kernel
+def rotation_from_quaternion(x, y, z, w, R_out):
+    """Write the rotation matrix of a quaternion that need not be exactly of unit length."""
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    R_out[0, 0] = 1.0 - s * (y * y + z * z)
+    R_out[0, 1] = s * (x * y - z * w)
+    R_out[0, 2] = s * (x * z + y * w)
+    R_out[1, 0] = s * (x * y + z * w)
+    R_out[1, 1] = 1.0 - s * (x * x + z * z)
+    R_out[1, 2] = s * (y * z - x * w)
+    R_out[2, 0] = s * (x * z - y * w)
+    R_out[2, 1] = s * (y * z + x * w)
+    R_out[2, 2] = 1.0 - s * (x * x + y * y)
+
+
+@inner_kernel
+def rotated(x, y, z, w, vx, vy, vz):
+    """Return the vector (vx, vy, vz) turned by the unit quaternion (x, y, z, w)."""
+    tx = 2.0 * (y * vz - z * vy)
+    ty = 2.0 * (z * vx - x * vz)
+    tz = 2.0 * (x * vy - y * vx)
+    return (
+        vx + w * tx + y * tz - z * ty,
+        vy + w * ty + z * tx - x * tz,
+        vz + w * tz + x * ty - y * tx,
+    )
+
+
+@inner_kernel
+def rotate_quaternion(q, at, wx, wy, wz, scale):
+    """Turn the quaternion q[at:at+4] by the rotation vector `scale` (wx, wy, wz) in world axes.
+
+    The exponential map: exact for a constant angular velocity. [rad]
+    """
+    wx, wy, wz = scale * wx, scale * wy, scale * wz
+    square = wx * wx + wy * wy + wz * wz
+    angle = math.sqrt(square)
+    if angle > 1e-4:
+        s, c = sine_cosine(0.5 * angle)
+        s /= angle
+    else:
+        s = 0.5 - square / 48.0
+        c = 1.0 - square / 8.0 + square * square / 384.0
+    ax, ay, az = s * wx, s * wy, s * wz
+    x, y, z, w = q[at], q[at + 1], q[at + 2], q[at + 3]
+    nx = c * x + ax * w + ay * z - az * y
+    ny = c * y + ay * w + az * x - ax * z
+    nz = c * z + az * w + ax * y - ay * x
+    nw = c * w - ax * x - ay * y - az * z
+    scale = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz + nw * nw)
+    q[at], q[at + 1], q[at + 2], q[at + 3] = nx * scale, ny * scale, nz * scale, nw * scale
+
+
+@kernel
+def quaternion_from_rotation(R, q_out):
+    """Write the unit quaternion (x, y, z, w), w >= 0, of a rotation matrix."""
+    trace = R[0, 0] + R[1, 1] + R[2, 2]
+    w2 = 1.0 + trace
+    x2 = 1.0 + 2.0 * R[0, 0] - trace
+    y2 = 1.0 + 2.0 * R[1, 1] - trace
+    z2 = 1.0 + 2.0 * R[2, 2] - trace
+    if w2 >= x2 and w2 >= y2 and w2 >= z2:
+        x, y, z, w = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], w2
+    elif x2 >= y2 and x2 >= z2:
+        x, y, z, w = x2, R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[2, 1] - R[1, 2]
+    elif y2 >= z2:
+        x, y, z, w = R[0, 1] + R[1, 0], y2, R[1, 2] + R[2, 1], R[0, 2] - R[2, 0]
+    else:
+        x, y, z, w = R[0, 2] + R[2, 0], R[1, 2] + R[2, 1], z2, R[1, 0] - R[0, 1]
+    scale = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
+    if w < 0.0:
+        scale = -scale
+    q_out[0], q_out[1], q_out[2], q_out[3] = x * scale, y * scale, z * scale, w * scale

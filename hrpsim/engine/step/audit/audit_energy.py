@@ -1,0 +1,183 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The balance of energy of a step, island by island, and its rise within a second.
+
+balance = change of kinetic, potential and elastic energy - work of inputs - lifting corrections.
+
+In exact mechanics the balance is not positive: forces of constraints do no work together, friction
+and dampers take energy. A positive part of the balance is energy that the step created. Energy that
+an integrator gives back later swings about zero. A body is therefore reported by the rise of the
+sum of the balances within a second.
+
+Position corrections lift bodies that were placed inside another body. This energy is counted
+separately. Corrections that lower bodies take back energy that the last step gave. Bodies with
+inputs are not reported, because the work of inputs has an error of second order.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.displacement import asks_for_displacement
+from hrpsim.engine.kinematics.forward import update_velocities
+from hrpsim.engine.spatial.vector import dot, placed_point, point_velocity
+from hrpsim.engine.step.audit.contact_springs import add_contact_springs
+from hrpsim.engine.step.audit.input_work import add_input_work
+from hrpsim.engine.step.audit.records import (
+    DUE,
+    INTERVAL,
+    INTERVALS,
+    QUIET,
+    REPORTED_GAIN,
+    is_audited,
+)
+from hrpsim.engine.step.audit.stored_energy import measure_energies
+from hrpsim.engine.step.scene.islands import join, representative_of, root_of
+from hrpsim.engine.step.scene.status import DONE
+
+# Speed of a body that is at rest for the audit [m/s], or what gravity gives in a step if more.
+_SLOW = 1e-3
+
+
+@lazy_kernel(used=is_audited)
+def audit_energy(s):
+    """Write the balance of a complete step.
+
+    Reads: actuators, audit, clock, collision, connections, constrained, control, counts, forest,
+    islands, joint_holds, joint_impulses, joint_parameters, materials, q, rows, settings,
+    solver_choice, start, tendons, velocity, work, wrenches.
+    Writes: audit, islands, work.
+    """
+    trees = s.audit.trees
+    measure_energies(s, s.start.q, s.start.velocity, s.audit.start)
+    for i in range(trees.shape[0]):
+        trees[i].before = trees[i].kinetic + trees[i].potential + trees[i].elastic
+    measure_energies(s, s.q, s.velocity, s.audit.end)
+    add_contact_springs(s)
+    add_input_work(s)
+    _add_corrections(s)
+    _join_islands(s)
+    _sum_islands(s)
+    _find_rises(s)
+    return DONE
+
+
+@inlined_kernel
+def _add_corrections(s):
+    """Write the energy that position corrections gave each tree, by gravity and joint springs."""
+    trees, bodies, kinematics = s.audit.trees, s.forest.bodies, s.audit.end
+    for i in range(trees.shape[0]):
+        trees[i].corrected = 0.0
+    counts, settings, rate = s.counts[0], s.settings[0], s.work.correction_velocity
+    if not asks_for_displacement(s.rows.rows, counts.contact_count, counts.row_count):
+        return
+    update_velocities(s.forest, rate, kinematics)
+    for i in range(bodies.shape[0]):
+        here = kinematics[i]
+        x, y, z = placed_point(here.R, here.p, bodies[i].com)
+        vx, vy, vz = point_velocity(here.v, x, y, z)
+        g = settings.gravity
+        fall = g[0] * vx + g[1] * vy + g[2] * vz
+        trees[bodies[i].root].corrected -= settings.time_step * bodies[i].mass * fall
+    for k in range(s.forest.dofs.shape[0]):
+        dof = s.forest.dofs[k]
+        if dof.q_index >= 0:
+            pull = dof.stiffness * (s.q[dof.q_index] - dof.rest)
+            trees[bodies[dof.body].root].corrected += settings.time_step * pull * rate[k]
+
+
+@inlined_kernel
+def _join_islands(s):
+    """Join the trees that exchange energy in this step: islands.trees."""
+    trees, bodies, counts = s.islands.trees, s.forest.bodies, s.counts[0]
+    for i in range(trees.shape[0]):
+        trees[i].representative = bodies[i].root
+    for c in range(counts.contact_count):
+        contact = s.collision.contacts[c]
+        presses = dot(contact.impulse, contact.impulse) > 0.0
+        if presses and contact.body_a >= 0 and contact.body_b >= 0:
+            join(trees, bodies[contact.body_a].root, bodies[contact.body_b].root)
+    for number in range(3 * counts.contact_count, counts.row_count):
+        row = s.rows.rows[number]
+        if row.width_b > 0:
+            root = root_of(bodies, s.constrained, row.constrained_a)
+            join(trees, root, root_of(bodies, s.constrained, row.constrained_b))
+
+
+@inlined_kernel
+def _sum_islands(s):
+    """Write the balance of each island at its representative, and the sums of the world."""
+    trees, bodies, totals = s.audit.trees, s.forest.bodies, s.audit.totals[0]
+    totals.work = totals.created = totals.dissipated = totals.corrected = 0.0
+    for i in range(trees.shape[0]):
+        trees[i].island_balance = trees[i].island_kinetic = 0.0
+        trees[i].island_throughput = trees[i].island_mass = 0.0
+    for i in range(trees.shape[0]):
+        tree = trees[i]
+        if bodies[i].root != i:
+            continue
+        island = trees[representative_of(s.islands.trees, i)]
+        change = tree.kinetic + tree.potential + tree.elastic - tree.before
+        island.island_balance += change - tree.work
+        if representative_of(s.islands.trees, i) != i:
+            island.corrected += tree.corrected
+        island.island_kinetic += tree.kinetic
+        island.island_throughput += tree.throughput
+        island.island_mass += tree.mass
+        totals.work += tree.work
+    for i in range(trees.shape[0]):
+        if bodies[i].root == i and representative_of(s.islands.trees, i) == i:
+            lifted = max(trees[i].corrected, 0.0)
+            trees[i].island_balance -= lifted
+            totals.corrected += lifted
+        totals.created += max(trees[i].island_balance, 0.0)
+        totals.dissipated += max(-trees[i].island_balance, 0.0)
+    totals.total_work += totals.work
+    totals.total_created += totals.created
+    totals.total_dissipated += totals.dissipated
+    totals.total_corrected += totals.corrected
+
+
+@inlined_kernel
+def _find_rises(s):
+    """Find how much the balance of each tree's islands rose within a second."""
+    settings, bodies, trees = s.settings[0], s.forest.bodies, s.audit.trees
+    steps = max(1, round(INTERVAL / settings.time_step))
+    present = s.clock[0] // steps
+    speed = max(_SLOW, settings.time_step * dot(settings.gravity, settings.gravity) ** 0.5)
+    for i in range(trees.shape[0]):
+        if bodies[i].root != i:
+            continue
+        tree, island = trees[i], trees[representative_of(s.islands.trees, i)]
+        _begin_intervals(tree, present)
+        tree.balance += island.island_balance
+        at = present % INTERVALS
+        tree.least[at] = min(tree.least[at], tree.balance)
+        tree.largest_kinetic[at] = max(tree.largest_kinetic[at], island.island_kinetic)
+        tree.throughputs[at] += island.island_throughput
+        least, kinetic, throughput = tree.balance, 0.0, 0.0
+        for k in range(INTERVALS):
+            least = min(least, tree.least[k])
+            kinetic = max(kinetic, tree.largest_kinetic[k])
+            throughput += tree.throughputs[k]
+        scale = kinetic + throughput + 0.5 * island.island_mass * speed * speed
+        rise = tree.balance - least
+        if s.clock[0] < steps:
+            continue  # what starts from rest has next to no kinetic energy yet
+        fraction = rise / scale if scale > 0.0 else 0.0
+        tree.gain, tree.gain_fraction = max(tree.gain, rise), max(tree.gain_fraction, fraction)
+        if fraction > REPORTED_GAIN and throughput == 0.0 and tree.report == QUIET:
+            tree.report = DUE
+            s.audit.totals[0].due_count += 1
+
+
+@inner_kernel
+def _begin_intervals(tree, present: int):
+    """Empty the intervals since the tree's last step; all, if there was none within a second."""
+    first = tree.interval + 1
+    if present < tree.interval or present - tree.interval > INTERVALS:
+        first = present - INTERVALS + 1
+    for interval in range(first, present + 1):
+        at = interval % INTERVALS
+        tree.least[at] = tree.balance
+        tree.largest_kinetic[at] = tree.throughputs[at] = 0.0
+    tree.interval = present

@@ -1,0 +1,63 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Energy that the springs of contacts exchange with their trees in a step.
+
+A step finds its contacts once. The gaps at both ends of the step follow from the rates at these
+ends. The energy of penalty contacts' springs differs from 1/2 k d^2 by a fraction of order k dt^2 /
+m, which is large. The energy by these springs is therefore taken as exchanged, and not audited.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.solver_table import PENALTY
+from hrpsim.engine.spatial.vector import dot_spatial
+from hrpsim.engine.step.audit.stored_energy import spring_energy
+from hrpsim.engine.step.scene.islands import root_of
+from hrpsim.engine.step.scene.records import EULER, SEMI_IMPLICIT
+
+
+@inner_kernel
+def add_contact_springs(s):
+    """Add the energy of contacts' springs to the energies of trees before and after the step."""
+    trees, shapes, dt = s.audit.trees, s.collision.shapes, s.settings[0].time_step
+    for c in range(s.counts[0].contact_count):
+        contact = s.collision.contacts[c]
+        a, b = shapes[contact.shape_a], shapes[contact.shape_b]
+        pair = s.materials[a.material, b.material]
+        is_penalty = s.solver_choice[a.solver_class, b.solver_class] == PENALTY
+        if not is_penalty and (pair.damping_time < 0.0 or pair.compliance == 0.0):
+            continue
+        normal = s.rows.rows[3 * c]
+        tree = trees[root_of(s.forest.bodies, s.constrained, normal.constrained_a)]
+        if is_penalty:
+            for number in range(3 * c, 3 * c + 3):
+                row = s.rows.rows[number]
+                before, after = _row_rates(s, row)
+                tree.before += 0.5 * row.impulse * (before + after)
+            continue
+        before, after = _row_rates(s, normal)
+        start = end = contact.gap + contact.gap_offset
+        if s.settings[0].integrator == SEMI_IMPLICIT:
+            start, end = start - 0.5 * dt * before, end + 0.5 * dt * after
+        elif s.settings[0].integrator == EULER:
+            end += dt * before
+        else:
+            end += 0.5 * dt * (before + after)
+        tree.before += spring_energy(min(start, 0.0), pair.compliance, pair.force_limit)
+        tree.elastic += spring_energy(min(end, 0.0), pair.compliance, pair.force_limit)
+
+
+@inlined_kernel
+def _row_rates(s, row):
+    """Return the velocities of a row at the start and the end of the step [m/s]."""
+    before = after = 0.0
+    for side in range(2 if row.constrained_b >= 0 else 1):
+        here = s.constrained.bodies[row.constrained_a if side == 0 else row.constrained_b]
+        J = row.J_a if side == 0 else row.J_b
+        if here.dof >= 0:
+            before += J[0] * s.start.velocity[here.dof]
+            after += J[0] * s.velocity[here.dof]
+        else:
+            before += dot_spatial(J, s.audit.start[here.body].v)
+            after += dot_spatial(J, s.audit.end[here.body].v)
+    return before, after

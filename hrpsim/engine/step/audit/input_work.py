@@ -1,0 +1,112 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Work of inputs in a step: actuators, motors, driven tendons and connections, users' pushes.
+
+Work is the mean force of the step times the mean velocity of the step's ends times the time step.
+The work is exact for a `semi_implicit` step along a joint, and of second order otherwise. An
+actuator's work is the work that the actuator delivers to its joint: an elastic gear and the rotor
+before the gear belong to the actuator.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.connection_rows import DRIVEN, find_direction
+from hrpsim.engine.constraints.placed_connection import place_moving_frames
+from hrpsim.engine.constraints.rows import LOWER_LIMIT, MOTOR
+from hrpsim.engine.spatial.vector import dot, placed_point, point_velocity, triple_product
+from hrpsim.engine.step.scene.records import SEMI_IMPLICIT
+
+
+@inner_kernel
+def add_input_work(s):
+    """Write the work of inputs on each tree, and the sum of the works' absolute values [J]."""
+    trees = s.audit.trees
+    for i in range(trees.shape[0]):
+        trees[i].work = trees[i].throughput = 0.0
+    _add_joint_efforts(s, trees)
+    _add_tendons(s, trees)
+    _add_pushes(s, trees)
+    for c in range(s.connections.shape[0]):
+        connection = s.connections[c]
+        if connection.enabled:
+            _add_drives(s, connection, trees)
+
+
+@inlined_kernel
+def _add(tree, work: float):
+    tree.work += work
+    tree.throughput += abs(work)
+
+
+@inlined_kernel
+def _mean_rate(s, k: int) -> float:
+    """Return the mean velocity of a joint in the step, impacts at its start left out."""
+    if s.settings[0].integrator == SEMI_IMPLICIT:
+        before = s.velocity[k] - s.settings[0].time_step * (s.work.dv[k] + s.work.change[k])
+    else:
+        before = s.work.velocity_after_impacts[k]
+    return 0.5 * (before + s.velocity[k])
+
+
+@inlined_kernel
+def _add_joint_efforts(s, trees):
+    """Add the work of actuators and motors of joints."""
+    dt = s.settings[0].time_step
+    for index in range(s.forest.joints.shape[0]):
+        k = s.forest.joints[index]
+        if k >= s.forest.dofs.shape[0]:
+            break
+        impulse = dt * s.control[k].applied + s.joint_impulses[k, MOTOR - LOWER_LIMIT]
+        if impulse != 0.0:
+            _add(trees[s.forest.bodies[s.forest.dofs[k].body].root], impulse * _mean_rate(s, k))
+
+
+@inlined_kernel
+def _add_tendons(s, trees):
+    """Add the work of the actuators of tendons."""
+    for number in range(s.tendons.drives.shape[0]):
+        joints, impulse = s.tendons.joints[number], s.tendons.drives[number].impulse
+        a, b = joints.dof_a, joints.dof_b
+        rate = joints.coefficient_a * _mean_rate(s, a) + joints.coefficient_b * _mean_rate(s, b)
+        _add(trees[s.forest.bodies[s.forest.dofs[a].body].root], impulse * rate)
+
+
+@inlined_kernel
+def _add_pushes(s, trees):
+    """Add the work of the wrenches that users apply."""
+    for k in range(s.counts[0].wrench_count):
+        push, power = s.wrenches[k], 0.0
+        f, t = push.force, push.torque
+        for end in range(2):
+            here = s.audit.end[push.body] if end else s.audit.start[push.body]
+            px, py, pz = placed_point(here.R, here.p, push.point)
+            x, y, z = point_velocity(here.v, px, py, pz)
+            power += f[0] * x + f[1] * y + f[2] * z + dot(t, here.v)
+        root = s.forest.bodies[push.body].root
+        _add(trees[root], 0.5 * s.settings[0].time_step * power)
+
+
+@inlined_kernel
+def _add_drives(s, connection, trees):
+    """Add the work of the driven axes of a connection, to the tree of one of its bodies."""
+    body = connection.body_a if connection.body_a >= 0 else connection.body_b
+    placed = s.work.placed_connection[0]
+    for axis in range(6):
+        if connection.axes[axis] != DRIVEN or connection.impulse[axis] == 0.0:
+            continue
+        speed = 0.0
+        for end in range(2):
+            place_moving_frames(s.forest, s.audit.end if end else s.audit.start, connection, placed)
+            find_direction(connection, axis, placed)
+            speed += _speed_along(placed, axis >= 3)
+        root = s.forest.bodies[body].root
+        _add(trees[root], 0.5 * connection.impulse[axis] * speed)
+
+
+@inlined_kernel
+def _speed_along(placed, turns: bool) -> float:
+    """Return the velocity of a over b along placed.direction, at the point of b, or about it."""
+    d = placed.direction
+    if turns:
+        return dot(d, placed.omega_a) - dot(d, placed.omega_b)
+    return dot(d, placed.leaving) - triple_product(d, placed.omega_a, placed.apart)

@@ -1,0 +1,123 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Body poses of a step, and the contacts between them."""
+
+from hrpsim.engine.collision.candidates import keep_candidates, refresh_candidates
+from hrpsim.engine.collision.contacts import detect, recall_impulses
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.kinematics.forward import update_poses, update_velocities
+from hrpsim.engine.step.continuous.fast_motion import any_fast, check_drift, needs_every_shape
+from hrpsim.engine.step.continuous.speculative_contacts import add_speculative_contacts, find_flying
+from hrpsim.engine.step.scene.records import SEMI_IMPLICIT
+from hrpsim.engine.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
+
+
+@inlined_kernel
+def place_bodies(forest, q, kinematics, work):
+    """Find the pose and velocity of every body."""
+    update_poses(forest, q, kinematics)
+    update_velocities(forest, work.velocity_middle, kinematics)
+
+
+@lazy_kernel(brings=("prepare_rows", "solve_rows"))
+def find_contacts(s):
+    """Find the contact points and their impulses of the last step.
+
+    Every world needs this kernel. The kernel is compiled apart from the step, at the same time
+    (announcement).
+
+    Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
+    momentum, q, search, settings, solver_choice, start, step_stats, work.
+    Writes: collision, continuous, counts, failure, kinematics, momentum, q, search, step_stats,
+    work.
+    """
+    search, counts = s.search[0], s.counts[0]
+    settings, collision = s.settings[0], s.collision
+    status = list_pairs(
+        settings, search, s.failure[0], s.forest, s.kinematics, collision, s.lazy_kernels
+    )
+    if status == DONE and settings.continuous:
+        status = _check_drift(s)
+    if status != DONE:
+        return status
+    pairs, previous = search.candidate_count, counts.previous_count
+    count = detect(settings, s.forest, s.kinematics, pairs, previous, s.lazy_kernels, collision)
+    if count == NEEDS_KERNEL:
+        return NEEDS_KERNEL
+    if count + s.continuous.state[0].speculative_count > collision.contacts.shape[0]:
+        s.failure[0].needed = count + s.continuous.state[0].speculative_count
+        return MORE_CONTACTS
+    counts.contact_count = count
+    if s.continuous.state[0].ballistic or s.continuous.state[0].speculative_count > 0:
+        status = add_speculative_contacts(s)
+        if status != DONE:
+            return status
+    search.found_count = counts.contact_count
+    match_contacts(counts, collision)
+    return DONE
+
+
+@inner_kernel
+def list_pairs(settings, search, failure, forest, kinematics, collision, lazy_kernels):
+    """List the pairs of shapes that may meet, if the last list may be short."""
+    search.calm = 0
+    if search.candidate_count >= 0 and not needs_every_shape(settings, lazy_kernels):
+        search.calm = keep_candidates(settings, forest, kinematics, collision)
+        if search.calm:
+            return DONE
+    count = refresh_candidates(settings, forest, kinematics, search.candidate_count, collision)
+    if count > collision.pairs.shape[0]:
+        search.candidate_count, failure.needed = -1, count
+        return MORE_CANDIDATES
+    search.candidate_count = count
+    return DONE
+
+
+@inlined_kernel
+def _check_drift(s):
+    """Stop fast shapes that would pass through others before contacts are found."""
+    fast = not s.search[0].calm and any_fast(s.collision)
+    if s.lazy_kernels[0].resolve_impacts != 0 and (fast or s.continuous.state[0].ballistic):
+        status = find_flying(s)
+        if status != DONE:
+            return status
+    if not fast or s.settings[0].integrator != SEMI_IMPLICIT:
+        return DONE
+    return hold_back_fast(s)
+
+
+@lazy_kernel(brings=("move_on",))
+def hold_back_fast(s):
+    """Return fast trees that would pass through others to the start of the step; list their pairs.
+
+    Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
+    momentum, q, search, settings, solver_choice, start, step_stats, work.
+    Writes: collision, continuous, failure, kinematics, momentum, q, search, step_stats, work.
+    """
+    status = check_drift(s)
+    if status != DONE or not s.continuous.state[0].start_force:
+        return status
+    place_bodies(s.forest, s.q, s.kinematics, s.work)
+    settings, search, failure = s.settings[0], s.search[0], s.failure[0]
+    return list_pairs(
+        settings, search, failure, s.forest, s.kinematics, s.collision, s.lazy_kernels
+    )
+
+
+@inner_kernel
+def match_contacts(counts, collision):
+    """Start contacts from their impulses of the last step."""
+    counts.new_count = recall_impulses(counts, collision)
+
+
+@lazy_kernel()
+def match_contacts_again(s):
+    """Match contacts with the last step's again if a step is solved once more.
+
+    Reads: collision, counts.
+    Writes: collision, counts.
+    """
+    match_contacts(s.counts[0], s.collision)
+    return DONE

@@ -1,0 +1,217 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The drift to the middle of a semi-implicit step, if it would lead through something.
+
+Some velocities have not yet been solved with contacts: newly set velocities, or velocities of
+shapes that were far apart. These velocities may lead through something before the middle of the
+step, where contacts are found. The trees concerned then take their forces at the start of the step,
+and make the whole step with the velocity at its end:
+
+    v' = v + dt a(q, v),   q' = q + dt v' - dt^2/2 g.
+
+This step is of first order for these trees. The last term is for trees in free fall. Trees that
+lean on the world are held by their contacts at q + dt v'. Bodies at different times must not meet.
+All trees that may come near each other therefore return to the start of the step together.
+"""
+
+from hrpsim.engine.collision.relative_motion import mark_swift
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.step.continuous.swept_motion import (
+    MORE_QUERIES,
+    QUERIES,
+    bounce_in_flight,
+    is_penalty,
+    may_meet,
+    meeting_of,
+    root_of,
+    too_far_apart,
+)
+from hrpsim.engine.step.motion.carry import carry_body
+from hrpsim.engine.step.scene.status import DONE
+from hrpsim.model.system import FIXED, FREE
+
+# Where a tree takes its forces: in the middle of the step; at its start, alone or on the world.
+_IN_MIDDLE, _IN_AIR, _LEANS = range(3)
+
+# Penetration allowed in the drift, as a share of the smaller thickness, if in contact before.
+_SEEN = 2e-4
+
+
+@inner_kernel
+def hold_back(s):
+    """Return trees whose drift leads through something to the start of the step: q_swept.
+
+    collision.motions must be the motions of the drift.
+    """
+    search = s.search[0]
+    held, bodies = s.continuous.bodies, s.forest.bodies
+    for i in range(held.shape[0]):
+        held[i].start_force = _IN_MIDDLE
+    queries_left = QUERIES + MORE_QUERIES * search.candidate_count
+    for c in range(search.candidate_count):
+        number_a, number_b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
+        a, b = s.collision.shapes[number_a], s.collision.shapes[number_b]
+        if a.body >= 0 and b.body >= 0:
+            mark_swift(s.settings[0], s.forest, s.kinematics, a, b)
+        if not may_meet(bodies, s.collision, c) or bounce_in_flight(
+            s.materials, s.continuous, a, b
+        ):
+            continue
+        if _is_held(bodies, s.continuous, a) and _is_held(bodies, s.continuous, b):
+            continue
+        fraction, queries_left, cut = meeting_of(
+            s.settings[0], s.step_stats[0], s.collision, c, 0.0, 0.0, queries_left
+        )
+        if fraction < 1.0 and not cut and _pressed(s.counts[0], s.collision, number_a, number_b):
+            if is_penalty(s.solver_choice, a, b):
+                continue
+            fraction, queries_left, cut = meeting_of(
+                s.settings[0], s.step_stats[0], s.collision, c, _SEEN, _SEEN, queries_left
+            )
+        if fraction < 1.0:
+            _hold(s.continuous, root_of(bodies, a))
+            _hold(s.continuous, root_of(bodies, b))
+            s.continuous.state[0].start_force = 1
+    if not s.continuous.state[0].start_force:
+        return
+    while _spread_to_near(search, bodies, s.collision, s.continuous) or _spread_to_connected(
+        bodies, s.continuous, s.connections
+    ):
+        pass
+    for i in range(bodies.shape[0]):
+        if held[bodies[i].root].start_force:
+            held[i].start_force = _IN_AIR
+            j, joint = bodies[i].q_index, bodies[i].joint_type
+            for r in range(j, j + (7 if joint == FREE else 0 if joint == FIXED else 1)):
+                s.q[r] = s.continuous.q_swept[r]
+
+
+@inlined_kernel
+def _is_held(bodies, continuous, shape):
+    """Return whether the tree of a shape takes its forces at the start; the world always does."""
+    return shape.body < 0 or continuous.bodies[root_of(bodies, shape)].start_force != _IN_MIDDLE
+
+
+@inlined_kernel
+def _hold(continuous, root):
+    """Make a tree take its forces at the start of the step, and return whether this is new."""
+    if root < 0 or continuous.bodies[root].start_force:
+        return False
+    continuous.bodies[root].start_force = _IN_AIR
+    return True
+
+
+@inner_kernel
+def _pressed(counts, collision, number_a, number_b):
+    """Return whether two shapes pressed on each other in the last step.
+
+    A contact that pressed has seen the shapes' velocities, to first order in their rotation.
+    """
+    for k in range(counts.previous_count):
+        contact = collision.previous[k]
+        if contact.shape_a == number_a and contact.shape_b == number_b and contact.warm[0] > 0.0:
+            return True
+    return False
+
+
+@inner_kernel
+def _spread_to_near(search, bodies, collision, continuous):
+    """Mark trees that may come near trees with start-of-step force; return whether any was new."""
+    found = False
+    for c in range(search.candidate_count):
+        a = collision.shapes[collision.pairs[c, 0]]
+        b = collision.shapes[collision.pairs[c, 1]]
+        if (
+            a.body < 0
+            or b.body < 0
+            or _is_held(bodies, continuous, a) == _is_held(bodies, continuous, b)
+            or too_far_apart(collision, c)
+        ):
+            continue
+        found = True
+        _hold(continuous, root_of(bodies, a))
+        _hold(continuous, root_of(bodies, b))
+    return found
+
+
+@inner_kernel
+def _spread_to_connected(bodies, continuous, connections):
+    """Mark trees connected to trees with start-of-step force, and return whether any was new."""
+    found = False
+    for k in range(connections.shape[0]):
+        a, b = connections[k].body_a, connections[k].body_b
+        if a < 0 or b < 0:
+            continue
+        root_a, root_b = bodies[a].root, bodies[b].root
+        anchor_a, anchor_b = (
+            continuous.bodies[root_a].start_force,
+            continuous.bodies[root_b].start_force,
+        )
+        if (anchor_a != 0) != (anchor_b != 0):
+            found = True
+            _hold(continuous, root_a)
+            _hold(continuous, root_b)
+    return found
+
+
+@inlined_kernel
+def takes_start_force(continuous, body):
+    """Return whether a body takes its forces at the start of a semi-implicit step."""
+    return (
+        continuous.state[0].start_force != 0
+        and body >= 0
+        and continuous.bodies[body].start_force != _IN_MIDDLE
+    )
+
+
+@lazy_kernel()
+def move_on(s):
+    """Carry trees with start-of-step forces from where forces acted to the step's end (s.q)."""
+    _find_leaning(s.counts[0], s.forest.bodies, s.constrained, s.rows, s.continuous)
+    dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
+    for i in range(s.forest.bodies.shape[0]):
+        body, held = s.forest.bodies[i], s.continuous.bodies[i]
+        duration = 0.5 * dt if held.start_force == _IN_MIDDLE else dt
+        carry_body(body, velocity, duration, q)
+        if body.joint_type == FREE and held.start_force == _IN_AIR:
+            for r in range(3):
+                q[body.q_index + r] -= 0.5 * dt * dt * g[r]
+    return DONE
+
+
+@inner_kernel
+def _find_leaning(counts, bodies, constrained, rows, continuous):
+    """Mark trees with start-of-step force that lean on the world, directly or through others."""
+    held = continuous.bodies
+    for i in range(held.shape[0]):
+        if held[i].start_force and bodies[bodies[i].root].joint_type != FREE:
+            held[i].start_force = _LEANS
+    found = True
+    while found:
+        found = False
+        for number in range(counts.row_count):
+            row = rows.rows[number]
+            a = constrained.bodies[row.constrained_a].body
+            b = constrained.bodies[row.constrained_b].body if row.constrained_b >= 0 else -1
+            if row.impulse == 0.0 or constrained.bodies[row.constrained_a].dof >= 0:
+                continue
+            grounded = b < 0 or held[a].start_force == _LEANS or held[b].start_force == _LEANS
+            if grounded:
+                found = _lean(bodies, continuous, bodies[a].root) or found
+                if b >= 0:
+                    found = _lean(bodies, continuous, bodies[b].root) or found
+
+
+@inlined_kernel
+def _lean(bodies, continuous, root):
+    """Mark a tree with start-of-step force as leaning on the world and return whether it is new."""
+    held = continuous.bodies
+    if held[root].start_force != _IN_AIR:
+        return False
+    for i in range(root, held.shape[0]):
+        if bodies[i].root != root:
+            break
+        held[i].start_force = _LEANS
+    return True

@@ -1,0 +1,198 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts for shapes so fast that they would pass through others.
+
+Contacts look ahead by no more than a part of a fast shape's thickness. When the motion of the step
+is known, the rest of its path is searched for the first impact (engine.collision.time_of_impact).
+The step then begins again with speculative contacts (.speculative_contacts). Velocities change,
+which conserves momentum and the centre of mass, and no time is lost. If these contacts do not
+suffice, trees stop against each other (.standstill). If trees would pass through others before
+contacts are found, contacts are found at once (.drift).
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.collision.candidates import list_candidates, place_centers
+from hrpsim.engine.collision.relative_motion import FAST
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.kinematics.forward import update_poses, update_velocities
+from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.continuous.drift import hold_back
+from hrpsim.engine.step.continuous.speculative_contacts import list_speculative_contacts
+from hrpsim.engine.step.continuous.standstill import carry
+from hrpsim.engine.step.continuous.swept_motion import MORE_QUERIES, QUERIES, find_sweeps, is_fast
+from hrpsim.engine.step.scene.records import EULER, RK4
+from hrpsim.engine.step.scene.status import DONE, MORE_CANDIDATES, RESOLVED, WIDER_SEARCH
+from hrpsim.model.system import FIXED, FREE
+
+# How often a step may begin again with more speculative contacts.
+_PASSES = 24
+
+
+@inlined_kernel
+def check_drift(s):
+    """Check the drift to the middle of the step; hold trees that would pass through others."""
+    copy_vector(s.start.q, s.continuous.q_swept)
+    return let_nothing_pass(s, 0)
+
+
+@inlined_kernel
+def check_motion(s):
+    """Check the motion from continuous.q_swept on; prevent shapes from passing through others.
+
+    Returns:
+        WIDER_SEARCH if the step is to begin again with more contacts.
+    """
+    return (
+        let_nothing_pass(s, 1)
+        if _anything_fast(
+            s.settings[0], s.search[0], s.forest, s.velocity, s.kinematics, s.collision
+        )
+        else DONE
+    )
+
+
+@inlined_kernel
+def needs_every_shape(settings, lazy_kernels):
+    """Return whether impacts, or stages that move the poses on, need the travel of all shapes."""
+    return lazy_kernels[0].resolve_impacts != 0 or settings.integrator == RK4
+
+
+@inlined_kernel
+def any_fast(collision):
+    """Return whether a shape is fast, as candidates were listed."""
+    fast = False
+    for k in range(collision.moving.shape[0]):
+        fast = fast or is_fast(collision.shapes[collision.moving[k]])
+    return fast
+
+
+@lazy_kernel(np.int64)
+def let_nothing_pass(s, solved):
+    """Check the drift to the middle of the step, or the motion that was `solved` for."""
+    copy_vector(s.q, s.continuous.q_carried)
+    find_sweeps(s, s.continuous.q_swept, s.continuous.q_carried)
+    status = _widen_search(s.settings[0], s.search[0], s.failure[0], s.collision)
+    if status != DONE:
+        return status
+    if not solved:
+        hold_back(s)
+        return DONE
+    queries_left = QUERIES + MORE_QUERIES * s.search[0].candidate_count
+    _find_way(s.forest, s.continuous.q_swept, s.q, s.continuous.carried)
+    if s.settings[0].integrator != EULER and s.continuous.state[0].passes < _PASSES:
+        update_poses(s.forest, s.continuous.q_swept, s.kinematics)
+        update_velocities(s.forest, s.continuous.carried, s.kinematics)
+        queries_left, status = list_speculative_contacts(s, queries_left)
+        if status == WIDER_SEARCH:
+            s.continuous.state[0].passes += 1
+        if status != RESOLVED:
+            return status
+    carry(s, queries_left)
+    return DONE
+
+
+@inlined_kernel
+def _anything_fast(settings, search, forest, velocity, kinematics, collision):
+    """Return whether a shape is fast, the step's impacts on free bodies included."""
+    shapes, moving = collision.shapes, collision.moving
+    dt = settings.time_step
+    if search.calm:
+        if not _any_body_fast(settings, forest.bodies, velocity, collision):
+            return False
+        place_centers(settings, forest, kinematics, collision)
+    fast = False
+    for k in range(moving.shape[0]):
+        shape = shapes[moving[k]]
+        body = forest.bodies[shape.body]
+        if body.joint_type == FREE:
+            p = shape.placement_p
+            arm = math.sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) + shape.radius
+            shape.travel = max(shape.travel, dt * _fastest(velocity, body.v_index, arm))
+        fast = fast or is_fast(shape)
+    return fast
+
+
+@inlined_kernel
+def _any_body_fast(settings, bodies, velocity, collision):
+    """Return whether a shape on a free body may be fast, the step's impacts included."""
+    body_bounds = collision.body_bounds
+    for k in range(body_bounds.shape[0]):
+        carrying = body_bounds[k]
+        body = bodies[carrying.body]
+        if body.joint_type != FREE:
+            continue
+        fastest = _fastest(velocity, body.v_index, carrying.extent)
+        if settings.time_step * fastest > FAST * carrying.thickness:
+            return True
+    return False
+
+
+@inlined_kernel
+def _fastest(velocity, v, arm):
+    """Return a bound on the speed of a free body's points within `arm` [m] of its origin [m/s].
+
+    The body's entries of `velocity` begin at `v`.
+    """
+    turning = velocity[v] ** 2 + velocity[v + 1] ** 2 + velocity[v + 2] ** 2
+    going = velocity[v + 3] ** 2 + velocity[v + 4] ** 2 + velocity[v + 5] ** 2
+    return math.sqrt(going) + arm * math.sqrt(turning)
+
+
+@inner_kernel
+def _find_way(forest, start, end, way_out):
+    """Write the velocity (nv,) that carries one configuration (nq,) to another in unit time."""
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        k, j = body.v_index, body.q_index
+        if body.joint_type == FREE:
+            for r in range(3):
+                way_out[k + 3 + r] = end[j + r] - start[j + r]
+            _find_turn(start, end, j + 3, way_out, k)
+        elif body.joint_type != FIXED:
+            way_out[k] = end[j] - start[j]
+
+
+@inner_kernel
+def _find_turn(start, end, at, way_out, k):
+    """Write at k the rotation vector that turns one quaternion into another, the short way."""
+    a, b, c, d = start[at], start[at + 1], start[at + 2], start[at + 3]
+    x, y, z, w = end[at], end[at + 1], end[at + 2], end[at + 3]
+    # end times the conjugate of start
+    cosine = w * d + x * a + y * b + z * c
+    u = -w * a + x * d - y * c + z * b
+    v = -w * b + x * c + y * d - z * a
+    n = -w * c - x * b + y * a + z * d
+    sine = math.sqrt(u * u + v * v + n * n)
+    scale = 2.0
+    if sine > 1e-9:
+        scale = 2.0 * math.atan2(sine, abs(cosine)) / sine
+    if cosine < 0.0:
+        scale = -scale
+    way_out[k], way_out[k + 1], way_out[k + 2] = scale * u, scale * v, scale * n
+
+
+@inner_kernel
+def _widen_search(settings, search, failure, collision):
+    """Make the candidate list again if the step's impacts carry a shape beyond it."""
+    shapes = collision.shapes
+    beyond = False
+    for k in range(shapes.shape[0]):
+        shape = shapes[k]
+        square = 0.0
+        for r in range(3):
+            square += (shape.center[r] - shape.listed_center[r]) ** 2
+        left = shape.listed_slack - settings.contact_margin - math.sqrt(square)
+        beyond = beyond or (shape.body >= 0 and shape.travel > left)
+    if not beyond:
+        return DONE
+    count = list_candidates(settings.contact_margin, settings.skin, collision)
+    if count > collision.pairs.shape[0]:
+        search.candidate_count, failure.needed = -1, count
+        return MORE_CANDIDATES
+    search.candidate_count = count
+    return DONE

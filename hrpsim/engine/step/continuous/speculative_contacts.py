@@ -1,0 +1,379 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Speculative contacts: for shapes that would pass into each other in a step.
+
+If the solved motion leads one shape into another, the step begins again with contacts for these
+shapes. Points, normal and arms are taken at the time of impact. The gap is the approach until that
+time. The rows of these contacts are solved with all others. Velocities therefore change by equal
+and opposite impulses, and bodies come to touch at the end of the step. The list of contacts grows
+until no shape passes, up to a limit of passes (.fast_motion).
+"""
+
+import math
+
+from hrpsim.engine.collision.relative_motion import usual_reach
+from hrpsim.engine.collision.time_of_impact import STRIDE, TOUCH, meeting_points, separation
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.spatial.vector import speed_along
+from hrpsim.engine.step.continuous.swept_motion import (
+    FAR,
+    both_fly,
+    bounce_in_flight,
+    is_ballistic,
+    is_penalty,
+    may_meet,
+    meeting_of,
+    root_of,
+)
+from hrpsim.engine.step.scene.status import DONE, MORE_CONTACTS, RESOLVED, WIDER_SEARCH
+from hrpsim.model.shapes.geometry import MESH, PLANE
+
+_SAME = 1e-9  # share of the step within which two impacts are simultaneous
+_OF_PAIR = 16  # speculative contacts of a pair, at most
+_ALIKE = 1e-3  # largest difference of the normals of equal contacts
+
+
+@lazy_kernel()
+def find_flying(s):
+    """Mark shapes as ballistic if their impacts have exact times in this step.
+
+    All contacts of ballistic shapes in reach are found, and solved for when they close. A shape for
+    which this is impossible is marked not ballistic for the rest of the step.
+    """
+    shapes = s.collision.shapes
+    for k in range(shapes.shape[0]):
+        shape = shapes[k]
+        if shape.ballistic == 0 and shape.kind != PLANE and shape.kind != MESH:
+            shape.ballistic = 1 if is_ballistic(s.forest, shape.body, shape) else 0
+    for i in range(s.continuous.bodies.shape[0]):
+        s.continuous.bodies[i].timed = 0
+    s.continuous.state[0].ballistic = 1
+    return DONE
+
+
+@inner_kernel
+def _mark_far(s):
+    """Use contacts beyond the usual reach only where impacts have exact times."""
+    settings, shapes = s.settings[0], s.collision.shapes
+    for c in range(s.counts[0].contact_count):
+        contact = s.collision.contacts[c]
+        a, b = shapes[contact.shape_a], shapes[contact.shape_b]
+        if not both_fly(s.continuous, a, b):
+            continue
+        near = settings.contact_margin + usual_reach(settings, s.forest, s.kinematics, a, b)
+        if contact.gap > near:
+            contact.gap_offset = FAR
+
+
+@lazy_kernel()
+def add_speculative_contacts(s):
+    """Merge the speculative contacts with the found contacts, sorted by pair.
+
+    Distant found contacts count only if impacts have exact times.
+    """
+    counts = s.counts[0]
+    contacts = s.collision.contacts
+    if s.continuous.state[0].ballistic:
+        _mark_far(s)
+    for k in range(s.continuous.state[0].speculative_count):
+        speculative = s.collision.speculative_contacts[k]
+        if speculative.barred:
+            continue
+        feature, c = speculative.feature, counts.contact_count
+        for at in range(counts.contact_count):
+            there = contacts[at]
+            if there.shape_a == speculative.shape_a and there.shape_b == speculative.shape_b:
+                if there.feature == feature and there.gap_offset == FAR:
+                    c = at
+                elif there.feature == feature:
+                    feature = -1 - k
+        if c == counts.contact_count:
+            while c > 0 and _comes_before(speculative, contacts[c - 1]):
+                contacts[c] = contacts[c - 1]
+                c -= 1
+            counts.contact_count += 1
+        _write_contact(s.kinematics, s.collision.shapes, speculative, feature, contacts[c])
+    return DONE
+
+
+@inlined_kernel
+def _comes_before(speculative, contact):
+    """Return whether the pair of a speculative contact comes before the pair of a contact."""
+    if speculative.shape_a != contact.shape_a:
+        return speculative.shape_a < contact.shape_a
+    return speculative.shape_b < contact.shape_b
+
+
+@inner_kernel
+def _write_contact(kinematics, shapes, speculative, feature, contact):
+    """Write the contact of a speculative contact."""
+    contact.shape_a, contact.shape_b = speculative.shape_a, speculative.shape_b
+    contact.body_a, contact.body_b = (
+        shapes[speculative.shape_a].body,
+        shapes[speculative.shape_b].body,
+    )
+    contact.feature, contact.gap = feature, speculative.gap
+    contact.gap_offset = contact.push_out = 0.0
+    for r in range(3):
+        contact.point[r], contact.normal[r] = speculative.point[r], speculative.normal[r]
+        contact.point_a[r], contact.point_b[r] = speculative.arm_a[r], speculative.arm_b[r]
+        contact.impulse[r] = contact.impact_impulse[r] = 0.0
+        if contact.body_a >= 0:
+            contact.point_a[r] += kinematics[contact.body_a].p[r]
+        if contact.body_b >= 0:
+            contact.point_b[r] += kinematics[contact.body_b].p[r]
+
+
+@inner_kernel
+def list_speculative_contacts(s, queries_left):
+    """List the places where shapes would pass into each other, the first of each tree.
+
+    s.kinematics and collision.motions must belong to the motion.
+
+    Args:
+        s: the scene.
+        queries_left: number of CCD queries that are left.
+
+    Returns:
+        The number of queries left, and a status. DONE: nothing would pass. WIDER_SEARCH: the step
+        is to begin again. MORE_CONTACTS: there is no room for the contacts. RESOLVED: more contacts
+        cannot prevent any passage.
+    """
+    collision, held = s.collision, s.continuous.bodies
+    if _bar_pairs(collision, s.continuous):
+        return queries_left, WIDER_SEARCH
+    for i in range(held.shape[0]):
+        held[i].earliest = 2.0
+    first = s.continuous.state[0].speculative_count
+    unmade = again = False
+    for c in range(s.search[0].candidate_count):
+        number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
+        a, b = collision.shapes[number_a], collision.shapes[number_b]
+        if not may_meet(s.forest.bodies, collision, c):
+            continue
+        if s.continuous.state[0].ballistic and _has_time(s.continuous, a, b):
+            again = _leave_the_air(s.continuous, a, b) or again
+            continue
+        fraction, queries_left, cut = meeting_of(
+            s.settings[0], s.step_stats[0], collision, c, 0.0, TOUCH, queries_left
+        )
+        if fraction < 1.0 and _have_contact(s.counts[0], collision.contacts, number_a, number_b):
+            if is_penalty(s.solver_choice, a, b):
+                continue
+            fraction, queries_left, cut = meeting_of(
+                s.settings[0], s.step_stats[0], collision, c, TOUCH, TOUCH, queries_left
+            )
+        if bounce_in_flight(s.materials, s.continuous, a, b):
+            if fraction < 1.0 or separation(collision.pairs[c], 0.0, 1.0, collision) < 0.0:
+                a.ballistic = b.ballistic = -1
+                again = True
+            continue
+        if cut:
+            unmade = True
+        elif fraction < 1.0:
+            before = s.continuous.state[0].speculative_count
+            if not _list_points(
+                s.kinematics, collision, s.continuous, s.work.directions, c, fraction
+            ):
+                s.failure[0].needed = collision.speculative_contacts.shape[0]
+                return queries_left, MORE_CONTACTS
+            unmade = unmade or s.continuous.state[0].speculative_count == before
+            for root in (root_of(s.forest.bodies, a), root_of(s.forest.bodies, b)):
+                if root >= 0:
+                    held[root].earliest = min(held[root].earliest, fraction)
+    _keep_earliest(s.forest.bodies, collision, s.continuous, first)
+    if again or s.continuous.state[0].speculative_count > first:
+        return queries_left, WIDER_SEARCH
+    return queries_left, RESOLVED if unmade else DONE
+
+
+@inner_kernel
+def _bar_pairs(collision, continuous):
+    """Bar pairs that passed their speculative contacts, and return whether there are any.
+
+    A shape that is hit off its centre turns. If the shape turns many times in a long step, it
+    passes the contacts where it touched. Such pairs stop against each other instead.
+    """
+    speculative_contacts = collision.speculative_contacts
+    found = False
+    for k in range(continuous.state[0].speculative_count):
+        if speculative_contacts[k].barred or not _is_behind(collision, speculative_contacts[k]):
+            continue
+        found = True
+        for other in range(continuous.state[0].speculative_count):
+            same = speculative_contacts[other].shape_a == speculative_contacts[k].shape_a
+            if same and speculative_contacts[other].shape_b == speculative_contacts[k].shape_b:
+                speculative_contacts[other].barred = 1
+    return found
+
+
+@inner_kernel
+def _is_behind(collision, speculative):
+    """Return whether the smaller shape ends behind the plane at which it met the other one."""
+    a, b = collision.shapes[speculative.shape_a], collision.shapes[speculative.shape_b]
+    motion_a, motion_b = (
+        collision.motions[speculative.shape_a],
+        collision.motions[speculative.shape_b],
+    )
+    height = square = 0.0
+    for r in range(3):
+        n, away = speculative.normal[r], motion_a.p_end[r] - motion_b.p_end[r]
+        if a.radius <= b.radius:
+            height += n * (away - speculative.offset_b[r])
+            square += speculative.offset_b[r] ** 2
+        else:
+            height += n * (away + speculative.offset_a[r])
+            square += speculative.offset_a[r] ** 2
+    turn = motion_b.angle if a.radius <= b.radius else motion_a.angle
+    reach = min(a.radius, b.radius) + min(a.thickness, b.thickness)
+    return height < -reach - turn * math.sqrt(square)
+
+
+@inlined_kernel
+def _has_time(continuous, a, b):
+    """Return whether impacts on one of two shapes have happened at their times in this step."""
+    held = continuous.bodies
+    timed_a = a.body >= 0 and held[a.body].timed == 2
+    return timed_a or (b.body >= 0 and held[b.body].timed == 2)
+
+
+@inlined_kernel
+def _leave_the_air(continuous, a, b):
+    """End the timed impacts of shapes of which one comes near a shape that is not ballistic.
+
+    Their path is not straight. Returns whether that is so.
+    """
+    if both_fly(continuous, a, b):
+        return False
+    if a.ballistic > 0:
+        a.ballistic = -1
+    if b.ballistic > 0:
+        b.ballistic = -1
+    return True
+
+
+@inner_kernel
+def _have_contact(counts, contacts, number_a, number_b):
+    """Return whether the motion of two shapes was solved for with contacts between them."""
+    for k in range(counts.contact_count):
+        contact = contacts[k]
+        if contact.shape_a == number_a and contact.shape_b == number_b and contact.gap_offset < FAR:
+            return True
+    return False
+
+
+@inner_kernel
+def _list_points(kinematics, collision, continuous, directions, c, fraction):
+    """List the contacts of candidate pair c, whose shapes meet at `fraction`; False for no room."""
+    speculative_contacts, work = collision.speculative_contacts, collision.manifold[0]
+    pair = collision.pairs[c]
+    a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
+    count = (
+        meeting_points(pair, fraction, collision) if _may_help(collision, continuous, pair) else 0
+    )
+    for k in range(count):
+        if continuous.state[0].speculative_count == speculative_contacts.shape[0]:
+            return False
+        speculative = speculative_contacts[continuous.state[0].speculative_count]
+        for r in range(3):
+            speculative.normal[r], speculative.point[r] = work.normal[k, r], work.point[k, r]
+            speculative.offset_a[r] = speculative.point[r] - work.p_a[r]
+            speculative.offset_b[r] = speculative.point[r] - work.p_b[r]
+        _find_arm(a, work.R_a, work.p_a, speculative.point, speculative.arm_a)
+        _find_arm(b, work.R_b, work.p_b, speculative.point, speculative.arm_b)
+        rate = _rate_of(kinematics, directions, a.body, speculative.arm_a, speculative.normal)
+        rate -= _rate_of(kinematics, directions, b.body, speculative.arm_b, speculative.normal)
+        if not rate < 0.0:
+            continue
+        speculative.shape_a, speculative.shape_b = pair[0], pair[1]
+        speculative.feature, speculative.fraction = work.feature[k], fraction
+        speculative.barred = 0
+        speculative.gap = max(work.gap[k] - fraction * rate, 0.0)
+        if not _is_known(collision, continuous, speculative, min(a.thickness, b.thickness)):
+            continuous.state[0].speculative_count += 1
+    return True
+
+
+@inner_kernel
+def _may_help(collision, continuous, pair):
+    """Return whether more speculative contacts may help a pair: it has few, none barred."""
+    count = 0
+    for k in range(continuous.state[0].speculative_count):
+        speculative = collision.speculative_contacts[k]
+        if speculative.shape_a == pair[0] and speculative.shape_b == pair[1]:
+            count += _OF_PAIR if speculative.barred else 1
+    return count < _OF_PAIR
+
+
+@inner_kernel
+def _is_known(collision, continuous, speculative, thickness):
+    """Return whether an equal speculative contact was made before."""
+    for k in range(continuous.state[0].speculative_count):
+        other = collision.speculative_contacts[k]
+        if other.shape_a != speculative.shape_a or other.shape_b != speculative.shape_b:
+            continue
+        alike = other.feature == speculative.feature
+        alike = alike and abs(other.gap - speculative.gap) < 2.0 * TOUCH * thickness
+        for r in range(3):
+            alike = alike and abs(other.normal[r] - speculative.normal[r]) < _ALIKE
+            alike = alike and abs(other.arm_a[r] - speculative.arm_a[r]) < STRIDE * thickness
+            alike = alike and abs(other.arm_b[r] - speculative.arm_b[r]) < STRIDE * thickness
+        if alike:
+            return True
+    return False
+
+
+@inner_kernel
+def _find_arm(shape, R, p, point, arm_out):
+    """Write a point relative to the origin of a shape's body; the shape is at R and p."""
+    L, t = shape.placement_R, shape.placement_p
+    for r in range(3):
+        arm_out[r] = point[r]
+    if shape.body < 0:
+        return
+    for r in range(3):
+        arm_out[r] -= p[r]
+        for k in range(3):
+            arm_out[r] += R[r, k] * (L[0, k] * t[0] + L[1, k] * t[1] + L[2, k] * t[2])
+
+
+@inner_kernel
+def _rate_of(kinematics, directions, body, arm, normal):
+    """Return the displacement along a normal of a point `arm` from the body's origin [m a step]."""
+    if body < 0:
+        return 0.0
+    here, point = kinematics[body], directions[0]
+    for r in range(3):
+        point[r] = here.p[r] + arm[r]
+    return speed_along(here.v, point, normal)
+
+
+@inner_kernel
+def _keep_earliest(bodies, collision, continuous, first):
+    """Keep only the earliest contact of each tree, among the contacts listed from `first` on."""
+    speculative_contacts, shapes = collision.speculative_contacts, collision.shapes
+    kept = first
+    for k in range(first, continuous.state[0].speculative_count):
+        speculative = speculative_contacts[k]
+        limit = -math.inf
+        for shape in (speculative.shape_a, speculative.shape_b):
+            root = root_of(bodies, shapes[shape])
+            if root >= 0:
+                limit = max(limit, continuous.bodies[root].earliest)
+        if speculative.fraction <= limit + _SAME:
+            if kept != k:
+                speculative_contacts[kept] = speculative
+            kept += 1
+    continuous.state[0].speculative_count = kept
+
+
+@inner_kernel
+def forget_speculative_contacts(shapes, continuous):
+    """Begin the next step without speculative contacts."""
+    continuous.state[0].speculative_count = 0
+    if continuous.state[0].ballistic:
+        continuous.state[0].ballistic = 0
+        for k in range(shapes.shape[0]):
+            shapes[k].ballistic = 0

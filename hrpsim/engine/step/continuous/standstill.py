@@ -1,0 +1,196 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Trees that would pass into each other stop against each other, and move on together.
+
+If speculative contacts do not suffice, trees are carried along their paths from meeting to meeting.
+Trees that meet keep their velocities, but stand still relative to each other until the end of the
+step. They move with the velocity of their common centre of mass, or not at all if they met the
+world. This conserves momentum, the centre of mass and angular momentum. Only time of their relative
+motion is lost. Each meeting joins two clusters, so there are no more meetings than trees.
+"""
+
+from hrpsim.engine.collision.time_of_impact import STRIDE, TOUCH
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.dynamics.tree_momentum import tree_momentum
+from hrpsim.engine.spatial.rotation import rotated
+from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.continuous.swept_motion import both_fly, find_sweeps, may_meet, meeting_of
+from hrpsim.engine.step.motion.carry import carry_body
+from hrpsim.model.system import FIXED, FREE
+
+_WORLD = -1
+
+
+@inner_kernel
+def carry(s, queries_left):
+    """Carry all trees from q_swept with the velocity `carried` for a unit of time, to s.q.
+
+    Pairs stop at their present place when no queries are left.
+
+    Args:
+        s: the scene.
+        queries_left: number of CCD queries that are left.
+    """
+    continuous, bodies, collision = s.continuous, s.forest.bodies, s.collision
+    settings, stats, search, held = s.settings[0], s.step_stats[0], s.search[0], continuous.bodies
+    for i in range(held.shape[0]):
+        held[i].cluster, held[i].since, held[i].stopped = bodies[i].root, 0.0, 0
+    now = 0.0
+    for _ in range(held.shape[0] + 1):
+        _place(bodies, continuous, now, continuous.q_carried)
+        _place(bodies, continuous, 1.0, s.q)
+        find_sweeps(s, continuous.q_carried, s.q)
+        fraction, pair, queries_left = _first_meeting(
+            settings, stats, search, bodies, collision, continuous, queries_left
+        )
+        if pair < 0:
+            break
+        now += fraction * (1.0 - now)
+        _place(bodies, continuous, now, continuous.q_carried)
+        a, b = collision.pairs[pair, 0], collision.pairs[pair, 1]
+        shapes = collision.shapes
+        _join(
+            bodies,
+            continuous,
+            _cluster_of(shapes, continuous, a),
+            _cluster_of(shapes, continuous, b),
+        )
+        while _join_connected(bodies, continuous, s.connections):
+            pass
+        cluster, subtrees = _cluster_of(shapes, continuous, a), s.momentum.subtrees
+        _go_together(s.forest, s.q, subtrees, continuous, s.work, cluster, now)
+
+
+@inner_kernel
+def _place(bodies, continuous, time, q_out):
+    """Write the configuration of all trees at a time."""
+    start, velocity = continuous.q_swept, continuous.carried
+    copy_vector(start, q_out)
+    for i in range(bodies.shape[0]):
+        body = bodies[i]
+        duration = time - continuous.bodies[body.root].since
+        carry_body(body, velocity, duration, q_out)
+
+
+@inner_kernel
+def _first_meeting(settings, stats, search, bodies, collision, continuous, queries_left):
+    """Return when the next two clusters meet, as a fraction of the time left, and their pair.
+
+    The pair is -1 if none do. Third, how many queries are left then.
+    """
+    earliest, first = 1.0, -1
+    for c in range(search.candidate_count):
+        number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
+        a, b = collision.shapes[number_a], collision.shapes[number_b]
+        if not may_meet(bodies, collision, c) or _cluster_of(
+            collision.shapes, continuous, number_a
+        ) == _cluster_of(collision.shapes, continuous, number_b):
+            continue
+        if both_fly(continuous, a, b):
+            continue
+        fraction, queries_left, _ = meeting_of(
+            settings, stats, collision, c, TOUCH, STRIDE, queries_left
+        )
+        if fraction < earliest:
+            earliest, first = fraction, c
+    return earliest, first, queries_left
+
+
+@inlined_kernel
+def _cluster_of(shapes, continuous, number):
+    """Return the cluster of the tree that a shape belongs to."""
+    return _cluster_of_body(continuous, shapes[number].body)
+
+
+@inlined_kernel
+def _cluster_of_body(continuous, body):
+    """Return the cluster of the tree of a body."""
+    return continuous.bodies[body].cluster if body >= 0 else _WORLD
+
+
+@inner_kernel
+def _join(bodies, continuous, a, b):
+    """Join two clusters into one, which stops; parts fixed to the world belong to the world."""
+    held = continuous.bodies
+    placed = min(a, b)
+    for i in range(held.shape[0]):
+        if held[i].cluster == a or held[i].cluster == b:
+            held[i].stopped = 1
+            if bodies[bodies[i].root].joint_type != FREE:
+                placed = _WORLD
+    for i in range(held.shape[0]):
+        if held[i].cluster == a or held[i].cluster == b:
+            held[i].cluster = placed
+
+
+@inner_kernel
+def _join_connected(bodies, continuous, connections):
+    """Stop trees that are connected to stopped trees with them.
+
+    Returns whether any does.
+    """
+    found = False
+    for k in range(connections.shape[0]):
+        body_a, body_b = connections[k].body_a, connections[k].body_b
+        a, b = _cluster_of_body(continuous, body_a), _cluster_of_body(continuous, body_b)
+        if a != b and (_has_stopped(continuous, body_a) or _has_stopped(continuous, body_b)):
+            _join(bodies, continuous, a, b)
+            found = True
+    return found
+
+
+@inlined_kernel
+def _has_stopped(continuous, body):
+    """Return whether a body, not the world, has stopped against others."""
+    return body >= 0 and continuous.bodies[body].stopped != 0
+
+
+@inner_kernel
+def _go_together(forest, q, subtrees, continuous, work, cluster, now):
+    """Move the trees of a cluster from q_carried on with the velocity of their centre.
+
+    This velocity is the velocity of the trees' displacement from q_carried to s.q.
+    """
+    held, bodies, way = continuous.bodies, forest.bodies, work.directions[0]
+    mass, left = 0.0, 1.0 - now
+    for r in range(3):
+        way[r] = 0.0
+    if cluster != _WORLD and left > 0.0:
+        for i in range(held.shape[0]):
+            if held[i].cluster == cluster and bodies[i].root == i:
+                here = continuous.q_carried
+                mass += _add_way(forest, subtrees, continuous, work.directions, i, here, -1.0, way)
+                _add_way(forest, subtrees, continuous, work.directions, i, q, 1.0, way)
+        for r in range(3):
+            way[r] /= mass * left
+    for i in range(held.shape[0]):
+        if held[i].cluster == cluster:
+            held[i].since = now
+            _set_going(continuous, work, bodies[i], way)
+
+
+@inner_kernel
+def _add_way(forest, subtrees, continuous, directions, root, q, sign, way):
+    """Add mass times the centre of mass of a free tree to (3,) [kg m], and return the mass."""
+    here, moment = subtrees[root], directions[1]
+    tree_momentum(forest, q, continuous.carried, root, subtrees, moment)
+    j, h = forest.bodies[root].q_index, here.moment
+    hx, hy, hz = rotated(q[j + 3], q[j + 4], q[j + 5], q[j + 6], h[0], h[1], h[2])
+    way[0] += sign * (here.mass * q[j] + hx)
+    way[1] += sign * (here.mass * q[j + 1] + hy)
+    way[2] += sign * (here.mass * q[j + 2] + hz)
+    return here.mass
+
+
+@inlined_kernel
+def _set_going(continuous, work, body, velocity):
+    """Move a body from q_carried on with its tree's velocity (3,), its joint at rest."""
+    k, j = body.v_index, body.q_index
+    if body.joint_type == FREE:
+        for r in range(7):
+            continuous.q_swept[j + r] = continuous.q_carried[j + r]
+        for r in range(3):
+            continuous.carried[k + r], continuous.carried[k + 3 + r] = 0.0, velocity[r]
+    elif body.joint_type != FIXED:
+        continuous.q_swept[j], continuous.carried[k] = continuous.q_carried[j], 0.0

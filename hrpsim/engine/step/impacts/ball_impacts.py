@@ -1,0 +1,310 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Impacts of balls in free flight, event by event; only the balls concerned are updated.
+
+Each ball has a list of its contacts and the time when the first of them closes. An impact concerns
+the balls that touch each other at its place and time. Only the contacts of these balls are found
+again.
+"""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.impact_rows import (
+    ABSENT,
+    OPEN,
+    RESTING,
+    closing_time,
+    impact_rate,
+    is_closed,
+    is_impact,
+    is_opening,
+    takes_part,
+    wanted_rate,
+)
+from hrpsim.engine.step.impacts.impact_place import place_contact
+from hrpsim.engine.step.impacts.impact_round import (
+    EXACT,
+    apply_round,
+    begin_choice,
+    choose,
+    empty_tangents,
+    find_gap,
+    solve_chosen,
+)
+
+_END = -1  # of a list of balls or contacts
+
+
+@inner_kernel
+def resolve_ball_impacts(s, island_number, left, most_rounds):
+    """Resolve the impacts of an island of free balls, the earliest first.
+
+    Args:
+        s: the scene.
+        island_number: number of the island.
+        left: number of updates of contacts that are left.
+        most_rounds: largest number of rounds.
+
+    Returns:
+        (updates that are left, time of the last event [s]); the time is infinity if nothing strikes
+        any more.
+    """
+    settings = s.settings[0]
+    island = s.islands.ranges[island_number]
+    first = _list_contacts(settings, s.collision.contacts, s.rows, s.impacts.balls, island)
+    left -= island.end - island.first
+    now = 0.0
+    for _ in range(most_rounds):
+        if left <= 0:
+            return left, now
+        then = _next_time(s.impacts.balls, first)
+        if then >= settings.time_step:
+            return left, math.inf
+        now = max(now, then)
+        struck, queries = _find_struck(s, first, now)
+        left -= queries
+        if struck == _END:
+            continue
+        left -= _choose_round(s, island, struck, now)
+        if s.islands.chosen[0].end > 0:
+            tolerance = -EXACT * _fastest(s.rows, s.islands, now)
+            left -= solve_chosen(s.counts[0], s.constrained, s.rows, s.islands, tolerance)
+            apply_round(s, now)
+            s.step_stats[0].impact_rounds += 1
+        left -= _find_contacts_again(
+            settings, s.collision.contacts, s.constrained, s.rows, s.impacts.balls, struck, now
+        )
+    return left, now
+
+
+@inner_kernel
+def _list_contacts(settings, contacts, rows, balls, island):
+    """Write the list of each ball's contacts, and of the balls, and return the first of these."""
+    for k in range(island.first, island.contact_end):
+        contact = contacts[rows.island_rows[k] // 3]
+        for body in (contact.body_a, contact.body_b):
+            if body >= 0:
+                balls[body].first_contact, balls[body].next_ball = _END, _END
+                balls[body].next_impact, balls[body].struck = math.inf, 0
+    first = _END
+    for k in range(island.first, island.contact_end):
+        number = rows.island_rows[k]
+        contact, impact = contacts[number // 3], rows.impacts[number]
+        impact.time = _event_time(settings, impact, 0.0)
+        for side in range(2):
+            body = contact.body_a if side == 0 else contact.body_b
+            if body < 0:
+                continue
+            ball = balls[body]
+            if ball.first_contact == _END:
+                ball.next_ball, first = first, body
+            if side == 0:
+                impact.next_of_a = ball.first_contact
+            else:
+                impact.next_of_b = ball.first_contact
+            ball.first_contact = number
+            ball.next_impact = min(ball.next_impact, impact.time)
+    return first
+
+
+@inlined_kernel
+def _next_of(contacts, rows, number, body):
+    """Return the contact after a contact in the list of a ball."""
+    if contacts[number // 3].body_a == body:
+        return rows.impacts[number].next_of_a
+    return rows.impacts[number].next_of_b
+
+
+@inlined_kernel
+def _partner(contacts, number, body):
+    """Return the other body of a contact, negative for the world."""
+    contact = contacts[number // 3]
+    return contact.body_b if contact.body_a == body else contact.body_a
+
+
+@inner_kernel
+def _event_time(settings, impact, now):
+    """Return when a gap strikes or comes to rest next [s]."""
+    if impact.state == OPEN:
+        return closing_time(impact, now)
+    if impact.state == RESTING and is_impact(impact, now, True, settings.restitution_threshold):
+        return now
+    return math.inf
+
+
+@inner_kernel
+def _next_time(balls, first):
+    """Return when anything happens next to a ball of the list."""
+    earliest, body = math.inf, first
+    while body != _END:
+        ball = balls[body]
+        earliest = min(earliest, ball.next_impact)
+        body = ball.next_ball
+    return earliest
+
+
+@inner_kernel
+def _find_struck(s, first, now):
+    """List the balls with an impact at `now`, or a contact that comes to rest.
+
+    Returns the first of them and how many contacts were read.
+    """
+    balls = s.impacts.balls
+    struck, queries, body = _END, 0, first
+    while body != _END:
+        ball = balls[body]
+        if ball.next_impact <= now:
+            number = ball.first_contact
+            while number != _END:
+                queries += 1
+                if s.rows.impacts[number].time <= now and _strikes(s, number, now):
+                    partner = _partner(s.collision.contacts, number, body)
+                    struck = _add_struck(balls, struck, body)
+                    if partner >= 0:
+                        struck = _add_struck(balls, struck, partner)
+                number = _next_of(s.collision.contacts, s.rows, number, body)
+            ball.next_impact = _earliest(s.collision.contacts, s.rows, balls, body)
+        body = ball.next_ball
+    return struck, queries
+
+
+@inlined_kernel
+def _add_struck(balls, struck, body):
+    """Put a ball in front of the list of struck balls if it is not listed yet; return the first."""
+    ball = balls[body]
+    if ball.struck:
+        return struck
+    ball.struck, ball.next_struck = 1, struck
+    return body
+
+
+@inner_kernel
+def _strikes(s, number, now):
+    """Return whether a gap whose event is due strikes.
+
+    The gap is found again for `now` [s] first. A gap that closes slowly rests from now on, and
+    takes part in the round with a rate of 0.
+    """
+    impact, threshold = s.rows.impacts[number], s.settings[0].restitution_threshold
+    if impact.placed != now and is_closed(impact, now):
+        place_contact(s, number, now)
+    if not is_closed(impact, now):
+        impact.time = _event_time(s.settings[0], impact, now)
+        return False
+    if is_impact(impact, now, True, threshold):
+        return True
+    impact.time = math.inf
+    if impact.state == OPEN:
+        if is_opening(impact, now, threshold):
+            impact.time = closing_time(impact, now)
+            return False
+        impact.state, impact.settled = RESTING, -impact.acceleration * now
+        return impact.rate < impact.settled
+    return False
+
+
+@inner_kernel
+def _earliest(contacts, rows, balls, body):
+    """Return the earliest event of a ball's contacts [s]."""
+    earliest, number = math.inf, balls[body].first_contact
+    while number != _END:
+        earliest = min(earliest, rows.impacts[number].time)
+        number = _next_of(contacts, rows, number, body)
+    return earliest
+
+
+@inner_kernel
+def _choose_round(s, island, struck, now):
+    """List the rows that take part in the impact of these balls, and their target velocities.
+
+    A ball that touches a struck ball is struck as well. Returns how many contacts were read.
+    """
+    balls, threshold = s.impacts.balls, s.settings[0].restitution_threshold
+    last = struck
+    while balls[last].next_struck != _END:
+        last = balls[last].next_struck
+    begin_choice(s.islands)
+    queries, body = 0, struck
+    while body != _END:
+        number = balls[body].first_contact
+        while number != _END:
+            impact = s.rows.impacts[number]
+            queries += 1
+            if not impact.chosen and impact.state != ABSENT and is_closed(impact, now):
+                if impact.placed != now:
+                    place_contact(s, number, now)
+                if is_closed(impact, now) and impact_rate(impact, now, True) <= threshold:
+                    choose(s.rows, s.islands, number)
+                    partner = _partner(s.collision.contacts, number, body)
+                    if partner >= 0 and not balls[partner].struck:
+                        balls[partner].struck, balls[partner].next_struck = 1, _END
+                        balls[last].next_struck = partner
+                        last = partner
+            number = _next_of(s.collision.contacts, s.rows, number, body)
+        body = balls[body].next_struck
+    _leave_out_who_waits(s.settings[0], s.constrained, s.rows, s.islands, now)
+    return queries
+
+
+@inner_kernel
+def _leave_out_who_waits(settings, constrained, rows, islands, now):
+    """Keep the listed rows that take part in this round, and write their targets.
+
+    A gap that closes slowly comes to rest by itself. Together with impacts it would lose energy.
+    """
+    chosen, threshold = islands.chosen[0], settings.restitution_threshold
+    fastest, count = _fastest(rows, islands, now), 0
+    rests_below = threshold if fastest >= -threshold else 0.0
+    for k in range(chosen.end):
+        number = rows.chosen[k]
+        impact = rows.impacts[number]
+        if takes_part(impact, now, True, threshold, fastest):
+            row = rows.rows[number]
+            row.impulse, row.target = 0.0, wanted_rate(impact, now, True, rests_below)
+            empty_tangents(constrained, rows, number, now)
+            rows.chosen[count] = number
+            count += 1
+        else:
+            impact.chosen = 0
+    chosen.end = chosen.contact_end = count
+
+
+@inner_kernel
+def _fastest(rows, islands, now):
+    """Return the fastest rate at which a listed gap closes on [m/s]."""
+    fastest = 0.0
+    for k in range(islands.chosen[0].end):
+        impact = rows.impacts[rows.chosen[k]]
+        fastest = min(fastest, impact_rate(impact, now, True) - impact.floor)
+    return fastest
+
+
+@inner_kernel
+def _find_contacts_again(settings, contacts, constrained, rows, balls, struck, now):
+    """Write the present motion of the struck balls' gaps, and return the number of these gaps."""
+    queries, body = 0, struck
+    while body != _END:
+        number = balls[body].first_contact
+        while number != _END:
+            impact = rows.impacts[number]
+            before = impact.time
+            impact.chosen = 0
+            if impact.state != ABSENT:
+                find_gap(settings, constrained, rows, number)
+            impact.time = _event_time(settings, impact, now)
+            partner = _partner(contacts, number, body)
+            if partner >= 0 and not balls[partner].struck:
+                if impact.time <= balls[partner].next_impact:
+                    balls[partner].next_impact = impact.time
+                elif before == balls[partner].next_impact:
+                    balls[partner].next_impact = _earliest(contacts, rows, balls, partner)
+            queries += 1
+            number = _next_of(contacts, rows, number, body)
+        body = balls[body].next_struck
+    body = struck
+    while body != _END:
+        balls[body].next_impact, balls[body].struck = _earliest(contacts, rows, balls, body), 0
+        body = balls[body].next_struck
+    return queries

@@ -1,0 +1,355 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Islands with impacts: whether anything may strike, the motion until and after an impact.
+
+Contacts are found where shapes may meet with the velocities at the start of the step. A ball at
+rest that is struck may reach another ball within the same step. Contacts are then found once more.
+"""
+
+import math
+
+from hrpsim.engine.collision.contacts import far_apart
+from hrpsim.engine.collision.relative_motion import FAST, look_ahead, relative_way
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.impact_rows import ABSENT, CLOSED, OPEN, RESTING, is_at_rest
+from hrpsim.engine.constraints.rows import CONTACT_ROW, LOWER_LIMIT, is_one_sided, row_velocity
+from hrpsim.engine.constraints.solver_table import ITERATIVE, PENALTY
+from hrpsim.engine.solvers.impulses import apply_impulse
+from hrpsim.engine.spatial.vector import point_velocity
+from hrpsim.engine.step.continuous.swept_motion import FAR
+from hrpsim.engine.step.impacts.impact_place import NEVER, drifted
+from hrpsim.engine.step.impacts.impact_round import (
+    begin_choice,
+    choose,
+    leave_out_rest,
+    solve_chosen,
+)
+from hrpsim.engine.step.rows.direct_island import solve_direct_island
+from hrpsim.model.shapes.geometry import PLANE
+
+# Margin of the wider search beyond the driven distance, so that the next search suffices.
+_AMPLE = 1.2
+# Searches in a step; shapes that are driven further after them meet others in the next step.
+_MOST_SEARCHES = 40
+
+
+@inlined_kernel
+def _materials_of(shapes, materials, contact):
+    """Return the MATERIAL_PAIR of a contact."""
+    return materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
+
+
+@inner_kernel
+def _gap_of(settings, forest, q, collision, materials, row):
+    """Return the gap of a one-sided row [m or rad] and the largest gap at which it may rest."""
+    if row.kind == CONTACT_ROW:
+        contact = collision.contacts[row.source]
+        rigid = _materials_of(collision.shapes, materials, contact).damping_time < 0.0
+        closed = settings.slop if row.solver != ITERATIVE and rigid else CLOSED
+        return contact.gap, max(closed, CLOSED)
+    dof = forest.dofs[row.source]
+    position = q[dof.q_index]
+    if row.kind == LOWER_LIMIT:
+        return position - dof.lower, CLOSED
+    return dof.upper - position, CLOSED
+
+
+@inlined_kernel
+def _is_beyond(contacts, island, row):
+    """Return whether a row belongs to a contact that counts only where impacts are timed."""
+    if island.timed or row.kind != CONTACT_ROW:
+        return False
+    return contacts[row.source].gap_offset == FAR
+
+
+@inner_kernel
+def bounces(collision, materials, rows, island):
+    """Return whether any contact of an island has restitution."""
+    for k in range(island.first, island.contact_end):
+        contact = collision.contacts[rows.island_rows[k] // 3]
+        if _materials_of(collision.shapes, materials, contact).restitution > 0.0:
+            return True
+    return False
+
+
+@inner_kernel
+def may_have_impacts(settings, forest, q, collision, materials, constrained, rows, island):
+    """Return whether an island has restitution and a gap that may close in this step, fast."""
+    dt = settings.time_step
+    threshold = settings.restitution_threshold
+    bounces = closes = False
+    for k in range(island.first, island.end):
+        row = rows.rows[rows.island_rows[k]]
+        if (
+            not is_one_sided(row)
+            or row.solver == PENALTY
+            or _is_beyond(collision.contacts, island, row)
+        ):
+            continue
+        if row.kind == CONTACT_ROW:
+            pair = _materials_of(collision.shapes, materials, collision.contacts[row.source])
+            bounces = bounces or pair.restitution > 0.0
+        gap, closed = _gap_of(settings, forest, q, collision, materials, row)
+        before = row_velocity(row, constrained.velocity)
+        after = before + dt * row_velocity(row, constrained.acceleration)
+        rests = gap <= closed and abs(before) <= threshold
+        fastest = min(before, after)
+        if not rests and fastest < -threshold and gap + dt * fastest <= CLOSED:
+            closes = True
+    return bounces and closes
+
+
+@inner_kernel
+def needs_support(settings, forest, q, collision, materials, constrained, rows, island):
+    """Return whether anything but free flight moves an island until an impact.
+
+    Args:
+        settings: settings of the step.
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        collision: shapes and contacts of the world.
+        materials: records of pairs of materials.
+        constrained: constraint bodies of the step.
+        rows: Rows of the step.
+        island: record of the island, with a range of `island_rows`.
+    """
+    if island.contact_end != island.end:
+        return True
+    for k in range(island.first, island.contact_end):
+        if _supports(
+            settings, forest, q, collision, materials, constrained, rows.rows[rows.island_rows[k]]
+        ):
+            return True
+    return False
+
+
+@inlined_kernel
+def _supports(settings, forest, q, collision, materials, constrained, row):
+    """Return whether a row acts from the start of the step on, and not only when its gap closes."""
+    if not is_one_sided(row):
+        return True
+    gap, closed = _gap_of(settings, forest, q, collision, materials, row)
+    rate = row_velocity(row, constrained.velocity)
+    rests = gap <= closed and abs(rate) <= settings.restitution_threshold
+    return rests and row.solver != PENALTY
+
+
+@inner_kernel
+def find_support(s, island_number):
+    """Add the constraints that hold an island at the start of the step to its acceleration.
+
+    A ball that lies on the floor must not fall until another ball strikes it. If impacts are timed,
+    slowly closing gaps continue to close, and come to rest at once in a round.
+    """
+    settings = s.settings[0]
+    island, rows, constrained = s.islands.ranges[island_number], s.rows.rows, s.constrained
+    dt = settings.time_step
+    begin_choice(s.islands)
+    for k in range(island.first, island.end):
+        number = s.rows.island_rows[k]
+        row, impact = rows[number], s.rows.impacts[number]
+        impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
+        if _supports(settings, s.forest, s.q, s.collision, s.materials, constrained, row):
+            choose(s.rows, s.islands, number)
+            if island.timed:
+                row.target += min(row_velocity(row, constrained.velocity), 0.0)
+        else:
+            row.impulse = 0.0
+            if row.kind == CONTACT_ROW:
+                rows[number + 1].impulse = rows[number + 2].impulse = 0.0
+    for k in range(constrained.velocity.shape[0]):
+        constrained.gap_offset[k] = constrained.velocity[k]
+        constrained.velocity[k] += dt * constrained.acceleration[k]
+    chosen = s.islands.chosen[0]
+    for k in range(chosen.end):
+        number = s.rows.chosen[k]
+        for tangent in range(number, number + (3 if rows[number].kind == CONTACT_ROW else 1)):
+            row = rows[tangent]
+            apply_impulse(row, row.impulse, s.rows.response, constrained.velocity)
+    if island_number == s.counts[0].direct_island:
+        leave_out_rest(s.rows, island)
+        solve_direct_island(s, settings.tolerance)
+        for k in range(island.first, island.end):
+            number = s.rows.island_rows[k]
+            impact = s.rows.impacts[number]
+            rows[number].lower, rows[number].upper = impact.lower, impact.upper
+    else:
+        solve_chosen(s.counts[0], constrained, s.rows, s.islands, settings.tolerance)
+    for k in range(constrained.velocity.shape[0]):
+        constrained.acceleration[k] = (constrained.velocity[k] - constrained.gap_offset[k]) / dt
+        constrained.velocity[k] = constrained.gap_offset[k]
+        constrained.gap_offset[k] = 0.0
+
+
+@inner_kernel
+def begin_island(s, island):
+    """Write the state of an island's rows at the start of the step."""
+    settings = s.settings[0]
+    rows, dt = s.rows.rows, settings.time_step
+    threshold = settings.restitution_threshold
+    for k in range(island.first, island.end):
+        number = s.rows.island_rows[k]
+        row, impact = rows[number], s.rows.impacts[number]
+        impact.lower, impact.upper, impact.chosen = row.lower, row.upper, 0
+        impact.state = ABSENT
+        impact.placed = (
+            0.0
+            if drifted(settings, s.collision.contacts, s.continuous, island, number) == 0.0
+            else NEVER
+        )
+        impact.restitution, impact.sequential = 0.0, 0
+        impact.settled = impact.floor = 0.0
+        if not is_one_sided(row) or _is_beyond(s.collision.contacts, island, row):
+            continue
+        gap, closed = _gap_of(settings, s.forest, s.q, s.collision, s.materials, row)
+        yields = row.compliance > 0.0
+        if row.kind == CONTACT_ROW:
+            pair = _materials_of(s.collision.shapes, s.materials, s.collision.contacts[row.source])
+            impact.restitution = pair.restitution
+            impact.sequential = pair.sequential if pair.restitution > 0.0 else 0
+            yields = yields or (pair.damping_time >= 0.0 and gap <= closed)
+        if row.solver == PENALTY or (yields and impact.restitution == 0.0):
+            continue
+        impact.rate = row_velocity(row, s.constrained.velocity)
+        impact.offset = impact.gap = (
+            gap
+            - drifted(settings, s.collision.contacts, s.continuous, island, number) * impact.rate
+        )
+        impact.acceleration = row_velocity(row, s.constrained.acceleration)
+        if not island.timed and impact.restitution == 0.0 and gap > closed:
+            impact.floor = -gap / dt
+        impact.state = RESTING if gap <= closed and abs(impact.rate) <= threshold else OPEN
+        if island.timed and not is_at_rest(impact.rate, threshold):
+            impact.state = OPEN
+
+
+@inner_kernel
+def widen_search(s):
+    """Return whether a shape is driven to a place where another may be; write how far.
+
+    The distances are written into the shapes.
+    """
+    collision, shapes = s.collision, s.collision.shapes
+    if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _find_gained(s):
+        return False
+    found = False
+    for c in range(s.search[0].candidate_count):
+        if found:
+            break
+        number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
+        a, b = shapes[number_a], shapes[number_b]
+        if a.gained + b.gained <= a.driven + b.driven:
+            continue
+        near, more = _look_further(s, a, b)
+        found = more > 0.0 and not far_apart(a, b, near + more)
+        found = found and not _have_contact(s.counts[0], collision.contacts, number_a, number_b)
+    for k in range(collision.moving.shape[0]):
+        shape = shapes[collision.moving[k]]
+        if shape.gained > shape.driven:
+            shape.driven = _AMPLE * shape.gained
+            found = found or shape.driven > shape.listed_slack
+    s.impacts.state[0].wider_searches += 1
+    return found
+
+
+@inner_kernel
+def _look_further(s, a, b):
+    """Return how far contacts of two shapes were searched, and how much impacts add to that [m]."""
+    settings = s.settings[0]
+    near = look_ahead(settings, s.forest, s.kinematics, a, b)
+    reach, way = near - settings.contact_margin, a.travel + b.travel
+    further = way + max(0.0, a.gained - a.driven) + max(0.0, b.gained - b.driven)
+    bounded = settings.continuous and min(a.kind, b.kind) != PLANE
+    bounded = bounded and not (a.ballistic > 0 and b.ballistic > 0)
+    if a.body < 0 or b.body < 0:
+        if bounded:
+            further = min(further, FAST * (b.thickness if a.body < 0 else a.thickness))
+        return near, further - reach
+    way = relative_way(s.forest, s.kinematics, a, b, settings.time_step)
+    further = min(_way_after_impacts(s, a, b), way + a.gained + b.gained)
+    if bounded and further > FAST * min(a.thickness, b.thickness):
+        further = min(further, 2.0 * FAST * min(a.thickness, b.thickness))
+    return near, further - reach
+
+
+@inner_kernel
+def _way_after_impacts(s, a, b):
+    """Return a bound on the relative motion of two shapes in a step after its impacts [m]."""
+    if a.radius < b.radius:
+        return _way_at(s, a, b, a.center)
+    way = _way_at(s, a, b, b.center)
+    if a.radius == b.radius:  # the less of both, whichever comes first
+        way = min(way, _way_at(s, a, b, a.center))
+    return way
+
+
+@inlined_kernel
+def _way_at(s, a, b, center):
+    """Return the bound for points in the ball about the smaller shape, of this centre (3,) [m]."""
+    x, y, z, p, q, r = _motion_after_impacts(s, a.body, center)
+    u, v, w, d, e, f = _motion_after_impacts(s, b.body, center)
+    turning = math.hypot(math.hypot(p - d, q - e), r - f)
+    speed = math.hypot(math.hypot(x - u, y - v), z - w)
+    return s.settings[0].time_step * (speed + turning * min(a.radius, b.radius))
+
+
+@inner_kernel
+def _motion_after_impacts(s, body, point):
+    """Return the velocity of a body's point (3,) and its angular velocity after the impacts."""
+    origin = s.kinematics[s.forest.bodies[body].root].origin
+    x, y, z = point[0] - origin[0], point[1] - origin[1], point[2] - origin[2]
+    number = s.constrained.supports[body].constraint_body
+    if number < 0:
+        twist = s.kinematics[body].v
+        x, y, z = point_velocity(twist, x, y, z)
+        return x, y, z, twist[0], twist[1], twist[2]
+    at, v = s.constrained.bodies[number].offset, s.constrained.velocity
+    p, q, r = v[at], v[at + 1], v[at + 2]
+    return v[at + 3] + q * z - r * y, v[at + 4] + r * x - p * z, v[at + 5] + p * y - q * x, p, q, r
+
+
+@inner_kernel
+def _find_gained(s):
+    """Write the motion that impacts add to each shape, and return whether there is any."""
+    collision, constrained, dt = s.collision, s.constrained, s.settings[0].time_step
+    any_gained = False
+    for k in range(collision.moving.shape[0]):
+        shape = collision.shapes[collision.moving[k]]
+        shape.gained = 0.0
+        number = constrained.supports[shape.body].constraint_body
+        if number < 0:
+            continue
+        origin = s.kinematics[s.forest.bodies[shape.body].root].origin
+        before, v = s.kinematics[shape.body].v, constrained.velocity
+        at, p = constrained.bodies[number].offset, shape.center
+        a, b, c = v[at] - before[0], v[at + 1] - before[1], v[at + 2] - before[2]
+        x, y, z = p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]
+        u = v[at + 3] - before[3] + b * z - c * y
+        w = v[at + 5] - before[5] + a * y - b * x
+        speed = math.hypot(math.hypot(u, v[at + 4] - before[4] + c * x - a * z), w)
+        speed += shape.radius * math.sqrt(a * a + b * b + c * c)
+        change = 0.0
+        for r in range(at, at + 6):
+            change = max(change, abs(constrained.acceleration[r]) * (shape.radius + 1.0))
+        shape.gained = max(0.0, dt * (speed - dt * change))
+        any_gained = any_gained or shape.gained > 0.0
+    return any_gained
+
+
+@inner_kernel
+def _have_contact(counts, contacts, a, b):
+    """Return whether there is a contact of two shapes."""
+    for c in range(counts.contact_count):
+        contact = contacts[c]
+        if contact.shape_a == a and contact.shape_b == b:
+            return True
+    return False
+
+
+@inner_kernel
+def forget_driven(collision, impacts):
+    """Clear the distances by which impacts drive shapes, at the end of a step."""
+    impacts.state[0].wider_searches = 0
+    for k in range(collision.moving.shape[0]):
+        collision.shapes[collision.moving[k]].driven = 0.0

@@ -1,0 +1,193 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts at the time of an impact, for bodies in free flight through the step.
+
+Two balls that pass each other at an angle do not touch where they were nearest at the start of the
+step. Contacts are therefore found again for the time of the impact. Point and normal are then
+common to both bodies: angular momentum is conserved, and a ball without friction gains no spin.
+Bodies are moved along their flight and not turned, because they are balls (see `is_timed`).
+"""
+
+import math
+
+from hrpsim.engine.collision.contacts import place_shape
+from hrpsim.engine.collision.manifold import collide_simple
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.contact_rows import move_contact_rows, tangents
+from hrpsim.engine.constraints.impact_rows import OPEN, RESTING, gap_at, separates
+from hrpsim.engine.constraints.rows import row_velocity
+from hrpsim.engine.step.continuous.drift import takes_start_force
+from hrpsim.engine.step.continuous.swept_motion import is_ballistic
+from hrpsim.engine.step.scene.records import SEMI_IMPLICIT
+from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
+
+# Time of a contact that was found with the poses in the middle of the step.
+NEVER = -1.0
+
+
+@inlined_kernel
+def meets_sphere(a, b):
+    """Return whether one of two shapes is a sphere and the other has a closed form with it."""
+    return min(a.kind, b.kind) == SPHERE and max(a.kind, b.kind) != MESH
+
+
+@inner_kernel
+def is_timed(forest, collision, rows, island):
+    """Return whether the impacts of an island can happen at their times within the step.
+
+    This is possible if only contacts act, on balls that are alone in their trees. These balls fly
+    on parabolas between impacts, and their rotation moves no gap. Bodies with joints or corners
+    would have to move and turn back by the delay of their impacts, which changes energy and
+    momentum.
+    """
+    shapes = collision.shapes
+    if island.contact_end != island.end:
+        return False
+    for k in range(island.first, island.contact_end):
+        contact = collision.contacts[rows.island_rows[k] // 3]
+        a, b = shapes[contact.shape_a], shapes[contact.shape_b]
+        if not (
+            is_ballistic(forest, contact.body_a, a) and is_ballistic(forest, contact.body_b, b)
+        ):
+            return False
+        if a.ballistic < 0 or b.ballistic < 0:
+            return False
+    return True
+
+
+@inlined_kernel
+def drifted(settings, contacts, continuous, island, number):
+    """Return the drift time of the poses at which the contact of row `number` was found [s].
+
+    Timed impacts begin at the start of the step. Other impacts happen at the poses of the contacts.
+    """
+    if not island.timed or settings.integrator != SEMI_IMPLICIT:
+        return 0.0
+    contact = contacts[number // 3]
+    if takes_start_force(continuous, contact.body_a) or takes_start_force(
+        continuous, contact.body_b
+    ):
+        return 0.0
+    return 0.5 * settings.time_step
+
+
+@inner_kernel
+def place_at_start(s, island):
+    """Find the contacts of an island of fast balls again for the start of the step.
+
+    In the middle of the step the balls may have passed each other. The gap of a contact is then the
+    gap for motion along a line.
+    """
+    for k in range(island.first, island.contact_end):
+        number = s.rows.island_rows[k]
+        row, impact = s.rows.rows[number], s.rows.impacts[number]
+        impact.state, impact.gap = OPEN, math.inf
+        impact.lower, impact.upper = row.lower, row.upper
+        place_contact(s, number, 0.0)
+        if impact.gap < math.inf:
+            gap = (
+                impact.gap
+                + drifted(s.settings[0], s.collision.contacts, s.continuous, island, number)
+                * impact.rate
+            )
+            s.collision.contacts[number // 3].gap = gap
+
+
+@inner_kernel
+def place_contact(s, number, now):
+    """Find the contact of normal row `number` again for `now` [s], and write its rows.
+
+    The contact stays unchanged if the shapes do not meet there any more.
+    """
+    contact, impact = s.collision.contacts[number // 3], s.rows.impacts[number]
+    a, b = s.collision.shapes[contact.shape_a], s.collision.shapes[contact.shape_b]
+    impact.placed = now
+    if min(a.kind, b.kind) == PLANE or not meets_sphere(a, b):
+        return
+    work = s.collision.manifold[0]
+    reference = s.kinematics[contact.body_a if contact.body_a >= 0 else contact.body_b].origin
+    place_shape(s.forest, s.kinematics, a, reference, work.R_a, work.p_a)
+    place_shape(s.forest, s.kinematics, b, reference, work.R_b, work.p_b)
+    for r in range(3):
+        work.p_a[r] += _displacement(s, contact.body_a, r, now)
+        work.p_b[r] += _displacement(s, contact.body_b, r, now)
+    found = collide_simple(
+        a.kind, a.size, work.R_a, work.p_a, b.kind, b.size, work.R_b, work.p_b, math.inf, work
+    )
+    for k in range(found):
+        if work.feature[k] == contact.feature:
+            _turn_impulse(contact, work.normal[k], s.work.directions)
+            for r in range(3):
+                contact.normal[r] = work.normal[k, r]
+                contact.point[r] = work.point[k, r] + reference[r]
+                contact.point_a[r] = contact.point_b[r] = contact.point[r]
+            _from_origin(s, contact.body_a, now, contact.point_a)
+            _from_origin(s, contact.body_b, now, contact.point_b)
+            _start_from(s, number, now, work.gap[k])
+            return
+
+
+@inner_kernel
+def _displacement(s, body, axis, now):
+    """Return the displacement of a single body along an axis from contact search to `now` [m].
+
+    Contacts of a semi-implicit step are found in its middle.
+    """
+    if body < 0:
+        return 0.0
+    constrained, settings = s.constrained, s.settings[0]
+    k = constrained.bodies[constrained.supports[body].constraint_body].offset + 3 + axis
+    moved = constrained.gap_offset[k] + now * (
+        constrained.velocity[k] + 0.5 * constrained.acceleration[k] * now
+    )
+    if settings.integrator == SEMI_IMPLICIT and not takes_start_force(s.continuous, body):
+        start = s.velocity[s.forest.bodies[body].v_index + 3 + axis]
+        moved -= 0.5 * settings.time_step * start
+    return moved
+
+
+@inlined_kernel
+def _from_origin(s, body, now, point):
+    """Make a point in the world relative to the origin of a body at `now`."""
+    if body >= 0:
+        for r in range(3):
+            point[r] -= s.kinematics[body].origin[r] + _displacement(s, body, r, now)
+
+
+@inner_kernel
+def _turn_impulse(contact, normal, directions):
+    """Write the impact impulse in components along a new normal and its tangents."""
+    total = directions[0]
+    n, impact_impulse = contact.normal, contact.impact_impulse
+    x, y = directions[1], directions[2]
+    tangents(n, x, y)
+    f0, f1, f2 = impact_impulse[0], impact_impulse[1], impact_impulse[2]
+    for r in range(3):
+        total[r] = f0 * n[r] + f1 * x[r] + f2 * y[r]
+    tangents(normal, x, y)
+    impact_impulse[0] = total[0] * normal[0] + total[1] * normal[1] + total[2] * normal[2]
+    impact_impulse[1] = total[0] * x[0] + total[1] * x[1] + total[2] * x[2]
+    impact_impulse[2] = total[0] * y[0] + total[1] * y[1] + total[2] * y[2]
+
+
+@inner_kernel
+def _start_from(s, number, now, gap):
+    """Write a contact's rows for its new place, and the motion of its gap from there."""
+    rows, impact = s.rows.rows, s.rows.impacts[number]
+    normal, x, y = rows[number], rows[number + 1], rows[number + 2]
+    contact = s.collision.contacts[number // 3]
+    move_contact_rows(
+        s.forest, contact, s.work.directions, s.constrained, normal, x, y, s.rows.response
+    )
+    normal.lower, normal.upper = impact.lower, impact.upper
+    before = impact.rate
+    impact.rate = row_velocity(normal, s.constrained.velocity)
+    impact.acceleration = row_velocity(normal, s.constrained.acceleration)
+    if impact.state == RESTING:
+        impact.settled += impact.rate - before
+        if separates(impact, now, s.settings[0].restitution_threshold):
+            impact.state = OPEN
+    impact.offset = impact.gap = 0.0
+    impact.gap = gap - gap_at(impact, now)
+    impact.offset = impact.gap - row_velocity(normal, s.constrained.gap_offset)

@@ -1,0 +1,347 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Impacts with restitution: a step's events in time, each solved before the next is sought.
+
+Gaps close one after the other while bodies move as without constraints. The gap that closes first
+strikes first. Then every gap moves with the new velocities, and restitution applies to the next gap
+with its rate at that time. Only velocities jump.
+
+If balls fly freely (`is_timed`), impacts happen at their times. The step then starts where bodies
+would have been with their final velocities. Otherwise impacts happen at the start of the step, in
+the same order. Resting gaps, and gaps that close slower than the threshold, are left to the step's
+own rows. Between balls with timed impacts, such gaps come to rest at their time.
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.impact_rows import (
+    ABSENT,
+    CLOSED,
+    OPEN,
+    RESTING,
+    closing_time,
+    gap_at,
+    is_closed,
+    is_impact,
+)
+from hrpsim.engine.constraints.rows import is_one_sided
+from hrpsim.engine.kinematics.forward import update_poses, update_velocities
+from hrpsim.engine.step.continuous.drift import takes_start_force
+from hrpsim.engine.step.impacts.ball_impacts import resolve_ball_impacts
+from hrpsim.engine.step.impacts.impact_island import (
+    begin_island,
+    bounces,
+    find_support,
+    may_have_impacts,
+    needs_support,
+    widen_search,
+)
+from hrpsim.engine.step.impacts.impact_place import drifted, is_timed, place_at_start
+from hrpsim.engine.step.impacts.impact_round import find_gaps, solve_round
+from hrpsim.engine.step.impacts.inelastic_impacts import change_velocity
+from hrpsim.engine.step.motion.half_turns import turns_freely
+from hrpsim.engine.step.rows.constraint_wrenches import clear_wrenches, forget_impact_impulses
+from hrpsim.engine.step.scene.records import EULER, SEMI_IMPLICIT
+from hrpsim.engine.step.scene.status import DONE, RESOLVED, WIDER_SEARCH
+
+# Rounds in one island in a step: a number, and more for each of its constraint blocks. Gaps that
+# still close then have no restitution.
+_ROUNDS, _MORE_ROUNDS = 2000, 20
+
+# Updates and reads of contacts and rows that all islands may take in a step; where balls may fly so
+# many times more, of which an island without exact times may take _UPDATES. A step that begins
+# again has the rest of them, and at least this part of all.
+_UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
+
+
+@lazy_kernel(used=lambda scene: bool(np.any(scene.materials["restitution"] > 0.0)))
+def resolve_impacts(s):
+    """Change s.velocity, and s.q with it, where gaps close with restitution.
+
+    Returns DONE if nothing changed. Returns RESOLVED if the rows must be written again. Returns
+    WIDER_SEARCH if contacts must be found again, and nothing else has changed then.
+
+    Reads: articulated, collision, connections, constrained, continuous, counts, direct, forest,
+    impacts, islands, joint_impact_impulses, kinematics, materials, q, rows, search, settings,
+    start, step_stats, velocity, work.
+    Writes: articulated, collision, connections, constrained, continuous, direct, impacts, islands,
+    joint_impact_impulses, kinematics, q, rows, step_stats, velocity, work.
+    """
+    settings, counts = s.settings[0], s.counts[0]
+    ranges = s.islands.ranges
+    any_meets, any_placed = _find_meeting(s)
+    if not any_meets:
+        return RESOLVED if any_placed else DONE
+    forget_impact_impulses(s.joint_impact_impulses, s.connections)
+    for k in range(counts.island_count):
+        if ranges[k].meets and needs_support(
+            settings, s.forest, s.q, s.collision, s.materials, s.constrained, s.rows, ranges[k]
+        ):
+            find_support(s, k)
+    _take_mean_velocity(
+        settings, counts, s.collision.contacts, s.constrained, s.rows, ranges, s.continuous
+    )
+    clear_wrenches(s.articulated, s.work)
+    most = _UPDATES * (_OF_FAST if s.continuous.state[0].ballistic else 1)
+    left = allowed = max(most - s.impacts.state[0].updates, int(_LEAST * most))
+    for k in range(counts.island_count):
+        if ranges[k].meets:
+            begin_island(s, ranges[k])
+            given = left if ranges[k].timed else min(left, _UPDATES)
+            left -= given - _resolve_island(s, k, given)
+            _end_island(
+                settings, s.collision.contacts, s.constrained, s.rows, s.continuous, ranges[k]
+            )
+    s.impacts.state[0].updates += allowed - left
+    if widen_search(s):
+        return WIDER_SEARCH
+    change_velocity(s.forest, s.velocity, s.kinematics, s.articulated, s.impacts, s.work)
+    _move_back(settings, counts, s.start, s.forest, s.q, s.velocity, s.constrained, s.continuous)
+    update_poses(s.forest, s.q, s.kinematics)
+    update_velocities(s.forest, s.velocity, s.kinematics)
+    return RESOLVED
+
+
+@inlined_kernel
+def _find_meeting(s):
+    """Note which islands may have impacts, and which have exact times.
+
+    Returns whether any may, and whether contacts were computed again for the start of the step.
+    """
+    settings, ranges = s.settings[0], s.islands.ranges
+    any_meets = any_placed = False
+    for k in range(s.counts[0].island_count):
+        island = ranges[k]
+        island.timed = 1 if is_timed(s.forest, s.collision, s.rows, island) else 0
+        if (
+            island.timed
+            and s.continuous.state[0].ballistic
+            and bounces(s.collision, s.materials, s.rows, island)
+        ):
+            place_at_start(s, island)
+            any_placed = True
+        island.meets = (
+            1
+            if may_have_impacts(
+                settings, s.forest, s.q, s.collision, s.materials, s.constrained, s.rows, island
+            )
+            else 0
+        )
+        any_meets = any_meets or island.meets
+    return any_meets, any_placed
+
+
+@inlined_kernel
+def _lead(settings, timed):
+    """Return w of the integrator's free flight, q' = q + dt v + w dt^2 a.
+
+    For a flight from the start of a semi-implicit step, w is 1/2. From the middle of the step to
+    the middle of the next step, w is 1. Impacts that are not `timed` happen in the middle.
+    """
+    if settings.integrator == SEMI_IMPLICIT:
+        return 0.5 if timed else 1.0
+    return 0.0 if settings.integrator == EULER else 0.5
+
+
+@inner_kernel
+def _take_mean_velocity(settings, counts, contacts, constrained, rows, ranges, continuous):
+    """Replace the velocity at the start by the velocity of the integrator's parabola."""
+    _mark_timed(counts, contacts, rows, ranges, continuous)
+    for number in range(counts.constrained_count):
+        constraint_body = constrained.bodies[number]
+        timed = constraint_body.dof < 0 and continuous.bodies[constraint_body.body].timed
+        ahead = (_lead(settings, timed) - 0.5) * settings.time_step
+        for k in range(
+            constraint_body.offset, constraint_body.offset + (1 if constraint_body.dof >= 0 else 6)
+        ):
+            constrained.velocity[k] += ahead * constrained.acceleration[k]
+
+
+@inner_kernel
+def _mark_timed(counts, contacts, rows, ranges, continuous):
+    """Mark the bodies whose impacts are timed."""
+    held = continuous.bodies
+    for i in range(held.shape[0]):
+        held[i].timed = 0
+    for island_number in range(counts.island_count):
+        island = ranges[island_number]
+        if not island.timed:
+            continue
+        for k in range(island.first, island.contact_end):
+            contact = contacts[rows.island_rows[k] // 3]
+            if contact.body_a >= 0:
+                held[contact.body_a].timed = 1
+            if contact.body_b >= 0:
+                held[contact.body_b].timed = 1
+
+
+@inner_kernel
+def _resolve_island(s, island_number, left):
+    """Resolve the impacts of an island, the earliest first, until nothing strikes any more.
+
+    Returns how many of the updates that are `left` it did not take.
+    """
+    island = s.islands.ranges[island_number]
+    most_rounds = _ROUNDS + _MORE_ROUNDS * (island.end - island.first)
+    if island.timed:
+        left, now = resolve_ball_impacts(s, island_number, left, most_rounds)
+    else:
+        left, now = _resolve_at_start(s, island_number, left, most_rounds)
+    if now < math.inf:
+        _count_left(s.settings[0], s.step_stats[0], s.rows, island, now)
+    return left
+
+
+@inner_kernel
+def _resolve_at_start(s, island_number, left, most_rounds):
+    """Resolve the impacts of an island in the order of their times; bodies do not move.
+
+    Returns:
+        (updates of `left` that were not used, time of the last round [s]); the time is infinity if
+        nothing strikes any more.
+    """
+    island, now = s.islands.ranges[island_number], 0.0
+    for _ in range(most_rounds):
+        if left <= 0:
+            break
+        then = _next_time(s.settings[0], s.rows, island, now)
+        if then == math.inf:
+            return left, then
+        now = then
+        taken = solve_round(s, island_number, now)
+        s.step_stats[0].impact_rounds += 1 if taken > 0 else 0
+        left -= taken + island.end - island.first
+    return left, now
+
+
+@inner_kernel
+def _count_left(settings, stats, rows, island, now):
+    """Count the gaps that still close when there were too many rounds."""
+    for k in range(island.first, island.end):
+        impact = rows.impacts[rows.island_rows[k]]
+        if not is_one_sided(rows.rows[rows.island_rows[k]]):
+            continue
+        if is_closed(impact, now):
+            hits = is_impact(impact, now, island.timed, settings.restitution_threshold)
+            stats.impacts_left += 1 if hits else 0
+        elif impact.state == OPEN and closing_time(impact, now) < settings.time_step:
+            stats.impacts_left += 1
+
+
+@inner_kernel
+def _next_time(settings, rows, island, now):
+    """Return when the next gap of an island strikes, infinity for none in this step.
+
+    Gaps that close more slowly before that come to rest.
+    """
+    island_rows, impacts = rows.island_rows, rows.impacts
+    threshold, dt = settings.restitution_threshold, settings.time_step
+    earliest = math.inf
+    for k in range(island.first, island.end):
+        impact = impacts[island_rows[k]]
+        if not is_one_sided(rows.rows[island_rows[k]]):
+            continue
+        if impact.state == RESTING and is_impact(impact, now, False, threshold):
+            return now
+        if impact.state == OPEN:
+            time = closing_time(impact, now)
+            if time < min(dt, earliest) and is_impact(impact, time, False, threshold):
+                earliest = time
+    for k in range(island.first, island.end):
+        impact = impacts[island_rows[k]]
+        if is_one_sided(rows.rows[island_rows[k]]) and impact.state == OPEN:
+            time = closing_time(impact, now)
+            if time <= min(dt, earliest) and not is_impact(impact, time, False, threshold):
+                impact.state, impact.settled = RESTING, impact.rate
+    return earliest
+
+
+@inner_kernel
+def _end_island(settings, contacts, constrained, rows, continuous, island):
+    """Write the gaps that impacts leave into the step's contact rows.
+
+    A row compares its gap with a step at the velocity at the step's end. A gap that the bodies' own
+    motion leaves open must not be held. A resting gap is held from now on, at its present value.
+    """
+    dt = settings.time_step
+    rest = (1.5 - _lead(settings, island.timed)) * dt
+    find_gaps(settings, constrained, rows, island)
+    for k in range(island.first, island.contact_end):
+        number = rows.island_rows[k]
+        contact, impact = contacts[number // 3], rows.impacts[number]
+        if island.timed:
+            _say_timed(continuous, contact)
+        if impact.state == ABSENT:
+            continue
+        gap, end = contact.gap, gap_at(impact, dt)
+        start = (
+            impact.gap + drifted(settings, contacts, continuous, island, number) * impact.rate
+        )  # where the row finds it
+        final_rate = impact.rate + rest * impact.acceleration
+        if impact.state == RESTING:
+            if island.timed:
+                gap = max(start, min(contact.gap, 0.0))
+                contact.push_out = _push_out(settings, impact, gap)
+        elif end >= -CLOSED or (final_rate >= 0.0 and contact.gap >= -settings.slop):
+            gap = max(end - dt * final_rate, 0.0)
+        elif island.timed:
+            gap = start
+        if island.timed:
+            contact.gap, contact.gap_offset = (
+                gap,
+                0.0,
+            )  # the other one belongs to a motion that does not happen
+        else:
+            contact.gap_offset = gap - contact.gap
+    if island.timed:
+        return
+    for k in range(island.first, island.end):
+        row = rows.rows[rows.island_rows[k]]
+        for column in range(row.start_a, row.start_a + row.width_a):
+            constrained.gap_offset[column] = 0.0
+        for column in range(row.start_b, row.start_b + row.width_b):
+            constrained.gap_offset[column] = 0.0
+
+
+@inlined_kernel
+def _say_timed(continuous, contact):
+    """Mark that the impacts of a contact's bodies happened at their times."""
+    if contact.body_a >= 0:
+        continuous.bodies[contact.body_a].timed = 2
+    if contact.body_b >= 0:
+        continuous.bodies[contact.body_b].timed = 2
+
+
+@inlined_kernel
+def _push_out(settings, impact, gap):
+    """Return how far below `gap` the step of a gap held from now on would end [m].
+
+    It returned to the start of the step along free flight, but does not fly from now on.
+    """
+    dt, w = settings.time_step, _lead(settings, True)
+    start_rate = impact.rate + (0.5 - w) * dt * impact.acceleration
+    return max(gap - impact.gap - (1.0 - w) * dt * start_rate, 0.0)
+
+
+@inner_kernel
+def _move_back(settings, counts, start, forest, q, velocity, constrained, continuous):
+    """Move bodies to where they would have started with the velocities after their impacts."""
+    bodies, dt = forest.bodies, settings.time_step
+    drift = 0.5 * dt if settings.integrator == SEMI_IMPLICIT else 0.0
+    for number in range(counts.constrained_count):
+        constraint_body = constrained.bodies[number]
+        if constraint_body.dof >= 0 or not turns_freely(forest, constraint_body.body):
+            continue
+        if not continuous.bodies[constraint_body.body].timed:
+            continue
+        late = 0.0 if takes_start_force(continuous, constraint_body.body) else drift
+        for r in range(3):
+            k = bodies[constraint_body.body].v_index + 3 + r
+            gained = velocity[k] - start.velocity[k]
+            moved = constrained.gap_offset[constraint_body.offset + 3 + r] + late * gained
+            q[bodies[constraint_body.body].q_index + r] += moved

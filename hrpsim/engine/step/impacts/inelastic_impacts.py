@@ -1,0 +1,141 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Inelastic impacts of an rk4 step: bodies that meet within the step collide at its start.
+
+The impulse of a landing is not a force that lasts for a step. If the impulse were spread over the
+step, half of the approach would still move the bodies into each other. The velocities therefore
+jump first, under the same constraints. The step's forces are then found for the motion after the
+jump. Springs give no impulse in no time, including springs of compliant contacts and limits.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.contact_rows import friction_impulses
+from hrpsim.engine.constraints.joint_rows import LIMIT_PARAMETERS
+from hrpsim.engine.constraints.rows import VELOCITY_LIMIT
+from hrpsim.engine.dynamics.articulated import wrench_response
+from hrpsim.engine.kinematics.forward import update_velocities
+from hrpsim.engine.spatial.vector import speed_along
+from hrpsim.engine.step.rows.constrain import solve_rows
+from hrpsim.engine.step.rows.constraint_wrenches import (
+    add_impact_impulse,
+    add_wrench,
+    clear_wrenches,
+)
+from hrpsim.engine.step.scene.records import is_rk4
+from hrpsim.engine.step.scene.status import DONE, LARGEST_SPEED, RESOLVED
+
+
+@lazy_kernel(used=is_rk4)
+def resolve_inelastic_impacts(s):
+    """Change s.velocity if anything meets in this step, and return RESOLVED then, otherwise DONE.
+
+    Reads: articulated, collision, connections, constrained, counts, direct, forest, impacts,
+    islands, joint_impact_impulses, joint_parameters, kinematics, newton, newton_part, q, rows,
+    settings, step_stats, velocity, work.
+    Writes: articulated, collision, connections, constrained, counts, direct, impacts, islands,
+    joint_impact_impulses, kinematics, newton, newton_part, rows, step_stats, velocity, work.
+    """
+    if not anything_meets(s):
+        return DONE
+    status = jump(s)
+    if status != DONE:
+        return status
+    update_velocities(s.forest, s.velocity, s.kinematics)
+    return RESOLVED
+
+
+@inner_kernel
+def anything_meets(s):
+    """Return whether a rigid contact or limit closes in this step, faster than the threshold."""
+    settings, contacts = s.settings[0], s.collision.contacts
+    for c in range(s.counts[0].contact_count):
+        contact = contacts[c]
+        if s.rows.rows[3 * c].compliance > 0.0:
+            continue
+        approach = 0.0
+        if contact.body_a >= 0:
+            approach += speed_along(s.kinematics[contact.body_a].v, contact.point_a, contact.normal)
+        if contact.body_b >= 0:
+            approach -= speed_along(s.kinematics[contact.body_b].v, contact.point_b, contact.normal)
+        closes = contact.gap + contact.gap_offset + settings.time_step * approach <= 0.0
+        if closes and approach < -settings.restitution_threshold:
+            return True
+    for index in range(s.forest.joints.shape[0]):
+        k = s.forest.joints[index]
+        if k >= s.forest.dofs.shape[0]:
+            break
+        dof, rate = s.forest.dofs[k], s.velocity[k]
+        yields = s.joint_parameters[k, LIMIT_PARAMETERS].compliance > 0.0
+        if yields or abs(rate) < settings.restitution_threshold:
+            continue
+        ahead = s.q[dof.q_index] + settings.time_step * rate
+        if (rate < 0.0 and ahead <= dof.lower) or (rate > 0.0 and ahead >= dof.upper):
+            return True
+    return False
+
+
+@inner_kernel
+def jump(s):
+    """Solve the rows for the velocities as they are, without time for forces to act."""
+    counts = s.counts[0]
+    rows = s.rows.rows
+    for number in range(counts.row_count):
+        row = rows[number]
+        row.impulse = 0.0
+        if row.compliance > 0.0:
+            row.lower = row.upper = 0.0
+            row.target = -LARGEST_SPEED
+        elif row.kind == VELOCITY_LIMIT:
+            row.upper = 0.0
+    status = solve_rows(s)
+    if status != DONE:
+        return status
+    clear_wrenches(s.articulated, s.work)
+    for number in range(counts.row_count):
+        row = rows[number]
+        add_wrench(s.articulated, s.constrained, s.work, row, row.impulse)
+        add_impact_impulse(s.joint_impact_impulses, s.connections, s.rows, number)
+    for c in range(counts.contact_count):
+        count_impulse(s.collision.contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2])
+    change_velocity(s.forest, s.velocity, s.kinematics, s.articulated, s.impacts, s.work)
+    return DONE
+
+
+@inner_kernel
+def count_impulse(contact, normal, x, y):
+    """Add the impulses of a contact's rows to its impact impulses."""
+    along_x, along_y = friction_impulses(contact, normal, x, y)
+    contact.impact_impulse[0] += normal.impulse
+    contact.impact_impulse[1] += along_x
+    contact.impact_impulse[2] += along_y
+
+
+@inner_kernel
+def change_velocity(forest, velocity, kinematics, articulated, impacts, work):
+    """Apply the loads on bodies and joints, which are impulses, to the velocity."""
+    again = impacts.state[0].had_impacts
+    wrench_response(forest, kinematics, articulated, work.constraint_effort, work.change)
+    for k in range(velocity.shape[0]):
+        velocity[k] += work.change[k]
+    for i in range(articulated.shape[0]):
+        here, own = articulated[i], impacts.bodies[i]
+        for r in range(6):
+            wrench, motion = here.constraint_wrench[r], here.delta_acceleration[r]
+            own.wrench[r] = wrench + (own.wrench[r] if again else 0.0)
+            own.motion[r] = motion + (own.motion[r] if again else 0.0)
+    impacts.state[0].had_impacts = 1
+
+
+@inlined_kernel
+def count_impact_wrenches(settings, articulated, impacts):
+    """Add the mean force and acceleration of the impact to the sensors' readings."""
+    if not impacts.state[0].had_impacts:
+        return
+    rate = 1.0 / settings.time_step
+    for i in range(articulated.shape[0]):
+        here, held = articulated[i], impacts.bodies[i]
+        for r in range(6):
+            here.constraint_wrench[r] += rate * held.wrench[r]
+            here.delta_acceleration[r] += rate * held.motion[r]

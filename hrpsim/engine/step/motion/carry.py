@@ -1,0 +1,54 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Positions carried along a constant velocity."""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.spatial.rotation import rotate_quaternion
+from hrpsim.model.system import FIXED, FREE
+
+
+@inlined_kernel
+def carry_body(body, velocity, duration, q):
+    """Carry the part of q of one body along a constant velocity for `duration` [s].
+
+    The quaternion of a body that does not turn stays identical to the last bit.
+
+    Args:
+        body: record of the body.
+        velocity: velocity (nv,), kernels' layout.
+        duration: [s].
+        q: configuration (nq,), changed in place.
+    """
+    k, j = body.v_index, body.q_index
+    if body.joint_type == FREE:
+        for r in range(3):
+            q[j + r] += duration * velocity[k + 3 + r]
+        x, y, z = velocity[k], velocity[k + 1], velocity[k + 2]
+        if x != 0.0 or y != 0.0 or z != 0.0:
+            rotate_quaternion(q, j + 3, x, y, z, duration)
+    elif body.joint_type != FIXED:
+        q[j] += duration * velocity[k]
+
+
+@inner_kernel
+def move(forest, velocity, duration, q):
+    """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
+    for i in range(forest.bodies.shape[0]):
+        body = forest.bodies[i]
+        joint, k, j = body.joint_type, body.v_index, body.q_index
+        if joint == FREE:
+            if not _any_moves(velocity, k):
+                continue  # not even by the rounding of its quaternion's length
+            for r in range(3):
+                q[j + r] += duration * velocity[k + 3 + r]
+            rotate_quaternion(q, j + 3, velocity[k], velocity[k + 1], velocity[k + 2], duration)
+        elif joint != FIXED:
+            q[j] += duration * velocity[k]
+
+
+@inlined_kernel
+def _any_moves(velocity, k):
+    """Return whether any of the six velocities of a free body is not zero."""
+    angular = velocity[k] != 0.0 or velocity[k + 1] != 0.0 or velocity[k + 2] != 0.0
+    return angular or velocity[k + 3] != 0.0 or velocity[k + 4] != 0.0 or velocity[k + 5] != 0.0

@@ -1,0 +1,257 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rotation of bodies that are alone in their tree, in an rk4 step.
+
+Without moments a body turns by F(t), with the angular velocity f(t) in the body's axes, as
+`turn_freely_for` finds. The stages integrate only the change of this rotation by moments m. With R
+= exp(T) F, the angular velocity u = f + d in the body's axes and the angular momentum L in the
+world's axes,
+
+    dT/dt = r - T x r / 2 + T x (T x r) / 12,  r = R d,   dd/dt = du/dt - df/dt,   dL/dt = m
+
+(Munthe-Kaas). The angular velocity is computed from d, not from L. If J is small about one axis,
+J^-1 R' L would turn every error of R into a spin about this axis, and a step soon multiplies such a
+spin. A constant moment changes L exactly for any rotation. L therefore gives a correction of R, as
+small as the error of the step, with which R J u is L. All this is for bodies with their origin at
+the centre of mass, as `Body` makes them.
+
+The moment of a contact force follows the contact point, which moves over the body while the body
+turns.
+
+A body may turn by more than half a radian in a step while contacts press on the body. Their force
+is found once for the whole step. A moment that is held while the body nutates by more than a radian
+ends up across the motion that it should stop. Such a body is *predicted*: the body receives the
+moments of the step at the step's start, and turns freely afterwards, as its contacts were solved.
+The body's centre moves as the stages find, like the centres of all others.
+"""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.dynamics.spin import free_acceleration, solve_rows_of_three, turn_freely_for
+from hrpsim.engine.spatial.rotation import rotate_quaternion, rotated, rotation_from_quaternion
+from hrpsim.engine.spatial.vector import matrix_times, transposed_times
+from hrpsim.engine.step.motion.half_turns import is_round, turns_freely, write_free_acceleration
+from hrpsim.engine.step.rows.constrain import is_solved_at_stages
+from hrpsim.engine.step.scene.records import has_free_rotation, is_rk4
+from hrpsim.engine.step.scene.status import DONE
+
+# Largest rotation that brings R to L [rad], and as a share of the rotation of the step: the moments
+# on bodies nearly at rest, as in a stack, cancel, and the direction of their sum is rounding.
+_LARGEST_ALIGNMENT = 0.1
+
+
+@inner_kernel
+def start_turning(s, staged):
+    """Save the angular momenta of free bodies; their rotations must be current.
+
+    Pressed bodies that turn far turn as the constraints predicted.
+    """
+    bodies, work = s.forest.bodies, s.work
+    for i in range(bodies.shape[0]):
+        if not turns_freely(s.forest, i):
+            continue
+        held, spin, k = s.rk4.turns[i], s.spins[i], bodies[i].v_index
+        momentum, inertia = held.momentum, bodies[i].inertia
+        momentum[0], momentum[1], momentum[2] = _momentum(inertia, s.kinematics[i].R, s.velocity, k)
+        held.predicted = spin.turns_far and _is_pressed(s.rk4.held[i]) and not is_round(inertia)
+        _find_free_motion(s, i)
+        if spin.turns_far:
+            here = s.kinematics[i]
+            write_free_acceleration(inertia, here)
+            for r in range(3):
+                acceleration = work.dv[k + r] + work.change[k + r]
+                held.end_rate[r] = s.velocity[k + r] + s.settings[0].time_step * acceleration
+                work.dv[k + r] += here.c[r]
+                here.c[r] = 0.0  # the stages find it
+    if staged:
+        for number in range(s.counts[0].row_count):
+            row = s.rows.rows[number]
+            if is_solved_at_stages(s.settings[0], row):
+                s.rk4.turns[s.constrained.bodies[row.constrained_a].body].predicted = 0
+                if row.constrained_b >= 0:
+                    s.rk4.turns[s.constrained.bodies[row.constrained_b].body].predicted = 0
+
+
+@inner_kernel
+def _find_free_motion(s, i):
+    """Write how a body turns without moments: at the start, middle and end of the step."""
+    held, R, v, k = s.rk4.turns[i], s.kinematics[i].R, s.velocity, s.forest.bodies[i].v_index
+    inertia, j, half = s.forest.bodies[i].inertia, s.forest.bodies[i].q_index + 3, 0.5
+    q, u = held.free_orientation, held.free_velocity
+    for r in range(4):
+        q[0, r] = s.q[j + r]
+    u[0, 0], u[0, 1], u[0, 2] = transposed_times(R, v[k], v[k + 1], v[k + 2])
+    half *= s.settings[0].time_step
+    for part in range(1, 3):
+        for r in range(4):
+            q[part, r] = q[part - 1, r]
+        x, y, z = u[part - 1, 0], u[part - 1, 1], u[part - 1, 2]
+        if is_round(inertia):
+            wx, wy, wz = rotated(q[part, 0], q[part, 1], q[part, 2], q[part, 3], x, y, z)
+            rotate_quaternion(q[part], 0, wx, wy, wz, half)
+        else:
+            x, y, z = turn_freely_for(inertia, q[part], x, y, z, half, s.work.turning)
+        u[part, 0], u[part, 1], u[part, 2] = x, y, z
+
+
+@inlined_kernel
+def _is_pressed(held):
+    """Return whether a constraint force is held through the stages."""
+    load = held.wrench
+    return load[3] != 0.0 or load[4] != 0.0 or load[5] != 0.0
+
+
+@inner_kernel
+def turn_to_stage(s, stage, duration):
+    """Rotate free bodies by the rates of stage `stage` - 1, for a time from the step's start."""
+    bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
+    for i in range(bodies.shape[0]):
+        if turns_freely(s.forest, i):
+            j, k = bodies[i].q_index + 3, bodies[i].v_index
+            T, m = rate[stage - 1, j : j + 3], acceleration[stage - 1, k : k + 3]
+            _turn(s, i, (stage + 1) // 2, T, s.rk4.turns[i].deviation[stage - 1], m, duration)
+
+
+@inner_kernel
+def find_turning(forest, velocity, kinematics, rk4, dv, stage, duration):
+    """Write the rates of T, d and L at a stage, `duration` after the start of the step."""
+    bodies, rate, acceleration = forest.bodies, rk4.rate, rk4.acceleration
+    for i in range(bodies.shape[0]):
+        if not turns_freely(forest, i):
+            continue
+        j, k, held = bodies[i].q_index + 3, bodies[i].v_index, rk4.turns[i]
+        inertia, R, w, dw = bodies[i].inertia, kinematics[i].R, velocity, dv
+        Lx, Ly, Lz = _momentum(inertia, R, w, k)
+        mx, my, mz = _momentum(inertia, R, dw, k)
+        wx, wy, wz = w[k], w[k + 1], w[k + 2]
+        moment, dT, deviation = acceleration[stage], rate[stage], held.deviation[stage]
+        moment[k] = mx + wy * Lz - wz * Ly
+        moment[k + 1] = my + wz * Lx - wx * Lz
+        moment[k + 2] = mz + wx * Ly - wy * Lx
+        free = held.free_velocity[(stage + 1) // 2]
+        ax, ay, az = transposed_times(R, dw[k], dw[k + 1], dw[k + 2])
+        x, y, z = free_acceleration(inertia, free[0], free[1], free[2])
+        deviation[0], deviation[1], deviation[2] = ax - x, ay - y, az - z
+        x, y, z = matrix_times(R, free[0], free[1], free[2])
+        wx, wy, wz = wx - x, wy - y, wz - z
+        Tx = Ty = Tz = 0.0
+        if stage > 0:
+            before = rate[stage - 1]
+            Tx, Ty, Tz = duration * before[j], duration * before[j + 1], duration * before[j + 2]
+        x, y, z = Ty * wz - Tz * wy, Tz * wx - Tx * wz, Tx * wy - Ty * wx
+        dT[j] = wx - 0.5 * x + (Ty * z - Tz * y) / 12.0
+        dT[j + 1] = wy - 0.5 * y + (Tz * x - Tx * z) / 12.0
+        dT[j + 2] = wz - 0.5 * z + (Tx * y - Ty * x) / 12.0
+
+
+@inner_kernel
+def turn_over_step(s):
+    """Rotate free bodies over the whole step."""
+    bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
+    T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
+    for i in range(bodies.shape[0]):
+        if turns_freely(s.forest, i):
+            j, k = bodies[i].q_index + 3, bodies[i].v_index
+            if s.rk4.turns[i].predicted:
+                _turn_as_predicted(s, i)
+                continue
+            deviation = s.rk4.turns[i].deviation
+            for r in range(3):
+                a, b = j + r, k + r
+                d[r] = deviation[0, r] + 2.0 * (deviation[1, r] + deviation[2, r])
+                d[r] = (d[r] + deviation[3, r]) / 6.0
+                T[r] = (rate[0, a] + 2.0 * (rate[1, a] + rate[2, a]) + rate[3, a]) / 6.0
+                m[r] = acceleration[0, b] + 2.0 * (acceleration[1, b] + acceleration[2, b])
+                m[r] = (m[r] + acceleration[3, b]) / 6.0
+            _turn(s, i, 2, T, d, m, s.settings[0].time_step)
+
+
+@inner_kernel
+def _turn_as_predicted(s, i):
+    """Turn a body freely over the step, after the moments of the step at its start."""
+    body, rate = s.forest.bodies[i], s.rk4.turns[i].end_rate
+    j, k = body.q_index + 3, body.v_index
+    for r in range(j, j + 4):
+        s.q[r] = s.rk4.q_start[r]
+    x, y, z = rotated(-s.q[j], -s.q[j + 1], -s.q[j + 2], s.q[j + 3], rate[0], rate[1], rate[2])
+    q, dt = s.q[j : j + 4], s.settings[0].time_step
+    x, y, z = turn_freely_for(body.inertia, q, x, y, z, dt, s.work.turning)
+    x, y, z = rotated(s.q[j], s.q[j + 1], s.q[j + 2], s.q[j + 3], x, y, z)
+    s.velocity[k], s.velocity[k + 1], s.velocity[k + 2] = x, y, z
+
+
+@lazy_kernel(used=lambda scene: is_rk4(scene) and has_free_rotation(scene))
+def turn_held_moments(s):
+    """Find the change over the step of the moments that held contact forces exert on free bodies.
+
+    The points of the forces move over the bodies as in the last step.
+    """
+    rate = 1.0 / s.settings[0].time_step
+    for i in range(s.forest.bodies.shape[0]):
+        for r in range(3):
+            s.rk4.held[i].turning[r] = 0.0
+    for c in range(s.counts[0].contact_count):
+        contact = s.collision.contacts[c]
+        if contact.bend[0] == 0.0 and contact.bend[1] == 0.0 and contact.bend[2] == 0.0:
+            continue
+        fx = fy = fz = 0.0
+        for axis in range(3):
+            row = s.rows.rows[3 * c + axis]
+            J, force = row.J_a, rate * row.impulse if contact.body_a >= 0 else -rate * row.impulse
+            fx, fy, fz = fx + force * J[3], fy + force * J[4], fz + force * J[5]
+        _add_moment(s, contact.body_a, contact.moved_a, fx, fy, fz)
+        _add_moment(s, contact.body_b, contact.moved_b, -fx, -fy, -fz)
+    return DONE
+
+
+@inlined_kernel
+def _add_moment(s, body: int, arm, fx: float, fy: float, fz: float):
+    if body >= 0 and turns_freely(s.forest, body):
+        turning = s.rk4.held[body].turning
+        turning[0] += arm[1] * fz - arm[2] * fy
+        turning[1] += arm[2] * fx - arm[0] * fz
+        turning[2] += arm[0] * fy - arm[1] * fx
+
+
+@inner_kernel
+def _turn(s, i, part, T, d, m, duration):
+    """Write the rotation of a body after a time, for the rates T, d and m (3,) over that time.
+
+    `part`: 1 for the middle of the step, 2 for its end.
+    """
+    body, q, R = s.forest.bodies[i], s.q, s.kinematics[i].R
+    j, k, held = body.q_index + 3, body.v_index, s.rk4.turns[i]
+    L, free, inertia = held.momentum, held.free_velocity[part], body.inertia
+    for r in range(4):
+        q[j + r] = held.free_orientation[part, r]
+    rotate_quaternion(q, j, T[0], T[1], T[2], duration)
+    x, y, z = free[0] + duration * d[0], free[1] + duration * d[1], free[2] + duration * d[2]
+    Lx, Ly, Lz = L[0] + duration * m[0], L[1] + duration * m[1], L[2] + duration * m[2]
+    lx, ly, lz = matrix_times(inertia, x, y, z)
+    lx, ly, lz = rotated(q[j], q[j + 1], q[j + 2], q[j + 3], lx, ly, lz)
+    ax, ay, az = ly * Lz - lz * Ly, lz * Lx - lx * Lz, lx * Ly - ly * Lx
+    sine, cosine = math.sqrt(ax * ax + ay * ay + az * az), lx * Lx + ly * Ly + lz * Lz
+    turn = duration * math.sqrt(x * x + y * y + z * z)
+    aligned = sine < _LARGEST_ALIGNMENT * min(turn, 1.0) * cosine
+    if aligned and sine > 0.0:
+        rotate_quaternion(q, j, ax, ay, az, math.atan2(sine, cosine) / sine)
+    rotation_from_quaternion(q[j], q[j + 1], q[j + 2], q[j + 3], R)
+    if aligned:
+        scale = math.sqrt((Lx * Lx + Ly * Ly + Lz * Lz) / (lx * lx + ly * ly + lz * lz))
+        x, y, z = scale * x, scale * y, scale * z
+    else:
+        x, y, z = transposed_times(R, Lx, Ly, Lz)
+        x, y, z = solve_rows_of_three(inertia[0], inertia[1], inertia[2], x, y, z)
+    for r in range(3):
+        s.velocity[k + r] = R[r, 0] * x + R[r, 1] * y + R[r, 2] * z
+
+
+@inner_kernel
+def _momentum(inertia, R, w, k):
+    """Return R J R' (w[k], w[k + 1], w[k + 2])."""
+    x, y, z = transposed_times(R, w[k], w[k + 1], w[k + 2])
+    x, y, z = matrix_times(inertia, x, y, z)
+    return matrix_times(R, x, y, z)

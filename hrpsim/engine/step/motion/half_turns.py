@@ -1,0 +1,265 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rotation of free bodies in a semi-implicit step, on both sides of its moments.
+
+A body that is alone in its tree turns freely to the middle of the step, receives the moments of the
+step at once, and turns freely to the end (Strang's splitting):
+
+    (R, w) -> free for h/2 -> (R_m, w_m),   w_m' = w_m + h J^-1 n,   (R_m, w_m') -> free for h/2.
+
+Free rotation keeps the energy and the angular momentum in the world. Moments alone therefore change
+the angular momentum: R J w' = R J w + h n at any step. The two halves mirror each other, so the
+order is two. No gyroscopic torque must be predicted for moments that are not known yet.
+
+The rest of the step moves bodies with constant velocities. Therefore the first half puts the body
+where the constant velocity w_m leads to R_m, and the second half starts from there.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.dynamics.spin import (
+    ORIENTATION,
+    free_acceleration,
+    spin_acceleration,
+    turn_freely_for,
+)
+from hrpsim.engine.spatial.rotation import rotate_quaternion
+from hrpsim.engine.spatial.vector import matrix_times, transposed_times
+from hrpsim.engine.step.motion.midpoint import drift_to_middle
+from hrpsim.engine.step.scene.records import RK4, has_free_rotation, turns_by_halves
+from hrpsim.engine.step.scene.status import DONE
+from hrpsim.model.system import FREE
+
+FIRST_HALF, SECOND_HALF = range(2)
+
+# Turns in half a step below which the gyroscopic torque is rounding; below which, and above which,
+# it changes the rate alone [rad]. A small turn makes no difference. Where a body that is pressed
+# nutates by a radian between the moments of two steps, these come too late: the implicit rule for
+# the rate nutates by less.
+_STILL = 1e-8
+_SMALL = 2.5e-3
+_LARGE = 0.5
+# Share of its rate that a body about a principal axis changes by in half a step, from rounding.
+_PRINCIPAL = 1e-13
+# Turn in an rk4 step above which its stages do not follow a body that is pressed [rad].
+_FAR_TURN = 0.5
+# Largest difference of accelerations in successive steps, as a share of the later one.
+_SMOOTH = 0.25
+
+
+@inlined_kernel
+def turns_freely(forest, i: int):
+    """Return whether body `i` is free, alone in its tree, and has its origin at its centre."""
+    body = forest.bodies[i]
+    return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
+
+
+@inlined_kernel
+def is_round(inertia):
+    """Return whether an inertia is the same about all axes, but for rounding."""
+    m, other = inertia[0, 0], abs(inertia[0, 1]) + abs(inertia[0, 2]) + abs(inertia[1, 2])
+    return abs(inertia[1, 1] - m) + abs(inertia[2, 2] - m) + other < 1e-12 * m
+
+
+@lazy_kernel(used=turns_by_halves)
+def drift_with_free_bodies(s):
+    """Turn free bodies freely over half a semi-implicit step, to its middle.
+
+    The velocity at the middle excludes moments: chains of free bodies that whip at large steps come
+    apart if moments are predicted. The exception is a body pinned to the world by one connection,
+    such as a top on its tip. Half of the last step's moments acts on this body.
+    """
+    half = 0.5 * s.settings[0].time_step
+    for i in range(s.forest.bodies.shape[0]):
+        if turns_freely(s.forest, i):
+            turn_half(s.forest.bodies[i], half, FIRST_HALF, s.q, s.velocity, s.work.turning)
+    drift_to_middle(s)
+    any_connected = s.connections.shape[0] > 0
+    if any_connected:
+        _count_connections(s.forest.bodies, s.connections, s.spins)
+    for i in range(s.forest.bodies.shape[0]):
+        if turns_freely(s.forest, i):
+            k, own = s.forest.bodies[i].v_index, s.spins[i]
+            pinned = any_connected and own.connections == 1
+            own.ahead = half if pinned and _is_smooth(s.past_accelerations, k) else 0.0
+            for r in range(k, k + 6):
+                s.work.velocity_middle[r] = s.velocity[r] + own.ahead * s.past_accelerations[r, 0]
+    return DONE
+
+
+@inlined_kernel
+def _count_connections(bodies, connections, spins):
+    """Count the connections of each body. A connection to a body that moves counts twice."""
+    for i in range(bodies.shape[0]):
+        spins[i].connections = 0
+    for c in range(connections.shape[0]):
+        connection = connections[c]
+        a, b = connection.body_a, connection.body_b
+        if connection.enabled and a >= 0:
+            spins[a].connections += 2 if b >= 0 else 1
+        if connection.enabled and b >= 0:
+            spins[b].connections += 2 if a >= 0 else 1
+
+
+@lazy_kernel(used=turns_by_halves)
+def turn_to_end(s):
+    """Turn free bodies freely over the second half of a semi-implicit step."""
+    half = 0.5 * s.settings[0].time_step
+    for i in range(s.forest.bodies.shape[0]):
+        if turns_freely(s.forest, i):
+            turn_half(s.forest.bodies[i], half, SECOND_HALF, s.q, s.velocity, s.work.turning)
+    return DONE
+
+
+@inner_kernel
+def turn_half(body, half: float, part: int, q, velocity, turning):
+    """Turn one free body for half a step [s]: change its entries of q and velocity.
+
+    turning: TURNING of hrpsim.engine.dynamics.spin, work.
+    """
+    j, k, inertia = body.q_index + 3, body.v_index, body.inertia
+    wx, wy, wz = velocity[k], velocity[k + 1], velocity[k + 2]
+    square = half * half * (wx * wx + wy * wy + wz * wz)
+    if square < _STILL * _STILL or is_round(inertia):
+        return
+    x, y, z = _rotated(q, j, -1.0, wx, wy, wz)
+    ax, ay, az = free_acceleration(inertia, x, y, z)
+    if half * (abs(ax) + abs(ay) + abs(az)) < _PRINCIPAL * (abs(x) + abs(y) + abs(z)):
+        return
+    exact = _SMALL * _SMALL < square and square < _LARGE * _LARGE
+    if exact and part == SECOND_HALF:
+        rotate_quaternion(q, j, wx, wy, wz, -half)  # which leaves its rates in its own axes
+    energy = _twice_energy(inertia, x, y, z)
+    if exact:
+        x, y, z = turn_freely_for(inertia, q[j : j + 4], x, y, z, half, turning)
+    elif square < _SMALL * _SMALL:
+        unit = turning[ORIENTATION]
+        unit[0], unit[1], unit[2], unit[3] = 0.0, 0.0, 0.0, 1.0
+        x, y, z = turn_freely_for(inertia, unit, x, y, z, half, turning)
+    else:
+        ax, ay, az = spin_acceleration(inertia, x, y, z, 0.0, 0.0, 0.0, half)
+        x, y, z = x + half * ax, y + half * ay, z + half * az
+    found = _twice_energy(inertia, x, y, z)
+    rest = 0.5 * (energy - found) / found  # rounding
+    ex, ey, ez = x + rest * x, y + rest * y, z + rest * z
+    if square < _SMALL * _SMALL:  # the mean rate of the half turns it
+        x, y, z = _rotated(q, j, 1.0, ex, ey, ez)
+        rest = 0.5 * half if part == SECOND_HALF else -0.5 * half
+        rotate_quaternion(q, j, x - wx, y - wy, z - wz, rest)
+    x, y, z = _rotated(q, j, 1.0, ex, ey, ez)
+    velocity[k], velocity[k + 1], velocity[k + 2] = x, y, z
+    if exact and part == FIRST_HALF:
+        rotate_quaternion(q, j, x, y, z, -half)
+
+
+@inlined_kernel
+def _rotated(q, j: int, sign: float, vx: float, vy: float, vz: float):
+    """Return a vector turned by a quaternion of any length, or back if `sign` is -1.
+
+    The length of the vector stays, but for rounding without a bias.
+    """
+    x, y, z, w = sign * q[j], sign * q[j + 1], sign * q[j + 2], q[j + 3]
+    scale = 2.0 / (x * x + y * y + z * z + w * w)
+    tx, ty, tz = (scale * (y * vz - z * vy), scale * (z * vx - x * vz), scale * (x * vy - y * vx))
+    return (
+        vx + w * tx + y * tz - z * ty,
+        vy + w * ty + z * tx - x * tz,
+        vz + w * tz + x * ty - y * tx,
+    )
+
+
+@inlined_kernel
+def _twice_energy(I, x: float, y: float, z: float):
+    """Return w I w."""
+    lx, ly, lz = matrix_times(I, x, y, z)
+    return x * lx + y * ly + z * lz
+
+
+@lazy_kernel(used=has_free_rotation)
+def write_free_accelerations(s):
+    """Write the acceleration of free rotation as the velocity product of each free body.
+
+    The equations of motion then find the accelerations by moments alone. An rk4 step does this only
+    for bodies that turn too far for its stages (hrpsim.engine.step.motion.free_rotation).
+    """
+    rk4 = s.settings[0].integrator == RK4
+    limit = _FAR_TURN / s.settings[0].time_step
+    for i in range(s.forest.bodies.shape[0]):
+        if not turns_freely(s.forest, i):
+            continue
+        here, held = s.kinematics[i], s.spins[i]
+        x, y, z = here.v[0], here.v[1], here.v[2]
+        held.turns_far = 1 if rk4 and x * x + y * y + z * z > limit * limit else 0
+        here.c[0] = here.c[1] = here.c[2] = 0.0
+        if held.turns_far or not rk4:
+            write_free_acceleration(s.forest.bodies[i].inertia, here)
+    return DONE
+
+
+@lazy_kernel(used=has_free_rotation)
+def expect_free_turns(s):
+    """Replace each velocity product by its mean to the end of the step, where rows hold.
+
+    The moments of the last step are expected again. An rk4 step expects no moments.
+    """
+    rk4, dt, past = s.settings[0].integrator == RK4, s.settings[0].time_step, s.past_accelerations
+    for i in range(s.forest.bodies.shape[0]):
+        if turns_freely(s.forest, i) and (s.spins[i].turns_far or not rk4):
+            body, here = s.forest.bodies[i], s.kinematics[i]
+            kick = 0.0 if rk4 else dt - s.spins[i].ahead
+            expect_free_turn(body, s.q, past, kick, dt if rk4 else 0.5 * dt, s.work.turning, here)
+    return DONE
+
+
+@inner_kernel
+def write_free_acceleration(inertia, here):
+    """Write the angular acceleration of a body without moments as its velocity product here.c."""
+    x, y, z = transposed_times(here.R, here.v[0], here.v[1], here.v[2])
+    x, y, z = free_acceleration(inertia, x, y, z)
+    here.c[0], here.c[1], here.c[2] = matrix_times(here.R, x, y, z)
+
+
+@inner_kernel
+def expect_free_turn(body, q, past, kick: float, duration: float, turning, here):
+    """Replace here.c by the mean angular acceleration without moments over a duration.
+
+    Before, the acceleration of the last step acts for the time `kick`, if the acceleration changed
+    little. A body that turns slowly keeps here.c.
+
+    Args:
+        body: record of the body.
+        q: configuration (nq,).
+        past: accelerations of the last steps (nv, 2 or more).
+        kick: [s].
+        duration: [s].
+        turning: work (TURNING of hrpsim.engine.dynamics.spin).
+        here: KINEMATICS record of the body; here.v is the velocity in the middle of the step, in
+            which half of the step's moments has acted.
+    """
+    k, inertia = body.v_index, body.inertia
+    x, y, z = here.v[0], here.v[1], here.v[2]
+    square = duration * duration * (x * x + y * y + z * z)
+    if square < _SMALL * _SMALL or square > _LARGE * _LARGE or is_round(inertia):
+        return
+    if _is_smooth(past, k):
+        x, y, z = x + kick * past[k, 0], y + kick * past[k + 1, 0], z + kick * past[k + 2, 0]
+    orientation = turning[ORIENTATION]
+    for r in range(4):
+        orientation[r] = q[body.q_index + 3 + r]
+    ex, ey, ez = transposed_times(here.R, x, y, z)
+    ex, ey, ez = turn_freely_for(inertia, orientation, ex, ey, ez, duration, turning)
+    ex, ey, ez = _rotated(orientation, 0, 1.0, ex, ey, ez)
+    rate = 1.0 / duration
+    here.c[0], here.c[1], here.c[2] = rate * (ex - x), rate * (ey - y), rate * (ez - z)
+
+
+@inlined_kernel
+def _is_smooth(past, k: int):
+    """Return whether the angular accelerations of the last two steps are alike, or the first."""
+    difference = size = before = 0.0
+    for r in range(k, k + 3):
+        difference += (past[r, 0] - past[r, 1]) ** 2
+        size += past[r, 0] ** 2
+        before += past[r, 1] ** 2
+    return before == 0.0 or difference <= _SMOOTH * _SMOOTH * size

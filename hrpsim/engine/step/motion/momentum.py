@@ -1,0 +1,176 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Correction of a floating tree's linear momentum to the impulse of the outer forces.
+
+The momentum is no linear function of positions and joint rates, so no integrator in these
+coordinates conserves momentum. A step leaks its truncation error. A position correction moves
+joints without changing their rates, and leaks at first order. At the end of a step the missing
+momentum is added at the root,
+
+    m dv = P(q, v) + dt (m g + sum F) - P(q', v'),
+
+with the poses and velocities of all bodies at the end. The correction is as small as the error of
+the step, so the order of the integrator stays. Single bodies and trees at rest need no correction,
+because the leak is quadratic in the rates.
+"""
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.dynamics.tree_momentum import add_momentum, tree_momentum
+from hrpsim.engine.step.rows.constrain import is_solved_at_stages
+from hrpsim.engine.step.scene.records import has_floating_tree
+from hrpsim.engine.step.scene.status import DONE
+from hrpsim.model.system import FIXED, FREE
+
+_AT_REST = 1e-9  # [rad/s or m/s]
+
+
+@lazy_kernel(np.int64, used=has_floating_tree)
+def keep_momentum(s, at_end):
+    """Find the trees' expected momentum at the start, or set the momentum at the end.
+
+    Args:
+        s: the scene.
+        at_end: whether this is the end of the step.
+
+    Returns:
+        At the start, whether any tree leaks momentum. If not, there is nothing to set at the end.
+    """
+    if at_end:
+        _correct_roots(s.settings[0], s.forest, s.q, s.velocity, s.momentum, s.work.directions)
+        return DONE
+    leaks = _find_moving(s.settings[0], s.forest.bodies, s.velocity, s.momentum, s.work)
+    if leaks:
+        _expect(s)
+    else:
+        _forget(s.momentum)
+    return leaks
+
+
+@inner_kernel
+def _find_moving(settings, bodies, velocity, momentum, work):
+    """Write which floating trees are not at rest, and return whether any is."""
+    dt = settings.time_step
+    leaks = 0
+    for at in range(velocity.shape[0]):
+        after = velocity[at] + dt * (work.dv[at] + work.change[at])
+        leaks |= int(abs(velocity[at]) > _AT_REST) | int(abs(after) > _AT_REST)
+    if leaks == 0:
+        return 0  # nothing reads which trees move
+    leaks = 0
+    for i in range(bodies.shape[0]):
+        tree, k, joint = momentum.trees[bodies[i].root], bodies[i].v_index, bodies[i].joint_type
+        if bodies[i].root == i:
+            tree.moves = 0
+        if tree.moves or not _floats(bodies, i):
+            continue
+        for at in range(k, k + (6 if joint == FREE else 0 if joint == FIXED else 1)):
+            after = velocity[at] + dt * (work.dv[at] + work.change[at])
+            tree.moves |= int(abs(velocity[at]) > _AT_REST) | int(abs(after) > _AT_REST)
+        leaks |= tree.moves
+    return leaks
+
+
+@inlined_kernel
+def _floats(bodies, i):
+    """Return whether a body belongs to a floating tree of more than one body."""
+    root = bodies[i].root
+    if bodies[root].joint_type != FREE:
+        return False
+    return root != i or (i + 1 < bodies.shape[0] and bodies[i + 1].root == i)
+
+
+@inlined_kernel
+def _leaks(bodies, momentum, i):
+    """Return whether a body belongs to a floating tree that is not at rest."""
+    return _floats(bodies, i) and momentum.trees[bodies[i].root].moves != 0
+
+
+@inner_kernel
+def _expect(s):
+    """Write the expected momentum of every floating tree after this step, without its weight.
+
+    Stages of rk4 add the impulses that are found there.
+    """
+    bodies, dt = s.forest.bodies, s.settings[0].time_step
+    for i in range(bodies.shape[0]):
+        if bodies[i].root == i and _leaks(bodies, s.momentum, i):
+            _recall(s.start, s.forest, s.momentum, i, s.momentum.trees[i].expected)
+    if s.impacts.state[0].had_impacts or s.counts[0].wrench_count > 0:
+        for i in range(bodies.shape[0]):
+            momentum = s.momentum.trees[bodies[i].root].expected
+            if s.impacts.state[0].had_impacts:
+                add_momentum(bodies[i], s.kinematics[i], s.impacts.bodies[i].motion, momentum)
+            for r in range(3):
+                momentum[r] += dt * s.articulated[i].external[3 + r]
+    for number in range(s.counts[0].row_count):
+        row = s.rows.rows[number]
+        if row.impulse != 0.0 and not is_solved_at_stages(s.settings[0], row):
+            _add_impulse(s, row.constrained_a, row.J_a, row.impulse)
+            if row.constrained_b >= 0:
+                _add_impulse(s, row.constrained_b, row.J_b, row.impulse)
+
+
+@inlined_kernel
+def _recall(start, forest, momentum, root, momentum_out):
+    """Write the momentum of a tree at the start of the step: stored from the last, or computed."""
+    tree = momentum.trees[root]
+    if tree.is_known:
+        for r in range(3):
+            momentum_out[r] = tree.momentum[r]
+    else:
+        subtrees = momentum.subtrees
+        tree_momentum(forest, start.q, start.velocity, root, subtrees, momentum_out)
+
+
+@inner_kernel
+def _forget(momentum):
+    """Mark the stored momentum of every tree as unknown."""
+    for i in range(momentum.trees.shape[0]):
+        momentum.trees[i].is_known = 0
+
+
+@inlined_kernel
+def _add_impulse(s, number, J, impulse):
+    """Add the impulse along J on a constraint body to the expected momentum of its tree."""
+    constraint_body = s.constrained.bodies[number]
+    if constraint_body.dof < 0:
+        momentum = s.momentum.trees[s.forest.bodies[constraint_body.body].root].expected
+        for r in range(3):
+            momentum[r] += J[3 + r] * impulse
+
+
+@inner_kernel
+def expect_wrenches(s, duration):
+    """Add the impulses of the bodies' loads over a time to the expected momenta."""
+    for i in range(s.forest.bodies.shape[0]):
+        momentum, load = (
+            s.momentum.trees[s.forest.bodies[i].root].expected,
+            s.articulated[i].constraint_wrench,
+        )
+        for r in range(3):
+            momentum[r] += duration * load[3 + r]
+
+
+@inner_kernel
+def _correct_roots(settings, forest, q, velocity, momentum, directions):
+    """Give every floating tree its expected momentum."""
+    bodies, subtrees, found = forest.bodies, momentum.subtrees, directions[0]
+    dt, g = settings.time_step, settings.gravity
+    for i in range(bodies.shape[0]):
+        if bodies[i].root != i:
+            continue
+        tree, expected = momentum.trees[i], momentum.trees[i].expected
+        if not _leaks(forest.bodies, momentum, i):
+            tree.is_known = 0
+            continue
+        tree_momentum(forest, q, velocity, i, subtrees, found)
+        mass = subtrees[i].mass
+        tree.is_known = 1
+        k = bodies[i].v_index + 3
+        for r in range(3):
+            tree.momentum[r] = expected[r] + dt * mass * g[r]
+            velocity[k + r] += (tree.momentum[r] - found[r]) / mass

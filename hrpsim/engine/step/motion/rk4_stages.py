@@ -1,0 +1,207 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Actuators and rigid connections at the stages of an rk4 step.
+
+The force that holds a velocity limit is found once a step, like the force of every constraint. If
+this force were constant over the step, the joint would leave the limit by the change of all other
+forces, to second order. The force is therefore found again at every stage, as the effort for which
+the joint's acceleration leads to the limit at the end of the step (hybrid dynamics: Featherstone
+2008, chapter 9). An actuator that brakes with its effort limit delivers this limit at every stage.
+
+If the force of a connection were held over a step, the force would keep its direction at the start.
+A linkage that turns would gain energy, to first order. Rigid connections on the direct solver are
+therefore solved again at every stage, for accelerations: J a = -dJ/dt v - 2 k dg/dt - k^2 g. The
+errors g are the errors at the start of the step. Errors that a stage adds belong to the method, and
+correcting these errors would cost the method's order. Contacts, limits, springs and all other
+bounded constraints keep the force of the step.
+"""
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.connection_rows import write_stage_rows
+from hrpsim.engine.constraints.rows import VELOCITY, VELOCITY_LIMIT
+from hrpsim.engine.dynamics.articulated import wrench_response
+from hrpsim.engine.dynamics.joint_forces import add_delivered_effort, law_effort
+from hrpsim.engine.dynamics.response import constrained_responses, constrained_velocities
+from hrpsim.engine.solvers.block_ldl import factorise
+from hrpsim.engine.solvers.direct_system import write_direct_matrix
+from hrpsim.engine.solvers.pivoting import set_side, solve_active_rows
+from hrpsim.engine.step.motion.momentum import expect_wrenches
+from hrpsim.engine.step.rows.constrain import is_solved_at_stages
+from hrpsim.engine.step.rows.constraint_wrenches import add_wrench, clear_body_wrenches
+from hrpsim.engine.step.scene.status import DONE
+
+# Inertia that prescribes the acceleration of a joint, as a multiple of what the joint sees.
+_HEAVY = 1e9
+_DECAY = 0.2  # k times the time step
+
+
+@inlined_kernel
+def first_joint_row(counts):
+    """Return the number of the first row of a joint."""
+    return 3 * counts.contact_count + counts.connection_rows
+
+
+@inner_kernel
+def hold_velocity_limits(s):
+    """Change the efforts and inertias of a stage at joints that are at their velocity limit."""
+    work = s.work
+    for number in range(first_joint_row(s.counts[0]), s.counts[0].row_count):
+        row = s.rows.rows[number]
+        if row.kind == VELOCITY_LIMIT and row.impulse > 0.0:
+            k, inertia = row.source, _prescribing_inertia(row)
+            work.joint_inertia[k] += inertia
+            work.effort[k] += _change_of_law(
+                s.forest, s.q, s.velocity, s.control, s.rk4, work, k
+            ) + inertia * _acceleration_to_limit(s.settings[0], s.forest, s.control, work, k)
+
+
+@inner_kernel
+def release_velocity_limits(settings, counts, forest, control, rows, work, weight_before):
+    """Release joints whose velocity limit a stage cannot hold, and return whether there are any.
+
+    Released joints brake with their effort limit, or follow their law. The impulses of their rows
+    are set accordingly, and the stage must be found again.
+
+    weight_before: weight of the earlier stages, which stay unchanged.
+    """
+    time_step = settings.time_step
+    changed = False
+    for number in range(first_joint_row(counts), counts.row_count):
+        row = rows.rows[number]
+        if row.kind != VELOCITY_LIMIT or not 0.0 < row.impulse < row.upper:
+            continue
+        k, side = row.source, control[row.source].limiting
+        surplus = work.dv[k] - _acceleration_to_limit(settings, forest, control, work, k)
+        wanted = row.impulse + time_step * side * _prescribing_inertia(row) * surplus
+        allowed = min(max(wanted, 0.0), row.upper)
+        if allowed != wanted:
+            rise = side * (allowed - row.impulse) / time_step
+            row.impulse = allowed
+            work.constraint_effort[k] -= rise
+            work.applied[k] += weight_before * rise
+            changed = True
+    return changed
+
+
+@inner_kernel
+def add_stage_efforts(s, weight, held):
+    """Add `weight` times the actuators' efforts at a stage to work.applied (nv,) [Nm or N].
+
+    Args:
+        s: the scene.
+        weight: weight of the stage.
+        held: whether work.dv includes the effect of `hold_velocity_limits`.
+    """
+    work = s.work
+    add_delivered_effort(s.forest, s.control, s.q, s.velocity, 0.0, weight, work)
+    for number in range(first_joint_row(s.counts[0]), s.counts[0].row_count):
+        row = s.rows.rows[number]
+        if row.kind == VELOCITY_LIMIT and row.impulse > 0.0 and held:
+            k = row.source
+            missing = (
+                _acceleration_to_limit(s.settings[0], s.forest, s.control, work, k) - work.dv[k]
+            )
+            effort = (
+                _change_of_law(s.forest, s.q, s.velocity, s.control, s.rk4, work, k)
+                + _prescribing_inertia(row) * missing
+            )
+            work.applied[k] += weight * effort
+
+
+@inlined_kernel
+def _prescribing_inertia(row):
+    """Return the inertia that prescribes a joint's acceleration, or 0 if it brakes fully."""
+    return _HEAVY / row.inverse_mass if row.impulse < (1.0 - 1e-9) * row.upper else 0.0
+
+
+@inlined_kernel
+def _acceleration_to_limit(settings, forest, control, work, k):
+    """Return the acceleration that takes a joint to its velocity limit in the step."""
+    limit = control[k].limiting * forest.dofs[k].velocity_limit
+    return (limit - work.velocity_after_impacts[k]) / settings.time_step
+
+
+@inlined_kernel
+def _change_of_law(forest, q, velocity, control, rk4, work, k):
+    """Return the effort by an actuator's law at the step's start, less the effort at a stage."""
+    dof, actuator = forest.dofs[k], control[k]
+    position, rate = rk4.q_start[dof.q_index], work.velocity_after_impacts[k]
+    start = law_effort(dof, actuator, position, rate, 0.0, 0.0, 0.0)
+    return start - law_effort(dof, actuator, q[dof.q_index], velocity[k], 0.0, 0.0, 0.0)
+
+
+@inner_kernel
+def begin_stages(settings, counts, stats, rows, direct):
+    """Return whether any row is solved at the stages; clear impulses of earlier stages."""
+    found = False
+    if stats.direct_rows == 0:
+        return found
+    for number in range(counts.row_count):
+        if is_solved_at_stages(settings, rows.rows[number]):
+            found = True
+        direct.before[number] = 0.0
+    return found
+
+
+@lazy_kernel(np.int64)
+def solve_stage(s, stage):
+    """Add the accelerations by rigid connections at this stage to work.dv; sum their forces."""
+    settings, counts = s.settings[0], s.counts[0]
+    work, constrained, rows = s.work, s.constrained, s.rows.rows
+    constrained_responses(
+        s.forest, s.kinematics, s.articulated, counts.constrained_count, constrained
+    )
+    constrained_velocities(
+        s.forest, s.kinematics, s.velocity, counts.constrained_count, constrained
+    )
+    decay = _DECAY / settings.time_step if stage == 0 else 0.0
+    weight = 1.0 / 6.0 if stage == 0 or stage == 3 else 1.0 / 3.0
+    write_stage_rows(
+        s.forest, s.kinematics, decay, s.connections, work.placed_connection[0], constrained, s.rows
+    )
+    constrained_velocities(s.forest, s.kinematics, work.dv, counts.constrained_count, constrained)
+    _solve(settings, counts, constrained, s.rows, s.direct)
+    clear_body_wrenches(s.articulated)
+    for number in range(counts.row_count):
+        if s.direct.active[number]:
+            add_wrench(s.articulated, constrained, work, rows[number], rows[number].impulse)
+            s.direct.before[number] += weight * rows[number].impulse
+    expect_wrenches(s, weight * settings.time_step)
+    wrench_response(s.forest, s.kinematics, s.articulated, work.no_effort, work.change)
+    for k in range(work.dv.shape[0]):
+        work.dv[k] += work.change[k]
+    return DONE
+
+
+@inner_kernel
+def _solve(settings, counts, constrained, rows, direct):
+    """Write the forces that give the rows their target accelerations."""
+    system, row_count = direct, counts.row_count
+    write_direct_matrix(constrained, rows, system)
+    for number in range(row_count):
+        row = rows.rows[number]
+        chosen = is_solved_at_stages(settings, row)
+        set_side(number, 1 if chosen else 0, system)
+        if chosen:
+            row.impulse = 0.0
+    for _ in range(row_count):
+        failed = factorise(system.elimination, system.active, system.matrix, system.factor)
+        if failed < 0:
+            break
+        set_side(failed, 0, system)
+    velocity, response = constrained.velocity, rows.response
+    solve_active_rows(rows.rows, row_count, response, settings.tolerance, velocity, system)
+
+
+@inner_kernel
+def end_stages(settings, counts, rows, direct):
+    """Give the rows that were solved at the stages the sum of the stages' impulses."""
+    for number in range(counts.row_count):
+        if direct.active[number]:
+            row = rows.rows[number]
+            row.impulse = settings.time_step * direct.before[number]
+            row.quantity = VELOCITY

@@ -1,0 +1,241 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Correction of the drift of pressing contacts in an rk4 step.
+
+The contact force of an rk4 step is found once, for velocities at the step's end to first order.
+Within the step, a contact leaves its gap by a second-order error, and slips if it should stick. The
+error has the same sign throughout while a robot swings. A displacement in the next step corrects
+gap and slip, like penetration.
+
+The slip is the integral of the relative velocity *at the contact point*, by the quadrature of the
+method itself. The slip therefore has the method's order. If a contact sticks, its normal part is
+held too, because a correction along the surface alone would tilt bodies off the surface.
+
+Spheres and capsules hold their gap whether they stick or slide. Otherwise a sphere that rolls over
+a curve would leave its gap for some steps when sliding begins. The next step's contact search shows
+the difference between the gap and the gap predicted with the velocity at the end of the step
+(`held_gap`). On other shapes a contact point moves over faces that tilt, and the gap moves with the
+point.
+
+A contact point moves over the bodies. Under a rolling ball the point stays below the centre. At the
+corner of a tipping box the point turns with the box. The next step's contact search finds the point
+at the end of a step, and the slip is completed then. r0 and r1 are the arms from a body's centre of
+mass to the contact point at both ends, and T is the body's turn in the step. The point is taken to
+follow, with the body's rotation:
+
+    r(1/2) = r0 + (1 - tan(|T| / 4) [T / |T|]x) (r1 - r0) / 2
+
+This rule is exact for a ball, a cylinder and a corner, and of second order for all else.
+"""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.contact_bending import bend_along
+from hrpsim.engine.constraints.friction_laws import friction_holds
+from hrpsim.engine.constraints.rows import row_velocity
+from hrpsim.engine.kinematics.forward import update_poses
+from hrpsim.model.shapes.geometry import CAPSULE, SPHERE
+
+_LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner turns so far
+
+
+@inner_kernel
+def start_slip(s):
+    """Complete the slip of the last step with the new contact points; find which gaps hold.
+
+    constrained.velocity must be the velocity at the end of that step, as the rows found it.
+    """
+    contacts = s.collision.contacts
+    for c in range(s.counts[0].contact_count):
+        contact, drift = contacts[c], contacts[c].drift
+        rate = row_velocity(s.rows.rows[3 * c], s.constrained.velocity)
+        if contact.bends:
+            rate += bend_along(contact, s.rows.rows[3 * c])
+        drift.held_gap += s.settings[0].time_step * rate
+        if not drift.has_slipped:
+            clear_slip(contact)
+        _renew_arm(s, contact.body_a, contact.point_a, drift.shift_a, drift.arm_a, drift.way)
+        _renew_arm(s, contact.body_b, contact.point_b, drift.shift_b, drift.arm_b, drift.way)
+    for i in range(s.forest.bodies.shape[0]):
+        slip = s.rk4.slips[i]
+        spin = slip.spin
+        for r in range(3):
+            slip.center[r] = _center(s.forest.bodies, s.kinematics, i, r)
+        for part in range(3):
+            for r in range(3):
+                spin[part, r] = 0.0
+
+
+@inlined_kernel
+def clear_slip(contact):
+    """Mark a contact as not slipped."""
+    for r in range(3):
+        contact.drift.way[r] = 0.0
+        for k in range(3):
+            contact.drift.shift_a[r, k] = contact.drift.shift_b[r, k] = 0.0
+
+
+@inner_kernel
+def _renew_arm(s, body, point, shift, arm, way_out):
+    """Write the present arm of a contact point, and add the effect of its change to the slip."""
+    if body < 0:
+        return
+    change = s.work.directions[0]
+    for r in range(3):
+        now = point[r] - _center(s.forest.bodies, s.kinematics, body, r)
+        change[r], arm[r] = now - arm[r], now
+    for r in range(3):
+        way_out[r] += shift[r, 0] * change[0] + shift[r, 1] * change[1] + shift[r, 2] * change[2]
+
+
+@inlined_kernel
+def _center(bodies, kinematics, body, axis):
+    """Return a coordinate of a body's centre of mass, from the origin of its tree [m]."""
+    R, p, com = kinematics[body].R, kinematics[body].p, bodies[body].com
+    return p[axis] + R[axis, 0] * com[0] + R[axis, 1] * com[1] + R[axis, 2] * com[2]
+
+
+@inner_kernel
+def add_spin(settings, bodies, kinematics, rk4, stage):
+    """Add a stage's share of the bodies' rotation: at the start, middle or end of the step."""
+    part = (stage + 1) // 2
+    weight = settings.time_step / (6.0 if part != 1 else 3.0)
+    for i in range(bodies.shape[0]):
+        spin, v = rk4.slips[i].spin, kinematics[i].v
+        for r in range(3):
+            spin[part, r] += weight * v[r]
+
+
+@inner_kernel
+def ask_back_slip(settings, counts, forest, q, kinematics, collision, rows, rk4):
+    """Correct the last step's drift of pressing contacts, and measure this step's drift."""
+    contacts, dt = collision.contacts, settings.time_step
+    speed = settings.correction_speed
+    update_poses(forest, q, kinematics)
+    for c in range(counts.contact_count):
+        contact, drift = contacts[c], contacts[c].drift
+        normal, x, y = rows.rows[3 * c], rows.rows[3 * c + 1], rows.rows[3 * c + 2]
+        predicted = _is_predicted(rk4.turns, contact.body_a)
+        predicted = predicted or _is_predicted(rk4.turns, contact.body_b)
+        rolls = _is_round(collision.shapes, contact.shape_a) or _is_round(
+            collision.shapes, contact.shape_b
+        )
+        if predicted or not rolls or not _holds_gap(contact, normal):
+            drift.held_gap = math.inf
+        elif drift.missed_gap < math.inf:
+            _start_from_closed(normal)
+            normal.correction_velocity += min(max(drift.missed_gap / dt, -speed), speed)
+        known = drift.has_slipped
+        sticks = friction_holds(normal, x, y, 0.999) and not predicted
+        drift.has_slipped = 1 if sticks else 0
+        if not sticks:
+            continue
+        if known:
+            if not rolls:
+                _start_from_closed(normal)
+                _ask_back(contact, normal, dt)
+            _ask_back(contact, x, dt)
+            _ask_back(contact, y, dt)
+        clear_slip(contact)
+        a, b, way = contact.body_a, contact.body_b, drift.way
+        _add_slip(forest.bodies, kinematics, rk4, a, drift.arm_a, 1.0, way, drift.shift_a)
+        _add_slip(forest.bodies, kinematics, rk4, b, drift.arm_b, -1.0, way, drift.shift_b)
+        _leave_approach(contact, normal, dt)
+
+
+@inlined_kernel
+def _is_round(shapes, shape):
+    """Return whether no face can lie on a shape."""
+    kind = shapes[shape].kind
+    return kind == SPHERE or kind == CAPSULE
+
+
+@inlined_kernel
+def _start_from_closed(normal):
+    """Make a normal row correct both ways, and close no gap that the motion has closed."""
+    normal.bilateral = 1
+    normal.correction_velocity = max(normal.correction_velocity, 0.0)
+
+
+@inlined_kernel
+def _leave_approach(contact, normal, time_step):
+    """Subtract from the displacement the normal row's target and a soft contact's compression."""
+    n, way = contact.normal, contact.drift.way
+    asked = time_step * normal.target
+    if contact.bends:  # which is no approach
+        asked += time_step * bend_along(contact, normal)
+    if normal.compliance > 0.0:
+        asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
+    for r in range(3):
+        way[r] -= asked * n[r]
+
+
+@inlined_kernel
+def _holds_gap(contact, normal):
+    """Return whether a contact presses and does not give way, nor bounced in this step."""
+    presses = 0.0 < normal.impulse < normal.upper and contact.impact_impulse[0] == 0.0
+    return presses and normal.compliance == 0.0
+
+
+@inlined_kernel
+def _ask_back(contact, row, time_step):
+    """Make a row correct the slip of its contact."""
+    J, way = row.J_a, contact.drift.way
+    slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
+    row.bilateral = 1
+    row.correction_velocity -= (slip if contact.body_a >= 0 else -slip) / time_step
+
+
+@inner_kernel
+def remember_gaps(settings, counts, contacts, constrained, rows):
+    """Add the effect of this step's displacement to the gaps that contacts hold."""
+    for c in range(counts.contact_count):
+        rate = row_velocity(rows.rows[3 * c], constrained.velocity)
+        contacts[c].drift.held_gap += settings.time_step * rate
+
+
+@inlined_kernel
+def _is_predicted(turns, body):
+    """Return whether a body's rotation in this step was the predicted one, without slip."""
+    return body >= 0 and turns[body].predicted != 0
+
+
+@inner_kernel
+def _add_slip(bodies, kinematics, rk4, body, arm, sign, way, shift_out):
+    """Add `sign` times the displacement of a point with a fixed arm, and write the arm's effect.
+
+    The displacement is the displacement of the body's centre plus the rotation times the arm.
+    """
+    if body < 0:
+        return
+    slip, root = rk4.slips[body], bodies[body].root
+    origin, start, spin = kinematics[root].origin, rk4.held[root].origin, slip.spin
+    x, y, z = spin[0, 0], spin[0, 1], spin[0, 2]
+    m0, m1, m2 = spin[1, 0], spin[1, 1], spin[1, 2]
+    e0, e1, e2 = spin[2, 0], spin[2, 1], spin[2, 2]
+    x, y, z = x + m0 + e0, y + m1 + e1, z + m2 + e2
+    for r in range(3):
+        way[r] += sign * (
+            (origin[r] - start[r]) + (_center(bodies, kinematics, body, r) - slip.center[r])
+        )
+    way[0] += sign * (y * arm[2] - z * arm[1])
+    way[1] += sign * (z * arm[0] - x * arm[2])
+    way[2] += sign * (x * arm[1] - y * arm[0])
+    angle = math.sqrt(x * x + y * y + z * z)
+    lean = 0.125
+    if angle > 1e-3:
+        lean = 0.5 * math.tan(0.25 * angle) / angle if angle < _LARGEST_TURN else 0.0
+    h0, h1, h2 = lean * x, lean * y, lean * z
+    u0, u1, u2 = 0.5 * m0 + e0, 0.5 * m1 + e1, 0.5 * m2 + e2
+    along = m0 * h0 + m1 * h1 + m2 * h2
+    shift_out[0, 0] = sign * (along - h0 * m0)
+    shift_out[0, 1] = sign * (-u2 - h0 * m1)
+    shift_out[0, 2] = sign * (u1 - h0 * m2)
+    shift_out[1, 0] = sign * (u2 - h1 * m0)
+    shift_out[1, 1] = sign * (along - h1 * m1)
+    shift_out[1, 2] = sign * (-u0 - h1 * m2)
+    shift_out[2, 0] = sign * (-u1 - h2 * m0)
+    shift_out[2, 1] = sign * (u0 - h2 * m1)
+    shift_out[2, 2] = sign * (along - h2 * m2)

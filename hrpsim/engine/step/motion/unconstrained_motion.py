@@ -1,0 +1,205 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Motion of a world: the acceleration without constraint forces, and motion along a velocity.
+
+Light bodies between heavily loaded connections are kept stable at large steps. A force f at the arm
+r turns a body by r x f. When the body turns by d, this moment changes by -K d with the geometric
+stiffness K = (f . r) 1 - sym(r f^T). If the moment is frozen over a step, a link under the tension
+T vibrates at sqrt(12 T / (m l)). An explicit step survives this vibration only while dt is a
+fraction of the period.
+
+The moment is therefore taken at the end of the step, like joint springs. The positive part of K
+then adds dt^2 K to the body's rotational inertia. Only the part that exceeds the inertia of the
+body itself is added, so nothing changes if the step is short enough (compare Tournier et al. 2015).
+"""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.connection_rows import LOCKED, find_direction
+from hrpsim.engine.constraints.placed_connection import place_frames
+from hrpsim.engine.dynamics.articulated import (
+    accelerations,
+    factorise,
+    spread_inertia,
+    start_bodies,
+)
+from hrpsim.engine.dynamics.joint_forces import apply_frictions, joint_forces
+from hrpsim.engine.spatial.vector import placed_point
+from hrpsim.engine.step.motion.actuators import drive_joints
+from hrpsim.engine.step.motion.half_turns import expect_free_turns, write_free_accelerations
+from hrpsim.engine.step.scene.records import EULER, has_connections
+from hrpsim.engine.step.scene.status import DIVERGED, DONE, SINGULAR
+from hrpsim.model.system import FREE
+
+
+@lazy_kernel(np.float64, used=has_connections)
+def add_geometric_stiffness(s, horizon):
+    """Add the geometric stiffness of last step's connection forces to free bodies' inertias."""
+    for i in range(s.work.geometric_stiffness.shape[0]):
+        geometric_stiffness = s.work.geometric_stiffness[i]
+        for k in range(6):
+            geometric_stiffness[k] = 0.0
+    placed = s.work.placed_connection[0]
+    for c in range(s.connections.shape[0]):
+        connection = s.connections[c]
+        if connection.enabled and not _holds_rotation(connection):
+            _load_ends(s.forest, s.kinematics, s.work, connection, placed, horizon)
+    for i in range(s.work.geometric_stiffness.shape[0]):
+        geometric_stiffness, inertia = s.work.geometric_stiffness[i], s.articulated[i].inertia
+        size = geometric_stiffness[0] + geometric_stiffness[1] + geometric_stiffness[2]
+        own = s.forest.bodies[i].inertia
+        least = min(own[0, 0], own[1, 1], own[2, 2])
+        if size > least:
+            share = 1.0 - least / size
+            for k in range(6):
+                inertia[4 + k] += share * geometric_stiffness[k]
+            spread_inertia(inertia, s.articulated[i].I_A)
+    return DONE
+
+
+@inlined_kernel
+def _holds_rotation(connection):
+    return (
+        connection.axes[3] == LOCKED
+        and connection.axes[4] == LOCKED
+        and connection.axes[5] == LOCKED
+    )
+
+
+@inlined_kernel
+def _load_ends(forest, kinematics, work, connection, placed, horizon):
+    """Add the stiffness that a connection's force of the last step gives both its bodies."""
+    place_frames(forest, kinematics, connection, placed)
+    force = placed.force
+    for r in range(3):
+        force[r] = 0.0
+    for axis in range(3):
+        if connection.axes[axis]:
+            find_direction(connection, axis, placed)
+            for r in range(3):
+                force[r] += horizon * connection.impulse[axis] * placed.direction[r]
+    for end in range(2):
+        body = connection.body_a if end == 0 else connection.body_b
+        if body >= 0 and forest.bodies[body].joint_type == FREE:
+            point = placed.point_a if end == 0 else placed.point_b
+            sign = 1.0 if end == 0 else -1.0
+            fx, fy, fz = sign * force[0], sign * force[1], sign * force[2]
+            _add_stiffness(fx, fy, fz, point[0], point[1], point[2], work.geometric_stiffness[body])
+
+
+@inlined_kernel
+def _add_stiffness(fx, fy, fz, x, y, z, tension_out):
+    """Add the positive part of (f . r) 1 - sym(r f^T), as xx, yy, zz, xy, xz, yz.
+
+    The eigenvectors are n along f x r, e = f - r, and f + r, with unit vectors of f and r in the
+    last two. The eigenvalue of n is f . r. The eigenvalue of f - r is (|f| |r| + f . r) / 2. The
+    eigenvalue of f + r is negative or zero.
+    """
+    f, r = math.sqrt(fx * fx + fy * fy + fz * fz), math.sqrt(x * x + y * y + z * z)
+    if f == 0.0 or r == 0.0:
+        return
+    fx, fy, fz, x, y, z = fx / f, fy / f, fz / f, x / r, y / r, z / r
+    nx, ny, nz = fy * z - fz * y, fz * x - fx * z, fx * y - fy * x
+    square = nx * nx + ny * ny + nz * nz
+    along = f * r * (fx * x + fy * y + fz * z)
+    if square < 1e-16:
+        along = max(along, 0.0)
+        _add_square(-along, x, y, z, tension_out)
+        for k in range(3):
+            tension_out[k] += along
+        return
+    _add_square(max(along, 0.0) / square, nx, ny, nz, tension_out)
+    ex, ey, ez = fx - x, fy - y, fz - z
+    square = ex * ex + ey * ey + ez * ez
+    _add_square(0.5 * (f * r + along) / square, ex, ey, ez, tension_out)
+
+
+@inlined_kernel
+def _add_square(weight, x, y, z, tension_out):
+    tension_out[0] += weight * x * x
+    tension_out[1] += weight * y * y
+    tension_out[2] += weight * z * z
+    tension_out[3] += weight * x * y
+    tension_out[4] += weight * x * z
+    tension_out[5] += weight * y * z
+
+
+@inlined_kernel
+def find_acceleration(s, horizon):
+    """Write work.dv for the current state, and return SINGULAR if a joint sees no inertia.
+
+    Poses and velocities must be current.
+
+    Args:
+        s: the scene.
+        horizon: time over which springs, dampers and gains are taken implicitly [s]; 0 for
+            explicitly.
+    """
+    work = s.work
+    external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
+    joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work)
+    if s.lazy_kernels[0].drive_joints != 0:
+        drive_joints(s)
+    if horizon > 0.0 and s.lazy_kernels[0].predict_frictions != 0:
+        apply_frictions(work.friction, work.effort, work.joint_inertia)
+    free = s.lazy_kernels[0].write_free_accelerations != 0 and s.settings[0].integrator != EULER
+    if free:
+        write_free_accelerations(s)
+    status = accelerate(s, horizon)
+    if free and (s.counts[0].contact_count > 0 or s.connections.shape[0] > 0):
+        expect_free_turns(s)  # for their rows
+    return status
+
+
+@inlined_kernel
+def accelerate(s, horizon):
+    """Write work.dv for work.effort, work.joint_inertia and the external forces."""
+    work = s.work
+    start_bodies(s.forest, s.kinematics, s.articulated)
+    loaded = horizon > 0.0 and s.connections.shape[0] > 0
+    if loaded:
+        add_geometric_stiffness(s, horizon)
+    singular = factorise(s.forest, s.kinematics, work.joint_inertia, work.effort, s.articulated)
+    if singular >= 0:
+        added = work.geometric_stiffness[singular]
+        s.failure[0].needed = singular
+        s.failure[0].load = added[0] + added[1] + added[2] if loaded else 0.0
+        return SINGULAR if _is_finite(s.kinematics, s.articulated, singular) else DIVERGED
+    accelerations(s.forest, s.kinematics, s.settings[0].gravity, s.articulated, work.dv)
+    return DONE
+
+
+@inner_kernel
+def _is_finite(kinematics, articulated, i):
+    """Return whether the inertia of a body is, or the state from which it comes is not."""
+    total = 0.0
+    for r in range(6):
+        for c in range(6):
+            total += 0.0 * articulated[i].I_A[r, c]
+        total += 0.0 * kinematics[i].S[r]
+    return total == 0.0
+
+
+@inner_kernel
+def external_forces(kinematics, wrenches, wrench_count, articulated_out):
+    """Write the users' wrenches as spatial forces on bodies."""
+    for i in range(articulated_out.shape[0]):
+        external = articulated_out[i].external
+        for r in range(6):
+            external[r] = 0.0
+    for k in range(wrench_count):
+        wrench = wrenches[k]
+        here = kinematics[wrench.body]
+        f = wrench.force
+        x, y, z = placed_point(here.R, here.p, wrench.point)
+        external = articulated_out[wrench.body].external
+        external[0] += wrench.torque[0] + y * f[2] - z * f[1]
+        external[1] += wrench.torque[1] + z * f[0] - x * f[2]
+        external[2] += wrench.torque[2] + x * f[1] - y * f[0]
+        for r in range(3):
+            external[3 + r] += f[r]

@@ -1,0 +1,101 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Saving the start of a step, and restoring it if the step fails.
+
+A step writes lasting state only at its end, or saves here the state that it overwrites before. A
+repeated step (with more room, or after a body woke) begins from the saved state as well. After an
+abandoned step, users read the contacts, sensors and counts of the last complete step.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.constraints.rows import CONTACT_ROW
+from hrpsim.engine.dynamics.joint_forces import restore_marks
+from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.rows.constraint_wrenches import forget_impact_impulses
+from hrpsim.engine.step.scene.status import DIVERGED, SINGULAR, TOO_STIFF, WAKES, WIDER_SEARCH
+
+
+@inlined_kernel
+def save_start(s):
+    """Save the start of a step."""
+    copy_vector(s.q, s.start.q)
+    copy_vector(s.velocity, s.start.velocity)
+    s.start.counts[0] = s.counts[0]
+    s.start.step_stats[0] = s.step_stats[0]
+    impacts = s.impacts.state[0]
+    impacts.had_before = impacts.had_impacts
+    if impacts.had_impacts:
+        _keep_impact_impulses(s.start, s.joint_impact_impulses, s.connections)
+
+
+@inner_kernel
+def _keep_impact_impulses(start, joint_impact_impulses, connections):
+    """Save the impact impulses of the last step."""
+    _copy_table(joint_impact_impulses, start.joint_impact_impulses)
+    for c in range(connections.shape[0]):
+        connection = connections[c]
+        copy_vector(connection.impact_impulse, connection.impact_impulse_before)
+
+
+@inner_kernel
+def restore_start(s, status):
+    """Undo a step that ended with `status`.
+
+    Reads: collision, connections, control, counts, failure, impacts, rows, search, start,
+    step_stats.
+    Writes: collision, connections, control, counts, failure, impacts, joint_impact_impulses, q,
+    step_stats, velocity.
+    """
+    counts, stats = s.counts[0], s.step_stats[0]
+    copy_vector(s.start.q, s.q)
+    copy_vector(s.start.velocity, s.velocity)
+    restore_marks(s.control)
+    _restore_impact_impulses(s.start, s.joint_impact_impulses, s.connections, s.impacts)
+    if status == SINGULAR or status == DIVERGED or status == TOO_STIFF:
+        _name_fault(counts, stats, s.failure[0], s.collision.contacts, s.rows, status)
+    s.counts[0] = s.start.counts[0]
+    s.step_stats[0] = s.start.step_stats[0]
+    stats.worst_row = -1
+    if status == WAKES or status == WIDER_SEARCH:
+        counts.contact_count = s.search[0].found_count  # the body to wake takes part in these
+        return
+    counts.contact_count = counts.previous_count
+    for c in range(counts.contact_count):
+        s.collision.contacts[c] = s.collision.previous[c]
+        s.collision.contacts[c].forgotten = 0
+
+
+@inlined_kernel
+def _restore_impact_impulses(start, joint_impact_impulses, connections, impacts):
+    """Restore the impact impulses of joints and connections of the last step, if it had any."""
+    forget_impact_impulses(joint_impact_impulses, connections)
+    impacts.state[0].had_impacts = impacts.state[0].had_before
+    if not impacts.state[0].had_before:
+        return
+    _copy_table(start.joint_impact_impulses, joint_impact_impulses)
+    for c in range(connections.shape[0]):
+        connection = connections[c]
+        copy_vector(connection.impact_impulse_before, connection.impact_impulse)
+
+
+@inlined_kernel
+def _name_fault(counts, stats, failure, contacts, rows, status):
+    """Record which row a step failed at, for its error."""
+    number = 3 * failure.needed if status == TOO_STIFF else stats.worst_row
+    failure.kind = -1
+    if number < 0 or number >= counts.row_count or (status != TOO_STIFF and stats.converged):
+        return
+    row = rows.rows[number]
+    failure.kind, failure.source, failure.other = row.kind, row.source, -1
+    if row.kind == CONTACT_ROW:
+        contact = contacts[row.source]
+        failure.source, failure.other = contact.shape_a, contact.shape_b
+        failure.contact_stiffness = contact.stiffness
+
+
+@inlined_kernel
+def _copy_table(table, table_out):
+    for k in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            table_out[k, j] = table[k, j]

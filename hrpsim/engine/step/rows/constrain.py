@@ -1,0 +1,228 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The constraint part of a step: rows, their solution, and its effect on the motion."""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.connection_rows import is_rigid, remember_connection_impulses
+from hrpsim.engine.constraints.contact_rows import friction_impulses
+from hrpsim.engine.constraints.displacement import (
+    asks_for_displacement,
+    bound_displacement,
+    turn_to_displacement,
+    turn_to_motion,
+)
+from hrpsim.engine.constraints.joint_rows import remember_joint_impulses
+from hrpsim.engine.constraints.rows import CONTACT_ROW, DISPLACEMENT
+from hrpsim.engine.constraints.solver_table import DIRECT
+from hrpsim.engine.dynamics.articulated import wrench_response
+from hrpsim.engine.dynamics.response import constrained_velocities
+from hrpsim.engine.solvers.impulses import warm_start
+from hrpsim.engine.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hold_wrenches
+from hrpsim.engine.step.rows.friction_redistribution import redistribute_friction
+from hrpsim.engine.step.rows.hand_over import solve_island
+from hrpsim.engine.step.scene.islands import summarise
+from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS, REMAINDER, RK4, WHOLE
+from hrpsim.engine.step.scene.status import DONE
+
+# Residual of a step after which the direct rows are taken to contradict each other [m/s].
+_HOPELESS = 1e-3
+
+
+@inlined_kernel
+def constrain(s, extent):
+    """Find the impulses of contacts and joint constraints, and the motion they cause.
+
+    `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after the first attempts.
+
+    Reads: articulated, collision, constrained, counts, direct, forest, islands, kinematics, newton,
+    newton_part, rows, settings, step_stats, velocity, work.
+    Writes: articulated, collision, constrained, counts, direct, islands, newton, newton_part, rk4,
+    rows, step_stats, work.
+    """
+    if s.counts[0].row_count == 0:
+        clear_constraint_motion(
+            s.settings[0], s.step_stats[0], s.kinematics, s.articulated, s.rk4, s.work
+        )
+        return DONE
+    return solve_motion(s, extent)
+
+
+@lazy_kernel()
+def solve_rows(s):
+    """Solve all islands with the solvers chosen for their rows, from and to s.constrained.velocity.
+
+    The island with the direct solver's rows is last. Islands that the direct solver takes over
+    therefore use a part of its work limit. Every world with constraints needs this kernel. The
+    kernel is compiled apart from the step, at the same time (announcement).
+
+    Returns:
+        DONE, or the status that names the missing capacity.
+    """
+    counts = s.counts[0]
+    for turn in range(1, counts.island_count + 1):
+        status = solve_island(s, (counts.direct_island + turn) % counts.island_count)
+        if status != DONE:
+            return status
+    if s.rows.rows[0].quantity != DISPLACEMENT:
+        summarise(counts, s.step_stats[0], s.constrained, s.rows, s.islands.ranges)
+    return DONE
+
+
+@inlined_kernel
+def solve_motion(s, extent):
+    """Solve for the impulses; write the joint and body accelerations they cause.
+
+    The rows combine the Jacobian at the start of the step with the velocity at the end, because
+    this velocity moves the bodies. Velocity-product accelerations of the links take no part.
+
+    Args:
+        s: the scene.
+        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.
+
+    Returns:
+        DONE, or the status that names the missing capacity.
+    """
+    settings, counts, stats = s.settings[0], s.counts[0], s.step_stats[0]
+    work, constrained = s.work, s.constrained
+    rows, response = s.rows.rows, s.rows.response
+    time_step = settings.time_step
+    if extent != REMAINDER:
+        for k in range(work.change.shape[0]):
+            work.change[k] = s.velocity[k] + time_step * work.dv[k]
+        constrained_velocities(
+            s.forest, s.kinematics, work.change, counts.constrained_count, constrained
+        )
+        if stats.residual > _HOPELESS:
+            forget_direct_impulses(rows, counts.row_count)
+        warm_start(rows, counts.contact_count, counts.row_count, response, constrained.velocity)
+    counts.extent = extent
+    status = solve_rows(s)
+    counts.extent = WHOLE
+    if status != DONE:
+        return status
+    if settings.relative_tolerance == 0.0 and (extent != FIRST_ATTEMPTS or stats.converged):
+        status = redistribute_friction(s)
+        if status != DONE:
+            return status
+    clear_wrenches(s.articulated, work)
+    rate = 1.0 / time_step
+    for number in range(counts.row_count):
+        if not is_solved_at_stages(settings, rows[number]):
+            add_wrench(s.articulated, constrained, work, rows[number], rate * rows[number].impulse)
+    hold_wrenches(settings, s.kinematics, s.articulated, s.rk4)
+    for number in range(counts.row_count):
+        if is_solved_at_stages(settings, rows[number]):
+            add_wrench(s.articulated, constrained, work, rows[number], rate * rows[number].impulse)
+    wrench_response(s.forest, s.kinematics, s.articulated, work.constraint_effort, work.change)
+    return DONE
+
+
+@inlined_kernel
+def is_solved_at_stages(settings, row):
+    """Return whether a row's force is found at every stage of rk4, not held over the step."""
+    return settings.integrator == RK4 and row.solver == DIRECT and is_rigid(row)
+
+
+@inner_kernel
+def forget_direct_impulses(rows, row_count):
+    """Clear the impulses of unbounded direct rows, after a step that could not satisfy them.
+
+    The impulses of contradictory rows grow with every solution that starts from the last impulses.
+    Other rows need no warm start. The cones of contacts bound the contacts' impulses.
+    """
+    for number in range(row_count):
+        row = rows[number]
+        unbounded = math.isinf(row.lower) and math.isinf(row.upper)
+        if row.solver == DIRECT and row.kind != CONTACT_ROW and unbounded:
+            row.impulse = 0.0
+
+
+@inlined_kernel
+def asks_for_correction(s):
+    """Return whether any row's position is to be corrected: penetration, a violated limit."""
+    return asks_for_displacement(s.rows.rows, s.counts[0].contact_count, s.counts[0].row_count)
+
+
+@lazy_kernel()
+def solve_displacement(s):
+    """Find the displacement rate for the rows' targets: work.correction_velocity."""
+    counts = s.counts[0]
+    constrained, rows = s.constrained, s.rows.rows
+    for k in range(constrained.velocity.shape[0]):
+        constrained.velocity[k] = 0.0
+    turn_to_displacement(rows, counts.row_count)
+    solve_rows(s)
+    for k in range(counts.island_count):
+        bound_displacement(rows, s.rows.island_rows, s.islands.ranges[k], constrained.velocity)
+    clear_wrenches(s.articulated, s.work)
+    for number in range(counts.row_count):
+        add_wrench(s.articulated, constrained, s.work, rows[number], rows[number].impulse)
+    turn_to_motion(rows, counts.row_count)
+    wrench_response(
+        s.forest, s.kinematics, s.articulated, s.work.constraint_effort, s.work.correction_velocity
+    )
+    return DONE
+
+
+@inner_kernel
+def clear_constraint_motion(settings, stats, kinematics, articulated, rk4, work):
+    """Clear the motion and forces of constraints."""
+    clear_wrenches(articulated, work)
+    hold_wrenches(settings, kinematics, articulated, rk4)
+    for i in range(articulated.shape[0]):
+        da = articulated[i].delta_acceleration
+        for r in range(6):
+            da[r] = 0.0
+    for k in range(work.change.shape[0]):
+        work.change[k] = 0.0
+    stats.sweeps = 0
+    stats.residual = 0.0
+    stats.converged = 1
+    stats.worst_row = -1
+
+
+@inlined_kernel
+def remember_impulses(counts, forest, frictions, joint_impulses, collision, connections, rows):
+    """Store the impulses of this step for the next one's warm start."""
+    contacts, previous = collision.contacts, collision.previous
+    counts.previous_count = counts.contact_count
+    counts.born_count += counts.new_count
+    for c in range(counts.contact_count):
+        contact = contacts[c]
+        normal, x, y = rows.rows[3 * c], rows.rows[3 * c + 1], rows.rows[3 * c + 2]
+        contact.warm[0] = normal.impulse
+        contact.warm[1], contact.warm[2] = friction_impulses(contact, normal, x, y)
+        for r in range(3):
+            contact.impulse[r] = contact.warm[r] + contact.impact_impulse[r]
+    for c in range(counts.contact_count):  # apart: a copy would wait for what was just written
+        previous[c] = contacts[c]
+    remember_connection_impulses(rows.rows, connections)
+    first = 3 * counts.contact_count
+    remember_joint_impulses(forest, rows.rows, first, counts.row_count, frictions, joint_impulses)
+
+
+@inner_kernel
+def keep_worst(s, before):
+    """Record the source of the worst row of this step, and of the call if it is the worst so far.
+
+    s.worst (2,): WORST_ROW of this step, and of the call.
+
+    Args:
+        s: the scene.
+        before: number of earlier steps of this call that did not converge.
+    """
+    stats, worst = s.step_stats[0], s.worst
+    last = worst[0]
+    last.residual, last.kind = stats.residual, -1
+    if 0 <= stats.worst_row < s.counts[0].row_count:
+        row = s.rows.rows[stats.worst_row]
+        last.kind, last.source, last.other = row.kind, row.source, -1
+        if row.kind == CONTACT_ROW:
+            contact = s.collision.contacts[row.source]
+            last.source, last.other = contact.shape_a, contact.shape_b
+    if before == 0 or last.residual > worst[1].residual:
+        worst[1] = last

@@ -1,0 +1,153 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The island with the rows for the direct or the split solver, and islands handed over to it."""
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.rows import DISPLACEMENT
+from hrpsim.engine.constraints.solver_table import DIRECT, choose_solver
+from hrpsim.engine.solvers.coupled import largest_error, return_to_start, solve_coupled
+from hrpsim.engine.step.rows.newton_island import BY_DIRECT, set_steps_by_newton, steps_by_newton
+from hrpsim.engine.step.rows.prepare_rows import make_direct, write_direct_system
+from hrpsim.engine.step.rows.saved_impulses import exchange_impulses, restore_impulses
+from hrpsim.engine.step.scene.islands import allowed_sweeps
+from hrpsim.engine.step.scene.status import DONE
+
+# Cost of a row in a round of the direct solver, in updates of a row.
+_OF_ROUND = 8
+
+# Rows of an island that is handed over, at most: in dense islands of more the direct solver takes
+# longer than Newton's method, and seldom ends where that does not.
+_MOST_ROWS = 600
+
+
+@lazy_kernel(np.float64)
+def solve_direct_island(s, tolerance):
+    """Solve the island with the rows for the direct solver, to `tolerance` [m/s].
+
+    Returns how many updates of rows would have taken about as long.
+    """
+    stats, counts = s.step_stats[0], s.counts[0]
+    rows, island_rows, response = s.rows.rows, s.rows.island_rows, s.rows.response
+    settings, velocity = s.settings[0], s.constrained.velocity
+    island = s.islands.ranges[counts.direct_island]
+    has_cones = rows[island_rows[island.first]].quantity != DISPLACEMENT
+    before = island.sweeps if island.slips else 0
+    limit = allowed_sweeps(island, settings) - before if has_cones else settings.sweep_limit
+    s.direct.leeway[0] = settings.slop / settings.time_step
+    rounds, factorisations, stats.direct_work, finished = solve_coupled(
+        rows,
+        counts.row_count,
+        island_rows,
+        island,
+        has_cones,
+        response,
+        tolerance,
+        limit,
+        stats.direct_work,
+        velocity,
+        s.direct,
+    )
+    stats.factorisations += factorisations
+    stats.fell_back += 0 if finished else 1
+    if has_cones:
+        error, _ = largest_error(rows, island_rows, island, velocity)
+        island.sweeps, island.converged = before + rounds, error <= tolerance
+        island.residual = error
+    return counts.row_count * (_OF_ROUND * (rounds + 1) + factorisations * counts.row_count)
+
+
+@lazy_kernel(np.int64)
+def try_direct_solver(s, k):
+    """Solve all rows of island `k` by the direct solver, from the last step's impulses.
+
+    The impulses stay unchanged if the solver comes no nearer to a solution.
+
+    Returns:
+        DONE, or the status that names the missing capacity.
+    """
+    counts = s.counts[0]
+    island, tolerance = s.islands.ranges[k], s.settings[0].tolerance
+    rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
+    if 3 * (island.contact_end - island.first) + island.end - island.contact_end > _MOST_ROWS:
+        return DONE
+    chosen = counts.direct_island
+    if chosen == k and _is_direct(s.rows, island):
+        return _solve_again(s, island)
+    if chosen >= 0 and chosen != k:
+        _hide(s.rows, s.islands.ranges[chosen])
+    make_direct(s.rows, island)
+    status = write_direct_system(s)
+    if status != DONE:
+        return status
+    counts.direct_island = k
+    before, _ = largest_error(rows, island_rows, island, velocity)
+    sweeps, residual = island.sweeps, island.residual
+    exchange_impulses(s.constrained, s.rows, island)
+    solve_direct_island(s, tolerance)
+    if island.converged:
+        set_steps_by_newton(s.collision.contacts, s.rows, island, BY_DIRECT)
+        if chosen == k:
+            return DONE
+    elif not island.residual < before:
+        return_to_start(rows, counts.row_count, s.rows.response, velocity, s.direct)
+        exchange_impulses(s.constrained, s.rows, island)
+        island.sweeps, island.residual, island.converged = sweeps, residual, 0
+    _restore_solvers(s.rows, island)
+    counts.direct_island = chosen
+    if chosen < 0:
+        return DONE
+    if chosen != k:
+        _hide(s.rows, s.islands.ranges[chosen])
+    return write_direct_system(s)
+
+
+@inlined_kernel
+def _solve_again(s, island):
+    """Solve the direct solver's island again, if it solved all rows of the island in the last step.
+
+    If the solution does not converge, the rows return to the chosen solver.
+
+    Returns:
+        DONE, or the status that names the missing capacity.
+    """
+    contacts = s.collision.contacts
+    if steps_by_newton(contacts, s.rows, island) != BY_DIRECT:
+        return DONE
+    solve_direct_island(s, s.settings[0].tolerance)
+    if island.converged:
+        return DONE
+    set_steps_by_newton(contacts, s.rows, island, 0)
+    restore_impulses(s.constrained, s.rows, island)
+    _restore_solvers(s.rows, island)
+    return write_direct_system(s)
+
+
+@inlined_kernel
+def _is_direct(rows, island):
+    """Return whether all rows of an island are the direct solver's."""
+    for k in range(island.first, island.end):
+        if rows.rows[rows.island_rows[k]].solver != DIRECT:
+            return False
+    return True
+
+
+@inlined_kernel
+def _restore_solvers(rows, island):
+    """Make the rows of an island the chosen solver's again."""
+    for k in range(island.first, island.end):
+        first = rows.island_rows[k]
+        for number in range(first, first + (3 if k < island.contact_end else 1)):
+            choose_solver(rows.rows[number], rows.rows[number].choice)
+
+
+@inlined_kernel
+def _hide(rows, island):
+    """Hide the rows of the direct island from the direct solver, or restore them."""
+    for k in range(island.first, island.end):
+        first = rows.island_rows[k]
+        for number in range(first, first + (3 if k < island.contact_end else 1)):
+            rows.rows[number].solver = -rows.rows[number].solver

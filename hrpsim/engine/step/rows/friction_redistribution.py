@@ -1,0 +1,143 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Friction redistribution: normal forces that hold contacts which begin to slip.
+
+Dense islands are excluded. Some contact begins to slip in every step of a dense island, and the
+sweeps would not converge within their limit.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.friction_laws import friction_holds
+from hrpsim.engine.constraints.point_rows import point_velocity
+from hrpsim.engine.solvers.cone_projection import has_free_cone, least_load, solve_cones
+from hrpsim.engine.solvers.projected_gauss_seidel import FEW_SWEEPS
+from hrpsim.engine.step.rows.direct_island import solve_direct_island
+from hrpsim.engine.step.rows.newton_island import AFTER_ALL_SWEEPS, goes_to_newton
+from hrpsim.engine.step.rows.row_sweeps import sweep
+from hrpsim.engine.step.rows.saved_impulses import keep_impulses, restore_impulses
+from hrpsim.engine.step.scene.islands import allowed_sweeps, summarise, sweeps_in_time
+from hrpsim.engine.step.scene.status import DONE
+
+# Share of its bound, squared, up to which friction is not at it.
+_BOUND = 1.0 - 1e-9
+
+# Sweeps over a lone robot after which its slip must have fallen.
+_PERIOD = 20
+
+# Slip up to so many tolerances counts as zero: the sweeps leave it.
+_SLIP = 10.0
+
+
+@inlined_kernel
+def redistribute_friction(s):
+    """Search for a division of normal forces that holds contacts which begin to slip.
+
+    The search runs in the first step in which a contact slips slower than the threshold, and again
+    after 2, 4, 8 ... such steps.
+    """
+    due = False
+    for k in range(s.counts[0].island_count):
+        island = s.islands.ranges[k]
+        island.slips = 0
+        if (
+            k == s.counts[0].direct_island and s.step_stats[0].split_rows > 0
+        ):  # split contacts are divided evenly
+            continue
+        if sweeps_in_time(island) >= FEW_SWEEPS:
+            due = (
+                _begins_to_slip(s.settings[0], s.collision.contacts, s.constrained, s.rows, island)
+                or due
+            )
+    if not due:
+        return DONE
+    return seek_grip(s)
+
+
+@inlined_kernel
+def _begins_to_slip(settings, contacts, constrained, rows, island):
+    """Count for how many steps each contact of an island has slipped; return whether one is due."""
+    velocity = constrained.velocity
+    island.slips = 0
+    for k in range(island.first, island.contact_end):
+        n = rows.island_rows[k]
+        contact, normal, x, y = contacts[n // 3], rows.rows[n], rows.rows[n + 1], rows.rows[n + 2]
+        if normal.impulse == 0.0 or friction_holds(normal, x, y, _BOUND):
+            contact.slipping = 0
+        elif _slips(settings, rows, island, contact, normal, x, y, velocity):
+            contact.slipping += 1
+            if island.converged and contact.slipping & (contact.slipping - 1) == 0:
+                island.slips = 1
+        else:
+            contact.slipping = 0
+    return island.slips != 0
+
+
+@inner_kernel
+def _slips(settings, rows, island, contact, normal, x, y, velocity):
+    """Return whether a loaded contact at its bound of friction slips, but not from the start on."""
+    if contact.slides or not has_free_cone(normal):
+        return False
+    if normal.impulse < least_load(rows.rows, rows.island_rows, island):
+        return False
+    _, slip_x, slip_y = point_velocity(normal, x, y, velocity)
+    least = _SLIP * settings.tolerance
+    return slip_x * slip_x + slip_y * slip_y > least * least
+
+
+@lazy_kernel()
+def seek_grip(s):
+    """Give the islands that begin to slip impulses that hold them, where such are found."""
+    counts = s.counts[0]
+    settings = s.settings[0]
+    for k in range(counts.island_count):
+        island = s.islands.ranges[k]
+        if not island.slips:
+            continue
+        residual, converged = island.residual, island.converged
+        left = min(allowed_sweeps(island, settings) - island.sweeps, sweeps_in_time(island))
+        keep_impulses(s.rows, island)
+        when = goes_to_newton(settings, s.forest, s.constrained, s.rows, island)
+        is_lone = when == AFTER_ALL_SWEEPS
+        found, may_rest = solve_cones(
+            s.collision.contacts,
+            s.rows.rows,
+            s.rows.island_rows,
+            island,
+            s.rows.response,
+            settings.tolerance,
+            left // 2,
+            _PERIOD if is_lone else left,
+            s.constrained.velocity,
+            s.rows.descent,
+        )
+        island.sweeps += found
+        if not may_rest:
+            island.converged = 0
+        elif k == counts.direct_island:
+            solve_direct_island(s, settings.tolerance)
+        else:
+            before, island.sweeps = island.sweeps, 0
+            sweep(settings, counts, s.constrained, s.rows, island, left - found)
+            island.sweeps += before
+        if not island.converged or _any_slips(
+            settings, s.collision.contacts, s.constrained, s.rows, island
+        ):
+            restore_impulses(s.constrained, s.rows, island)
+            island.residual, island.converged = residual, converged
+    summarise(counts, s.step_stats[0], s.constrained, s.rows, s.islands.ranges)
+    return DONE
+
+
+@inlined_kernel
+def _any_slips(settings, contacts, constrained, rows, island):
+    """Return whether a contact of an island slips that did not from the start on."""
+    for k in range(island.first, island.contact_end):
+        n = rows.island_rows[k]
+        normal, x, y = rows.rows[n], rows.rows[n + 1], rows.rows[n + 2]
+        if normal.impulse == 0.0 or friction_holds(normal, x, y, _BOUND):
+            continue
+        if _slips(settings, rows, island, contacts[n // 3], normal, x, y, constrained.velocity):
+            return True
+    return False

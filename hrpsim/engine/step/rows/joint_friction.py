@@ -1,0 +1,229 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Dry friction of joints without rows, if friction acts as in the last step.
+
+A sliding joint has a friction of known size and direction, which is an effort. A sticking joint is
+locked and sees an infinite inertia. At a limit, the limit may bear a part of the load. After one
+attempt at the contacts each prediction is checked. A sliding joint must still move in its
+direction. A locked joint must need no more than its friction. If a check fails, the joint gets a
+row, and the step is solved again from the impulses found. Otherwise the attempt is completed and
+all predictions are checked again. The result obeys Coulomb's law as with rows alone.
+"""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.contact_rows import friction_impulses
+from hrpsim.engine.constraints.joint_rows import FRICTION_PARAMETERS, LIMIT_PARAMETERS
+from hrpsim.engine.constraints.rows import JOINT_FRICTION, LOWER_LIMIT, UPPER_LIMIT
+from hrpsim.engine.constraints.solver_table import AUTO
+from hrpsim.engine.dynamics.joint_forces import (
+    BY_ROW,
+    STICKS,
+    damping_inertia,
+    demand,
+    limited,
+    spring_inertia,
+)
+from hrpsim.engine.spatial.vector import dot_spatial
+from hrpsim.engine.step.scene.records import SEMI_IMPLICIT, has_joint_friction
+from hrpsim.model.system import FREE
+
+_ROUNDING = 1e-9  # share of its bound by which a friction is not beyond it
+_AHEAD = 2.0  # steps for which a sliding joint must not be about to stop
+_NEAR = 1e-5  # room at a limit from which on it takes no part [rad or m]
+
+
+@lazy_kernel(used=has_joint_friction, brings=("revise_frictions", "start_from_found"))
+def predict_frictions(s):
+    """Predict for each joint with dry friction whether it slides or sticks, or give it a row.
+
+    A joint that sticks, with a speed within the tolerance, is at rest from then on.
+
+    Returns:
+        The number of predicted joints.
+    """
+    settings, frictions, predicted = s.settings[0], s.work.friction, 0
+    for index in range(s.forest.joints.shape[0]):
+        k = s.forest.joints[index]
+        if k >= frictions.shape[0]:
+            break
+        frictions[k].mark = BY_ROW
+        frictions[k].impulse = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT]
+        if s.forest.dofs[k].friction > 0.0 and settings.integrator == SEMI_IMPLICIT:
+            frictions[k].mark = _predicted(s, k, settings)
+    if s.lazy_kernels[0].resolve_impacts != 0:
+        _unlock(s.forest, -1, frictions)  # friction has no effect in an impact
+    for k in range(s.tendons.joints.shape[0]):
+        body = s.forest.dofs[s.tendons.joints[k].dof_a].body
+        _unlock(s.forest, s.forest.bodies[body].root, frictions)
+    for c in range(s.connections.shape[0]):
+        _unlock_connected(s.forest, s.connections[c], frictions)
+    for c in range(s.counts[0].contact_count):
+        _unlock_touching(s.forest, s.collision.contacts[c], frictions)
+    for k in range(frictions.shape[0]):
+        predicted += 1 if frictions[k].mark != BY_ROW else 0
+        if frictions[k].mark == STICKS:
+            s.velocity[k] = 0.0
+    return predicted
+
+
+@inlined_kernel
+def _predicted(s, k, settings):
+    """Return the action of a joint's friction if it is the same as in the last step.
+
+    The effort of the joint's actuator may have changed. This effort pushes the joint alone here.
+    """
+    dof, own = s.forest.dofs[k], s.joint_parameters[k, FRICTION_PARAMETERS]
+    if own.compliance > 0.0 or own.solver != AUTO or s.joint_holds[k].locked:
+        return BY_ROW
+    if s.joint_holds[k].driven or dof.mimic_dof >= 0:
+        return BY_ROW
+    dt, rate, actuator = settings.time_step, s.velocity[k], s.control[k]
+    impulses, friction = s.joint_impulses[k], s.work.friction[k]
+    impulse = impulses[JOINT_FRICTION - LOWER_LIMIT]
+    friction.bound = min(dof.friction, own.force_limit)
+    bound = dt * friction.bound
+    wanted = demand(actuator, s.q[dof.q_index] + actuator.ahead, rate)
+    push = dt * (limited(wanted, dof.effort_limit) - actuator.asked)
+    rests = abs(rate) <= settings.tolerance and actuator.limiting == 0
+    if rests and _may_stick_at_limits(s, k, settings):
+        held = impulse + impulses[0] - impulses[UPPER_LIMIT - LOWER_LIMIT] - push
+        if _holds(friction, held, (1.0 - _ROUNDING) * bound):
+            return STICKS
+        if abs(impulse) < (1.0 - _ROUNDING) * bound:
+            return -1 if held > 0.0 else 1
+    if abs(impulse) < (1.0 - _ROUNDING) * bound:
+        return BY_ROW
+    inertia = dof.own_inertia + spring_inertia(dof.stiffness + actuator.kp, dt)
+    inertia += damping_inertia(dof.damping + actuator.kd, dof.own_inertia, dt)
+    direction, ahead = -1 if impulse > 0.0 else 1, rate + _AHEAD * dt * s.past_accelerations[k, 0]
+    slowest = min(direction * rate, direction * ahead, direction * (ahead + push / inertia))
+    return direction if slowest >= -settings.tolerance else BY_ROW
+
+
+@inlined_kernel
+def _may_stick_at_limits(s, k, settings):
+    """Return whether a joint at rest needs no rows of limits, and note the limit at which it is.
+
+    A joint beyond a limit needs rows, and so does a joint whose limit yields.
+    """
+    dof, friction = s.forest.dofs[k], s.work.friction[k]
+    limit = s.joint_parameters[k, LIMIT_PARAMETERS]
+    position, closed = s.q[dof.q_index], settings.time_step * settings.tolerance
+    below, above = position - dof.lower, dof.upper - position
+    friction.limit = (1 if below <= closed else 0) - (1 if above <= closed else 0)
+    if below > _NEAR and above > _NEAR:
+        return True
+    rigid = limit.damping_time < 0.0 and limit.solver == AUTO and math.isinf(limit.force_limit)
+    return rigid and below >= -closed and above >= -closed and below + above > _NEAR
+
+
+@inlined_kernel
+def _holds(friction, impulse, bound):
+    """Return whether friction up to `bound`, and a limit, can give a joint an impulse."""
+    return (friction.limit < 0 or impulse >= -bound) and (friction.limit > 0 or impulse <= bound)
+
+
+@inlined_kernel
+def _unlock_connected(forest, connection, frictions):
+    """Give the joints of connected trees rows: a locked loop has no motion left."""
+    if connection.body_a >= 0:
+        _unlock(forest, forest.bodies[connection.body_a].root, frictions)
+    if connection.body_b >= 0:
+        _unlock(forest, forest.bodies[connection.body_b].root, frictions)
+
+
+@inlined_kernel
+def _unlock_touching(forest, contact, frictions):
+    """Unlock a tree that touches itself, or anything if it is fixed: nothing might move there."""
+    a, b = contact.body_a, contact.body_b
+    root_a = forest.bodies[a].root if a >= 0 else -1
+    root_b = forest.bodies[b].root if b >= 0 else -1
+    if root_a >= 0 and (root_a == root_b or forest.bodies[root_a].joint_type != FREE):
+        _unlock(forest, root_a, frictions)
+    if root_b >= 0 and forest.bodies[root_b].joint_type != FREE:
+        _unlock(forest, root_b, frictions)
+
+
+@inner_kernel
+def _unlock(forest, root, frictions):
+    """Give the locked joints of a tree, -1 for all trees, rows."""
+    for k in range(frictions.shape[0]):
+        in_tree = root < 0 or forest.bodies[forest.dofs[k].body].root == root
+        if in_tree and frictions[k].mark == STICKS:
+            frictions[k].mark = BY_ROW
+
+
+@lazy_kernel()
+def revise_frictions(s):
+    """Correct the predictions that fail, and return 1 if any failed, otherwise 0.
+
+    A locked joint that does not hold is predicted to slide. A sliding joint that would stop or turn
+    back gets a row. Each joint is therefore corrected twice at most.
+    """
+    settings, work, changed = s.settings[0], s.work, 0
+    dt = settings.time_step
+    for k in range(work.friction.shape[0]):
+        friction = work.friction[k]
+        if friction.mark == BY_ROW:
+            continue
+        bound = friction.bound * dt
+        if friction.mark == STICKS:
+            held = dt * _holding_effort(s, k)
+            agrees = _holds(friction, held, (1.0 + _ROUNDING) * bound)
+            friction.impulse = min(max(held, -bound), bound)
+            friction.limit_impulse = held - friction.impulse if friction.limit != 0 else 0.0
+            broken = -1 if held > 0.0 else 1  # it begins to slide against its friction
+        else:
+            friction.impulse, friction.limit_impulse = -friction.mark * bound, 0.0
+            broken = BY_ROW
+            rate = s.velocity[k] + dt * (work.dv[k] + work.change[k])
+            agrees = friction.mark * rate >= -settings.tolerance
+        if not agrees:
+            friction.mark, changed = broken, 1
+    return changed
+
+
+@inlined_kernel
+def _holding_effort(s, k):
+    """Return the effort that keeps a locked joint at rest [Nm or N]: derivations.md, section 5."""
+    i = s.forest.dofs[k].body
+    here, parent, S = s.articulated[i], s.forest.bodies[i].parent, s.kinematics[i].S
+    effort = dot_spatial(S, here.p_A) - dot_spatial(S, here.constraint_wrench)
+    effort -= s.work.effort[k] + s.work.constraint_effort[k]
+    if parent < 0:
+        gravity = s.settings[0].gravity
+        for r in range(3):
+            effort -= here.U[3 + r] * gravity[r]
+        return effort
+    above = s.articulated[parent]
+    return effort + dot_spatial(here.U, above.a) + dot_spatial(here.U, above.delta_acceleration)
+
+
+@lazy_kernel()
+def start_from_found(s):
+    """Start contacts and friction from the impulses just found, to solve a step again.
+
+    Reads: collision, counts, rows, work.
+    Writes: collision, work.
+    """
+    rows, contact_count = s.rows.rows, s.counts[0].contact_count
+    for c in range(contact_count):
+        contact = s.collision.contacts[c]
+        normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        contact.impulse[0] = normal.impulse
+        contact.impulse[1], contact.impulse[2] = friction_impulses(contact, normal, x, y)
+    for number in range(3 * contact_count, s.counts[0].row_count):
+        if rows[number].kind == JOINT_FRICTION:
+            s.work.friction[rows[number].source].impulse = rows[number].impulse
+    return 0
+
+
+@inner_kernel
+def forget_frictions(frictions):
+    """Give every joint with friction a row."""
+    for k in range(frictions.shape[0]):
+        frictions[k].mark = BY_ROW

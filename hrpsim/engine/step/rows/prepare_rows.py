@@ -1,0 +1,256 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rows of a step: their number, contents and islands."""
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.connection_rows import (
+    connection_response_space,
+    mark_connection_bodies,
+    write_connection_rows,
+)
+from hrpsim.engine.constraints.contact_bending import bend_contact_rows
+from hrpsim.engine.constraints.contact_rows import (
+    contact_response_space,
+    mark_contact_bodies,
+    write_contact_rows,
+)
+from hrpsim.engine.constraints.joint_rows import (
+    mark_joint_bodies,
+    write_joint_rows,
+    write_velocity_limit_rows,
+)
+from hrpsim.engine.constraints.penalty_rows import STABLE_BELOW, write_penalty_rows
+from hrpsim.engine.constraints.solver_table import DIRECT, NEWTON, PENALTY, SPLIT
+from hrpsim.engine.constraints.tendon_rows import mark_tendon_bodies, write_driven_tendons
+from hrpsim.engine.dynamics.constraint_bodies import number_constraint_bodies
+from hrpsim.engine.dynamics.response import constrained_responses, constrained_velocities
+from hrpsim.engine.solvers.direct_system import assemble_direct_system
+from hrpsim.engine.step.rows.newton_island import BY_DIRECT, steps_by_newton
+from hrpsim.engine.step.scene.islands import find_islands
+from hrpsim.engine.step.scene.records import (
+    RK4,
+    SEMI_IMPLICIT,
+    has_anticipated_contacts,
+    has_connections,
+    has_free_rotation,
+    has_tendons,
+)
+from hrpsim.engine.step.scene.status import (
+    DONE,
+    MORE_BLOCKS,
+    MORE_DIRECT,
+    MORE_RESPONSES,
+    MORE_ROWS,
+    NEEDS_KERNEL,
+    TOO_STIFF,
+)
+
+
+@lazy_kernel()
+def prepare_rows(s):
+    """Write every row, or return the status that names the array to grow.
+
+    Every world needs this kernel. The kernel is compiled apart from the step, at the same time
+    (announcement).
+
+    Reads: articulated, collision, connections, constrained, control, counts, direct, failure,
+    forest, islands, joint_holds, joint_impulses, joint_parameters, kinematics, lazy_kernels,
+    materials, q, rows, settings, solver_choice, step_stats, tendons, velocity, work.
+    Writes: collision, connections, constrained, counts, direct, failure, islands, rows, step_stats,
+    work.
+    """
+    status = _count_rows(s)
+    if status != DONE or s.counts[0].row_count == 0:
+        return status
+    status = _write_rows(s)
+    if status != DONE:
+        return status
+    find_islands(
+        s.settings[0], s.counts[0], s.forest.bodies, s.collision, s.constrained, s.rows, s.islands
+    )
+    return assemble_direct(s)
+
+
+@inlined_kernel
+def _count_rows(s):
+    """Count the rows and their capacity, or return which array must grow first."""
+    stats, counts, failure = s.step_stats[0], s.counts[0], s.failure[0]
+    stats.direct_rows = stats.split_rows = stats.factorisations = stats.fell_back = 0
+    counts.newton_rows = stats.newton_islands = stats.newton_factorisations = 0
+    stats.handed_over = 0
+    contacts, contact_count = s.collision.contacts, counts.contact_count
+    mark_contact_bodies(contacts, contact_count, s.constrained)
+    joint_row_count = mark_joint_bodies(s)
+    counts.tendon_rows = mark_tendon_bodies(s.tendons, s.constrained.of_dof)
+    joint_row_count += counts.tendon_rows
+    counts.connection_rows = mark_connection_bodies(s.connections, s.constrained)
+    counts.row_count = 3 * contact_count + counts.connection_rows + joint_row_count
+    counts.island_count, counts.direct_island = 0, -1
+    if counts.row_count == 0:
+        return DONE
+    failure.needed = counts.row_count
+    if counts.row_count > s.rows.rows.shape[0]:
+        return MORE_ROWS
+    counts.constrained_count, failure.needed = number_constraint_bodies(s.forest, s.constrained)
+    if failure.needed > s.constrained.inverse_inertia.shape[0]:
+        return MORE_BLOCKS
+    failure.needed = contact_response_space(s.forest, contacts, contact_count, s.constrained)
+    failure.needed += 2 * joint_row_count * s.constrained.velocity.shape[0]
+    failure.needed += connection_response_space(s.forest, s.connections, s.constrained)
+    if failure.needed > s.rows.response.shape[0]:
+        return MORE_RESPONSES
+    return DONE
+
+
+@inlined_kernel
+def _write_rows(s):
+    """Write every row into the arrays; return TOO_STIFF if a penalty contact would explode."""
+    counts = s.counts[0]
+    settings = s.settings[0]
+    constrained_responses(
+        s.forest, s.kinematics, s.articulated, counts.constrained_count, s.constrained
+    )
+    if s.lazy_kernels[0].find_constrained_motion != 0:
+        find_constrained_motion(s)
+    else:
+        constrained_velocities(
+            s.forest, s.kinematics, s.velocity, counts.constrained_count, s.constrained
+        )
+    used = write_contact_rows(s, _lead(settings))
+    if s.lazy_kernels[0].bend_contacts != 0:
+        bend_contacts(s)
+    if s.lazy_kernels[0].write_penalties != 0:
+        status = write_penalties(s)
+        if status != DONE:
+            return status
+    if counts.connection_rows > 0:
+        used = write_connections(s, used)
+    first_joint_row = 3 * counts.contact_count + counts.connection_rows
+    if counts.row_count > first_joint_row:
+        used = write_joints(s, first_joint_row, used)
+    if used != NEEDS_KERNEL and counts.tendon_rows > 0:
+        used = write_tendons(s, used)
+    return NEEDS_KERNEL if used == NEEDS_KERNEL else DONE
+
+
+@inlined_kernel
+def _lead(settings):
+    """Return the time from the positions of a step to its middle, as compliant rows count it [s].
+
+    rk4 moves by the mean of both velocities. A step of euler moves by the velocity at the step's
+    start. The velocities are then half a step late, and the middle is the end of the step.
+    """
+    if settings.integrator == SEMI_IMPLICIT:
+        return 0.0
+    return settings.time_step * (0.5 if settings.integrator == RK4 else 1.0)
+
+
+@lazy_kernel(used=has_anticipated_contacts)
+def find_constrained_motion(s):
+    """Write the constraint bodies' velocity at the start of the step, and free acceleration."""
+    constrained, work, dt = s.constrained, s.work, s.settings[0].time_step
+    velocity, acceleration = constrained.velocity, constrained.acceleration
+    for k in range(work.change.shape[0]):
+        work.change[k] = s.velocity[k] + dt * work.dv[k]
+    constrained_velocities(
+        s.forest, s.kinematics, work.change, s.counts[0].constrained_count, constrained
+    )
+    for k in range(velocity.shape[0]):
+        acceleration[k] = velocity[k]
+        constrained.gap_offset[k] = velocity[k] = 0.0
+    constrained_velocities(
+        s.forest, s.kinematics, s.velocity, s.counts[0].constrained_count, constrained
+    )
+    for k in range(velocity.shape[0]):
+        acceleration[k] = (acceleration[k] - velocity[k]) / dt
+    return DONE
+
+
+@inlined_kernel
+def _bend_time(settings):
+    """Return the time from where the rows of a step are linear to its end [s]."""
+    return settings.time_step * (0.5 if settings.integrator == SEMI_IMPLICIT else 1.0)
+
+
+@lazy_kernel(used=has_free_rotation)
+def bend_contacts(s):
+    """Make the rows of contacts of free bodies that turn hold their velocity at the step's end."""
+    bend_contact_rows(s, _bend_time(s.settings[0]))
+    return DONE
+
+
+@lazy_kernel(used=lambda scene: bool(np.any(scene.solver_choice == PENALTY)))
+def write_penalties(s):
+    """Write the impulses of penalty contacts' rows, and return TOO_STIFF if one would explode."""
+    failure = s.failure[0]
+    failure.stiffness, stiffest = write_penalty_rows(s)
+    if failure.stiffness < STABLE_BELOW:
+        return DONE
+    failure.needed = stiffest
+    return TOO_STIFF
+
+
+@lazy_kernel(np.int64, used=has_connections)
+def write_connections(s, used):
+    """Write the rows of connections, and return the response space used."""
+    settings = s.settings[0]
+    first = 3 * s.counts[0].contact_count
+    return write_connection_rows(s, _bend_time(settings), _lead(settings), first, used)
+
+
+@lazy_kernel(np.int64, np.int64)
+def write_joints(s, first, used):
+    """Write the rows of joints from row `first` on, and return the response space used."""
+    settings = s.settings[0]
+    horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
+    first, used = write_joint_rows(s, _lead(settings), first, used)
+    return write_velocity_limit_rows(s, horizon, first, used)
+
+
+@lazy_kernel(np.int64, used=has_tendons)
+def write_tendons(s, used):
+    """Write the rows of driven tendons, the last of all, and return the response space used."""
+    return write_driven_tendons(s, s.counts[0].row_count - s.counts[0].tendon_rows, used)
+
+
+@inlined_kernel
+def assemble_direct(s):
+    """Write the direct solver's system, if any row is for the direct solver.
+
+    If the direct rows and all other rows of their island were solved together in the last step,
+    they are solved together again.
+    """
+    stats, k = s.step_stats[0], s.counts[0].direct_island
+    if k >= 0:
+        island = s.islands.ranges[k]
+        if steps_by_newton(s.collision.contacts, s.rows, island) == BY_DIRECT:
+            make_direct(s.rows, island)
+    for number in range(s.counts[0].row_count):
+        solver = s.rows.rows[number].solver
+        stats.direct_rows += 1 if solver == DIRECT else 0
+        stats.split_rows += 1 if solver == SPLIT else 0
+        s.counts[0].newton_rows += 1 if s.rows.rows[number].choice == NEWTON else 0
+    if stats.direct_rows + stats.split_rows == 0:
+        return DONE
+    return write_direct_system(s)
+
+
+@inner_kernel
+def make_direct(rows, island):
+    """Make all rows of an island the direct solver's."""
+    for k in range(island.first, island.end):
+        first = rows.island_rows[k]
+        for number in range(first, first + (3 if k < island.contact_end else 1)):
+            rows.rows[number].solver = DIRECT
+
+
+@lazy_kernel(brings=("solve_direct_island",))
+def write_direct_system(s):
+    """Write the direct solver's system, or return the status that the system must grow."""
+    if assemble_direct_system(s.forest, s.constrained, s.rows, s.counts[0].row_count, s.direct):
+        return DONE
+    return MORE_DIRECT

@@ -1,0 +1,210 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Islands: rows that share no moving tree with any other row are solved separately.
+
+Trees are joined by contacts and connections between two moving bodies. Fixed bodies join nothing.
+The rows of an island are swept until this island converges, in the order they have among all rows.
+The impulses therefore do not depend on the rest of the world. Islands with a row for the direct or
+the split solver are one island, because that solver solves all its rows together. Under the
+stopping rule of the papers all islands are one, because the rule concerns all impulses.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.fields import Axis, array
+from hrpsim.engine.constraints.solver_table import DIRECT, SPLIT
+from hrpsim.engine.solvers.coupled import largest_error
+from hrpsim.engine.solvers.projected_gauss_seidel import ISLAND
+
+# per body; of a tree at its root
+TREE = np.dtype(
+    [
+        ("representative", "i8"),  # a root of its island; its own for the island's representative
+        ("number", "i8"),  # at a representative: number of its island
+    ]
+)
+
+# Contacts that begin have no impulses to start from and need more sweeps: up to the cold limit, as
+# long as that is not more than so many updates of rows (about a millisecond).
+_UPDATES = 50_000
+
+
+class Islands(NamedTuple):
+    """The islands of a step."""
+
+    trees: np.ndarray = array("each body: its island", TREE, Axis.BODY)
+    ranges: np.ndarray = array(
+        "the islands in the order of their first contacts and rows", ISLAND, Axis.ISLAND
+    )
+    chosen: np.ndarray = array("of the rows solved in a round of impacts", ISLAND, 1)
+
+
+@inlined_kernel
+def representative_of(trees, i):
+    """Return the representative of body `i`'s island. Paths are halved on the way."""
+    while trees[i].representative != i:
+        trees[i].representative = trees[trees[i].representative].representative
+        i = trees[i].representative
+    return i
+
+
+@inner_kernel
+def join(trees, i, j):
+    """Join the islands of two representatives. The smaller one stays."""
+    i, j = representative_of(trees, i), representative_of(trees, j)
+    trees[max(i, j)].representative = min(i, j)
+
+
+@inlined_kernel
+def root_of(bodies, constrained, constraint_body):
+    """Return the root of the tree that a constraint body belongs to."""
+    return bodies[constrained.bodies[constraint_body].body].root
+
+
+@inlined_kernel
+def is_for_direct(row):
+    """Return whether a row is for the direct or the split solver."""
+    return row.solver == DIRECT or row.solver == SPLIT
+
+
+@inlined_kernel
+def find_islands(settings, counts, bodies, collision, constrained, rows, islands):
+    """Write the contacts and rows of each island: islands.ranges, rows.island_rows."""
+    island_rows = rows.island_rows
+    contact_count, rest = (counts.contact_count, counts.row_count - 3 * counts.contact_count)
+    first = root_of(bodies, constrained, rows.rows[0].constrained_a)
+    alone, any_direct = True, False
+    for entry in range(contact_count + rest):
+        number = 3 * entry if entry < contact_count else entry + 2 * contact_count
+        island_rows[entry] = number
+        row = rows.rows[number]
+        row.island = root_of(bodies, constrained, row.constrained_a)
+        alone = alone and row.island == first and row.width_b == 0
+        any_direct = any_direct or is_for_direct(row)
+    counts.direct_island = 0 if any_direct else -1
+    if alone or settings.relative_tolerance > 0.0:
+        island = islands.ranges[0]
+        island.first, island.contact_end, island.end = 0, contact_count, contact_count + rest
+        island.new_count, island.whole, island.slips = counts.new_count, 1, 0
+        counts.island_count = 1
+    else:
+        _part(
+            counts,
+            bodies,
+            collision,
+            constrained,
+            rows,
+            islands,
+            contact_count,
+            contact_count + rest,
+        )
+
+
+@inner_kernel
+def _part(counts, bodies, collision, constrained, rows, islands, contact_count, entry_count):
+    """Find the islands if there may be more than one."""
+    direct = _join_trees(bodies, constrained, rows, islands.trees, contact_count, entry_count)
+    _gather(counts, collision, rows, islands, contact_count, entry_count)
+    if direct >= 0:
+        counts.direct_island = islands.trees[representative_of(islands.trees, direct)].number
+
+
+@inlined_kernel
+def _join_trees(bodies, constrained, rows, trees, contact_count, entry_count):
+    """Join the trees that rows push together; return a tree of the direct island, -1 for none."""
+    direct = -1
+    for i in range(trees.shape[0]):
+        trees[i].representative = i
+        trees[i].number = -1
+    for entry in range(entry_count):
+        row = rows.rows[3 * entry if entry < contact_count else entry + 2 * contact_count]
+        if row.width_b > 0:
+            join(trees, row.island, root_of(bodies, constrained, row.constrained_b))
+        if is_for_direct(row):
+            if direct >= 0:
+                join(trees, row.island, direct)
+            direct = row.island
+    return direct
+
+
+@inlined_kernel
+def _gather(counts, collision, rows, islands, contact_count, entry_count):
+    """Number the islands, and list the contacts and then the rows of each in one piece."""
+    island_rows, trees, ranges = rows.island_rows, islands.trees, islands.ranges
+    count = 0
+    for entry in range(entry_count):
+        row = rows.rows[3 * entry if entry < contact_count else entry + 2 * contact_count]
+        representative = trees[representative_of(trees, row.island)]
+        if representative.number < 0:
+            representative.number = count
+            ranges[count].contact_end = ranges[count].end = ranges[count].new_count = 0
+            count += 1
+        row.island = representative.number
+        if entry < contact_count:
+            ranges[representative.number].contact_end += 1
+            ranges[representative.number].new_count += collision.contacts[entry].is_new
+        else:
+            ranges[representative.number].end += 1
+    first = 0
+    for k in range(count):
+        island = ranges[k]
+        contacts, others = island.contact_end, island.end
+        island.first = island.contact_end = first
+        island.slips = 0
+        island.end = first + contacts
+        island.whole = 1 if count == 1 else 0
+        first += contacts + others
+    for entry in range(entry_count):
+        number = 3 * entry if entry < contact_count else entry + 2 * contact_count
+        island = ranges[rows.rows[number].island]
+        if entry < contact_count:
+            island_rows[island.contact_end] = number
+            island.contact_end += 1
+        else:
+            island_rows[island.end] = number
+            island.end += 1
+    counts.island_count = count
+
+
+@inner_kernel
+def allowed_sweeps(island, settings):
+    """Return the sweep limit of an island in this step."""
+    if island.new_count == 0 and not island.slips:
+        return settings.sweep_limit
+    return max(settings.sweep_limit, min(settings.cold_sweep_limit, sweeps_in_time(island)))
+
+
+@inner_kernel
+def sweeps_in_time(island):
+    """Return the number of sweeps over an island that take about a millisecond."""
+    row_count = 2 * (island.contact_end - island.first) + island.end - island.first
+    return _UPDATES // row_count
+
+
+@inner_kernel
+def find_worst(counts, constrained, rows, ranges):
+    """Return how far the rows of all islands are from a solution [m/s], and the worst of them."""
+    largest, worst = 0.0, -1
+    for k in range(counts.island_count):
+        island = ranges[k]
+        error, number = largest_error(rows.rows, rows.island_rows, island, constrained.velocity)
+        if error > largest:
+            largest, worst = error, number
+    return largest, worst
+
+
+@inner_kernel
+def summarise(counts, stats, constrained, rows, ranges):
+    """Write sweeps, residual and convergence of all islands."""
+    stats.sweeps, stats.residual, stats.converged = 0, 0.0, 1
+    for k in range(counts.island_count):
+        island = ranges[k]
+        stats.sweeps = max(stats.sweeps, island.sweeps)
+        stats.residual = max(stats.residual, island.residual)
+        stats.converged = stats.converged and island.converged
+    if not stats.converged:
+        _, stats.worst_row = find_worst(counts, constrained, rows, ranges)

@@ -1,0 +1,180 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Records that all stages of a step use: settings, counts, results, failures, wrenches.
+
+Also the contents of a scene, which decide the lazily compiled kernels loaded at the start.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.engine.compile.fields import Axis, array
+from hrpsim.engine.constraints.contact_rows import CONTACT_PARAMETERS
+from hrpsim.engine.constraints.joint_rows import JOINT_ROW_COUNT
+from hrpsim.model.system import FREE
+
+# Past accelerations that are stored.
+MEMORY = 3
+
+SEMI_IMPLICIT, EULER, RK4 = range(3)
+
+# Extent of a solution of the rows: until they converge; one attempt an island; what these left.
+WHOLE, FIRST_ATTEMPTS, REMAINDER = range(3)
+
+SETTINGS = np.dtype(
+    [
+        ("time_step", "f8"),  # [s]
+        ("gravity", "f8", (3,)),  # [m/s^2]
+        ("integrator", "i8"),
+        ("sweep_limit", "i8"),
+        ("cold_sweep_limit", "i8"),  # of an island with contacts that begin
+        ("tolerance", "f8"),  # largest change of a row's velocity in the last sweep [m/s]
+        ("relative_tolerance", "f8"),  # of all impulses in the last sweep; 0: that rule is not used
+        ("contact_margin", "f8"),  # distance up to which contact points count [m]
+        ("skin", "f8"),  # distance shapes may move before pairs are listed again [m]
+        ("projection", "i8"),  # whether the errors of rigid connections are projected to 0
+        ("continuous", "i8"),  # whether fast shapes pass through nothing
+        ("audit", "i8"),  # whether the energy of each step is audited
+        *CONTACT_PARAMETERS,
+        ("rest_steps", "i8"),  # how long a free body is at rest before it may sleep; 0: none does
+    ]
+)
+
+# results of the last step for users (hrpsim.world.parts.results.StepStats)
+STEP_STATS = np.dtype(
+    [
+        ("sweeps", "i8"),
+        ("residual", "f8"),  # [m/s]
+        ("converged", "i8"),  # whether the sweeps converged
+        ("worst_row", "i8"),  # the row with the largest residual, if it was computed
+        ("direct_rows", "i8"),  # for the direct solver
+        ("split_rows", "i8"),
+        ("factorisations", "i8"),
+        ("fell_back", "i8"),  # whether the direct solver gave its rows to the iteration
+        ("direct_work", "i8"),  # multiplications of the direct solver
+        ("newton_islands", "i8"),  # solved by Newton's method
+        ("newton_factorisations", "i8"),
+        ("handed_over", "i8"),  # islands that another solver than the chosen one solved
+        ("asleep", "i8"),  # free bodies that sleep
+        ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
+        ("impacts_lowered", "i8"),  # rounds with less restitution, as friction would give energy
+        ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
+        ("ccd_queries", "i8"),  # searches for the time of impact of a pair
+        ("impacts_cut", "i8"),  # searches for one that were cut off, since the last reset
+    ]
+)
+
+# how many entries of the arrays a step uses
+COUNTS = np.dtype(
+    [
+        ("contact_count", "i8"),
+        ("new_count", "i8"),  # contacts that the last step did not have
+        ("previous_count", "i8"),
+        ("born_count", "i8"),  # contacts that were new in any step before
+        ("row_count", "i8"),
+        ("connection_rows", "i8"),
+        ("tendon_rows", "i8"),
+        ("newton_rows", "i8"),  # for Newton's method
+        ("constrained_count", "i8"),
+        ("island_count", "i8"),
+        ("direct_island", "i8"),  # the one with direct and split rows, -1 for none
+        ("wrench_count", "i8"),
+        ("extent", "i8"),  # of a solution of the rows: WHOLE, FIRST_ATTEMPTS or REMAINDER
+        ("friction_revisions", "i8"),  # times that a step was solved again with other frictions
+    ]
+)
+
+# results of the contact search; a step that fails does not restore them
+SEARCH = np.dtype(
+    [
+        ("candidate_count", "i8"),  # -1: no list of candidate pairs yet
+        ("calm", "i8"),  # whether no shape is fast, nor far from where candidates were listed
+        ("found_count", "i8"),  # contacts that the last step found, complete or not
+    ]
+)
+
+# why a step failed
+FAILURE = np.dtype(
+    [
+        ("needed", "i8"),  # capacity required, or the body at fault
+        ("kind", "i8"),  # of the row that is to blame; -1: none
+        ("source", "i8"),  # what it belongs to, as in ROW; of a contact, its first shape
+        ("other", "i8"),  # of a contact, its second shape
+        ("stiffness", "f8"),  # largest (k dt^2 + 2 c dt) / m of penalty contacts that began
+        ("load", "f8"),  # xx + yy + zz that connections add to a body's inertia [kg m^2]
+        ("contact_stiffness", "f8"),  # of a penalty contact that is to blame [N/m]
+        ("due", "i8"),  # status of the last step that requires an action before the next one
+    ]
+)
+
+# a force that a user applies
+WRENCH = np.dtype(
+    [
+        ("body", "i8"),
+        ("point", "f8", (3,)),  # in the body frame [m]
+        ("force", "f8", (3,)),  # in the world [N]
+        ("torque", "f8", (3,)),  # in the world, about the point [Nm]
+    ]
+)
+
+
+class Start(NamedTuple):
+    """The saved start of a step, restored if it fails."""
+
+    q: np.ndarray = array("positions at the start of the step", "f8", Axis.POSITION)
+    velocity: np.ndarray = array("velocities there", "f8", Axis.DOF)
+    step_stats: np.ndarray = array("results of the step before", STEP_STATS, 1)
+    counts: np.ndarray = array("its counts", COUNTS, 1)
+    joint_impact_impulses: np.ndarray = array(
+        "`joint_impact_impulses` there", "f8", Axis.DOF, JOINT_ROW_COUNT
+    )
+
+
+def is_rk4(scene: Any) -> bool:
+    """Return whether the integrator is rk4."""
+    return bool(scene.settings["integrator"][0] == RK4)
+
+
+def has_anticipated_contacts(scene: Any) -> bool:
+    """Return whether rows need the motion without constraints: of restitution or compliance."""
+    materials = scene.materials
+    return bool(np.any((materials["restitution"] > 0.0) | (materials["damping_time"] >= 0.0)))
+
+
+def has_connections(scene: Any) -> bool:
+    """Return whether anything is connected."""
+    return len(scene.connections) > 0
+
+
+def has_joint_friction(scene: Any) -> bool:
+    """Return whether a joint has dry friction."""
+    return bool((scene.forest.dofs["friction"] > 0.0).any())
+
+
+def has_tendons(scene: Any) -> bool:
+    """Return whether an actuator drives a tendon."""
+    return len(scene.tendons.joints) > 0
+
+
+def has_free_bodies(scene: Any) -> bool:
+    """Return whether there is a body that may sleep."""
+    return bool(scene.rests["may_sleep"].any())
+
+
+def has_free_rotation(scene: Any) -> bool:
+    """Return whether any body is alone in its tree, with its origin at its centre of mass."""
+    return bool(scene.forest.dofs["turns_freely"].any())
+
+
+def turns_by_halves(scene: Any) -> bool:
+    """Return whether a body turns freely on both sides of the moments of a semi-implicit step."""
+    return bool(scene.settings["integrator"][0] == SEMI_IMPLICIT) and has_free_rotation(scene)
+
+
+def has_floating_tree(scene: Any) -> bool:
+    """Return whether a free body carries others."""
+    bodies = scene.forest.bodies
+    sizes = np.bincount(bodies["root"], minlength=len(bodies))
+    return bool(np.any((bodies["joint_type"] == FREE) & (sizes[bodies["root"]] > 1)))

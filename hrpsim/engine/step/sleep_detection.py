@@ -1,0 +1,170 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Detection of free bodies at rest, and of pushes on sleeping bodies."""
+
+import math
+
+import numpy as np
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.step.scene.islands import join, representative_of
+from hrpsim.engine.step.scene.records import has_free_bodies
+from hrpsim.engine.step.scene.status import DONE, FALLS_ASLEEP, WAKES
+
+# A body is at rest in a step if no point of it moves faster than so many times the tolerance that
+# velocities are solved to, corrections of penetration included, and it falls asleep after so long.
+# With an acceleration above 2 speeds / REST_TIME it is never at rest for that long. The
+# residual motion of a stack of bodies is some tens of tolerances.
+REST_TOLERANCES = 100.0
+REST_TIME = 0.5  # [s]
+LARGEST_REST_SPEED = 1e-5  # [m/s]
+
+# per body: the rest of a free body; data of an island is at its representative
+REST = np.dtype(
+    [
+        ("may_sleep", "i8"),  # whether it is a free body
+        ("radius", "f8"),  # of the sphere about the body's origin that holds it [m]
+        ("rest_steps", "i8"),  # for how many steps it has been at rest
+        ("keeps_awake", "i8"),  # whether something keeps the island awake
+        ("grounded", "i8"),  # whether the island is held by fixed bodies
+        ("island", "i8"),  # of a body that is to fall asleep: its representative, otherwise -1
+    ]
+)
+
+
+@inlined_kernel
+def wake_touched(s):
+    """Return WAKES, and the shape in failure.needed, if something awake presses on a sleeper.
+
+    Reads: collision, counts, rows, step_stats.
+    Writes: failure.
+    """
+    return (
+        _find_pressed(s.counts[0], s.failure[0], s.collision, s.rows)
+        if s.step_stats[0].asleep > 0
+        else DONE
+    )
+
+
+@inner_kernel
+def _find_pressed(counts, failure, collision, rows):
+    """Return WAKES, and the shape in failure.needed, if a contact presses on a sleeper."""
+    for c in range(counts.contact_count):
+        contact = collision.contacts[c]
+        if contact.body_a >= 0 and contact.body_b >= 0:
+            continue
+        shape = contact.shape_a if contact.body_a < 0 else contact.shape_b
+        pressed = rows.rows[3 * c].impulse > 0.0 or contact.impact_impulse[0] > 0.0
+        if pressed and collision.shapes[shape].asleep:
+            failure.needed = shape
+            return WAKES
+    return DONE
+
+
+@inlined_kernel
+def detect_rest(s):
+    """Count how long free bodies are at rest, and return FALLS_ASLEEP if any is to sleep.
+
+    Reads: collision, connections, counts, forest, islands, lazy_kernels, q, rests, settings, start,
+    velocity, wrenches.
+    Writes: islands, rests.
+    """
+    if s.settings[0].rest_steps == 0 or s.lazy_kernels[0].count_rest == 0:
+        return DONE
+    return find_sleepers(s) if count_rest(s) else DONE
+
+
+@lazy_kernel(used=has_free_bodies)
+def find_sleepers(s):
+    """Return FALLS_ASLEEP if an island is to sleep, and write its bodies."""
+    _join_what_presses(
+        s.counts[0], s.forest.bodies, s.collision.contacts, s.connections, s.islands.trees, s.rests
+    )
+    return FALLS_ASLEEP if _choose_sleepers(s.settings[0], s.islands.trees, s.rests) else DONE
+
+
+@lazy_kernel(used=has_free_bodies)
+def count_rest(s):
+    """Count the steps that free bodies have been at rest; return whether any is due to sleep."""
+    settings, rests, bodies = s.settings[0], s.rests, s.forest.bodies
+    q, velocity, before = s.q, s.velocity, s.start.q
+    speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)
+    limit = speed * settings.time_step
+    due = 0
+    for i in range(rests.shape[0]):
+        rest = rests[i]
+        if not rest.may_sleep:
+            continue
+        k, v = bodies[i].q_index, bodies[i].v_index
+        went, turned, turning, going = 0.0, 0.0, 0.0, 0.0
+        for r in range(k, k + 3):
+            went += (q[r] - before[r]) ** 2
+        for r in range(k + 3, k + 7):
+            turned += (q[r] - before[r]) ** 2
+        for r in range(v, v + 3):
+            turning += velocity[r] ** 2
+            going += velocity[r + 3] ** 2
+        moved = math.sqrt(went) + 2.0 * rest.radius * math.sqrt(turned)
+        moves = math.sqrt(going) + rest.radius * math.sqrt(turning)
+        rest.rest_steps = rest.rest_steps + 1 if moved <= limit and moves <= speed else 0
+        if rest.rest_steps >= settings.rest_steps:
+            due = 1
+    for k in range(s.counts[0].wrench_count):
+        rests[bodies[s.wrenches[k].body].root].rest_steps = 0
+    return due
+
+
+@inlined_kernel
+def _join_what_presses(counts, bodies, contacts, connections, trees, rests):
+    """Join trees that press on each other or are connected.
+
+    Trees that lean on the world are marked.
+    """
+    for i in range(trees.shape[0]):
+        trees[i].representative = bodies[i].root
+        rests[i].grounded = 0
+        rests[i].keeps_awake = 0
+    for c in range(counts.contact_count):
+        contact = contacts[c]
+        force = contact.impulse
+        if force[0] != 0.0 or force[1] != 0.0 or force[2] != 0.0:
+            _hold_together(bodies, trees, rests, contact.body_a, contact.body_b)
+    for c in range(connections.shape[0]):
+        if connections[c].enabled:
+            _hold_together(bodies, trees, rests, connections[c].body_a, connections[c].body_b)
+
+
+@inlined_kernel
+def _hold_together(bodies, trees, rests, a, b):
+    """Join the trees of two bodies, of which one may be the world."""
+    if a >= 0 and b >= 0:
+        join(trees, bodies[a].root, bodies[b].root)
+    else:
+        rests[bodies[max(a, b)].root].grounded = 1
+
+
+@inlined_kernel
+def _choose_sleepers(settings, trees, rests):
+    """Write the island with which every free body is to sleep, -1 for none.
+
+    All bodies of such an island have been at rest for long enough, and the island leans on the
+    world. Floating bodies may drift arbitrarily slowly.
+
+    Returns:
+        Whether any body is to sleep.
+    """
+    wanted = settings.rest_steps
+    for i in range(trees.shape[0]):
+        rest, of_island = rests[i], rests[representative_of(trees, i)]
+        of_island.grounded = of_island.grounded or rest.grounded
+        if not rest.may_sleep or rest.rest_steps < wanted:
+            of_island.keeps_awake = 1
+    found = False
+    for i in range(trees.shape[0]):
+        representative = representative_of(trees, i)
+        sleeps = rests[representative].grounded != 0 and rests[representative].keeps_awake == 0
+        rests[i].island = representative if sleeps else -1
+        found = found or sleeps
+    return found

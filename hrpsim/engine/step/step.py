@@ -1,0 +1,374 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""One step of a world, compiled: kinematics, contacts, constraints, sensors, integration.
+
+Kernels get the scene by reference (hrpsim.engine.compile.reference) and call it `s`.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.numba_code import NumbaCode
+from hrpsim.engine.constraints.joint_rows import mark_full_brakes
+from hrpsim.engine.constraints.rows import LOWER_LIMIT, VELOCITY_LIMIT
+from hrpsim.engine.constraints.tendon_rows import remember_tendon_impulses
+from hrpsim.engine.dynamics.joint_forces import advance_targets, revise_limited
+from hrpsim.engine.sensors.sensing import keep_readings, sense
+from hrpsim.engine.spatial.vector import copy_vector
+from hrpsim.engine.step.audit.audit_energy import audit_energy
+from hrpsim.engine.step.contact_search import find_contacts, match_contacts_again, place_bodies
+from hrpsim.engine.step.continuous.fast_motion import check_motion
+from hrpsim.engine.step.continuous.speculative_contacts import forget_speculative_contacts
+from hrpsim.engine.step.impacts.impact_island import forget_driven
+from hrpsim.engine.step.impacts.impacts import resolve_impacts
+from hrpsim.engine.step.impacts.inelastic_impacts import (
+    count_impact_wrenches,
+    resolve_inelastic_impacts,
+)
+from hrpsim.engine.step.integrate import (
+    correct_positions,
+    integrate_euler,
+    integrate_rk4,
+    within_limits,
+)
+from hrpsim.engine.step.motion.actuators import begin_drives, revise_drives, store_drives
+from hrpsim.engine.step.motion.half_turns import drift_with_free_bodies
+from hrpsim.engine.step.motion.midpoint import drift_to_middle, remember_acceleration
+from hrpsim.engine.step.motion.momentum import keep_momentum
+from hrpsim.engine.step.motion.stick_drift import remember_gaps
+from hrpsim.engine.step.motion.unconstrained_motion import find_acceleration
+from hrpsim.engine.step.position_projection import project_connections
+from hrpsim.engine.step.restoring import restore_start, save_start
+from hrpsim.engine.step.rows.constrain import (
+    asks_for_correction,
+    constrain,
+    keep_worst,
+    remember_impulses,
+    solve_displacement,
+)
+from hrpsim.engine.step.rows.constraint_wrenches import forget_impact_impulses
+from hrpsim.engine.step.rows.joint_friction import (
+    forget_frictions,
+    predict_frictions,
+    revise_frictions,
+    start_from_found,
+)
+from hrpsim.engine.step.rows.prepare_rows import prepare_rows
+from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS, REMAINDER, RK4, SEMI_IMPLICIT, WHOLE
+from hrpsim.engine.step.scene.status import (
+    DIVERGED,
+    DONE,
+    FALLS_ASLEEP,
+    NEEDS_KERNEL,
+    RESOLVED,
+    WIDER_SEARCH,
+)
+from hrpsim.engine.step.sleep_detection import detect_rest, wake_touched
+
+monotonic_seconds = NumbaCode("hrpsim.engine.compile.intrinsics", "monotonic_seconds")
+
+# An actuator at its limit may take others to theirs, and off them; a joint that sticks or slides
+# may make others slide or stick. Number of such revisions in a step; no actuator is taken off its
+# limit in the second half of them, and all friction is by rows after the last.
+_REVISIONS = 6
+
+# A call of `advance` returns after so long, so that Python can handle signals [s].
+LONGEST_CALL = 0.05
+
+
+@kernel
+def advance(scene, steps):
+    """Do up to `steps` steps, fewer if they take long; a failing step restores its start.
+
+    The steps done are counted in scene.clock as well: state and time agree even if the result is
+    lost.
+
+    Returns:
+        (steps done, status, number of steps that did not converge, number of steps in which
+        Newton's method solved an island).
+    """
+    unmet = by_newton = 0
+    if scene.lazy_kernels[1].awaited != 0:
+        return 0, NEEDS_KERNEL, unmet, by_newton
+    end = monotonic_seconds() + LONGEST_CALL if steps > 1 else 0.0
+    for done in range(steps):
+        scene.continuous.state[0].passes = scene.impacts.state[0].updates = 0
+        while True:
+            status = step(scene)
+            if status != WIDER_SEARCH:
+                break
+        if scene.impacts.state[0].wider_searches > 0:
+            forget_driven(scene.collision, scene.impacts)
+        if scene.continuous.state[0].speculative_count > 0 or scene.continuous.state[0].ballistic:
+            forget_speculative_contacts(scene.collision.shapes, scene.continuous)
+        if status != DONE and status != FALLS_ASLEEP:
+            return done, status, unmet, by_newton
+        scene.clock[0] += 1
+        if not scene.step_stats[0].converged:
+            keep_worst(scene, unmet)
+            unmet += 1
+        by_newton += 1 if scene.step_stats[0].newton_islands > 0 else 0
+        scene.failure[0].due = status
+        if status == FALLS_ASLEEP:
+            return done + 1, status, unmet, by_newton
+        if steps > 1 and monotonic_seconds() > end:
+            return done + 1, DONE, unmet, by_newton
+    return steps, DONE, unmet, by_newton
+
+
+@inner_kernel
+def step(s):
+    """Do one step; any status but DONE and FALLS_ASLEEP leaves the state unchanged.
+
+    WIDER_SEARCH repeats the step with a wider contact search.
+    """
+    begin_step(s)
+    forward_kinematics(s)
+    status = find_contacts(s)
+    if status == DONE:
+        status = solve_constraints(s)
+    if status == DONE:
+        status = wake_touched(s)
+    if status == DONE:
+        read_sensors(s)
+        status = integrate(s)
+    if status == DONE:
+        store_for_next_step(s)
+        if s.settings[0].audit:
+            audit_energy(s)
+        return detect_rest(s)
+    restore_start(s, status)
+    return status
+
+
+@inlined_kernel
+def begin_step(s):
+    """Save the start of the step, which is restored if the step fails.
+
+    Reads: connections, counts, impacts, joint_impact_impulses, q, step_stats, velocity.
+    Writes: connections, continuous, impacts, start, step_stats.
+    """
+    save_start(s)
+    s.step_stats[0].ccd_queries = s.step_stats[0].direct_work = 0
+    s.continuous.state[0].start_force = 0
+
+
+@inlined_kernel
+def forward_kinematics(s):
+    """Find the pose and velocity of every body at the place where the step's forces act.
+
+    Reads: connections, forest, kinematics, lazy_kernels, past_accelerations, q, settings, spins,
+    velocity, work.
+    Writes: kinematics, q, spins, velocity, work.
+    """
+    if s.settings[0].integrator == SEMI_IMPLICIT:
+        if s.lazy_kernels[0].drift_with_free_bodies != 0:
+            drift_with_free_bodies(s)
+        else:
+            drift_to_middle(s)
+    else:
+        copy_vector(s.velocity, s.work.velocity_middle)
+    place_bodies(s.forest, s.q, s.kinematics, s.work)
+
+
+@inlined_kernel
+def solve_constraints(s):
+    """Find the motion of the step with its constraints.
+
+    The solution is repeated from the same start in two cases: actuators reach or leave their
+    limits, or dry friction of joints does not act as predicted.
+    """
+    revisions, frictions = 0, s.lazy_kernels[0].predict_frictions != 0
+    s.counts[0].friction_revisions = 0
+    if s.lazy_kernels[0].begin_drives != 0:
+        begin_drives(s)
+    if frictions:
+        predicted = predict_frictions(s)
+        if predicted == NEEDS_KERNEL:
+            return NEEDS_KERNEL
+        frictions = predicted > 0
+    while True:
+        status = prepare_constraints(s)
+        if status != DONE:
+            return status
+        status, changed = constrain_as_predicted(s) if frictions else (constrain(s, WHOLE), False)
+        if status != DONE:
+            return status
+        if s.impacts.state[0].had_impacts or revisions == _REVISIONS:
+            return DONE  # the impacts of a step happen once
+        if s.step_stats[0].converged or not changed:
+            changed = revise_actuators(s, 2 * revisions < _REVISIONS) or changed
+        if not changed:
+            return DONE
+        status = match_contacts_again(s)
+        if frictions and status == DONE:
+            s.counts[0].friction_revisions += 1
+            status = start_from_found(s)
+        if status != DONE:
+            return status
+        revisions += 1
+        if revisions == _REVISIONS:
+            forget_frictions(s.work.friction)
+
+
+@inlined_kernel
+def constrain_as_predicted(s):
+    """Find the constraint forces, and whether any dry friction does not act as predicted.
+
+    That is checked after a first attempt: a wrong prediction may make a problem hard to solve.
+    """
+    status = constrain(s, FIRST_ATTEMPTS)
+    if status != DONE:
+        return status, False
+    changed = revise_frictions(s) != 0
+    if not changed and not s.step_stats[0].converged:
+        status = constrain(s, REMAINDER)
+        changed = status == DONE and revise_frictions(s) != 0
+    return status, changed
+
+
+@inlined_kernel
+def revise_actuators(s, may_release):
+    """Mark the actuators that the motion takes to their limits, and return whether any is new.
+
+    Reads: actuators, articulated, control, counts, forest, lazy_kernels, q, rows, settings,
+    velocity, work.
+    Writes: actuators, control, forest, work.
+    """
+    counts = s.counts[0]
+    settings = s.settings[0]
+    implicit = settings.integrator == SEMI_IMPLICIT
+    changed = revise_limited(
+        s.forest, s.control, s.q, s.velocity, s.work, settings.time_step, implicit, may_release
+    )
+    if implicit:
+        first = 3 * counts.contact_count + counts.connection_rows
+        changed = mark_full_brakes(s.rows.rows, first, counts.row_count, s.control) or changed
+    if s.lazy_kernels[0].revise_drives != 0:
+        changed = revise_drives(s) != 0 or changed
+    return changed
+
+
+@inlined_kernel
+def prepare_constraints(s):
+    """Find the motion without constraints, and the rows, after the impacts of the step.
+
+    Impacts with restitution come first. In an rk4 step, all other impacts come next.
+    """
+    stats = s.step_stats[0]
+    if s.impacts.state[0].had_impacts:
+        forget_impact_impulses(s.joint_impact_impulses, s.connections)
+    s.impacts.state[0].had_impacts = stats.impact_rounds = 0
+    stats.impacts_lowered = stats.impacts_left = 0
+    bounces, lands = s.lazy_kernels[0].resolve_impacts != 0, s.settings[0].integrator == RK4
+    while True:
+        status = unconstrained_dynamics(s)
+        if status == DONE:
+            status = prepare_rows(s)
+        if status != DONE or s.counts[0].row_count == 0:
+            return status
+        if bounces:
+            bounces = False
+            status = resolve_impacts(s)
+            if status == WIDER_SEARCH:
+                return status
+            if status == RESOLVED:
+                forget_frictions(s.work.friction)
+                continue
+        if not lands:
+            return DONE
+        status = resolve_inelastic_impacts(s)
+        if status != RESOLVED:
+            return status
+        lands = False
+
+
+@inlined_kernel
+def unconstrained_dynamics(s):
+    """Factorise the forest and find its acceleration without constraints.
+
+    Reads: actuators, articulated, connections, control, counts, forest, kinematics, lazy_kernels,
+    past_accelerations, q, settings, spins, velocity, work, wrenches.
+    Writes: actuators, articulated, failure, forest, kinematics, spins, work.
+    """
+    settings = s.settings[0]
+    horizon = settings.time_step if settings.integrator == SEMI_IMPLICIT else 0.0
+    return find_acceleration(s, horizon)
+
+
+@inlined_kernel
+def read_sensors(s):
+    """Read every sensor, impacts at the start of the step included.
+
+    Reads: articulated, impacts, kinematics, sensors, settings.
+    Writes: articulated, sensors.
+    """
+    count_impact_wrenches(s.settings[0], s.articulated, s.impacts)
+    sense(s.kinematics, s.articulated, s.settings[0].gravity, s.sensors)
+
+
+@inlined_kernel
+def integrate(s):
+    """Carry the state to the end of the step, then correct some of the penetration.
+
+    Reads: articulated, collision, connections, constrained, continuous, control, counts, direct,
+    forest, impacts, islands, joint_holds, kinematics, lazy_kernels, materials, momentum, newton,
+    newton_part, q, rk4, rows, search, settings, solver_choice, spins, start, step_stats, velocity,
+    work, wrenches.
+    Writes: articulated, collision, constrained, continuous, counts, direct, failure, islands,
+    kinematics, lazy_kernels, momentum, newton, newton_part, q, rk4, rows, search, step_stats,
+    velocity, work.
+    """
+    settings = s.settings[0]
+    if settings.continuous:
+        copy_vector(s.q, s.continuous.q_swept)
+    keeps_momentum = s.lazy_kernels[0].keep_momentum != 0
+    leaks = keep_momentum(s, 0) if keeps_momentum else 0
+    if settings.integrator == RK4:
+        status = integrate_rk4(s)
+        if status != DONE:
+            return status
+    else:
+        integrate_euler(s)
+    if s.counts[0].row_count > 0:
+        if asks_for_correction(s):
+            status = solve_displacement(s)
+            if status != DONE:
+                return status
+            correct_positions(settings, s.forest, s.q, s.work)
+            if settings.integrator == RK4:
+                remember_gaps(settings, s.counts[0], s.collision.contacts, s.constrained, s.rows)
+        if settings.projection:
+            status = project_connections(s)
+            if status != DONE:
+                return status
+    if not within_limits(s.q, s.velocity):
+        return DIVERGED
+    status = DONE
+    if settings.continuous:
+        status = check_motion(s)
+    if leaks and status == DONE:
+        keep_momentum(s, 1)
+    return status
+
+
+@inlined_kernel
+def store_for_next_step(s):
+    """Store the results of a complete step for the next one and for readers.
+
+    Reads: actuators, articulated, collision, connections, control, counts, forest, joint_impulses,
+    lazy_kernels, past_accelerations, past_readings, rows, sensors, settings, velocity, work.
+    Writes: actuators, collision, connections, control, counts, joint_impulses, past_accelerations,
+    past_readings, sensors, tendons.
+    """
+    remember_impulses(
+        s.counts[0], s.forest, s.work.friction, s.joint_impulses, s.collision, s.connections, s.rows
+    )
+    remember_acceleration(s.work, s.past_accelerations)
+    impulses, dt = s.joint_impulses[:, VELOCITY_LIMIT - LOWER_LIMIT], s.settings[0].time_step
+    advance_targets(s.forest, s.velocity, impulses, dt, s.work.applied, s.control)
+    if s.lazy_kernels[0].store_drives != 0:
+        store_drives(s)
+    if s.tendons.joints.shape[0] > 0:
+        first = s.counts[0].row_count - s.counts[0].tendon_rows
+        remember_tendon_impulses(s.rows.rows, first, s.counts[0].row_count, s.tendons)
+    keep_readings(s.sensors, s.past_readings)

@@ -1,0 +1,202 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Convert geoms of an MJCF to shapes of links, and find links that never collide."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.common.errors import ModelError
+from hrpsim.model.readers.mjcf.read import MjcfModel
+from hrpsim.model.readers.mjcf.tree import BodyTree, rotation_of
+from hrpsim.model.readers.robot_data import MeshData, Notes, RobotData, ShapeData
+from hrpsim.model.shapes.convex_hull import is_flat as no_solid
+from hrpsim.model.shapes.convex_hull import own_extents
+from hrpsim.model.shapes.placement import Placement
+
+_LAST_DRAWN_GROUP = 2  # MuJoCo's viewers hide those above
+_RINGS, _MERIDIANS = 19, 32  # of an ellipsoid's mesh, and its two poles
+
+
+class Surface(NamedTuple):
+    """Friction and priority of a geom.
+
+    Two geoms have the friction of higher priority, else the larger.
+    """
+
+    priority: int
+    friction: float
+
+
+def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
+    """Add the geoms of a robot's bodies to its links, and the pairs of links that stay apart."""
+    colliding: dict[str, list[int]] = {}
+    for geom in range(m.ngeom):
+        body = int(m.geom_bodyid[geom])
+        if body == 0 or body not in tree.links:
+            continue
+        shape = shape_of(m, geom, notes)
+        if shape is None:
+            continue
+        link = robot.links[tree.links[body]]
+        is_solid = collides(m, geom)
+        is_solid = is_solid and not is_flat(m, geom, shape, notes)
+        if not is_solid or m.geom_group[geom] <= _LAST_DRAWN_GROUP:
+            link.visuals.append(shape)
+        if is_solid:
+            link.collisions.append(shape)
+            colliding.setdefault(link.name, []).append(geom)
+    for link_name, geoms in colliding.items():
+        surfaces = {surface_of(m, geom) for geom in geoms}
+        robot.links[link_name].material = material_name(max(surfaces))
+        if len(surfaces) > 1:
+            why = "the largest, of the highest priority, holds for all"
+            notes.add("geom friction, several on a body", why, link_name)
+        for geom in geoms:
+            if m.geom_condim[geom] > 3:
+                why = "contacts do not resist spin or rolling"
+                notes.add("geom condim 4, 6", why, m.names["geom"][geom])
+    _keep_apart(m, robot, notes, colliding)
+
+
+def collides(m: MjcfModel, geom: int) -> bool:
+    """Return whether anything can collide with a geom."""
+    return _has_bits(m, geom) or len(_pairs_of(m, geom)) > 0
+
+
+def friction_of(m: MjcfModel, geom: int) -> float:
+    """Return the coefficient of sliding friction of a geom. condim 1 has no friction.
+
+    A geom that collides only in pairs has the largest coefficient of its pairs.
+    """
+    if _has_bits(m, geom):
+        friction = 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
+    else:
+        pairs = _pairs_of(m, geom)
+        friction = float(max(m.pair_friction[pairs, 0] * (m.pair_dim[pairs] > 1), default=0.0))
+    if friction < 0.0:
+        name = m.names["geom"][geom] or geom
+        raise ModelError(f"{m.label}: geom {name!r}: friction {friction:g} is negative")
+    return friction
+
+
+def _has_bits(m: MjcfModel, geom: int) -> bool:
+    return bool(m.geom_contype[geom] or m.geom_conaffinity[geom])
+
+
+def _pairs_of(m: MjcfModel, geom: int) -> np.ndarray:
+    if not m.count("npair"):
+        return np.empty(0, dtype=int)
+    return np.flatnonzero((m.pair_geom1 == geom) | (m.pair_geom2 == geom))
+
+
+def surface_of(m: MjcfModel, geom: int) -> Surface:
+    """Return priority and friction of a geom."""
+    return Surface(int(m.geom_priority[geom]), friction_of(m, geom))
+
+
+def material_name(surface: Surface) -> str:
+    """Return the name of the material of a surface."""
+    priority = f"_priority_{surface.priority}" if surface.priority else ""
+    return f"friction_{surface.friction:g}{priority}"
+
+
+def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
+    """Return a geom's shape in its body's frame. None, with a note, if URDF lacks the shape."""
+    kind = m.kind("mjtGeom", m.geom_type[geom])
+    placement = Placement(rotation_of(m.geom_quat[geom]), m.geom_pos[geom])
+    material = -1 if m.geom_matid is None else int(m.geom_matid[geom])
+    rgba = m.geom_rgba[geom] if material < 0 else m.mat_rgba[material]
+    color = (float(rgba[0]), float(rgba[1]), float(rgba[2]), float(rgba[3]))
+    a, b, c = (float(size) for size in m.geom_size[geom])
+    name = m.names["geom"][geom]
+    if kind == "BOX":
+        return ShapeData("box", (2.0 * a, 2.0 * b, 2.0 * c), placement, color=color)
+    if kind == "SPHERE":
+        return ShapeData("sphere", (a,), placement, color=color)
+    if kind in ("CYLINDER", "CAPSULE"):
+        return ShapeData(kind.lower(), (a, 2.0 * b), placement, color=color)
+    if kind == "ELLIPSOID":
+        notes.add("geom ellipsoid", f"a hull of {_RINGS * _MERIDIANS + 2} points on it", name)
+        mesh = _ellipsoid(name or f"ellipsoid{geom}", m.geom_size[geom])
+        return ShapeData("mesh", (), placement, mesh, color)
+    if kind == "MESH":
+        return ShapeData("mesh", (), placement, _mesh(m, int(m.geom_dataid[geom])), color)
+    notes.add(f"geom {kind.lower()} on a robot", "left out", name)
+    return None
+
+
+def _mesh(m: MjcfModel, mesh: int) -> MeshData:
+    vertices = slice(int(m.mesh_vertadr[mesh]), int(m.mesh_vertadr[mesh] + m.mesh_vertnum[mesh]))
+    faces = slice(int(m.mesh_faceadr[mesh]), int(m.mesh_faceadr[mesh] + m.mesh_facenum[mesh]))
+    name = m.names["mesh"][mesh] or f"mesh{mesh}"
+    return MeshData(name, np.array(m.mesh_vert[vertices]), np.array(m.mesh_face[faces]))
+
+
+def is_flat(m: MjcfModel, geom: int, shape: ShapeData, notes: Notes) -> bool:
+    """Return whether a geom is a plane mesh, which bounds no solid. Add a note if so."""
+    if not isinstance(shape.mesh, MeshData) or not no_solid(own_extents(shape.mesh.vertices)):
+        return False
+    notes.add("geom mesh, flat", "does not collide", m.names["geom"][geom])
+    return True
+
+
+def _ellipsoid(name: str, axes: np.ndarray) -> MeshData:
+    polar = np.pi * np.arange(1, _RINGS + 1)[:, None] / (_RINGS + 1)
+    around = 2.0 * np.pi * np.arange(_MERIDIANS)[None, :] / _MERIDIANS
+    z = np.broadcast_to(np.cos(polar), (_RINGS, _MERIDIANS))
+    ball = np.stack([np.sin(polar) * np.cos(around), np.sin(polar) * np.sin(around), z], axis=-1)
+    poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+    top, bottom = _RINGS * _MERIDIANS, _RINGS * _MERIDIANS + 1
+    k = np.arange(_MERIDIANS)
+    after, last = (k + 1) % _MERIDIANS, (_RINGS - 1) * _MERIDIANS
+    faces = [np.stack([np.full_like(k, top), k, after], axis=1)]
+    for ring in range(0, last, _MERIDIANS):
+        a, b, c, d = ring + k, ring + after, ring + _MERIDIANS + k, ring + _MERIDIANS + after
+        faces += [np.stack([a, c, d], axis=1), np.stack([a, d, b], axis=1)]
+    faces.append(np.stack([np.full_like(k, bottom), last + after, last + k], axis=1))
+    vertices = np.concatenate([ball.reshape(-1, 3), poles])
+    return MeshData(name, vertices * axes, np.concatenate(faces))
+
+
+def _keep_apart(
+    m: MjcfModel, robot: RobotData, notes: Notes, colliding: dict[str, list[int]]
+) -> None:
+    """Find the pairs of links excluded from collision by contype, conaffinity and <exclude>."""
+    names = list(colliding)
+    met: dict[str, list[str]] = {name: [] for name in names}
+    for k, a in enumerate(names):
+        for b in names[k + 1 :]:
+            allowed = may_collide(m, colliding[a], colliding[b])
+            if not allowed.any():
+                continue
+            met[a].append(b)
+            met[b].append(a)
+            if not allowed.all():
+                why = "links collide if any of their geoms may"
+                notes.add("contype, conaffinity within a body", why, f"{a} - {b}")
+    loners = {name for name in names if not met[name]}
+    robot.apart += [(name, "*") for name in names if name in loners and len(names) > 1]
+    for k, a in enumerate(names):
+        others = [b for b in names[k + 1 :] if b not in loners and b not in met[a]]
+        robot.apart += [(a, b) for b in others if a not in loners]
+
+
+def may_collide(m: MjcfModel, a: list[int], b: list[int]) -> np.ndarray:
+    """Return which geoms of two bodies may collide, shape (len(a), len(b)).
+
+    Pairs that the file names do, regardless of contype, conaffinity and excludes.
+    """
+    bits = m.geom_contype[a][:, None] & m.geom_conaffinity[b][None, :]
+    allowed = (bits | (m.geom_contype[b][None, :] & m.geom_conaffinity[a][:, None])) != 0
+    first, second = sorted((int(m.geom_bodyid[a[0]]), int(m.geom_bodyid[b[0]])))
+    if m.count("nexclude") and (first << 16) + second in m.exclude_signature:
+        allowed[:] = False
+    for k in range(m.count("npair")):
+        for one, other in ((m.pair_geom1[k], m.pair_geom2[k]), (m.pair_geom2[k], m.pair_geom1[k])):
+            if one in a and other in b:
+                allowed[a.index(one), b.index(other)] = True
+    return allowed

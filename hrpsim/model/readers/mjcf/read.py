@@ -1,0 +1,278 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Compile an MJCF by MuJoCo in a separate process with limited resources, and read the result.
+
+MuJoCo treats `nan` as a missing value, so the compiled model hides such numbers. The XML is read
+here only to find these numbers. MuJoCo checks everything else.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError, shown_value
+from hrpsim.common.text_file import refuse_pointer
+from hrpsim.model.readers.urdf.document import described
+
+_NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.IGNORECASE)
+_NOT_FINITE = re.compile(rf"{_NAN.pattern}|[+-]?inf(inity)?", re.IGNORECASE)
+# Attributes that hold names, words and files, or data for users' own programs.
+_NO_NUMBERS = {
+    *("name", "class", "childclass", "model", "prefix", "key", "plugin", "instance", "type"),
+    *("body", "body1", "body2", "subtree1", "subtree2", "geom", "geom1", "geom2", "material"),
+    *("joint", "joint1", "joint2", "jointinparent", "site", "site1", "site2", "refsite"),
+    *("tendon", "tendon1", "tendon2", "actuator", "cranksite", "slidersite", "sidesite"),
+    *("insidesite", "camera", "target", "mesh", "hfield", "texture", "objname", "refname", "node"),
+    *("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup", "dir"),
+    *("assetdir", "meshdir", "texturedir", "content_type", "user", "data", "value"),
+}
+_NAMING_FILES = ("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup")
+_FILES = 1000  # that include each other
+_CHILD = Path(__file__).with_name("compile_child.py")
+_NOT_INSTALLED, _REFUSED = 3, 4
+_UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name
+_LINE = re.compile(r"\s*\n\s*")
+
+
+class MjcfSource:
+    """The XML of an MJCF and of the files that the MJCF includes or attaches.
+
+    The source is text if path is None.
+    """
+
+    def __init__(self, text: str, path: Path | None, assets: Mapping[str, bytes] | None = None):
+        self._files: list[tuple[str, etree._Element]] = []
+        self._included: list[etree._Element] = []
+        self._seen: set[Path | str] = set()
+        self._assets = {Path(name).name: data for name, data in (assets or {}).items()}
+        self._top = None if path is None else path.parent
+        if path is None:
+            self._add("<text>", text.encode("utf-8", "replace"), None, is_part=True)
+        else:
+            self._open(path, is_part=True)
+
+    def refuse_no_numbers(self) -> None:
+        """Raise ModelError for the first number that is NaN or missing. A bound may be inf."""
+        for label, root in self._files:
+            for element in root.iter(etree.Element):
+                for name in (name for name in element.attrib if name not in _NO_NUMBERS):
+                    refused = _NAN if name.endswith("range") else _NOT_FINITE
+                    words = element.get(name).split()
+                    wrong = next((word for word in words if refused.fullmatch(word)), None)
+                    if wrong is None and words:
+                        continue
+                    path = [element.getparent(), element][-1 if element is root else 0 :]
+                    where = " / ".join(described(part) for part in path)
+                    cause = f"{shown_value(wrong)} is not a finite number" if words else "is empty"
+                    raise ModelError(f"{label}:{element.sourceline}: {where}: {name}: {cause}")
+
+    def files(self) -> list[Path] | None:
+        """Return all files that are read, meshes and pictures included, or None if one is absent.
+
+        If several files fit a name, all are returned.
+        """
+        found = [path for path in self._seen if isinstance(path, Path)]
+        folders = {""}
+        for _, root in self._files:
+            for compiler in root.iter("compiler"):
+                named = (compiler.get(name, "") for name in ("assetdir", "meshdir", "texturedir"))
+                folders.update(named)
+        tops = {path.parent for path in found} | {self._top or Path.cwd()}
+        for _, root in self._files:
+            for element in root.iter(etree.Element):
+                for name in (element.get(key) for key in _NAMING_FILES if element.get(key)):
+                    tails = {Path(name), Path(Path(name).name)}
+                    fits = {
+                        top / folder / tail for top in tops for folder in folders for tail in tails
+                    }
+                    there = sorted(path.resolve() for path in fits if path.is_file())
+                    if not there:
+                        return None
+                    found += there
+        return sorted(set(found))
+
+    def key_lengths(self) -> Iterator[tuple[str, int]]:
+        """Yield name and count of numbers of each keyframe's `qpos`, without attached keyframes."""
+        for root in self._included:
+            for key in root.iterfind(".//keyframe/key"):
+                count = len(key.get("qpos", "").split())
+                if count:
+                    yield key.get("name", ""), count
+
+    def _open(self, path: Path, is_part: bool) -> None:
+        """Read an existing file once. MuJoCo reports errors of files."""
+        try:
+            where = path.resolve()
+            if where in self._seen or len(self._seen) >= _FILES or not where.is_file():
+                return
+            self._seen.add(where)
+            with where.open("rb") as file:
+                data = file.read(limits.XML_SIZE)
+        except (OSError, ValueError):
+            return
+        self._add(str(path), data, path.parent, is_part)
+
+    def _add(self, label: str, data: bytes, folder: Path | None, is_part: bool) -> None:
+        parser = etree.XMLParser(
+            recover=True, resolve_entities=False, no_network=True, remove_comments=True
+        )
+        try:
+            root = etree.fromstring(data, parser)
+        except (etree.XMLSyntaxError, ValueError):
+            return
+        if root is None:
+            return
+        self._files.append((label, root))
+        if is_part:
+            self._included.append(root)
+        for element in root.iter("include", "model"):
+            name = element.get("file", "")
+            asset = Path(name).name
+            if asset in self._assets and asset not in self._seen:
+                self._seen.add(asset)
+                self._add(asset, self._assets[asset], folder, element.tag == "include")
+            for above in (folder, self._top):
+                if name and above is not None:
+                    self._open(above / name, is_part and element.tag == "include")
+
+
+class MjcfModel:
+    """A compiled MJCF: MuJoCo's arrays by their names in mjModel, `names`, `option`, `enums`.
+
+    An array that the installed version of MuJoCo does not have is None.
+    """
+
+    def __init__(
+        self, label: str, head: dict[str, Any], arrays: dict[str, np.ndarray], source: MjcfSource
+    ):
+        self.label, self.source = label, source
+        self.name: str = "" if head["name"] == _UNNAMED else head["name"]
+        self.names: dict[str, list[str]] = head["names"]
+        self.option: dict[str, Any] = head["option"]
+        # Flags of <option> that differ from their defaults, except those that are obeyed.
+        self.disabled_flags: list[str] = head["disabled"]
+        self.enabled_flags: list[str] = head["enabled"]
+        self._enums: dict[str, dict[str, int]] = head["enums"]
+        self._kinds = {kind: {n: k for k, n in e.items()} for kind, e in self._enums.items()}
+        self._head, self._arrays = head, arrays
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name.startswith("n") and name in self._head:
+            return self._head[name]
+        return self._arrays.get(name)
+
+    def count(self, size: str) -> int:
+        """Return one of mjModel's sizes, or 0 if this version of MuJoCo lacks the size."""
+        return self._head.get(size, 0)
+
+    def kind(self, enum: str, number: int) -> str:
+        """Return the name of a member of one of MuJoCo's enumerations, such as "HINGE"."""
+        return self._kinds[enum].get(int(number), str(number))
+
+
+def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None = None) -> MjcfModel:
+    """Return the compiled model of an MJCF: a file, or `text` if `path` is None.
+
+    assets: contents of files named in the MJCF, by name, as MuJoCo takes them. ModelError if the
+    MJCF is invalid, if MuJoCo is not installed, or if MuJoCo crashes.
+    """
+    label = "<text>" if path is None else str(path)
+    said = MjcfSource(text, path, assets)
+    said.refuse_no_numbers()
+    with tempfile.TemporaryDirectory(prefix="hrpsim-mjcf-") as folder:
+        source = Path(folder) / "model.xml"
+        if path is None:
+            source.write_text(text, encoding="utf-8")
+        else:
+            source = path.absolute()
+        if assets:
+            stored: dict[str, np.ndarray] = {
+                f"_{k}": np.frombuffer(data, np.uint8) for k, data in enumerate(assets.values())
+            }
+            stored["names"] = np.array(list(assets))
+            np.savez(Path(folder, "assets.npz"), **stored)  # type: ignore[arg-type]
+        output = Path(folder) / "model.npz"
+        _compile(source, output, label)
+        with np.load(output, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    return MjcfModel(label, json.loads(arrays.pop("head").tobytes()), arrays, said)
+
+
+def _compile(source: Path, output: Path, label: str) -> None:
+    time = str(limits.MJCF_TIME)
+    command = [sys.executable, str(_CHILD), str(source), str(output), time]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        child = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            cwd=output.parent,
+            env=environment,
+            timeout=limits.MJCF_WAIT,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ModelError(
+            f"{label}: MuJoCo did not compile it within {limits.MJCF_WAIT:g} s (MJCF_WAIT)"
+        ) from None
+    except (OSError, ValueError) as cause:
+        raise ModelError(f"{label}: no process could be started for MuJoCo: {cause}") from cause
+    if child.returncode == 0:
+        return
+    if child.returncode == -signal.SIGPROF:
+        raise ModelError(
+            f"{label}: MuJoCo did not compile it in {limits.MJCF_TIME:g} s of the processor's time"
+            " (MJCF_TIME)"
+        )
+    if child.returncode == _NOT_INSTALLED:
+        raise ModelError(
+            f"{label}: MJCF is read by MuJoCo's own parser, which is not installed: pip install"
+            " mujoco, or hrpsim[mjcf]; or give a URDF"
+        )
+    if child.returncode == _REFUSED:
+        reason = Path(f"{output}.error").read_text(encoding="utf-8", errors="replace")
+        if reason.startswith("XML parse error"):
+            reason = _why_no_xml(source) or reason
+        for name in re.findall(r"'([^']+)'", reason):
+            if os.path.isfile(name):
+                with open(name, "rb") as file:
+                    refuse_pointer(Path(name), file.read(100), ModelError)
+        raise ModelError(f"{label}: MuJoCo refuses it: {_one_line(reason)}")
+    last = child.stderr.decode(errors="replace").strip().rpartition("\n")[2][:300]
+    raise ModelError(
+        f"{label}: MuJoCo's parser ended with status {child.returncode} ({last or 'no message'}):"
+        " the file is damaged, or too large for its limits of memory and time"
+    )
+
+
+def _why_no_xml(source: Path) -> str:
+    """Return line and cause of a syntax error, which MuJoCo reports only as a number."""
+    try:
+        etree.parse(str(source), etree.XMLParser(resolve_entities=False, no_network=True))
+    except (etree.XMLSyntaxError, OSError) as cause:
+        return f"XML syntax error: {cause.args[0] if cause.args else cause}"
+    return ""
+
+
+def _one_line(reason: str) -> str:
+    """Return MuJoCo's message in one line, the temporary file's name left out."""
+    text = _LINE.sub("; ", reason.strip())
+    return re.sub(r"/\S*hrpsim-mjcf-\w+/", "", text)

@@ -1,0 +1,148 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sensors, keyframes and motions of free joints of an MJCF."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.model.readers.mjcf.read import MjcfModel
+from hrpsim.model.readers.mjcf.tree import BodyTree, ball_angles, rotation_of, site_placement
+from hrpsim.model.readers.robot_data import (
+    LONGEST_DELAY,
+    KeyframeData,
+    Notes,
+    RobotData,
+    SensorData,
+    free_name,
+)
+from hrpsim.model.shapes.placement import Placement
+
+_KINDS = {"FORCE": "force_torque", "TORQUE": "force_torque", "GYRO": "imu", "ACCELEROMETER": "imu"}
+_OF_STATE = ("JOINT", "FRAME", "BALL", "VELOCIMETER", "SUBTREE", "CLOCK", "ACTUATOR")
+_UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+class FreeMotion:
+    """Pose and velocity of a body with `free_joints` (tree.py), and its part of qpos and qvel.
+
+    `m` is an MjcfModel or a mujoco.MjModel. `qpos` and `qvel` are the first of the seven and six
+    entries: positions, then a quaternion w x y z; rates, then the angular velocity in the body.
+    """
+
+    def __init__(self, m, body: int):
+        first, count = int(m.body_jntadr[body]), int(m.body_jntnum[body])
+        self.qpos, self.qvel = int(m.jnt_qposadr[first]), int(m.jnt_dofadr[first])
+        self.axes, self.turn = np.eye(3), _UNTURNED
+        self.origin = self.anchor = np.zeros(3)
+        if count > 1:
+            self.turn = np.array(m.body_quat[body])
+            R = rotation_of(self.turn)
+            self.axes = R @ np.transpose(m.jnt_axis[first : first + 3])
+            self.anchor = np.array(m.jnt_pos[first + 3])  # of the ball, in the body
+            start = self.axes @ m.qpos0[self.qpos : self.qpos + 3]
+            self.origin = m.body_pos[body] + R @ self.anchor - start
+
+    def pose(self, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return position (3,) [m] and quaternion w x y z (4,) of the body at qpos (nq,)."""
+        turn = _product(self.turn, qpos[self.qpos + 3 : self.qpos + 7])
+        moved = self.origin + self.axes @ qpos[self.qpos : self.qpos + 3]
+        return moved - rotation_of(turn) @ self.anchor, turn
+
+    def velocity(self, turn: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the velocity of the body's origin in the world, and of its rotation in the body.
+
+        turn: its quaternion, from `pose`. Both (3,) [m/s, rad/s].
+        """
+        spin, R = qvel[self.qvel + 3 : self.qvel + 6], rotation_of(turn)
+        return self.axes @ qvel[self.qvel : self.qvel + 3] - R @ np.cross(spin, self.anchor), spin
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the quaternion w x y z of rotation a after rotation b."""
+    vector = a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
+    return np.append(a[0] * b[0] - a[1:] @ b[1:], vector)
+
+
+def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
+    """Add one sensor of force and torque, and one IMU, for the sensors at each site.
+
+    The sensors are named after the site.
+    """
+    found: dict[tuple[int, str], float] = {}  # latencies
+    with_joint = {joint.child for joint in robot.joints.values()}
+    for k in range(m.nsensor):
+        sort = m.kind("mjtSensor", m.sensor_type[k])
+        name = m.names["sensor"][k]
+        delay = 0.0 if m.sensor_delay is None else float(m.sensor_delay[k])
+        kind = _KINDS.get(sort)
+        if kind is None:
+            where = (
+                "read it from the state of the robot"
+                if sort.startswith(_OF_STATE)
+                else "not simulated"
+            )
+            if delay:
+                where += ", without its delay"
+            notes.add(f"sensor {sort.lower()}", where, name)
+            continue
+        site = int(m.sensor_objid[k])
+        body = int(m.site_bodyid[site])
+        latency = min(delay, LONGEST_DELAY)
+        if body not in tree.links:
+            continue
+        if found.get((site, kind), latency) != latency or latency != delay:
+            simulated = found.get((site, kind), latency)
+            why = f"{simulated:g} s is simulated, that of the first sensor at the site"
+            notes.add("sensor delay", f"{why}, {LONGEST_DELAY:g} s at most", name)
+        if (site, kind) in found:
+            continue
+        if kind == "force_torque" and tree.links[body] not in with_joint:
+            notes.add(f"sensor {sort.lower()} on the base", "no joint above carries a force", name)
+            continue
+        found[site, kind] = latency
+        wanted = m.names["site"][site] or name or f"site{site}"
+        label = free_name(wanted, {sensor.name for sensor in robot.sensors})
+        placement = site_placement(m, site)
+        robot.sensors.append(SensorData(label, kind, tree.links[body], placement, latency))
+
+
+def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
+    """Add the postures of all keyframes."""
+    for k in range(m.nkey):
+        name = m.names["key"][k] or f"key{k}"
+        label = free_name(name, {key.name for key in robot.keyframes})
+        robot.keyframes.append(posture(m, tree, label, m.key_qpos[k]))
+        if np.any(m.key_qvel[k]):
+            notes.add("keyframe qvel", "only postures are kept", name)
+        if m.key_ctrl is not None and np.size(m.key_ctrl) and np.any(m.key_ctrl[k]):
+            notes.add("keyframe ctrl", "only postures are kept", name)
+        for body in np.flatnonzero(m.body_mocapid >= 0):
+            place = m.key_mpos[k].reshape(-1, 3)[m.body_mocapid[body]]
+            turn = m.key_mquat[k].reshape(-1, 4)[m.body_mocapid[body]]
+            if np.any(place != m.body_pos[body]) or np.any(turn != m.body_quat[body]):
+                notes.add("keyframe mpos, mquat", "only postures are kept", name)
+
+
+def posture(m: MjcfModel, tree: BodyTree, name: str, qpos: np.ndarray) -> KeyframeData:
+    """Return MuJoCo's configuration (nq,) by the names of joints."""
+    base, joints = None, {}
+    for body, free in tree.free.items():
+        position, turn = FreeMotion(m, body).pose(qpos)
+        if free:
+            w, x, y, z = turn
+            joints[free] = (*map(float, position), *map(float, (x, y, z, w)))
+        else:
+            base = Placement(rotation_of(turn), position)
+    for joint, names in tree.joints.items():
+        at = int(m.jnt_qposadr[joint])
+        kind = m.kind("mjtJoint", m.jnt_type[joint])
+        if not names:
+            continue
+        if kind == "BALL":
+            for part, angle in zip(names, ball_angles(qpos[at : at + 4]), strict=True):
+                joints[part] = (angle,)
+        else:
+            joints[names[0]] = (float(qpos[at]),)
+    return KeyframeData(name, base, joints)

@@ -1,0 +1,366 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Shapes, masses and sensors of links by OpenHRP's convention: a link has its joint's frame."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.model.readers.robot_data import (
+    WORLD_LINK,
+    JointData,
+    KeyframeData,
+    MeshData,
+    MeshFile,
+    Notes,
+    RobotData,
+    SensorData,
+    ShapeData,
+)
+from hrpsim.model.shapes.convex_hull import is_flat, own_extents
+from hrpsim.model.shapes.placement import IDENTITY, Placement
+
+_MOVING = {"revolute", "prismatic"}
+_ABOUT_X = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # takes z to -y
+MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply")
+_CORNERS = 24  # of the polygon in place of a circle
+_UNIT = 1e-9  # up to which the columns of a transform are those of a rotation
+
+Color = tuple[float, float, float, float]
+_STRAIGHT = 1e-9  # sine up to which three points of a spine are on a line
+
+
+def axis_angle(values: Iterable[float]) -> np.ndarray:
+    """Return the rotation (3, 3) about an axis (x, y, z) by an angle [rad]."""
+    *axis, angle = (float(value) for value in values)
+    length = np.linalg.norm(axis)
+    if length == 0.0:
+        return np.eye(3)
+    x, y, z = np.array(axis) / length
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + np.sin(angle) * K + (1.0 - np.cos(angle)) * (K @ K)
+
+
+def affine(R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """Return the transform (4, 4) of a linear map and a translation."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = R, p
+    return T
+
+
+def primitive(kind: str, sizes: list[float], T: np.ndarray, color: Color | None) -> ShapeData:
+    """Return a Box, Sphere, Cylinder, Capsule or Cone under a transform, with axes y as in VRML.
+
+    sizes: edge lengths; radius; radius and height. A scaled or sheared shape becomes a mesh.
+    """
+    R = T[:3, :3]
+    if np.allclose(R.T @ R, np.eye(3), atol=_UNIT) and np.linalg.det(R) > 0 and kind != "Cone":
+        upright = R @ _ABOUT_X if kind in ("Cylinder", "Capsule") else R
+        return ShapeData(kind.lower(), tuple(sizes), Placement(upright, T[:3, 3]), color=color)
+    return hull_shape(kind.lower(), _outline(kind, sizes), T, color)
+
+
+def hull_shape(name: str, points: np.ndarray, T: np.ndarray, color: Color | None) -> ShapeData:
+    """Return the convex hull of points (n, 3) under a transform, as a mesh."""
+    from scipy.spatial import ConvexHull
+
+    hull = ConvexHull(points)
+    faces = hull.simplices.copy()
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
+    faces[inwards] = faces[inwards][:, ::-1]
+    return mesh_shape(name, points, faces, T, color)
+
+
+def mesh_shape(
+    name: str, vertices: np.ndarray, faces: np.ndarray, T: np.ndarray, color: Color | None
+) -> ShapeData:
+    """Return triangles under a transform, in the link's frame."""
+    if np.linalg.det(T[:3, :3]) < 0.0:
+        faces = faces[:, ::-1]
+    placed = vertices @ T[:3, :3].T + T[:3, 3]
+    return ShapeData("mesh", mesh=MeshData(name, placed, faces), color=color)
+
+
+def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData | None:
+    """Return a mesh file under a transform. None for a shear, which URDF cannot express."""
+    scale = np.linalg.norm(T[:3, :3], axis=0)
+    R = T[:3, :3] / scale
+    if np.linalg.det(R) < 0.0:
+        R, scale = -R, -scale
+    if not np.allclose(R.T @ R, np.eye(3), atol=_UNIT):
+        return None
+    x, y, z = map(float, scale)
+    return ShapeData("mesh", (), Placement(R, T[:3, 3]), MeshFile(path, (x, y, z)), color)
+
+
+def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
+    """Return triangles (m, 3) of polygons that end with -1. None for an invalid vertex index."""
+    indices = np.append(np.asarray(indices, dtype=np.int64), -1)
+    if (indices >= count).any() or (indices < -1).any():
+        return None
+    ends = np.flatnonzero(indices == -1)
+    found, start = [], 0
+    for end in ends:
+        corners = indices[start:end]
+        if len(corners) >= 3:  # a fan, as in VRML's convex polygons
+            fan = np.stack([np.full(len(corners) - 2, corners[0]), corners[1:-1], corners[2:]])
+            found.append(fan.T)
+        start = end + 1
+    return np.concatenate(found) if found else np.zeros((0, 3), dtype=np.int64)
+
+
+def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], bool]:
+    """Return the collision shapes of a link: its primitives, and all its meshes as one shape.
+
+    Also return whether meshes are left out because they have no volume.
+    """
+    meshes = [shape.mesh for shape in shapes if isinstance(shape.mesh, MeshData)]
+    found = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]
+    if not meshes:
+        return found, False
+    offsets = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
+    faces = [mesh.triangles + at for mesh, at in zip(meshes, offsets, strict=True)]
+    vertices = np.concatenate([mesh.vertices for mesh in meshes])
+    if is_flat(own_extents(vertices)):
+        return found, True
+    found.append(ShapeData("mesh", mesh=MeshData(link, vertices, np.concatenate(faces))))
+    return found, False
+
+
+def _outline(kind: str, sizes: list[float]) -> np.ndarray:
+    """Return points with a hull that equals the shape, exactly or nearly."""
+    if kind == "Box":
+        grid = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
+        return grid * sizes
+    turn = 2.0 * np.pi * np.arange(_CORNERS) / _CORNERS
+    ring = np.stack([np.cos(turn), np.zeros(_CORNERS), np.sin(turn)], axis=1)
+    radius, height = sizes[0], sizes[-1]
+    if kind == "Sphere":
+        heights = np.linspace(-1.0, 1.0, _CORNERS // 2 + 1)
+        rings = [ring * np.sqrt(1.0 - y * y) + (0.0, y, 0.0) for y in heights]
+        return np.unique(np.round(radius * np.concatenate(rings), 12), axis=0)
+    low, high = np.array([0.0, -0.5 * height, 0.0]), np.array([0.0, 0.5 * height, 0.0])
+    if kind == "Cone":
+        return np.concatenate([radius * ring + low, high[None]])
+    ends = [radius * ring + low, radius * ring + high]
+    if kind == "Capsule":
+        ends += [low[None] - (0.0, radius, 0.0), high[None] + (0.0, radius, 0.0)]
+    return np.concatenate(ends)
+
+
+def swept(
+    section: np.ndarray, spine: np.ndarray, scale: np.ndarray, turns: np.ndarray
+) -> np.ndarray:
+    """Return the corners (k, 3) of a swept section (m, 2: x, z), without repetition.
+
+    spine: (n, 3). scale: of the section's x and z (n, 2). turns: axis and angle [rad] (n, 4).
+    """
+    flat = np.insert(section, 1, 0.0, axis=1)
+    found = [
+        spine[k] + (flat * (scale[k, 0], 0.0, scale[k, 1])) @ (R @ axis_angle(turns[k])).T
+        for k, R in enumerate(_frames(spine))
+    ]
+    return np.unique(np.concatenate(found), axis=0) if found else np.zeros((0, 3))
+
+
+def _frames(spine: np.ndarray) -> list[np.ndarray]:
+    """Return the frame (3, 3) of each point, with y along the spine and z to its inner side."""
+    count, closed = len(spine), len(spine) > 2 and np.array_equal(spine[0], spine[-1])
+    before, after = np.roll(spine, 1, axis=0), np.roll(spine, -1, axis=0)
+    if closed:
+        before[0], after[-1] = spine[-2], spine[1]
+    elif count:
+        before[0], after[-1] = spine[0], spine[-1]
+    along = _filled(_units(after - before))
+    bends = np.cross(after - spine, before - spine)
+    lengths = np.linalg.norm(after - spine, axis=1) * np.linalg.norm(before - spine, axis=1)
+    bends[np.linalg.norm(bends, axis=1) <= _STRAIGHT * lengths] = 0.0
+    aside = _filled(_units(bends))
+    for k in range(1, count):
+        if aside[k] @ aside[k - 1] < 0.0:
+            aside[k] = -aside[k]
+    if not aside.any():
+        return [_turned_to(y) for y in along]
+    return [np.stack([np.cross(y, z), y, z], axis=1) for y, z in zip(along, aside, strict=True)]
+
+
+def _units(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors (n, 3) of length 1. Zero vectors stay zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0.0)
+
+
+def _filled(vectors: np.ndarray) -> np.ndarray:
+    """Return vectors (n, 3) with zeros replaced by the last nonzero vector before, or the first."""
+    there = vectors.any(axis=1)
+    if not there.any():
+        return vectors
+    last = np.maximum.accumulate(np.where(there, np.arange(len(vectors)), -1))
+    return vectors[np.where(last < 0, int(np.argmax(there)), last)]
+
+
+def _turned_to(y: np.ndarray) -> np.ndarray:
+    """Return the shortest rotation (3, 3) that takes the y axis to a unit vector."""
+    axis = (y[2], 0.0, -y[0]) if y[0] or y[2] else (1.0, 0.0, 0.0)
+    return axis_angle((*axis, np.arctan2(np.hypot(y[0], y[2]), y[1])))
+
+
+@dataclass
+class Part:
+    """A link with the joint above it: parts of its mass, visual and collision shapes.
+
+    type: "free", "fixed", "revolute" or "prismatic". masses: (mass, centre, inertia about the
+    centre). sensors: (name, kind, placement in the link).
+    """
+
+    name: str
+    parent: str | None
+    type: str
+    placement: Placement
+    axis: np.ndarray
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+    rotor_inertia: float = 0.0
+    joint_id: int = -1
+    start: float = 0.0  # the joint's position at first
+    masses: list[tuple[float, np.ndarray, np.ndarray]] = field(default_factory=list)
+    shapes: list[ShapeData] = field(default_factory=list)  # both seen and solid
+    visuals: list[ShapeData] = field(default_factory=list)
+    collisions: list[ShapeData] = field(default_factory=list)
+    sensors: list[tuple[str, str, Placement]] = field(default_factory=list)
+
+
+def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offset: int) -> Part:
+    """Return a copy for another place, with another name and other sensors."""
+    return replace(
+        part,
+        name=named(part.name),
+        parent=None if part.parent is None else named(part.parent),
+        joint_id=part.joint_id + id_offset if part.joint_id >= 0 else -1,
+        masses=list(part.masses),
+        shapes=list(part.shapes),
+        visuals=list(part.visuals),
+        collisions=list(part.collisions),
+        sensors=[
+            (device_prefix + label, kind, placement) for label, kind, placement in part.sensors
+        ],
+    )
+
+
+def assembled(
+    name: str, parts: list[Part], pose: list[float], notes: Notes, fail: Callable[[str], object]
+) -> RobotData:
+    """Return the robot of parts, parents before children. The first part is the root.
+
+    pose: joint positions by joint id, a keyframe. `fail` raises the error.
+    """
+    root = parts[0]
+    is_free = root.type == "free" and not any(part.type == "free" for part in parts[1:])
+    robot = RobotData(name, root.name if is_free else WORLD_LINK)
+    if not is_free:
+        robot.add_link(WORLD_LINK)
+    at_zero: dict[str, Placement] = {}  # links in the world, all joints at zero
+    for part in parts:
+        if part.name in robot.links:
+            fail(f"two links are called {part.name!r}: rename one")
+        link = robot.add_link(part.name)
+        link.inertial = _total(part.masses)
+        link.visuals = part.shapes + part.visuals
+        link.collisions = _collisions(part, notes)
+        above = IDENTITY if part.parent is None else at_zero[part.parent]
+        at_zero[part.name] = above.then(part.placement)
+        if part is root or part.type == "free":
+            if not is_free:
+                robot.add_joint(_joint(part, WORLD_LINK, at_zero[part.name]))
+        else:
+            robot.add_joint(_joint(part, str(part.parent), part.placement))
+    for part in parts:
+        for label, kind, placement in part.sensors:
+            if kind == "force_torque" and part.type == "free":
+                notes.add("ForceSensor on the base", "no joint above carries a force")
+            else:
+                names = {sensor.name for sensor in robot.sensors}
+                wanted = label if label not in names else f"{part.name}_{label}"
+                robot.sensors.append(SensorData(wanted, kind, part.name, placement))
+    moving = [part for part in parts if part.type in _MOVING]
+    driven = sorted((p for p in moving if p.joint_id >= 0), key=lambda part: part.joint_id)
+    robot.commanded = {part.name: ("effort",) for part in driven}
+    for part, other in itertools.pairwise(driven):
+        if part.joint_id == other.joint_id:
+            notes.add("joint_id of two joints", "commanded one after the other")
+    base = root.placement if is_free else None
+    starts: dict[str, tuple[float, ...]] = {
+        part.name: (part.start,) for part in moving if part.start
+    }
+    if is_free or starts:
+        robot.keyframes.append(KeyframeData("initial", base, starts))
+    posed: dict[str, tuple[float, ...]] = {
+        part.name: (pose[part.joint_id],) for part in driven if part.joint_id < len(pose)
+    }
+    if posed:
+        robot.keyframes.append(KeyframeData("standard_pose", base, posed))
+    robot.notes = notes.lines()
+    return robot
+
+
+def _collisions(part: Part, notes: Notes) -> list[ShapeData]:
+    """Return the collision shapes of a part. Note meshes without volume."""
+    has_separate = bool(part.visuals or part.collisions)
+    found: list[ShapeData] = []
+    for shapes in (part.collisions, part.shapes) if has_separate else (part.shapes,):
+        solids, has_flat_mesh = solid_shapes(shapes, part.name)
+        found += solids
+        if has_flat_mesh:
+            notes.add("mesh of a link, without volume", "it does not collide")
+    return found
+
+
+def _joint(part: Part, parent: str, placement: Placement) -> JointData:
+    kind = "floating" if part.type == "free" else part.type
+    x, y, z = (float(value) for value in part.axis)
+    return JointData(
+        *(part.name, kind, parent, part.name, placement, (x, y, z)),
+        lower=part.lower,
+        upper=part.upper,
+        velocity=part.velocity,
+        effort=part.effort,
+        rotor_inertia=part.rotor_inertia if part.type in _MOVING else 0.0,
+    )
+
+
+def _total(
+    masses: list[tuple[float, np.ndarray, np.ndarray]],
+) -> tuple[float, np.ndarray, np.ndarray] | None:
+    """Return mass, centre, and inertia about the centre, of rigidly joined parts."""
+    mass = sum(m for m, _, _ in masses)
+    inertia = sum((I for _, _, I in masses), np.zeros((3, 3)))
+    if mass == 0.0:
+        return (0.0, np.zeros(3), inertia) if inertia.any() else None
+    com = sum((m * c for m, c, _ in masses), np.zeros(3)) / mass
+    for m, c, _ in masses:
+        d = c - com
+        inertia = inertia + m * ((d @ d) * np.eye(3) - np.outer(d, d))
+    return mass, com, 0.5 * (inertia + inertia.T)
+
+
+def placed_mass(
+    mass: float, com: np.ndarray, inertia: np.ndarray, T: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return mass properties under a transform (4, 4)."""
+    R = T[:3, :3]
+    return mass, R @ com + T[:3, 3], R @ inertia @ R.T
+
+
+def placement_of(T: np.ndarray) -> Placement:
+    """Return a transform (4, 4) without scale as a placement."""
+    return IDENTITY if np.array_equal(T, np.eye(4)) else Placement(T[:3, :3], T[:3, 3])

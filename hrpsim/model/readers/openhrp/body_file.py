@@ -1,0 +1,295 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Read Choreonoid's robots: the links of a .body file (YAML)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError, shown_value, unknown_name
+from hrpsim.common.text_file import read_text
+from hrpsim.common.yaml_text import YamlText, parse_yaml
+from hrpsim.model.readers.openhrp.assembly import Part, affine, assembled, copied
+from hrpsim.model.readers.openhrp.body_elements import Elements, YamlFiles
+from hrpsim.model.readers.openhrp.body_values import Values
+from hrpsim.model.readers.robot_data import LoopData, Notes, RobotData
+from hrpsim.model.readers.urdf.resolve_uris import Resources
+from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_with_z_along
+
+_TYPES = {
+    "revolute": "revolute",
+    "prismatic": "prismatic",
+    "slide": "prismatic",
+    "free": "free",
+    "fixed": "fixed",
+}
+_TRACKS = ("pseudo_continuous_track", "pseudoContinuousTrack")
+_AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_LINKS = ("Link", "SubBody", "ContinuousTrack", "Skip")
+_READ = {
+    *("name", "type", "parent", "child_links", "translation", "rotation", "joint_id", "joint_type"),
+    *("joint_axis", "joint_range", "joint_angle", "joint_displacement", "joint_velocity_range"),
+    *("max_joint_velocity", "max_joint_effort", "joint_axis_inertia", "gear_ratio"),
+    *("rotor_inertia", "mass", "center_of_mass", "inertia", "elements", "joint_name"),
+}
+_READ_OF_SUB_BODY = {"uri", "prefix", "suffix", "device_prefix", "joint_id_offset"}
+_MASS = ("mass", "center_of_mass", "inertia")
+
+
+def read_body(text: str, path: Path, resources: Resources) -> RobotData:
+    """Return the robot of a .body file. ModelError names file, link and cause."""
+    yaml = parse_yaml(text, str(path), ModelError, repeated=True)
+    return _Reader(yaml, path, resources, _Shared()).robot()
+
+
+class _Shared:
+    """State shared by the files of one robot: notes, and the files that are read or being read."""
+
+    def __init__(self) -> None:
+        self.notes = Notes()
+        self.bodies: dict[Path, _Reader] = {}
+        self.open: list[Path] = []
+
+
+class _Reader:
+    """Reads the links of one file, and the links of its part files (SubBody)."""
+
+    def __init__(self, yaml: YamlText, path: Path, resources: Resources, shared: _Shared):
+        content = yaml.data
+        if not isinstance(content, dict) or not isinstance(content.get("links"), list):
+            raise ModelError(
+                f"{path}: a .body file needs `links`, a list; is it another YAML file?"
+            )
+        self.path, self.resources, self.shared = path, resources, shared
+        self.notes = shared.notes
+        self.top = Values(content, self._fail_at(""))
+        unit = self.top.text("angle_unit", default="degree")
+        if unit not in ("degree", "radian"):
+            self.top.fail(f"angle_unit {shown_value(unit)}: degree or radian")
+        self.to_radian = math.pi / 180.0 if unit == "degree" else 1.0
+        files = YamlFiles(yaml, self.notes)
+        self.elements = Elements(resources, self.to_radian, self.notes, files)
+        self.links: dict[str, Part] = {}
+        self.loops: list[LoopData] = []
+        self._above: dict[str, str] = {}  # children, by the child_links of their parents
+        shared.open.append(path.resolve())
+        for k, entry in enumerate(content["links"]):
+            if not isinstance(entry, dict):
+                self.top.fail(f"links[{k}] must be a mapping")
+            self._read(entry, f"links[{k}]")
+        shared.open.pop()
+        self._find_parents()
+        self._read_loops()
+
+    def robot(self) -> RobotData:
+        """Return the robot of all links."""
+        pose = self.top.numbers("standard_pose")
+        angles = [] if pose is None else (pose * self.to_radian).tolist()
+        name = self.top.text("name", default=self.path.stem) or self.path.stem
+        if self.top.given("collision_detection_rules", "collision_detection"):
+            self.notes.add("collision_detection", "adjacent links alone are left out")
+        parts = self.parts()
+        self._give_mass(parts)
+        robot = assembled(name, parts, angles, self.notes, self.top.fail)
+        robot.loops = self.loops
+        return robot
+
+    def parts(self) -> list[Part]:
+        """Return the links, each after its parent, beginning with the root."""
+        root = self.top.text("root_link", default="")
+        roots = [part.name for part in self.links.values() if part.parent is None]
+        if root and root not in self.links:
+            self.top.fail(unknown_name("root_link", root, self.links))
+        if len(roots) != 1 or (root and root != roots[0]):
+            listed = ", ".join(map(repr, roots[:6])) or "none"
+            self.top.fail(f"one link without a parent is needed, the root_link; there is {listed}")
+        children: dict[str, list[str]] = {}
+        for part in self.links.values():
+            if part.parent is not None:
+                children.setdefault(part.parent, []).append(part.name)
+        order = [roots[0]]
+        for name in order:
+            order += children.get(name, [])
+        if len(order) < len(self.links):
+            left = next(name for name in self.links if name not in order)
+            self.top.fail(f"the parents of link {left!r} form a circle")
+        return [self.links[name] for name in order]
+
+    def _give_mass(self, parts: list[Part]) -> None:
+        """Give moving links without a mass Choreonoid's default."""
+        still: set[str | None] = {None}
+        for part in parts:
+            if part.type == "fixed" and part.parent in still:
+                still.add(part.name)
+            elif not part.masses:
+                part.masses = [(1.0, np.zeros(3), np.eye(3))]
+                self.notes.add("link without mass", "1 kg and unit inertia, as in Choreonoid")
+
+    def _fail_at(self, where: str):
+        def fail(cause: str) -> NoReturn:
+            raise ModelError(f"{self.path}: {where}{cause}")
+
+        return fail
+
+    def _read(self, entry: dict, label: str) -> None:
+        label = str(entry.get("name", label))
+        link = Values(entry, self._fail_at(f"link {shown_value(label)}: "))
+        kind = link.text("type", default="Link")
+        if kind == "Link":
+            part = Part(label, None, "fixed", IDENTITY, np.array(_AXES["Z"]))
+            self._add(part)
+            self._describe(link, part)
+            mass = link.mass(of_all=not part.masses) if link.given(*_MASS) else None
+            part.masses += [mass] if mass else []
+        elif kind == "SubBody":
+            self._take(link)
+        elif kind == "ContinuousTrack":
+            self.notes.add("ContinuousTrack", "left out")
+        elif kind != "Skip":
+            link.fail(unknown_name("type", kind, _LINKS))
+
+    def _add(self, part: Part) -> None:
+        if part.name in self.links:
+            self.top.fail(f"two links are called {shown_value(part.name)}: rename one")
+        if len(self.links) >= limits.LINKS:
+            self.top.fail(f"over {limits.LINKS} links (LINKS)")
+        self.links[part.name] = part
+
+    def _take(self, node: Values) -> None:
+        """Add the links of another .body file.
+
+        The node's other keys apply to the root of that file.
+        """
+        try:
+            path = self.resources.locate(node.text("uri", default=""))
+        except FileNotFoundError as cause:
+            node.fail(f"uri: {cause}")
+        known, where = self.shared.bodies, path.resolve()
+        if where in self.shared.open:
+            node.fail(f"uri: {path.name} is being read: files cannot be parts of each other")
+        if where not in known:
+            text = read_text(path, ModelError, limits.YAML_SIZE, "YAML_SIZE")
+            yaml = parse_yaml(text, str(path), ModelError, repeated=True)
+            known[where] = _Reader(yaml, path, Resources(path.parent), self.shared)
+        prefix, suffix = node.text("prefix", default=""), node.text("suffix", default="")
+        device = node.text("device_prefix", default=prefix)
+        offset = int(node.number("joint_id_offset", default=0.0))
+
+        def named(name: str) -> str:
+            return f"{prefix}{name}{suffix}"
+
+        parts = [copied(part, named, device, offset) for part in known[where].parts()]
+        for part in parts:
+            self._add(part)
+        self.loops += [
+            replace(loop, name=named(loop.name), links=(named(loop.links[0]), named(loop.links[1])))
+            for loop in known[where].loops
+        ]
+        masses = list(parts[0].masses)
+        self._describe(node, parts[0])
+        if node.given(*_MASS) or len(parts[0].masses) > len(masses):
+            self.notes.add("mass of a SubBody", "that of its own file counts")
+            parts[0].masses = masses
+
+    def _describe(self, link: Values, part: Part) -> None:
+        """Read placement, joint and elements of a link. Missing values stay unchanged."""
+        of_type = _READ_OF_SUB_BODY if link.given("uri") else ()
+        for key in sorted(link.keys() - _READ - set(of_type)):
+            self.notes.add(f"{key} of a link", "not read")
+        part.parent = link.text("parent", default="") or part.parent
+        for child in link.items("child_links"):
+            self._above.setdefault(str(child), part.name)
+        R, p = part.placement
+        if link.given("rotation"):
+            R = link.rotation("rotation", self.to_radian)
+        if link.given("translation"):
+            p = link.translation("translation")
+        part.placement = Placement(R, p)
+        kind = link.text("joint_type", default=part.type)
+        if kind in _TRACKS:
+            self.notes.add(f"joint_type {kind}", "fixed")
+            kind = "fixed"
+        if kind not in _TYPES:
+            link.fail(unknown_name("joint_type", kind, _TYPES))
+        part.type = _TYPES[kind]
+        if link.given("joint_axis"):
+            part.axis = self._axis(link)
+        if link.given("joint_id"):
+            part.joint_id = int(max(min(link.number("joint_id", default=-1.0), 1e6), -1.0))
+        if part.type in ("revolute", "prismatic"):
+            self._limit(link, part)
+        if link.given("joint_name"):
+            self.notes.add("joint_name", "joints are called after their links")
+        self.elements.read(link, part)
+
+    def _find_parents(self) -> None:
+        """Set the parents named by links. Refuse names that do not exist."""
+        for child, parent in self._above.items():
+            if child not in self.links:
+                self.top.fail(unknown_name("link", child, self.links))
+            if self.links[child].parent is None:
+                self.links[child].parent = parent
+        for part in self.links.values():
+            if part.parent is not None and part.parent not in self.links:
+                self.top.fail(unknown_name("link", part.parent, self.links))
+
+    def _axis(self, link: Values) -> np.ndarray:
+        given = link.get("joint_axis")
+        if isinstance(given, str):
+            sign, letter = (-1.0 if given.startswith("-") else 1.0), given.lstrip("-").upper()
+            if letter not in _AXES:
+                link.fail(unknown_name("joint_axis", given, (*_AXES, "-X", "-Y", "-Z")))
+            return sign * np.array(_AXES[letter])
+        axis = link.numbers("joint_axis", count=3)
+        if axis is not None and not axis.any():
+            link.fail("joint_axis is zero")
+        return np.array(_AXES["Z"]) if axis is None else axis
+
+    def _limit(self, link: Values, part: Part) -> None:
+        """Read ranges, the effort limit, the rotor and the joint's initial position."""
+        scale = self.to_radian if part.type == "revolute" else 1.0
+        part.lower, part.upper = (end * scale for end in link.bounds("joint_range"))
+        if part.lower > part.upper:
+            link.fail(f"joint_range: {part.lower:g} is above {part.upper:g}")
+        rates = link.bounds("max_joint_velocity", "joint_velocity_range")
+        part.velocity = max(abs(rate) for rate in rates) * scale
+        part.effort = max(abs(effort) for effort in link.bounds("max_joint_effort"))
+        stated = link.number("joint_axis_inertia", default=-1.0)
+        gear = link.number("gear_ratio", default=1.0)
+        rotor = link.number("rotor_inertia", default=0.0)
+        part.rotor_inertia = stated if stated >= 0.0 else gear * gear * rotor
+        if part.rotor_inertia < 0.0:
+            link.fail("rotor_inertia is negative")
+        part.start = self.to_radian * link.number("joint_angle", default=0.0)
+        if link.given("joint_displacement"):
+            part.start = scale * link.number("joint_displacement", default=0.0)
+
+    def _read_loops(self) -> None:
+        for k, entry in enumerate(self.top.items("extra_joints")):
+            if not isinstance(entry, dict):
+                self.top.fail(f"extra_joints[{k}] must be a mapping")
+            loop = Values(entry, self._fail_at(f"extra_joints[{k}]: "))
+            links = tuple(loop.text(key, default="") for key in ("link1_name", "link2_name"))
+            for link in links:
+                if link not in self.links:
+                    loop.fail(unknown_name("link", link, self.links))
+            kind = loop.text("joint_type", default="")
+            if kind not in ("ball", "hinge", "fixed"):
+                self.notes.add(f"extra joint {shown_value(kind)}", "not simulated")
+                continue
+            axis = loop.numbers("joint_axis", count=3)
+            R = np.eye(3) if axis is None or not axis.any() else rotation_with_z_along(axis)
+            frames = []
+            for key in ("link1_local_pos", "link2_local_pos"):
+                p = loop.numbers(key, count=3)
+                T = affine(R, np.zeros(3) if p is None else p)
+                frames.append(Placement(T[:3, :3], T[:3, 3]))
+            label = loop.text("name", default="") or f"{links[0]}-{links[1]}"
+            self.loops.append(LoopData(label, kind, (links[0], links[1]), (frames[0], frames[1])))

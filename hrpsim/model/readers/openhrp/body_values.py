@@ -1,0 +1,156 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Values of one mapping of a .body file, with keys in either spelling (joint_type, jointType)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from hrpsim.common.errors import shown_value
+from hrpsim.model.readers.openhrp.assembly import axis_angle
+
+_LARGE = 1e12
+
+
+class Values:
+    """A mapping. `fail` raises the ModelError that names its location."""
+
+    def __init__(self, entry: dict, fail: Callable[[str], NoReturn]):
+        self._entry = {_snake(str(key)): value for key, value in entry.items()}
+        self.fail = fail
+
+    def get(self, key: str) -> Any:
+        """Return a value unchanged, or None if the value is missing."""
+        return self._entry.get(key)
+
+    def given(self, *keys: str) -> bool:
+        """Return whether one of some keys is present."""
+        return any(key in self._entry for key in keys)
+
+    def keys(self) -> set[str]:
+        """Return all keys, in one spelling."""
+        return set(self._entry)
+
+    def text(self, key: str, default: str) -> str:
+        """Return a text. A number counts as a text."""
+        value = self._entry.get(key, default)
+        if isinstance(value, (dict, list)) or value is None:
+            self.fail(f"{key}: a text is needed, not {shown_value(value)}")
+        return str(value)
+
+    def items(self, key: str) -> list:
+        """Return a list. A single item becomes a list of one, a missing item an empty list."""
+        value = self._entry.get(key)
+        if value is None:
+            return []
+        return value if isinstance(value, list) else [value]
+
+    def numbers(self, key: str, count: int | None = None) -> np.ndarray | None:
+        """Return finite numbers, or None if the numbers are missing."""
+        value = self._entry.get(key)
+        if value is None:
+            return None
+        if isinstance(value, (bool, dict)):
+            self.fail(f"{key}: numbers are needed, not {shown_value(value)}")
+        try:
+            found = np.array(value, dtype=np.float64).reshape(-1)
+        except (TypeError, ValueError, OverflowError):
+            self.fail(f"{key}: numbers are needed, not {shown_value(value)}")
+        if count is not None and len(found) != count:
+            self.fail(f"{key}: {count} numbers are needed, {len(found)} given")
+        if not (np.abs(found) <= _LARGE).all():
+            self.fail(f"{key}: each number must be finite and at most {_LARGE:g}")
+        return found
+
+    def number(self, key: str, default: float) -> float:
+        """Return one finite number."""
+        found = self.numbers(key, 1)
+        return default if found is None else float(found[0])
+
+    def bounds(self, *keys: str) -> tuple[float, float]:
+        """Return two bounds from a list, -x and x from one number, or infinite bounds if missing.
+
+        "unlimited" and "inf" are no bound.
+        """
+        key = next((key for key in keys if self._entry.get(key) is not None), "")
+        value = self._entry.get(key)
+        if value is None:
+            return -math.inf, math.inf
+        if isinstance(value, list):
+            if len(value) != 2:
+                self.fail(f"{key}: two numbers are needed, {len(value)} given")
+            return self._bound(key, value[0], -1.0), self._bound(key, value[1], 1.0)
+        return -self._bound(key, value, 1.0), self._bound(key, value, 1.0)
+
+    def rotation(self, key: str, to_radian: float) -> np.ndarray:
+        """Return a rotation (3, 3) from x, y, z, angle, or from a list with the last done first."""
+        value = self._entry.get(key)
+        if value is None:
+            return np.eye(3)
+        parts = value if isinstance(value, list) and value and isinstance(value[0], list) else None
+        R = np.eye(3)
+        for part in parts if parts is not None else [value]:
+            numbers = Values({key: part}, self.fail).numbers(key, 4)
+            if numbers is None:
+                self.fail(f"{key}: an axis and an angle are needed")
+            if numbers[3] and not numbers[:3].any():
+                self.fail(f"{key}: an axis of zero, with an angle of {numbers[3]:g}")
+            R = R @ axis_angle((*numbers[:3], numbers[3] * to_radian))
+        return R
+
+    def translation(self, key: str) -> np.ndarray:
+        """Return a vector (3,): the sum of several vectors, or zero if none is given."""
+        value = self._entry.get(key)
+        if isinstance(value, list) and value and isinstance(value[0], list):
+            return sum(
+                (Values({key: part}, self.fail).translation(key) for part in value), np.zeros(3)
+            )
+        vector = self.numbers(key, 3)
+        return np.zeros(3) if vector is None else vector
+
+    def mass(self, of_all: bool) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return mass, centre, and inertia about the centre.
+
+        of_all: whether nothing else has mass. Missing values are then Choreonoid's 1 kg and unit
+        inertia, else zero.
+        """
+        mass = self.number("mass", 1.0 if of_all else 0.0)
+        if mass < 0.0:
+            self.fail(f"the mass {mass:g} kg is negative")
+        com, moments = self.numbers("center_of_mass", 3), self.numbers("inertia")
+        if moments is None:
+            inertia = np.eye(3) if of_all and mass else np.zeros((3, 3))
+        elif len(moments) == 9:
+            inertia = moments.reshape(3, 3)
+        elif len(moments) == 6:
+            xx, xy, xz, yy, yz, zz = moments
+            inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        else:
+            self.fail(f"inertia: six or nine numbers are needed, {len(moments)} given")
+        return mass, np.zeros(3) if com is None else com, 0.5 * (inertia + inertia.T)
+
+    def _bound(self, key: str, value: Any, sign: float) -> float:
+        text = str(value).lower().lstrip("+.")
+        if text == "unlimited" or text.lstrip("-.") == "inf":
+            if text != "unlimited" and text.startswith("-") == (sign > 0.0):
+                self.fail(
+                    f"{key}: {shown_value(value)} is no {'upper' if sign > 0.0 else 'lower'} bound"
+                )
+            return sign * math.inf
+        return float(self._one(key, value))
+
+    def _one(self, key: str, value: Any) -> float:
+        found = Values({key: value}, self.fail).numbers(key, 1)
+        if found is None:
+            self.fail(f"{key}: a number is needed")
+        return float(found[0])
+
+
+def _snake(key: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", key).lower()

@@ -1,0 +1,348 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Read OpenHRP's robots and shapes in VRML97: Humanoid, Joint, Segment, sensor, shape nodes."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.model.readers.openhrp import assembly
+from hrpsim.model.readers.openhrp.vrml import Node, Vrml
+from hrpsim.model.readers.robot_data import Notes, RobotData, ShapeData
+from hrpsim.model.readers.urdf.xacro_text import read_source
+
+_TYPES = {"rotate": "revolute", "slide": "prismatic", "free": "free", "fixed": "fixed"}
+_AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_SENSORS = {"ForceSensor": "force_torque", "Gyro": "imu", "AccelerationSensor": "imu"}
+_DEVICES = (
+    *("VisionSensor", "RangeSensor", "PressureSensor", "PhotoInterrupter", "TorqueSensor"),
+    *("SpotLight", "DirectionalLight", "PointLight"),
+)
+# Mouse handles of OpenHRP's prototypes: their bodies rotate their children there and back.
+_HANDLES = ("CylinderSensorX", "CylinderSensorY", "CylinderSensorZ")
+GROUPS = ("Group", "Transform", "Anchor", "Billboard", "Collision", "Switch", "LOD", "Segment")
+_SIZES = {
+    "Sphere": ("radius",),
+    "Cylinder": ("radius", "height"),
+    "Cone": ("bottomRadius", "height"),
+}
+_DEFAULT_SIZES = {"radius": 1.0, "height": 2.0, "bottomRadius": 1.0}
+_PASSED = (
+    *("NavigationInfo", "Background", "Viewpoint", "WorldInfo", "PointLight", "SpotLight"),
+    *("DirectionalLight", "TimeSensor", "TouchSensor", "Script", "Fog", "Sound"),
+)
+_INLINE_DEPTH = 8
+
+
+def transform_of(file: Vrml, node: Node) -> np.ndarray:
+    """Return the transform (4, 4) of a Transform's (or Joint's) children."""
+    if not {"translation", "rotation", "scale", "center"} & set(node.fields):
+        return np.eye(4)
+
+    def vector(name: str, default: tuple[float, ...]) -> np.ndarray:
+        found = file.numbers(node, name, len(default))
+        return np.array(default) if found is None else found
+
+    center = vector("center", (0.0, 0.0, 0.0))
+    S = file.rotation(node, "scaleOrientation")
+    R = file.rotation(node, "rotation")
+    linear = R @ S @ np.diag(vector("scale", (1.0, 1.0, 1.0))) @ S.T
+    moved = vector("translation", (0.0, 0.0, 0.0)) + center - linear @ center
+    return assembly.affine(linear, moved)
+
+
+def vrml_shapes(
+    file: Vrml, nodes: list[Node], T: np.ndarray, notes: Notes, depth: int = 0, inlined: int = 0
+) -> list[ShapeData]:
+    """Return the shapes of nodes under a transform (4, 4)."""
+    found: list[ShapeData] = []
+    for node in nodes:
+        if depth > limits.VRML_DEPTH:
+            file.fail(node, f"nodes are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")
+        if node.type == "Shape":
+            found += _shape(file, node, T, notes)
+        elif node.type == "Inline":
+            found += _inline(file, node, T, notes, inlined)
+        elif node.type == "Switch":
+            choice = int(file.number(node, "whichChoice", -1.0))
+            choices = node.nodes("choice")
+            if 0 <= choice < len(choices):
+                found += vrml_shapes(file, [choices[choice]], T, notes, depth + 1, inlined)
+        elif node.type == "LOD":
+            found += vrml_shapes(file, node.nodes("level")[:1], T, notes, depth + 1, inlined)
+        elif node.type in GROUPS or node.nodes("children"):
+            if node.type not in GROUPS:
+                notes.add(node.type, "its shapes alone are read")
+            inner = T @ transform_of(file, node)
+            found += vrml_shapes(file, node.nodes("children"), inner, notes, depth + 1, inlined)
+        elif node.type not in _PASSED:
+            notes.add(node.type, "not read")
+    return found
+
+
+def read_vrml_file(path: Path, T: np.ndarray, notes: Notes, inlined: int = 0) -> list[ShapeData]:
+    """Return the shapes of a VRML97 file under a transform. ModelError if the file is invalid."""
+    file = parsed(read_source(path)[0], path, notes)
+    return vrml_shapes(file, file.nodes, T, notes, 0, inlined)
+
+
+def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: Notes) -> list[ShapeData]:
+    """Return the shapes of the node with the DEF name `name`, as Choreonoid reads it from a file.
+
+    T (4, 4) places the node's origin. Rotations and scales of the transforms above the node still
+    apply to the node. Translations above the node do not.
+    """
+    file = parsed(read_source(path)[0], path, notes)
+    pending, names = [(node, np.eye(3)) for node in reversed(file.nodes)], []
+    seen: set[int] = set()
+    while pending:
+        node, linear = pending.pop()
+        if id(node) in seen:  # repeated by USE
+            continue
+        seen.add(id(node))
+        inner = linear @ transform_of(file, node)[:3, :3]
+        if node.name == name:
+            shapes = [node] if node.type in ("Shape", "Inline") else node.nodes("children")
+            return vrml_shapes(file, shapes, T @ assembly.affine(inner, np.zeros(3)), notes)
+        names += [node.name] if node.name else []
+        pending += [(child, inner) for child in reversed(node.nodes("children"))]
+    raise ModelError(f"{path}: {unknown_name('node', name, names)}")
+
+
+def parsed(text: str, path: Path, notes: Notes) -> Vrml:
+    """Return a parsed file. Note fields that are given twice in a node."""
+    file = Vrml(text, path)
+    for lines in file.repeated.values():
+        for _ in lines:
+            notes.add(f"{lines[0]}: given twice", "the last one holds")
+    return file
+
+
+def _inline(file: Vrml, node: Node, T: np.ndarray, notes: Notes, inlined: int) -> list[ShapeData]:
+    url = file.text(node, "url")
+    path = file.path.parent / url
+    if path.suffix.lower() in assembly.MESH_SUFFIXES:  # Choreonoid reads these, too
+        shape = assembly.mesh_file_shape(path, T, None)
+        if not path.is_file():
+            file.fail(node, f"url: there is no file {str(path)!r}")
+        if shape is None:
+            file.fail(node, "url: a mesh file cannot be sheared")
+        return [shape]
+    if inlined >= _INLINE_DEPTH:
+        file.fail(node, f"files include each other more than {_INLINE_DEPTH} deep")
+    try:
+        return read_vrml_file(path, T, notes, inlined + 1)
+    except ModelError as cause:
+        file.fail(node, f"url: {cause}")
+
+
+def _shape(file: Vrml, node: Node, T: np.ndarray, notes: Notes) -> list[ShapeData]:
+    color = _color(file, node)
+    found = []
+    for geometry in node.nodes("geometry"):
+        kind = geometry.type
+        if kind == "IndexedFaceSet":
+            found += _faces(file, geometry, T, color)
+        elif kind == "Box":
+            size = file.numbers(geometry, "size", 3)
+            sizes = [2.0, 2.0, 2.0] if size is None else size.tolist()
+            found.append(assembly.primitive(kind, _positive(file, geometry, sizes), T, color))
+        elif kind in _SIZES:
+            sizes = [file.number(geometry, k, _DEFAULT_SIZES[k]) for k in _SIZES[kind]]
+            found.append(assembly.primitive(kind, _positive(file, geometry, sizes), T, color))
+        else:
+            notes.add(f"geometry {kind}", "left out")
+    return found
+
+
+def _positive(file: Vrml, node: Node, sizes: list[float]) -> list[float]:
+    if min(sizes) <= 0.0:
+        file.fail(node, f"sizes {sizes} must be positive")
+    return sizes
+
+
+def _faces(file: Vrml, node: Node, T: np.ndarray, color: assembly.Color | None) -> list[ShapeData]:
+    coordinates = node.nodes("coord")
+    points = file.numbers(coordinates[0], "point") if coordinates else None
+    indices = file.numbers(node, "coordIndex")
+    if points is None or indices is None:
+        return []
+    if len(points) % 3:
+        file.fail(coordinates[0], f"point: {len(points)} numbers are no triples")
+    vertices = points.reshape(-1, 3)
+    faces = assembly.triangles_of(indices, len(vertices))
+    if faces is None:
+        file.fail(node, f"coordIndex names a point that is not there: there are {len(vertices)}")
+    if not len(faces):
+        return []
+    if node.fields.get("ccw") is False:
+        faces = faces[:, ::-1]
+    return [assembly.mesh_shape(node.name or file.path.stem, vertices, faces, T, color)]
+
+
+def _color(file: Vrml, node: Node) -> assembly.Color | None:
+    for appearance in node.nodes("appearance"):
+        for material in appearance.nodes("material"):
+            diffuse = file.numbers(material, "diffuseColor", 3)
+            r, g, b = (0.8, 0.8, 0.8) if diffuse is None else (float(part) for part in diffuse)
+            return r, g, b, 1.0 - file.number(material, "transparency", 0.0)
+    return None
+
+
+def read_wrl(text: str, path: Path) -> RobotData:
+    """Return the robot of a VRML97 file. ModelError names file, line and node."""
+    notes = Notes()
+    file = parsed(text, path, notes)
+    humanoids = [node for node in file.nodes if node.type == "Humanoid"]
+    if len(humanoids) != 1:
+        raise ModelError(
+            f"{path}: one Humanoid node is needed, and there are {len(humanoids)}: a .wrl without"
+            " one is a shape, not a robot"
+        )
+    reader = _Reader(file, notes)
+    humanoid = humanoids[0]
+    roots = [node for node in humanoid.nodes("humanoidBody") if node.type == "Joint"]
+    if len(roots) != 1:
+        file.fail(humanoid, f"humanoidBody must hold one Joint, and holds {len(roots)}")
+    reader.joint(roots[0], None, 0)
+    name = humanoid.name or path.stem
+    return assembly.assembled(
+        name, reader.parts, [], reader.notes, lambda cause: file.fail(humanoid, cause)
+    )
+
+
+class _Reader:
+    """Collects the parts of a robot."""
+
+    def __init__(self, file: Vrml, notes: Notes):
+        self.file, self.notes = file, notes
+        self.parts: list[assembly.Part] = []
+        self._segments: dict[str, Node] = {}
+
+    def joint(self, node: Node, parent: str | None, depth: int) -> None:
+        """Add the part of a Joint and the parts beneath it."""
+        file = self.file
+        if len(self.parts) >= limits.LINKS:
+            file.fail(node, f"over {limits.LINKS} links (LINKS)")
+        if depth > limits.VRML_DEPTH:
+            file.fail(node, f"joints are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")
+        kind = file.text(node, "jointType")
+        if kind in ("crawler", "pseudoContinuousTrack"):
+            self.notes.add(f"Joint of type {kind}", "fixed")
+            kind = "fixed"
+        if kind not in _TYPES:
+            file.fail(node, unknown_name("jointType", kind, _TYPES))
+        name = node.name or file.text(node, "name") or f"joint{len(self.parts)}"
+        T = transform_of(file, node)
+        part = assembly.Part(
+            name, parent, _TYPES[kind], assembly.placement_of(T), self._axis(node, kind)
+        )
+        self._describe(node, part)
+        self.parts.append(part)
+        self._content(node, part, np.eye(4), depth)
+
+    def _axis(self, node: Node, kind: str) -> np.ndarray:
+        given = node.fields.get("jointAxis", "Z")
+        if isinstance(given, str):
+            if given.upper() in _AXES:
+                return np.array(_AXES[given.upper()])
+            if kind in ("rotate", "slide"):
+                self.file.fail(node, unknown_name("jointAxis", given, _AXES))
+            return np.array(_AXES["Z"])
+        axis = self.file.numbers(node, "jointAxis", 3)
+        if axis is None or not axis.any():
+            if kind in ("rotate", "slide"):
+                self.file.fail(node, "jointAxis is zero")
+            return np.array(_AXES["Z"])
+        return axis
+
+    def _describe(self, node: Node, part: assembly.Part) -> None:
+        file = self.file
+        part.joint_id = int(max(min(file.number(node, "jointId", -1.0), 1e6), -1.0))
+        part.lower = file.number(node, "llimit", -math.inf)
+        part.upper = file.number(node, "ulimit", math.inf)
+        if part.lower > part.upper:
+            file.fail(node, f"llimit {part.lower:g} is above ulimit {part.upper:g}")
+        rates = [file.number(node, key, math.inf) for key in ("lvlimit", "uvlimit")]
+        part.velocity = max(map(abs, rates))
+        gear, rotor = file.number(node, "gearRatio", 1.0), file.number(node, "rotorInertia", 0.0)
+        stated = file.number(node, "equivalentInertia", 0.0)
+        part.rotor_inertia = stated or gear * gear * rotor
+        if part.rotor_inertia < 0.0:
+            file.fail(node, "rotorInertia is negative")
+        current = file.numbers(node, "climit")
+        if current is not None:
+            torque = file.number(node, "torqueConst", 1.0)
+            part.effort = float(np.abs(current).max()) * abs(torque * gear)
+
+    def _content(self, node: Node, part: assembly.Part, T: np.ndarray, depth: int) -> None:
+        """Read the children of a Joint or Segment, or of a group inside, under a transform."""
+        file = self.file
+        if depth > limits.VRML_DEPTH:
+            file.fail(node, f"nodes are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")
+        for child in node.nodes("children", "humanoidBody"):
+            if child.type == "Joint":
+                if not np.array_equal(T, np.eye(4)):
+                    file.fail(child, "a Joint must not be within a Transform: move that into it")
+                self.joint(child, part.name, depth + 1)
+            elif child.type == "Segment":
+                self._segment(child, part, T, depth)
+            elif child.type in _SENSORS:
+                R = file.rotation(child, "rotation")
+                p = _or(file.numbers(child, "translation", 3), (0.0, 0.0, 0.0))
+                placement = assembly.placement_of(T @ assembly.affine(R, np.array(p)))
+                label = child.name or f"{part.name}_{child.type}"
+                part.sensors.append((label, _SENSORS[child.type], placement))
+                self._content(child, part, T, depth + 1)
+            elif child.type in _DEVICES:
+                self.notes.add(child.type, "not simulated")
+            elif child.type == "Surface":
+                for key, shapes in (("visual", part.visuals), ("collision", part.collisions)):
+                    shapes += self._shapes(child.nodes(key), T)
+            elif child.type in _HANDLES:
+                self._content(child, part, T, depth + 1)
+            elif self._holds_parts(child):
+                if child.type not in GROUPS:
+                    file.fail(
+                        child,
+                        f"a {child.type} holds joints, segments or sensors, and what it does to "
+                        f"them is not known; known are {', '.join((*GROUPS, *_HANDLES))}",
+                    )
+                self._content(child, part, T @ transform_of(file, child), depth + 1)
+            else:
+                part.shapes += self._shapes([child], T)
+
+    def _segment(self, node: Node, part: assembly.Part, T: np.ndarray, depth: int) -> None:
+        file = self.file
+        mass = file.number(node, "mass", 0.0)
+        if mass < 0.0:
+            file.fail(node, f"the mass {mass:g} kg is negative")
+        if node.name and self._segments.setdefault(node.name, node) is not node:
+            self.notes.add(f"a second Segment {node.name!r}, line {node.line}", "both have mass")
+        com = np.array(_or(file.numbers(node, "centerOfMass", 3), (0.0, 0.0, 0.0)))
+        moments = np.array(_or(file.numbers(node, "momentsOfInertia", 9), np.zeros(9)))
+        inertia = moments.reshape(3, 3)
+        if mass or inertia.any():
+            part.masses.append(assembly.placed_mass(mass, com, 0.5 * (inertia + inertia.T), T))
+        self._content(node, part, T, depth + 1)
+
+    def _holds_parts(self, node: Node, depth: int = 0) -> bool:
+        """Return whether a node holds joints, segments or sensors, and not only shapes."""
+        kinds = ("Joint", "Segment", "Surface", *_SENSORS, *_DEVICES, *_HANDLES)
+        return depth < limits.VRML_DEPTH and any(
+            child.type in kinds or self._holds_parts(child, depth + 1)
+            for child in node.nodes("children")
+        )
+
+    def _shapes(self, nodes: list[Node], T: np.ndarray) -> list[ShapeData]:
+        return vrml_shapes(self.file, nodes, T, self.notes)
+
+
+def _or(value, default):
+    return default if value is None else value

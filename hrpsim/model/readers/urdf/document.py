@@ -1,0 +1,153 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A robot description as XML, with errors that name the location."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from typing import NoReturn
+
+from lxml import etree
+
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError, shown_value, unknown_name
+from hrpsim.common.values import LARGEST
+
+# What public files have and loses nothing: prefixes without a namespace, as of old Gazebo elements,
+# "--" in comments, versions of XML that do not exist.
+_HARMLESS = {"NS_ERR_UNDEFINED_NAMESPACE", "ERR_HYPHEN_IN_COMMENT", "ERR_UNKNOWN_VERSION"}
+_NAMES = {"name", "link", "joint", "reference"}  # attributes; spaces around them mean nothing
+
+
+class Document:
+    """The parsed XML of one description. `label` names the description in errors.
+
+    has_lines: whether line numbers refer to the file (not for text made by xacro).
+    """
+
+    def __init__(self, text: str, label: str, has_lines: bool = True):
+        self.label = label
+        self._has_lines = has_lines
+        if text.count("<") > 2 * limits.XML_ELEMENTS:
+            raise ModelError(f"{label}: over {limits.XML_ELEMENTS} elements (XML_ELEMENTS)")
+        try:
+            self.root = _parsed(text.encode("utf-8"))
+        except UnicodeEncodeError as cause:
+            raise ModelError(f"{label}: is not text: {cause.reason}") from cause
+        except etree.XMLSyntaxError as cause:
+            line = f":{cause.lineno}" if has_lines and cause.lineno else ""
+            raise ModelError(f"{label}{line}: XML syntax error: {cause.msg}") from cause
+        if self.root is None:
+            raise ModelError(f"{label}: holds no element")
+        if self.root.getroottree().docinfo.internalDTD is not None:
+            self.fail(self.root, "a document type or entities are not allowed")
+        for element in self.root.iter(etree.Element):
+            for key in _NAMES.intersection(element.attrib):
+                element.set(key, element.get(key).strip())
+        if self.root.tag != "robot":
+            self.fail(self.root, f"the root element is <{self.root.tag}>, a URDF needs <robot>")
+
+    def children(self, element, tag: str | None = None) -> Iterator:
+        """Yield the child elements, all or those called `tag`. Comments and text are skipped."""
+        yield from element.iterchildren(tag=etree.Element if tag is None else tag)
+
+    def only(self, element, tag: str, required: bool = False):
+        """Return the single child called `tag`, or None. Two such children are an error."""
+        found = list(self.children(element, tag))
+        if len(found) > 1:
+            self.fail(found[1], f"<{tag}> is given {len(found)} times, one is allowed")
+        if required and not found:
+            self.fail(element, f"<{tag}> is missing")
+        return found[0] if found else None
+
+    def text(self, element, attribute: str) -> str:
+        """Return an attribute that must be present and not empty."""
+        value = element.get(attribute, "").strip()
+        if not value:
+            self.fail(element, f"attribute {attribute!r} is missing or empty")
+        return value
+
+    def numbers(
+        self, element, attribute: str, count: int = 1, largest: float = LARGEST
+    ) -> list[float]:
+        """Return `count` numbers, at most `largest`, from an attribute that must be present."""
+        raw = self.text(element, attribute)
+        words = raw.split()
+        if len(words) != count:
+            needed = "one number" if count == 1 else f"{count} numbers"
+            shown = shown_value(raw)
+            self.fail(element, f"{attribute}={shown}: {needed} needed, {len(words)} given")
+        return [self._number(element, attribute, word, largest) for word in words]
+
+    def number(
+        self, element, attribute: str, default: float | None = None, largest: float = LARGEST
+    ) -> float:
+        """Return one number, not beyond `largest`, or `default` if the attribute is missing."""
+        if default is not None and element.get(attribute) is None:
+            return default
+        return self.numbers(element, attribute, largest=largest)[0]
+
+    def _number(self, element, attribute: str, word: str, largest: float) -> float:
+        try:
+            value = float(word) if "_" not in word else math.nan
+        except ValueError:
+            self.fail(element, f"{attribute}: {shown_value(word)} is not a number")
+        if not math.isfinite(value):
+            self.fail(element, f"{attribute}: {shown_value(word)} is not a finite number")
+        if abs(value) > largest:
+            self.fail(element, f"{attribute}: {shown_value(word)} is too large a number")
+        return value
+
+    def where(self, element) -> str:
+        """Return "file:line: link 'a' / inertial / mass" for an element."""
+        path = [element, *element.iterancestors()][:-1][::-1]
+        names = " / ".join(described(e) for e in path) or "robot"
+        line = f":{element.sourceline}" if self._has_lines and element.sourceline else ""
+        return f"{self.label}{line}: {names}"
+
+    def fail(self, element, cause: str) -> NoReturn:
+        """Raise the ModelError that names file, line, element and cause."""
+        raise ModelError(f"{self.where(element)}: {cause}")
+
+    def require_name(self, element, kind: str, given: str, available: Collection[str]) -> None:
+        """Raise the ModelError about an element unless `given` is one of `available`."""
+        if given not in available:
+            self.fail(element, unknown_name(kind, given, available))
+
+
+def _parsed(text: bytes, recover: bool = False):
+    """Return the root element. Syntax errors of `_HARMLESS` kinds are passed over."""
+    # Nothing outside the text is ever read: no entities, no DTD, no network.
+    parser = etree.XMLParser(
+        encoding="utf-8",
+        resolve_entities=False,
+        no_network=True,
+        remove_comments=True,
+        recover=recover,
+    )
+    try:
+        return etree.fromstring(text, parser)
+    except etree.XMLSyntaxError:
+        # The parser's own log: that of the exception has errors of earlier texts, too.
+        if not recover and {entry.type_name for entry in parser.error_log} <= _HARMLESS:
+            return _parsed(text, recover=True)
+        raise
+
+
+def is_foreign(element) -> bool:
+    """Return whether an element has a prefix, for the namespace of another tool."""
+    return not isinstance(element.tag, str) or "}" in element.tag or ":" in element.tag
+
+
+def described(element) -> str:
+    """Return an element's tag and name."""
+    name = element.get("name") or element.get("reference")
+    return f"{tag_of(element)} {shown_value(name)}" if name else tag_of(element)
+
+
+def tag_of(element) -> str:
+    """Return an element's tag as written, with its prefix."""
+    name = element.tag.rpartition("}")[2]
+    return f"{element.prefix}:{name}" if element.prefix else name

@@ -1,0 +1,290 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Expand xacro to URDF text with the package `xacro`, which is imported only when needed.
+
+Xacro evaluates its expressions as Python. A file in xacro is therefore a program, and trusted like
+a program.
+
+An expansion is stored with hashes of the included files and with the packages found. The expansion
+is used again while all of these are the same. An expansion that may depend on more (YAML files,
+variables, files named by a pattern) is not stored. Damaged or missing files only cost time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from hrpsim.common import limits
+from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.common.stored_files import cache_home, read_whole, remove_oldest, write_whole
+from hrpsim.common.text_file import refuse_pointer
+from hrpsim.model.readers.urdf.resolve_uris import Resources
+
+_STORED = 200  # expansions, the most recently used
+_DEPENDS_ON_MORE = re.compile(r"load_yaml|\$\((env|optenv|cwd|eval)\b|filename\s*=[^>]*[*?[]")
+_ENCODING = re.compile(
+    r"utf-?(8|16|32)(-sig|-?[lb]e)?|(us-)?ascii|iso-?8859-?\d+|latin-?1|windows-125\d"
+)
+_DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
+NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
+# What xacro acts on. A single call of a macro is left over from an undefined macro.
+_TO_EXPAND = re.compile(
+    r"\$[{(]|<xacro:(macro|property|arg|include|if|unless|insert_block|element|attribute|call)\b"
+)
+_CURES = (  # by what xacro says
+    (
+        re.compile(r"Undefined substitution argument (\w+)"),
+        "give it a value: xacro_arguments={{{0!r}: ...}}, --xacro {0}:=VALUE, or a default in the"
+        " file",
+    ),
+    (
+        re.compile(r"xacro:arg: missing attribute 'default'"),
+        'every argument needs one, such as default=""',
+    ),
+)
+_xacro_lock = threading.Lock()  # xacro keeps its file and argument stacks in module globals
+
+
+class Expansion(NamedTuple):
+    """A description in plain URDF, and its sources."""
+
+    text: str
+    asked: list[str]  # arguments that the description has
+    included: list[str]  # files
+    packages: dict[str, str]  # folder by name of each package that $(find) found
+
+
+class _Arguments(dict):
+    """Xacro arguments that record which arguments the description used."""
+
+    def __init__(self, values: Mapping[str, object]):
+        super().__init__({name: _as_text(value) for name, value in values.items()})
+        self.given = tuple(self)
+        self.asked: dict[str, None] = {}
+
+    def __contains__(self, name) -> bool:
+        self.asked[name] = None
+        return super().__contains__(name)
+
+    def __getitem__(self, name):
+        self.asked[name] = None
+        return super().__getitem__(name)
+
+
+def is_xacro(text: str, path: Path | None) -> bool:
+    """Return whether a description must pass through xacro.
+
+    The file name can say so. Otherwise the description must declare the namespace and contain
+    something to expand. The output of xacro often keeps the declaration, and old output keeps calls
+    of missing macros.
+    """
+    if path is not None and path.suffix == ".xacro":
+        return True
+    declared = any(f'"{uri}"' in text or f"'{uri}'" in text for uri in NAMESPACES)
+    return declared and _TO_EXPAND.search(text) is not None
+
+
+def expand(
+    text: str, path: Path | None, arguments: Mapping[str, object], resources: Resources, label: str
+) -> str:
+    """Return the URDF text that xacro makes of `text`, read from `path` (None: given as text).
+
+    $(find package) searches the places of `resources`, then ament's index. Xacro writes its
+    warnings to stderr. ModelError names the file that xacro was reading. Arguments that nothing
+    uses also raise ModelError.
+    """
+    given = _Arguments(arguments)
+    key = "" if path is None else key_of(text, path, given, _version())
+    expansion = recall(key, resources)
+    if expansion is None:
+        expansion = _expand(text, path, given, resources, label)
+        keep(key, text, expansion)
+    for name in given.given:
+        if name not in expansion.asked:
+            raise ModelError(f"{label}: {unknown_name('xacro argument', name, expansion.asked)}")
+    return expansion.text
+
+
+def _expand(
+    text: str, path: Path | None, given: _Arguments, resources: Resources, label: str
+) -> Expansion:
+    try:
+        import xacro
+    except ImportError as cause:
+        raise ModelError(f"{label}: reading xacro needs xacro: pip install xacro") from cause
+    packages: dict[str, str] = {}
+    with _xacro_lock, _packages_found(resources, packages):
+        del xacro.all_includes[:]
+        try:
+            if path is None:
+                xacro.init_stacks(None)
+                document = xacro.parse(text)
+                xacro.process_doc(document, mappings=given)
+            else:
+                document = xacro.process_file(str(path), mappings=given)
+            result = document.toxml()
+        except Exception as cause:  # xacro raises any exception
+            inner = next((f for f in reversed(xacro.filestack or []) if f), label)
+            where = label if inner in (label, str(path)) else f"{label}, in {inner}"
+            message = " ".join(_said(cause).split()) or repr(cause)
+            cures = [cure.format(*m.groups()) for say, cure in _CURES if (m := say.search(message))]
+            raise ModelError("; ".join([f"{where}: xacro: {message}", *cures])) from cause
+        included = [os.path.abspath(name) for name in xacro.all_includes]
+    return Expansion(result, list(given.asked), included, packages)
+
+
+def _said(error: Exception) -> str:
+    """Return the text of an xacro error. xacro repeats errors of unknown classes."""
+    text, wrapped = str(error), getattr(error, "exc", None)
+    while wrapped is not None:
+        text = text.replace(f"{type(wrapped)}: {wrapped} ", "", 1)
+        wrapped = getattr(wrapped, "exc", None)
+    return text
+
+
+@contextmanager
+def _packages_found(resources: Resources, found: dict[str, str]) -> Iterator[None]:
+    """Make $(find package) search `resources` first. Record the results in `found`.
+
+    Xacro itself searches only ament's index. The index does not know `package_paths`, and does not
+    exist on a machine without ROS 2.
+    """
+    import xacro.substitution_args
+
+    by_ament: Callable[[str], str] = xacro.substitution_args._eval_find
+
+    def find(package: str) -> str:
+        folders = resources.packages(package)
+        if not folders:
+            try:
+                return by_ament(package)
+            except Exception as cause:  # ament is not installed, or does not know it either
+                raise LookupError(resources.absent(package)) from cause
+        found[package] = str(folders[0])
+        return found[package]
+
+    xacro.substitution_args._eval_find = find
+    try:
+        yield
+    finally:
+        xacro.substitution_args._eval_find = by_ament
+
+
+def _version() -> str:
+    """Return a text that identifies the installed xacro, without importing xacro."""
+    found = importlib.util.find_spec("xacro")
+    if found is None or found.origin is None:
+        return "none"
+    status = os.stat(found.origin)
+    return f"{status.st_size} {status.st_mtime_ns}"
+
+
+def _as_text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def key_of(text: str, path: Path, arguments: Mapping[str, str], version: str) -> str:
+    """Return the key of expansions of one text, at one place, with the same arguments."""
+    of = [text, str(path.absolute()), dict(arguments), version]
+    return hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()[:40]
+
+
+def recall(key: str, resources: Resources) -> Expansion | None:
+    """Return a stored expansion if the files and packages used are unchanged."""
+    path = _folder() / f"{key}.json"
+    content = read_whole(path) if key else None
+    if content is None:
+        return None
+    try:
+        stored = json.loads(content)
+        expansion = Expansion(**stored["expansion"])
+        same = [_hash_of(name) for name in expansion.included] == stored["hashes"] and all(
+            str(resources.packages(name)[0]) == folder
+            for name, folder in expansion.packages.items()
+        )
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        return None
+    with contextlib.suppress(OSError):
+        os.utime(path)
+    return expansion if same else None
+
+
+def keep(key: str, text: str, expansion: Expansion) -> None:
+    """Store the expansion of `text`, unless the key is "" or the expansion may depend on more."""
+    with contextlib.suppress(OSError, ValueError):
+        files = [Path(name) for name in expansion.included]
+        read = [text, *(file.read_text(encoding="utf-8") for file in files)]
+        if not key or any(map(_DEPENDS_ON_MORE.search, read)):
+            return
+        hashes = [_hash_of(name) for name in expansion.included]
+        content = json.dumps({"expansion": expansion._asdict(), "hashes": hashes}).encode()
+        write_whole(_folder() / f"{key}.json", content)
+        remove_oldest(_folder(), "*.json", _STORED)
+
+
+def _hash_of(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+def _folder() -> Path:
+    return cache_home() / "descriptions"
+
+
+class UrdfText(NamedTuple):
+    """URDF text and its origin.
+
+    has_lines: whether its lines are the file's lines. not_simulated: additional content of another
+    format.
+    """
+
+    text: str
+    path: Path | None
+    has_lines: bool
+    resources: Resources
+    not_simulated: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Name of the text in errors."""
+        return "<text>" if self.path is None else str(self.path)
+
+
+def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
+    """Return the XML text of `source` (a path, or XML text) and its path (None for text)."""
+    if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
+        return source.lstrip("\ufeff \t\r\n"), None
+    if not isinstance(source, (str, os.PathLike)):
+        raise ModelError(f"a robot description is a path or XML text, not {type(source).__name__}")
+    path = Path(source)
+    if not str(source).strip() or "\n" in str(path):
+        raise ModelError("the robot description is neither a path nor XML text that begins with <")
+    try:
+        with path.open("rb") as file:
+            data = file.read(limits.XML_SIZE + 1)
+    except (OSError, ValueError) as cause:  # ValueError: a name with a null character
+        reason = getattr(cause, "strerror", None) or cause
+        raise ModelError(f"{path}: cannot be read: {reason}") from cause
+    refuse_pointer(path, data, ModelError)
+    if len(data) > limits.XML_SIZE:
+        raise ModelError(f"{path}: over {limits.XML_SIZE} bytes (XML_SIZE)")
+    declared = _DECLARED_ENCODING.match(data)
+    encoding = declared[1].decode() if declared else "utf-8-sig"
+    if not _ENCODING.fullmatch(encoding.lower()):
+        raise ModelError(f"{path}:1: encoding {encoding[:40]!r} is not known; use UTF-8")
+    try:
+        # Comments of Japanese VRML files are in many encodings.
+        errors = "replace" if path.suffix.lower() == ".wrl" else "strict"
+        return data.decode(encoding, errors).lstrip("\ufeff \t\r\n"), path
+    except (UnicodeError, LookupError) as cause:
+        raise ModelError(f"{path}: is not text: {cause}") from cause

@@ -1,0 +1,274 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Write URDF text of a `RobotData` with <hrpsim> elements, and read URDF of any version.
+
+Numbers lose no digit. Versions 1.1 and 1.2 are read by the rules of urdfdom 6. Version 1.1 has
+<origin quat_xyzw>. In version 1.2 a limit may omit effort and velocity, but must have lower and
+upper. <capsule> of these versions is read in any version.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from lxml import etree
+
+from hrpsim.common.errors import ModelError
+from hrpsim.model.readers import robot_data
+from hrpsim.model.readers.urdf.document import Document
+from hrpsim.model.shapes.placement import Placement, rotation_matrix
+
+# In place of the missing limit of a joint with one position limit: out of reach.
+_NO_LIMIT = 1e12
+
+MeshUri = Callable[[robot_data.MeshData | robot_data.MeshFile], str]
+VERSIONS = ("1.0", "1.1", "1.2")
+
+
+def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> str:
+    """Return URDF text. `mesh_uri` returns the URI of each mesh.
+
+    ModelError for a name that XML cannot contain.
+    """
+    try:
+        root = _robot(robot, mesh_uri)
+    except ValueError as cause:
+        raise ModelError(f"robot {robot.name!r}: no URDF can say this: {cause}") from cause
+    return etree.tostring(root, pretty_print=True, encoding="unicode")
+
+
+def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
+    """Return roll, pitch, yaw [rad] of a rotation (3, 3), accurate near pitch = 90 degrees too.
+
+    Near 90 degrees the yaw is ill-determined. The roll is then computed from the rotation that
+    remains after the yaw is removed.
+    """
+    yaw = math.atan2(R[1, 0], R[0, 0])
+    c, s = math.cos(yaw), math.sin(yaw)
+    pitch = math.atan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
+    roll = math.atan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    return roll, pitch, yaw
+
+
+def _robot(robot: robot_data.RobotData, mesh_uri: MeshUri):
+    root = etree.Element("robot", name=robot.name)
+    for link in robot.links.values():
+        _link(root, link, mesh_uri)
+    for joint in robot.joints.values():
+        _joint(root, joint)
+    for joint in robot.joints.values():
+        _joint_extension(root, joint)
+    for tendon in robot.tendons:
+        _tendon(root, tendon)
+    for link in robot.links.values():
+        _link_extension(root, link)
+    for sensor in robot.sensors:
+        tag = _extension(root, sensor.link, "sensor", name=sensor.name, type=sensor.kind)
+        if sensor.latency:
+            tag.set("latency", exact_text([sensor.latency]))
+        _origin(tag, sensor.placement)
+    for loop in robot.loops:
+        (xyz, rpy), (to_xyz, to_rpy) = (_pose(frame) for frame in loop.frames)
+        tag = _extension(root, loop.links[0], "connection", to=loop.links[1], kind=loop.kind)
+        poses = {"xyz": xyz, "rpy": rpy, "to_xyz": to_xyz, "to_rpy": to_rpy}
+        tag.attrib.update({"name": loop.name, **poses})
+    for a, b in robot.apart:
+        _extension(root, a, "no_collision", to=b)
+    for key in robot.keyframes:
+        base = {} if key.base is None else dict(zip(("xyz", "rpy"), _pose(key.base), strict=True))
+        tag = _extension(root, robot.root, "keyframe", name=key.name, **base)
+        for name, position in key.joints.items():
+            etree.SubElement(tag, "joint", name=name, position=exact_text(position))
+    if robot.commanded:
+        control = etree.SubElement(root, "ros2_control", name=robot.name, type="system")
+        for name, interfaces in robot.commanded.items():
+            tag = etree.SubElement(control, "joint", name=name)
+            for interface in interfaces:
+                etree.SubElement(tag, "command_interface", name=interface)
+    return root
+
+
+def _link(root, link: robot_data.LinkData, mesh_uri: MeshUri) -> None:
+    element = etree.SubElement(root, "link", name=link.name)
+    if link.inertial is not None:
+        mass, com, inertia = link.inertial
+        inertial = etree.SubElement(element, "inertial")
+        etree.SubElement(inertial, "origin", xyz=exact_text(com), rpy="0 0 0")
+        etree.SubElement(inertial, "mass", value=exact_text([mass]))
+        names = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2)}
+        names |= {"iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+        values = {name: exact_text([inertia[at]]) for name, at in names.items()}
+        etree.SubElement(inertial, "inertia", **values)
+    for index, shape in enumerate(link.visuals):
+        visual = _shape(element, "visual", f"{link.name}_visual_{index}", shape, mesh_uri)
+        if shape.color is not None:
+            color = [min(max(part, 0.0), 1.0) for part in shape.color]
+            name = "rgba " + " ".join(f"{part:.4g}" for part in color)
+            material = etree.SubElement(visual, "material", name=name)
+            etree.SubElement(material, "color", rgba=exact_text(color))
+    for index, shape in enumerate(link.collisions):
+        _shape(element, "collision", _collision_name(link, index), shape, mesh_uri)
+
+
+def _collision_name(link: robot_data.LinkData, index: int) -> str:
+    return f"{link.name}_{index}"
+
+
+def _shape(link, tag: str, name: str, shape: robot_data.ShapeData, mesh_uri: MeshUri):
+    element = etree.SubElement(link, tag, name=name)
+    _origin(element, shape.placement)
+    geometry = etree.SubElement(element, "geometry")
+    if shape.kind == "mesh":
+        assert shape.mesh is not None
+        mesh = etree.SubElement(geometry, "mesh", filename=mesh_uri(shape.mesh))
+        if isinstance(shape.mesh, robot_data.MeshFile) and shape.mesh.scale != (1.0, 1.0, 1.0):
+            mesh.set("scale", exact_text(shape.mesh.scale))
+    elif shape.kind == "box":
+        etree.SubElement(geometry, "box", size=exact_text(shape.size))
+    elif shape.kind == "sphere":
+        etree.SubElement(geometry, "sphere", radius=exact_text(shape.size))
+    else:
+        radius, length = shape.size
+        if shape.kind == "capsule":
+            length += 2.0 * radius
+        etree.SubElement(
+            geometry, "cylinder", radius=exact_text([radius]), length=exact_text([length])
+        )
+    return element
+
+
+def _joint(root, joint: robot_data.JointData) -> None:
+    unlimited = joint.lower == -math.inf and joint.upper == math.inf
+    kind = joint.type
+    if kind == "revolute" and unlimited:
+        kind = "continuous"
+    element = etree.SubElement(root, "joint", name=joint.name, type=kind)
+    _origin(element, joint.origin)
+    etree.SubElement(element, "parent", link=joint.parent)
+    etree.SubElement(element, "child", link=joint.child)
+    if kind not in ("revolute", "continuous", "prismatic"):
+        return
+    etree.SubElement(element, "axis", xyz=exact_text(joint.axis))
+    efforts = {
+        "effort": exact_text([joint.effort if joint.effort < math.inf else 0.0]),
+        "velocity": exact_text([joint.velocity if joint.velocity < math.inf else 0.0]),
+    }
+    if kind == "continuous":
+        if efforts != {"effort": "0.0", "velocity": "0.0"}:
+            etree.SubElement(element, "limit", **efforts)
+    else:
+        ends = (max(joint.lower, -_NO_LIMIT), min(joint.upper, _NO_LIMIT))
+        lower, upper = (exact_text([end]) for end in ends)
+        etree.SubElement(element, "limit", lower=lower, upper=upper, **efforts)
+    if joint.damping or joint.friction:
+        damping, friction = exact_text([joint.damping]), exact_text([joint.friction])
+        etree.SubElement(element, "dynamics", damping=damping, friction=friction)
+    if joint.mimic is not None:
+        leader, ratio, offset = joint.mimic
+        settings = {"multiplier": exact_text([ratio]), "offset": exact_text([offset])}
+        etree.SubElement(element, "mimic", joint=leader, **settings)
+
+
+def _joint_extension(root, joint: robot_data.JointData) -> None:
+    if joint.stiffness:
+        stiffness, rest = exact_text([joint.stiffness]), exact_text([joint.rest])
+        _extension(root, joint.name, "spring", stiffness=stiffness, damping="0", rest=rest)
+    if joint.rotor_inertia:
+        _extension(root, joint.name, "rotor", inertia=exact_text([joint.rotor_inertia]))
+    if joint.gains is not None:
+        kp, kd = (exact_text([gain]) for gain in joint.gains)
+        _extension(root, joint.name, "gains", kp=kp, kd=kd)
+    if joint.actuator:
+        texts = {name: exact_text([value]) for name, value in joint.actuator.items()}
+        _extension(root, joint.name, "actuator", **texts)
+
+
+def _tendon(root, tendon: robot_data.TendonData) -> None:
+    (first, second), (a, b) = tendon.joints, tendon.coefficients
+    numbers = {"coefficient": a, "joint_coefficient": b}
+    if tendon.gains is not None:
+        numbers |= dict(zip(("kp", "kd"), tendon.gains, strict=True))
+    if tendon.effort < math.inf:
+        numbers["effort"] = tendon.effort
+    attributes = {name: exact_text([number]) for name, number in numbers.items()}
+    _extension(root, first, "tendon", name=tendon.name, joint=second, **attributes)
+
+
+def _link_extension(root, link: robot_data.LinkData) -> None:
+    if link.material is not None:
+        _extension(root, link.name, "material", name=link.material)
+    if link.gravity_compensation:
+        compensation = exact_text([link.gravity_compensation])
+        _extension(root, link.name, "gravity", compensation=compensation)
+    for index, shape in enumerate(link.collisions):
+        if shape.kind == "capsule":
+            _extension(root, link.name, "capsule", collision=_collision_name(link, index))
+
+
+def _extension(root, reference: str, tag: str, **attributes: str):
+    """Append a tag to the last <hrpsim> element with the same reference, else to a new element."""
+    last = root[-1] if len(root) else None
+    if last is None or last.tag != "hrpsim" or last.get("reference") != reference:
+        last = etree.SubElement(root, "hrpsim", reference=reference)
+    return etree.SubElement(last, tag, **attributes)
+
+
+def _origin(element, placement: Placement) -> None:
+    xyz, rpy = _pose(placement)
+    etree.SubElement(element, "origin", xyz=xyz, rpy=rpy)
+
+
+def _pose(placement: Placement) -> tuple[str, str]:
+    is_turned = not np.array_equal(placement.R, np.eye(3))
+    return exact_text(placement.p), exact_text(
+        rpy_of(placement.R) if is_turned else (0.0, 0.0, 0.0)
+    )
+
+
+def exact_text(numbers: Iterable[float]) -> str:
+    """Return numbers as text that can be read back exactly."""
+    return " ".join(repr(float(number)) for number in numbers)
+
+
+def read_urdf(text: str, label: str, has_lines: bool = True) -> Document:
+    """Return the document of a URDF, with origins and limits as in version 1.0.
+
+    ModelError for an unknown version, and for elements that the stated version does not have.
+    """
+    document = Document(text, label, has_lines)
+    version = document.root.get("version", VERSIONS[0]).strip()
+    document.require_name(document.root, "version of URDF", version, VERSIONS)
+    for origin in document.root.iter("origin"):
+        if origin.get("quat_xyzw") is not None:
+            _write_angles(document, origin, version)
+    if version == "1.2":
+        for limit in document.root.iterfind("joint/limit"):
+            _complete_limit(document, limit)
+    return document
+
+
+def _write_angles(document: Document, origin, version: str) -> None:
+    """Replace the quaternion of an origin by rpy."""
+    quaternion = np.array(document.numbers(origin, "quat_xyzw", 4))
+    length = np.linalg.norm(quaternion)
+    if version == "1.0":
+        document.fail(origin, 'quat_xyzw needs <robot version="1.1">, or write rpy')
+    if origin.get("rpy") is not None:
+        document.fail(origin, "rpy and quat_xyzw are given: one of them is enough")
+    if length < 1e-6:
+        document.fail(origin, f"quat_xyzw={origin.get('quat_xyzw')!r} has no direction")
+    del origin.attrib["quat_xyzw"]
+    origin.set("rpy", exact_text(rpy_of(rotation_matrix(quaternion / length))))
+
+
+def _complete_limit(document: Document, limit) -> None:
+    """Add missing efforts and velocities as unlimited."""
+    for key in ("effort", "velocity"):
+        if limit.get(key) is None:
+            limit.set(key, "0")
+    if limit.getparent().get("type") in ("revolute", "prismatic"):
+        for key in ("lower", "upper"):
+            document.text(limit, key)
