@@ -197,7 +197,7 @@ def compile_part(part: str) -> None:
 
 def _compile_dynamics(model, q, v) -> None:
     """Compile the kernels that a model's functions call."""
-    from hrpsim.engine import dynamics
+    from hrpsim import dynamics
 
     dynamics.inverse_dynamics(model, q, v, dynamics.forward_dynamics(model, q, v, v))
     dynamics.forward_dynamics_derivatives(model, q, v, v)
