@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hrpsim.engine.compile import kernel_folders
 
-PACKAGE = Path(kernel_folders.__file__).parent.parent
+PACKAGE = Path(kernel_folders.__file__).parents[2]
 DECORATORS = {"kernel", "inner_kernel", "inlined_kernel", "uncalled_kernel"}
 DECORATORS |= {"lazy_kernel", "lazy_kernel_of_parts"}
 OF_STEP = set(map(Path, kernel_folders._sources(*kernel_folders._OF_STEP)))

@@ -174,7 +174,7 @@ def base(tmp_path_factory):
     """Return run(arguments, folder), which runs Python as in the base installation."""
     distributions = base_distributions()
     assert {"numba", "llvmlite", "numpy"} <= distributions and "rosbags" not in distributions
-    packages = {"hrpsim", "simulator_conformance", "benchmarks"}
+    packages = {"evidence", "hrpsim", "simulator_conformance"}
     for package, providers in packages_distributions().items():
         if distributions & {canonicalize_name(name) for name in providers}:
             packages.add(package)

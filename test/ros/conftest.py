@@ -58,6 +58,8 @@ def pytest_collection_finish(session):
     if getattr(session.config.option, "loadgroup", False):
         apart = [item.nodeid for item in session.items if "@" not in item.nodeid and is_ours(item)]
         assert not apart, f"this pytest does not keep groups of pytest-xdist together: {apart[0]}"
+    if session.config.option.collectonly:
+        return
     if HAVE_RCLPY and any(map(is_ours, session.items)):
         import fcntl
 
