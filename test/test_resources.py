@@ -28,8 +28,9 @@ def test_checkout_root():
 def test_installed(tmp_path, code, share):
     package = tmp_path / code / "hrpsim"
     package.mkdir(parents=True)
-    shutil.copy(resources.__file__, package)
-    installed = load(package / "resources.py")
+    (package / "common").mkdir()
+    shutil.copy(resources.__file__, package / "common")
+    installed = load(package / "common" / "resources.py")
     with pytest.raises(FileNotFoundError, match="without its shared files"):
         installed.share_path()
     (tmp_path / share / "config").mkdir(parents=True)

@@ -38,8 +38,9 @@ def only_base(finder):
 sys.meta_path[:] = [only_base(finder) for finder in sys.meta_path]
 """
 MODULES = """
-import importlib, pkgutil, hrpsim
-for module in pkgutil.walk_packages(hrpsim.__path__, "hrpsim."):
+import importlib, pkgutil, hrpsim, evidence.crane, evidence.experiments
+rooms = hrpsim, evidence.crane, evidence.experiments
+for module in (m for r in rooms for m in pkgutil.walk_packages(r.__path__, f"{r.__name__}.")):
     if module.name.startswith("hrpsim.ros.") or module.name.endswith("__main__"):
         continue
     try:
@@ -51,7 +52,7 @@ for module in pkgutil.walk_packages(hrpsim.__path__, "hrpsim."):
 """
 DOORS = """
 import importlib, pkgutil, hrpsim
-doors = [hrpsim.__name__]
+doors = [hrpsim.__name__, "evidence.crane"]
 doors += [m.name for m in pkgutil.iter_modules(hrpsim.__path__, "hrpsim.") if m.ispkg]
 for door in doors:
     room = importlib.import_module(door)
