@@ -73,6 +73,7 @@ lint: setup-test
 	@$(RUN) -m ruff check --quiet --output-format concise .
 	@$(RUN) -m ruff format --check --quiet .
 	@$(RUN) -m mypy --no-error-summary
+	@$(RUN) tools/measures.py
 
 # The kernels first: compiled within a test they would count against its time limit. Three at once on
 # two cores, as tests of ROS mostly wait. Those that ARGS names are run, long or not.
