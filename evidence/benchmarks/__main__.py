@@ -51,18 +51,27 @@ def main(arguments: list[str] | None = None) -> int:
     )
     bench.add_arguments(parser)
     options = parser.parse_args(arguments)
-    usual = [name for name in registry.NAMES if name not in registry.LONG]
     if options.list:
-        for name in registry.NAMES:
-            print(f"{name:15s} {registry.case(name).title}")
+        print("\n".join(f"{name:15s} {registry.case(name).title}" for name in registry.NAMES))
         return 0
+    mistake = _mistake(options)
+    if mistake:
+        print(mistake, file=sys.stderr)
+        return 2
+    return _run(options)
+
+
+def _mistake(options: argparse.Namespace) -> str:
     unknown = [name for name in options.cases if name not in registry.NAMES]
     if unknown:
-        print(f"no case {unknown[0]!r}; there are {', '.join(registry.NAMES)}", file=sys.stderr)
-        return 2
+        return f"no case {unknown[0]!r}; there are {', '.join(registry.NAMES)}"
     if options.write and (options.cases or options.quick):
-        print("--write stores a run of all cases, not --quick", file=sys.stderr)
-        return 2
+        return "--write stores a run of all cases, not --quick"
+    return ""
+
+
+def _run(options: argparse.Namespace) -> int:
+    usual = [name for name in registry.NAMES if name not in registry.LONG]
     effort = Effort(rounds=5, slice=0.005, budget=1.0, quick=True) if options.quick else Effort()
     json_file = stdout_for_json() if options.json else None
     results = []

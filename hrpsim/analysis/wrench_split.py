@@ -91,46 +91,14 @@ def keep_pressure_inside(
     is zero, or the condition holds with equality. This is an LCP in the multipliers, solved by an
     active set. frames (s,): SUPPORT_SAMPLE records with R of the links.
     """
-    m = 0
-    for i in range(fixed.shape[0]):
-        begin, end = supports[i].vertex_begin, supports[i].vertex_end
-        if fixed[i] != 0 and end > begin:
-            before = end - 1
-            for k in range(begin, end):
-                _edge_row(
-                    frames[i].R, vertices[before], vertices[k], supports[i].height,
-                    edges[m, _ROW],
-                )  # fmt: skip
-                owners[m] = i
-                before = k
-                m += 1
+    m = _list_edges(supports, vertices, fixed, frames, edges, owners)
     if _all_inside(edges, owners, m, shares, multipliers):
         return
     for r in range(m):
-        row, wrench, image = edges[r, _ROW], edges[r, _WRENCH], edges[r, _IMAGE]
-        for k in range(3):
-            wrench[k] = length * length * row[k]
-            wrench[3 + k] = row[3 + k]
-        arm = arms[owners[r]]
-        image[0] = wrench[0] + arm[1] * wrench[5] - arm[2] * wrench[4]
-        image[1] = wrench[1] + arm[2] * wrench[3] - arm[0] * wrench[5]
-        image[2] = wrench[2] + arm[0] * wrench[4] - arm[1] * wrench[3]
-        for k in range(3):
-            image[3 + k] = wrench[3 + k]
-        for k in range(6):
-            total = 0.0
-            for c in range(6):
-                total += norm_inverse[k, c] * image[c]
-            edges[r, _SOLVED, k] = total
+        _write_images(edges[r], arms[owners[r]], length, norm_inverse)
     for r in range(m):
         for s in range(m):
-            total = 0.0
-            for k in range(6):
-                total -= edges[r, _SOLVED, k] * edges[s, _IMAGE, k]
-            if owners[r] == owners[s]:
-                for k in range(6):
-                    total += edges[r, _ROW, k] * edges[s, _WRENCH, k]
-            coupling[r, s] = total
+            coupling[r, s] = _coupling_of(edges[r], edges[s], owners[r] == owners[s])
         coupling[r, r] += _YIELDING * length * length
     _solve_complementarity(coupling, m, factor, multipliers, active)
     for r in range(m):
@@ -174,6 +142,74 @@ def _all_inside(edges, owners, count, shares, multipliers):
 
 
 @inner_kernel
+def _most_violated(A, m, g, x, active, least):
+    """Return the inactive condition with the least value A x + g under `least`, -1 for none."""
+    worst = -1
+    for r in range(m):
+        if active[r] == 0:
+            slope = g[r]
+            for s in range(m):
+                slope += A[r, s] * x[s]
+            if slope < least:
+                worst, least = r, slope
+    return worst
+
+
+@inner_kernel
+def _list_edges(supports, vertices, fixed, frames, edges, owners):
+    """Write the condition of each edge of each outline, and the support that owns it.
+
+    Returns:
+        the number of edges.
+    """
+    m = 0
+    for i in range(fixed.shape[0]):
+        begin, end = supports[i].vertex_begin, supports[i].vertex_end
+        if fixed[i] != 0 and end > begin:
+            before = end - 1
+            for k in range(begin, end):
+                _edge_row(
+                    frames[i].R, vertices[before], vertices[k], supports[i].height,
+                    edges[m, _ROW],
+                )  # fmt: skip
+                owners[m] = i
+                before = k
+                m += 1
+    return m
+
+
+@inner_kernel
+def _write_images(edge, arm, length, norm_inverse):
+    """Write the wrench of an edge's condition, its image about the base, and that solved for."""
+    row, wrench, image = edge[_ROW], edge[_WRENCH], edge[_IMAGE]
+    for k in range(3):
+        wrench[k] = length * length * row[k]
+        wrench[3 + k] = row[3 + k]
+    image[0] = wrench[0] + arm[1] * wrench[5] - arm[2] * wrench[4]
+    image[1] = wrench[1] + arm[2] * wrench[3] - arm[0] * wrench[5]
+    image[2] = wrench[2] + arm[0] * wrench[4] - arm[1] * wrench[3]
+    for k in range(3):
+        image[3 + k] = wrench[3 + k]
+    for k in range(6):
+        total = 0.0
+        for c in range(6):
+            total += norm_inverse[k, c] * image[c]
+        edge[_SOLVED, k] = total
+
+
+@inner_kernel
+def _coupling_of(edge, other, have_one_owner):
+    """Return how the multiplier of another edge changes the condition of an edge."""
+    total = 0.0
+    for k in range(6):
+        total -= edge[_SOLVED, k] * other[_IMAGE, k]
+    if have_one_owner:
+        for k in range(6):
+            total += edge[_ROW, k] * other[_WRENCH, k]
+    return total
+
+
+@inner_kernel
 def _solve_complementarity(A, m, factor, multipliers, active):
     """Find x >= 0 with A x + g >= 0 and x (A x + g) = 0, A symmetric positive definite.
 
@@ -188,14 +224,7 @@ def _solve_complementarity(A, m, factor, multipliers, active):
         x[r] = 0.0
         size = max(size, abs(g[r]))
     for _ in range(3 * m):
-        worst, least = -1, -_VIOLATED * size
-        for r in range(m):
-            if active[r] == 0:
-                slope = g[r]
-                for s in range(m):
-                    slope += A[r, s] * x[s]
-                if slope < least:
-                    worst, least = r, slope
+        worst = _most_violated(A, m, g, x, active, -_VIOLATED * size)
         if worst < 0:
             return
         active[worst] = 1

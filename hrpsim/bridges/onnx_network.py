@@ -30,50 +30,63 @@ class Network:
     """
 
     def __init__(self, path: Path):
+        self._path = path
+        self._open()
+        self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
+        self.inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
+        self._check_types(outputs)
+        self._check_memory(outputs)
+        self._worker = None
+        if any(operator in path.read_bytes() for operator in _REPEATING):
+            self._worker = ThreadPoolExecutor(1, "onnx")
+
+    def _open(self) -> None:
         try:
             import onnxruntime
         except ModuleNotFoundError as error:
             raise ControllerError(
                 "policies in ONNX need onnxruntime: pip install hrpsim[onnx]"
             ) from error
-        self._path, self._options = path, onnxruntime.RunOptions
+        self._options = onnxruntime.RunOptions
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _NO_LOG
         try:
             self._session = onnxruntime.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"], enable_fallback=0
+                str(self._path), options, providers=["CPUExecutionProvider"], enable_fallback=0
             )
         except Exception as error:  # of one of onnxruntime's many classes
             raise self._error("is no network", error) from error
-        self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
-        self.inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
-        names = " and ".join(
+
+    def _names(self, outputs) -> str:
+        return " and ".join(
             ", ".join(f"{one.name} {one.shape}" for one in several) or "none"
             for several in (self.inputs, outputs)
         )
+
+    def _check_types(self, outputs) -> None:
         if not (self.inputs and outputs and self.inputs[0].shape):
             raise ControllerError(
-                f"{str(path)!r}: a network takes an observation of a declared shape and answers "
-                f"an action; its inputs and outputs are {names}"
+                f"{str(self._path)!r}: a network takes an observation of a declared shape and "
+                f"answers an action; its inputs and outputs are {self._names(outputs)}"
             )
         for one, kinds in *((one, _FLOAT) for one in self.inputs), (outputs[0], _FLOATS):
             if one.type not in kinds:
                 raise ControllerError(
-                    f"{str(path)!r}: {one.name!r} is a {one.type}, {kinds[0]} is needed"
+                    f"{str(self._path)!r}: {one.name!r} is a {one.type}, {kinds[0]} is needed"
                 )
+
+    def _check_memory(self, outputs) -> None:
         memory = [one.shape for one in self.inputs[1:]]
         fixed = all(isinstance(length, int) for shape in memory for length in shape)
         if memory != [one.shape for one in outputs[1 : len(self.inputs)]] or not (
             fixed and sum(map(math.prod, memory)) <= _MOST_MEMORY
         ):
             raise ControllerError(
-                f"{str(path)!r}: the network's inputs after the first must be its memory, of fixed "
-                f"shapes, which the outputs after the first answer; it has {names}"
+                f"{str(self._path)!r}: the network's inputs after the first must be its memory, of "
+                "fixed shapes, which the outputs after the first answer; "
+                f"it has {self._names(outputs)}"
             )
-        self._worker = None
-        if any(operator in path.read_bytes() for operator in _REPEATING):
-            self._worker = ThreadPoolExecutor(1, "onnx")
 
     def evaluate(self, observation: np.ndarray, memory: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return the action (n,) and the new memory.

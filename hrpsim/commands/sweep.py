@@ -21,6 +21,31 @@ from hrpsim.common.errors import HrpsimError
 _LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]
 _PROGRESS_PERIOD_IN_FILES = 60.0  # [s]
+
+# Options of which one needs another, and those that exclude each other, with the message.
+_NEEDS = (
+    ({"plot"}, {"x", "survival"}, "--plot needs --x PATH, or --survival PATH"),
+    ({"x"}, {"plot"}, "--x needs --plot FILE"),
+    ({"y"}, {"plot"}, "--y needs --plot FILE"),
+    ({"outcome"}, {"plot"}, "--outcome needs --plot FILE"),
+    ({"survival"}, {"plot"}, "--survival needs --plot FILE"),
+    ({"by"}, {"worst"}, "--by needs --worst N"),
+    (
+        {"viewer", "film"},
+        {"cell", "worst"},
+        "--viewer and --film show cells: --cell K, or --worst N",
+    ),
+    ({"domains", "patience"}, {"ros"}, "--domains and --patience go with --ros"),
+)
+_EXCLUDES = (
+    ({"viewer"}, {"worst"}, "--viewer shows one cell: --cell K"),
+    ({"viewer", "film"}, {"ros"}, "--viewer and --film show a cell in process: leave out --ros"),
+    (
+        {"scheduler", "engine", "processes"},
+        {"ros"},
+        "--ros runs cells on this machine: --domains N of them side by side",
+    ),
+)
 EPILOG = """exit status: 0 all cells are done, 1 some failed or are left, 2 wrong usage
 example: hrpsim sweep study.yaml --worst 5 --by largest_tilt --film worst.mp4
 """
@@ -122,24 +147,14 @@ def sweep(options: argparse.Namespace) -> int:
 
 
 def _check_combination(options: argparse.Namespace) -> None:
-    if options.plot and not (options.x or options.survival):
-        options.parser.error("--plot needs --x PATH, or --survival PATH")
-    for name in ("x", "y", "outcome", "survival"):
-        if getattr(options, name) and not options.plot:
-            options.parser.error(f"--{name} needs --plot FILE")
-    if options.by and options.worst is None:
-        options.parser.error("--by needs --worst N")
-    one = options.cell is not None or options.worst is not None
-    if (options.viewer or options.film) and not one:
-        options.parser.error("--viewer and --film show cells: --cell K, or --worst N")
-    if options.viewer and options.worst is not None:
-        options.parser.error("--viewer shows one cell: --cell K")
-    if options.ros and (options.viewer or options.film):
-        options.parser.error("--viewer and --film show a cell in process: leave out --ros")
-    if options.ros and (options.scheduler or options.engine or options.processes):
-        options.parser.error("--ros runs cells on this machine: --domains N of them side by side")
-    if not options.ros and (options.domains or options.patience):
-        options.parser.error("--domains and --patience go with --ros")
+    given = {name for name, value in vars(options).items() if value not in (None, False, "")}
+    given |= {"cell"} if options.cell is not None else set()  # which may be 0
+    for options_given, needed, message in _NEEDS:
+        if given & options_given and not given & needed:
+            options.parser.error(message)
+    for options_given, excluded, message in _EXCLUDES:
+        if given & options_given and given & excluded:
+            options.parser.error(message)
 
 
 def _run(options: argparse.Namespace, study, store: Path) -> int:

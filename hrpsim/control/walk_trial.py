@@ -16,7 +16,7 @@ from hrpsim.common.moved import old_names
 from hrpsim.control.balance.foot import foot_of
 from hrpsim.control.balance.stabilizing import kept
 from hrpsim.control.framework.control_loop import ControlLoop
-from hrpsim.control.framework.controller import Controller
+from hrpsim.control.framework.controller import Controller, State
 from hrpsim.control.motion.motion_sequence import MotionSequence
 from hrpsim.engine.dynamics.functions import link_pose
 from hrpsim.model.model import Model
@@ -66,6 +66,35 @@ class Trial:
         return float(self.times[-1]) / self.wall_time if self.wall_time > 0.0 else 0.0
 
 
+class _Notes:
+    """What a trial records: each tick's time, coordinates, wrenches and signals, and the fall."""
+
+    def __init__(self, robot: Robot, controller: Controller):
+        self._robot, self._controller = robot, controller
+        self._watch = FallWatch(lambda: clearance(robot))
+        self.times: list[float] = []
+        self.q: list[np.ndarray] = []
+        self.wrenches: dict[str, list] = {}
+        self.signals: dict[str, list] = {}
+        self.touched: set[str] = set()
+        self.fell_at: float | None = None
+
+    def add(self, state: State, time: float) -> None:
+        """Record a tick that led to a time of the trial [s]."""
+        self.times.append(time)
+        self.q.append(self._robot.q)
+        signals = kept(getattr(self._controller, "signals", {}))
+        for lists, values in (self.wrenches, state.wrenches), (self.signals, signals):
+            for name, value in values.items():
+                lists.setdefault(name, []).append(value)
+        if self.fell_at is None and len(self.times) % _BETWEEN_CHECKS == 1:
+            self.touched.update(_touching(self._robot, self._controller))
+        _, _, height, *quaternion = self.q[-1][:7].tolist()
+        self._watch.add(height, quaternion)
+        if self.fell_at is None and self._watch.fallen:
+            self.fell_at = time
+
+
 def simulate_walk(
     robot: Robot,
     controller: Controller,
@@ -88,34 +117,19 @@ def simulate_walk(
         after_fall: simulated time after a fall [s].
         each_tick: each_tick(time) is called before every tick, for disturbances.
     """
-    world, watch = robot.world, FallWatch(lambda: clearance(robot))
-    begin, fell_at = world.time, None
-    times, q, wrenches, noted = [], [], {}, []
-    touched: set[str] = set()
+    world, notes = robot.world, _Notes(robot, controller)
+    begin = world.time
     with ControlLoop(robot, controller, parameters, model=model) as loop:
         touch_downs = step_ends(controller.sequence)
         start = time.perf_counter()
         while not controller.finished and (now := world.time - begin) < duration:
             if each_tick is not None:
                 each_tick(now)
-            state = loop.tick()
-            times.append(world.time - begin)
-            q.append(robot.q)
-            for name, wrench in state.wrenches.items():
-                wrenches.setdefault(name, []).append(wrench)
-            noted.append(kept(getattr(controller, "signals", {})))
-            if fell_at is None and len(times) % _BETWEEN_CHECKS == 1:
-                touched.update(_touching(robot, controller))
-            _, _, height, *quaternion = q[-1][:7].tolist()
-            watch.add(height, quaternion)
-            if fell_at is None and watch.fallen:
-                fell_at = times[-1]
-            if fell_at is not None and times[-1] >= fell_at + after_fall:
+            notes.add(loop.tick(), world.time - begin)
+            if notes.fell_at is not None and notes.times[-1] >= notes.fell_at + after_fall:
                 break
         took = time.perf_counter() - start
-    signals: dict[str, list] = {}
-    for name, value in (signal for tick in noted for signal in tick.items()):
-        signals.setdefault(name, []).append(value)
+    times, fell_at = np.array(notes.times), notes.fell_at
     end = times[-1] if fell_at is None else fell_at
     transition = (getattr(controller, "begin", None) or begin) - begin
     known = controller.sequence.optionaldata is not None
@@ -123,15 +137,15 @@ def simulate_walk(
         planned_steps=len(touch_downs) if known else None,
         steps=int(np.sum(touch_downs + transition <= end + 1e-9)) if known else None,
         fell_at=fell_at,
-        times=np.array(times),
-        q=np.array(q),
-        tilt=np.array([tilt(row[3:7]) for row in q]),
-        wrenches={name: np.array(values) for name, values in wrenches.items()},
-        signals={name: np.array(values) for name, values in signals.items()},
+        times=times,
+        q=np.array(notes.q),
+        tilt=np.array([tilt(row[3:7]) for row in notes.q]),
+        wrenches={name: np.array(values) for name, values in notes.wrenches.items()},
+        signals={name: np.array(values) for name, values in notes.signals.items()},
         wall_time=took,
         soles=getattr(controller, "soles", SOLES),
-        touched=tuple(sorted(touched)),
-        contact=planned_contact(controller.sequence, np.array(times) - transition),
+        touched=tuple(sorted(notes.touched)),
+        contact=planned_contact(controller.sequence, times - transition),
         begin=transition,
     )
 

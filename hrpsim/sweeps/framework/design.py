@@ -89,13 +89,12 @@ class Continuous:
 
 def read_distribution(given: Any) -> Levels | Continuous:
     """Parse a number, a text or a mapping. Raises SweepError with the mistake."""
-    if not isinstance(given, Mapping):
-        if not isinstance(given, (str, bool, int, float, np.generic)):
-            raise SweepError(
-                f"a value or a mapping of one of {', '.join(KINDS)} is needed, "
-                f"got {shown_value(given)}"
-            )
+    if isinstance(given, (str, bool, int, float, np.generic)):
         return Levels((_plain(given),))
+    if not isinstance(given, Mapping):
+        raise SweepError(
+            f"a value or a mapping of one of {', '.join(KINDS)} is needed, got {shown_value(given)}"
+        )
     kinds = [key for key in given if key != "within"]
     if len(kinds) != 1:
         raise SweepError(f"one of {', '.join(KINDS)} is needed, got {shown_value(dict(given))}")
@@ -107,25 +106,32 @@ def read_distribution(given: Any) -> Levels | Continuous:
         return _listed(given[kind])
     if kind in ("steps", "integers"):
         return _evenly(kind, given[kind])
-    a, b = _numbers(kind, given[kind], 2)
+    return _normal(given) if kind == "normal" else _between(kind, given[kind])
+
+
+def _normal(given: Mapping) -> Continuous:
+    a, b = _numbers("normal", given["normal"], 2)
     within = _numbers("within", given["within"], 2) if "within" in given else (-math.inf, math.inf)
-    if kind == "normal":
-        if not (b > 0.0 and within[0] < within[1]):
-            raise SweepError(
-                "normal: [mean, standard deviation > 0], within: [low, high], "
-                f"got {shown_value(dict(given))}"
-            )
-        low, high = (0.5 * math.erfc((a - bound) / (b * math.sqrt(2.0))) for bound in within)
-        if low == high:
-            raise SweepError(
-                f"normal: [{a:g}, {b:g}] has nothing within [{within[0]:g}, {within[1]:g}]"
-            )
-        return Continuous(kind, a, b, within)
+    if not (b > 0.0 and within[0] < within[1]):
+        raise SweepError(
+            "normal: [mean, standard deviation > 0], within: [low, high], "
+            f"got {shown_value(dict(given))}"
+        )
+    low, high = (0.5 * math.erfc((a - bound) / (b * math.sqrt(2.0))) for bound in within)
+    if low == high:
+        raise SweepError(
+            f"normal: [{a:g}, {b:g}] has nothing within [{within[0]:g}, {within[1]:g}]"
+        )
+    return Continuous("normal", a, b, within)
+
+
+def _between(kind: str, bounds: Any) -> Continuous:
+    a, b = _numbers(kind, bounds, 2)
     if kind == "log_uniform" and 0.0 < a < 1.0 / LARGEST:
         raise SweepError(f"log_uniform: low must be {1.0 / LARGEST:g} or more, got {a:g}")
     if not a < b or (kind == "log_uniform" and a <= 0.0):
-        bounds = "0 < low < high" if kind == "log_uniform" else "low < high"
-        raise SweepError(f"{kind}: [low, high] needs {bounds}, got {shown_value(given[kind])}")
+        order = "0 < low < high" if kind == "log_uniform" else "low < high"
+        raise SweepError(f"{kind}: [low, high] needs {order}, got {shown_value(bounds)}")
     return Continuous(kind, a, b)
 
 
