@@ -86,7 +86,7 @@ def kernels_of_order(module: str, name: str | None) -> tuple[str, ...]:
             targets, used = _names_in(node.targets[0]), _names_in(node.value)
             tables |= dict.fromkeys(targets, used)
             if name in targets and used[:1] == ("order_of",):
-                found = tables[used[1]]
+                found = (*tables[used[1]], *used[2:])
     return tuple(kernel for kernel in found if find_function(module, kernel))
 
 

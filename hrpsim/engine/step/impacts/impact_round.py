@@ -39,7 +39,7 @@ from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.solvers.impulses import apply_impulse
 from hrpsim.engine.solvers.projected_gauss_seidel import solve
 from hrpsim.engine.step.impacts.inelastic_impacts import count_impulse
-from hrpsim.engine.step.rows.attempts import Attempt, Task, order_of
+from hrpsim.engine.step.rows.attempts import IS_DIRECT, Attempt, Task, order_of
 from hrpsim.engine.step.rows.constraint_wrenches import add_impact_impulse, add_wrench
 from hrpsim.engine.step.rows.direct_island import is_direct_island, solve_direct_island
 from hrpsim.engine.step.scene.islands import Islands
@@ -268,13 +268,11 @@ def _solve_listed_directly(s: Scene, k: Index, task: Task) -> int:
 
 IMPACTS = {
     "direct": Attempt(
-        _solve_listed_directly,
-        "Rows of the island are for the direct solver.",
-        when=is_direct_island,
+        _solve_listed_directly, "Rows of the island are for the direct solver.", when=IS_DIRECT
     ),
     "sweeps": Attempt(sweep_listed, "Few rows take part in a round."),
 }
-_first_attempt, _, _attempt = order_of(IMPACTS, tuple(IMPACTS))
+_first_attempt, _, _attempt = order_of(IMPACTS, tuple(IMPACTS), is_direct_island)
 
 
 @inlined_kernel

@@ -24,6 +24,20 @@ from hrpsim.engine.step.scene.status import DONE, TOO_LARGE
 
 _MOST = 14  # attempts of a table
 
+# Conditions of an island, as bits. An attempt needs all the conditions that it names.
+ALWAYS = 0
+IS_DIRECT = 1 << 0  # has the rows for the direct or the split solver
+MAY_SWEEP_ON = 1 << 1  # more than a few sweeps are allowed, and with them other solvers
+ASKS_FOR_NEWTON = 1 << 2  # Newton's method was chosen for a row
+WAS_DIRECT = 1 << 3  # in the last step the direct solver solved all rows
+WAS_NEWTON = 1 << 4  # sweeps would stall again, or end a tolerance off the solution
+WAS_AT_REST = 1 << 5  # Newton's method solved a lone robot that nearly rests
+TAKES_NEWTON = 1 << 6  # Newton's method may solve it
+IS_LONE = 1 << 7  # a lone robot: sweeps are cheap, and usually converge
+IS_DENSE = 1 << 8  # bodies push each other
+NEVER = 1 << 9
+_BY_ROWS = TAKES_NEWTON | IS_LONE | IS_DENSE  # every row decides: found only where they count
+
 
 class Task(NamedTuple):
     """What is asked of the solvers of an island.
@@ -40,39 +54,35 @@ class Task(NamedTuple):
 
 
 @inlined_kernel
-def always(s: Scene, k: Index, task: Task) -> bool:
-    """Return True."""
-    return True
-
-
-@inlined_kernel
-def never(s: Scene, k: Index, task: Task) -> bool:
-    """Return False."""
-    return False
+def no_conditions(s: Scene, k: Index) -> int:
+    """Return 0, where no attempt of a table asks for conditions that the rows decide."""
+    return 0
 
 
 class Attempt(NamedTuple):
-    """One use of a solver, and what follows. All kernels have the arguments (s, k, task).
+    """One use of a solver, and what follows.
 
     Attributes:
-        solve: the solver.
+        solve: the solver, a kernel `solve(s, k, task)`.
         why: reason for the attempt.
-        when: whether the attempt suits an island.
+        when: conditions under which the attempt suits an island.
         next: names of the attempts after a failure. The first one that suits the island is made.
             If none does, the island stays as it is.
         if_too_large: the same after TOO_LARGE. None: `next`.
-        helps: whether an island that the attempt solved was taken over from the chosen solver.
-        goes_on: whether the attempt is made again after the FIRST_ATTEMPTS, which were short.
+        helps: conditions under which an island that the attempt solved counts as taken over from
+            the chosen solver.
+        goes_on: conditions under which the attempt is made again after the FIRST_ATTEMPTS, which
+            were short.
         is_trial: whether the next attempt belongs to the FIRST_ATTEMPTS as well.
     """
 
     solve: Kernel
     why: str
-    when: Kernel = always
+    when: int = ALWAYS
     next: tuple[str, ...] = ()
     if_too_large: tuple[str, ...] | None = None
-    helps: Kernel = never
-    goes_on: Kernel = never
+    helps: int = NEVER
+    goes_on: int = NEVER
     is_trial: bool = False
 
 
@@ -91,16 +101,34 @@ class Order(NamedTuple):
     run: Kernel
 
 
-def order_of(table: dict[str, Attempt], first: tuple[str, ...]) -> Order:
-    """Return the kernels of a table; `first` names the attempts to begin with, as `next`."""
+def order_of(
+    table: dict[str, Attempt],
+    first: tuple[str, ...],
+    conditions: Kernel,
+    conditions_by_rows: Kernel = no_conditions,
+) -> Order:
+    """Return the kernels of a table.
+
+    Args:
+        table: attempts by name.
+        first: names of the attempts to begin with, as `next`.
+        conditions: `conditions(s, k, task)` returns the conditions of an island.
+        conditions_by_rows: `conditions_by_rows(s, k)` returns TAKES_NEWTON, IS_LONE and IS_DENSE.
+    """
     attempts, end = tuple(table.values()), len(table)
     failed = [a.next for a in attempts]
     too_large = [a.next if a.if_too_large is None else a.if_too_large for a in attempts]
-    choose = _choice(table, [*failed, *too_large, first])
+    choose = _choice(table, [*failed, *too_large, first], conditions, conditions_by_rows)
     solve = _switch([a.solve for a in attempts])
-    helps = _switch([a.helps for a in attempts])
-    goes_on = _switch([a.goes_on for a in attempts])
+    helps, goes_on = tuple(a.helps for a in attempts), tuple(a.goes_on for a in attempts)
     is_trial = tuple(int(a.is_trial) for a in attempts)
+
+    @inner_kernel
+    def holds(needed: int, s: Scene, k: Index, task: Task) -> bool:
+        met = conditions(s, k, task)
+        if needed & _BY_ROWS:
+            met |= conditions_by_rows(s, k)
+        return met & needed == needed
 
     @inlined_kernel
     def begin(s: Scene, k: Index, task: Task) -> int:
@@ -108,12 +136,13 @@ def order_of(table: dict[str, Attempt], first: tuple[str, ...]) -> Order:
 
     @inlined_kernel
     def second(attempt: int, s: Scene, k: Index, task: Task) -> int:
-        if goes_on(attempt, s, k, task):
+        if holds(goes_on[attempt], s, k, task):
             return attempt
         return choose(attempt, s, k, task)
 
     @inlined_kernel
     def run(attempt: int, s: Scene, k: Index, task: Task) -> int:
+        """Make attempts, from one on, until one solves the island; return the status."""
         island = s.islands.ranges[k]
         while attempt != end:
             status = solve(attempt, s, k, task)
@@ -123,7 +152,7 @@ def order_of(table: dict[str, Attempt], first: tuple[str, ...]) -> Order:
             if status != DONE:
                 return status
             if island.converged:
-                if helps(attempt, s, k, task):
+                if holds(helps[attempt], s, k, task):
                     s.step_stats[0].handed_over += 1
                 return DONE
             if task.extent == FIRST_ATTEMPTS and not is_trial[attempt]:
@@ -135,21 +164,38 @@ def order_of(table: dict[str, Attempt], first: tuple[str, ...]) -> Order:
     return Order(begin, second, run)
 
 
-def _choice(table: dict[str, Attempt], lists: Sequence[tuple[str, ...]]) -> Kernel:
+def _choice(
+    table: dict[str, Attempt],
+    lists: Sequence[tuple[str, ...]],
+    conditions: Kernel,
+    conditions_by_rows: Kernel,
+) -> Kernel:
     """Return a kernel `choose(number, s, k, task)`: the first attempt of a list that suits."""
     end, numbers = len(table), {name: number for number, name in enumerate(table)}
-    suits = _switch([a.when for a in table.values()])
+    needs = tuple(a.when for a in table.values())
     listed = (*(numbers[name] for names in lists for name in names), end)
     starts = (0, *itertools.accumulate(map(len, lists)))
 
     @inner_kernel
     def choose(number: Index, s: Scene, k: Index, task: Task) -> int:
+        met, are_all_found = conditions(s, k, task), False
         for place in range(starts[number], starts[number + 1]):
-            if suits(listed[place], s, k, task):
-                return listed[place]
+            attempt = listed[place]
+            needed = needs[attempt]
+            by_rows = needed & _BY_ROWS
+            if by_rows and not are_all_found and (met | by_rows) & needed == needed:
+                met, are_all_found = met | conditions_by_rows(s, k), True
+            if met & needed == needed:
+                return attempt
         return end
 
     return choose
+
+
+@inlined_kernel
+def _nothing(s: Scene, k: Index, task: Task) -> int:
+    """Fill the places of a switch that a short table leaves."""
+    return DONE
 
 
 def _switch(kernels: Sequence[Kernel]) -> Kernel:
@@ -157,10 +203,11 @@ def _switch(kernels: Sequence[Kernel]) -> Kernel:
 
     One function has all cases: functions within functions take longer to compile.
     """
-    a, b, c, d, e, f, g, h, i, j, m, n, o, p = (*kernels, *[never] * (_MOST - len(kernels)))
+    a, b, c, d, e, f, g, h, i, j, m, n, o, p = (*kernels, *[_nothing] * (_MOST - len(kernels)))
 
     @inlined_kernel
-    def call(number: Index, s, k: Index, task: Task):
+    def call(number: Index, s: Scene, k: Index, task: Task) -> int:
+        """Call the kernel with a number; return the status."""
         if number < 7:
             if number == 0:
                 return a(s, k, task)

@@ -11,7 +11,7 @@ from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.rows import DISPLACEMENT, VELOCITY, Rows
 from hrpsim.engine.constraints.solver_table import DIRECT, choose_solver
 from hrpsim.engine.solvers.coupled import largest_error, return_to_start, solve_coupled
-from hrpsim.engine.step.rows.attempts import Task
+from hrpsim.engine.step.rows.attempts import IS_DIRECT, Task
 from hrpsim.engine.step.rows.prepare_rows import make_direct, write_direct_system
 from hrpsim.engine.step.rows.saved_impulses import exchange_impulses, restore_impulses
 from hrpsim.engine.step.rows.solver_memory import (
@@ -33,9 +33,9 @@ _MOST_ROWS = 600
 
 
 @inlined_kernel
-def is_direct_island(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether island `k` has the rows for the direct or the split solver."""
-    return k == s.counts[0].direct_island
+def is_direct_island(s: Scene, k: Index, task: Task) -> int:
+    """Return IS_DIRECT if island `k` has the rows for the direct or the split solver, else 0."""
+    return IS_DIRECT if k == s.counts[0].direct_island else 0
 
 
 @inlined_kernel

@@ -15,7 +15,21 @@ from hrpsim.engine.compile.kernel_types import Index, Island, Scene
 from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.constraints.solver_table import NEWTON
 from hrpsim.engine.solvers.projected_gauss_seidel import FEW_SWEEPS
-from hrpsim.engine.step.rows.attempts import Attempt, Task, always, order_of
+from hrpsim.engine.step.rows.attempts import (
+    ALWAYS,
+    ASKS_FOR_NEWTON,
+    IS_DENSE,
+    IS_DIRECT,
+    IS_LONE,
+    MAY_SWEEP_ON,
+    TAKES_NEWTON,
+    WAS_AT_REST,
+    WAS_DIRECT,
+    WAS_NEWTON,
+    Attempt,
+    Task,
+    order_of,
+)
 from hrpsim.engine.step.rows.direct_island import (
     is_direct_island,
     solve_all_rows_directly,
@@ -24,7 +38,6 @@ from hrpsim.engine.step.rows.direct_island import (
     solve_positions_directly,
 )
 from hrpsim.engine.step.rows.newton_island import (
-    AFTER_ALL_SWEEPS,
     NOT_AT_ALL,
     SOON,
     continue_briefly_by_newton,
@@ -55,67 +68,27 @@ from hrpsim.engine.step.scene.status import DONE
 
 
 @inlined_kernel
-def _when(s: Scene, k: Index) -> int:
-    """Return when an island goes to Newton's method."""
-    return goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, s.islands.ranges[k])
+def _conditions(s: Scene, k: Index, task: Task) -> int:
+    """Return the conditions of an island that are known without a look at every row."""
+    state, met = s.islands.ranges[k].memory.state, is_direct_island(s, k, task)
+    if task.sweep_limit >= FEW_SWEEPS:
+        met |= MAY_SWEEP_ON
+    if s.counts[0].newton_rows > 0 and _has_choice(s.rows, s.islands.ranges[k], NEWTON):
+        met |= ASKS_FOR_NEWTON
+    if state == DIRECT_FIRST:
+        met |= WAS_DIRECT
+    if begins_by_newton(s.islands.ranges[k].memory):
+        met |= WAS_NEWTON
+    return met | WAS_AT_REST if state == NEWTON_AT_REST else met
 
 
 @inlined_kernel
-def _takes_newton(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether Newton's method may solve an island."""
-    return _when(s, k) != NOT_AT_ALL
-
-
-@inlined_kernel
-def _is_lone(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether an island is a lone robot: sweeps are cheap, and usually converge."""
-    return _when(s, k) == AFTER_ALL_SWEEPS
-
-
-@inlined_kernel
-def _may_sweep_on(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether more than a few sweeps are allowed, and with them other solvers."""
-    return task.sweep_limit >= FEW_SWEEPS
-
-
-@inlined_kernel
-def _is_dense(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether bodies push each other, and other solvers than sweeps are allowed."""
-    return _may_sweep_on(s, k, task) and _when(s, k) == SOON
-
-
-@inlined_kernel
-def _was_solved_directly(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether the direct solver solved all rows of an island in the last step."""
-    directly = s.islands.ranges[k].memory.state == DIRECT_FIRST
-    return directly and _may_sweep_on(s, k, task) and _takes_newton(s, k, task)
-
-
-@inlined_kernel
-def _was_solved_by_newton(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether sweeps would stall again, or end a tolerance off the solution."""
-    by_newton = begins_by_newton(s.islands.ranges[k].memory)
-    return by_newton and _may_sweep_on(s, k, task) and _takes_newton(s, k, task)
-
-
-@inlined_kernel
-def _was_solved_at_rest(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether Newton's method solved a lone robot that nearly rests."""
-    at_rest = s.islands.ranges[k].memory.state == NEWTON_AT_REST
-    return at_rest and _was_solved_by_newton(s, k, task)
-
-
-@inlined_kernel
-def _is_lone_loop(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether Newton's method solved a lone robot with closed loops."""
-    is_direct = is_direct_island(s, k, task)
-    return is_direct and _was_solved_by_newton(s, k, task) and _is_lone(s, k, task)
-
-
-@inlined_kernel
-def _asks_for_newton(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether Newton's method was chosen for a row; most worlds choose it for none."""
-    return s.counts[0].newton_rows > 0 and _has_choice(s.rows, s.islands.ranges[k], NEWTON)
+def _conditions_by_rows(s: Scene, k: Index) -> int:
+    """Return the conditions of an island that every row decides: when Newton's method comes."""
+    when = goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, s.islands.ranges[k])
+    if when == NOT_AT_ALL:
+        return 0
+    return TAKES_NEWTON | (IS_DENSE if when == SOON else IS_LONE)
 
 
 @inner_kernel
@@ -127,11 +100,7 @@ def _has_choice(rows: Rows, island: Island, solver: int) -> bool:
     return found
 
 
-@inlined_kernel
-def _newton_is_chosen(s: Scene, k: Index, task: Task) -> bool:
-    """Return whether Newton's method was chosen for a row, and may solve the island."""
-    return _asks_for_newton(s, k, task) and _takes_newton(s, k, task)
-
+_CONTINUES_BY_NEWTON = WAS_NEWTON | MAY_SWEEP_ON | TAKES_NEWTON
 
 # The first attempts: the first one that suits the island is made.
 _AT_LAST = "first sweeps", "few sweeps"
@@ -142,92 +111,92 @@ MOTION = {
     "direct again": Attempt(
         solve_all_rows_directly_again,
         "The direct solver solved the island in the last step, and Newton's method did not.",
-        when=_was_solved_directly,
+        when=WAS_DIRECT | MAY_SWEEP_ON | TAKES_NEWTON,
         next=("direct, chosen", "newton, chosen", *_AT_LAST),
-        helps=always,
+        helps=ALWAYS,
     ),
     "newton before direct": Attempt(
         precede_direct_solver,
         "The direct solver's rounds did not end in the last steps.",
-        when=_is_lone_loop,
+        when=IS_DIRECT | _CONTINUES_BY_NEWTON | IS_LONE,
         next=("direct, chosen",),
-        helps=always,
+        helps=ALWAYS,
     ),
     "direct, chosen": Attempt(
         solve_chosen_rows_directly,
         "Rows of the island are for the direct solver.",
-        when=is_direct_island,
+        when=IS_DIRECT,
         next=("newton after direct",),
     ),
     "newton after direct": Attempt(
         follow_direct_solver,
         "Rounds of the direct solver do not end where contacts change between sticking and "
         "slipping, or where swept contacts jam a closed loop.",
-        when=_takes_newton,
+        when=TAKES_NEWTON,
         next=("direct",),
-        helps=always,
+        helps=ALWAYS,
     ),
     "newton, chosen": Attempt(
         start_by_newton_as_chosen,
         "Newton's method was chosen for rows of the island.",
-        when=_newton_is_chosen,
+        when=ASKS_FOR_NEWTON | TAKES_NEWTON,
         next=("direct",),
         if_too_large=(),
-        goes_on=_is_lone,
+        goes_on=IS_LONE,
     ),
     "sweeps at rest": Attempt(
         sweep_at_rest,
         "One or two sweeps solve a robot that rests, unless they change too much.",
-        when=_was_solved_at_rest,
+        when=WAS_AT_REST | _CONTINUES_BY_NEWTON,
         next=("newton again",),
     ),
     "newton again": Attempt(
         start_by_newton,
         "Sweeps would stall, as in the last steps.",
-        when=_was_solved_by_newton,
+        when=_CONTINUES_BY_NEWTON,
         next=("direct",),
         if_too_large=("first sweeps",),
-        goes_on=_is_lone,
+        goes_on=IS_LONE,
     ),
     "first sweeps": Attempt(
         sweep_as_long_as_newton,
         "Over a lone robot a factorisation costs as much as a few sweeps, which suffice as a rule.",
-        when=_may_sweep_on,
+        when=MAY_SWEEP_ON,
         next=("newton, briefly", "few sweeps"),
         if_too_large=("few sweeps",),
-        helps=_asks_for_newton,
+        helps=ASKS_FOR_NEWTON,
         is_trial=True,
     ),
     "newton, briefly": Attempt(
         continue_briefly_by_newton,
         "One or two factorisations suffice as a rule.",
-        when=_is_lone,
+        when=IS_LONE,
         next=("all sweeps",),
     ),
     "few sweeps": Attempt(
         sweep_few_times,
         "Sweeps stall where bodies push each other. Some rules and laws are for sweeps alone.",
         next=("newton, early", "all sweeps"),
-        helps=_asks_for_newton,
+        helps=ASKS_FOR_NEWTON,
     ),
     "newton, early": Attempt(
         continue_by_newton,
         "Sweeps stall where bodies push each other.",
-        when=_is_dense,
+        when=MAY_SWEEP_ON | IS_DENSE,
         next=("direct",),
         if_too_large=("all sweeps",),
     ),
     "all sweeps": Attempt(
         sweep_to_limit,
         "Sweeps over a lone robot are cheap. In a dense island Newton's method takes too long.",
-        when=_may_sweep_on,
+        when=MAY_SWEEP_ON,
         next=("newton, late",),
-        helps=_asks_for_newton,
+        helps=ASKS_FOR_NEWTON,
     ),
     "newton, late": Attempt(
         start_again_by_newton,
         "Sweeps that stall leave the left foot other impulses than the right one.",
-        when=_is_lone,
+        when=IS_LONE,
         next=("direct",),
         if_too_large=(),
     ),
@@ -236,24 +205,24 @@ MOTION = {
         "No penalty of Newton's method is large enough in a jammed loop, or where a body carries "
         "1e9 times its own mass: the scaled problem has an eigenvalue of 4e-10. The direct solver "
         "needs no penalty.",
-        helps=always,
+        helps=ALWAYS,
     ),
 }
 
 
 POSITIONS = {
     "direct": Attempt(
-        solve_positions_directly,
-        "Rows of the island are for the direct solver.",
-        when=is_direct_island,
+        solve_positions_directly, "Rows of the island are for the direct solver.", when=IS_DIRECT
     ),
     "sweeps": Attempt(
         sweep_positions, "A few sweeps suffice: later steps correct the remaining errors."
     ),
 }
 
-_first_attempt, _second_attempt, _attempt = order_of(MOTION, FIRST)
-_first_correction, _, _correct = order_of(POSITIONS, tuple(POSITIONS))
+_first_attempt, _second_attempt, _attempt = order_of(
+    MOTION, FIRST, _conditions, _conditions_by_rows
+)
+_first_correction, _, _correct = order_of(POSITIONS, tuple(POSITIONS), is_direct_island)
 
 
 @inlined_kernel
