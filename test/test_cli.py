@@ -197,8 +197,9 @@ def test_a_command_imports_no_other():
         text=True,
         check=True,
     )
+    _OF_RUN = ("cli", "output", "view", "parts", "parts.record_signals")
     loaded = {name for name in done.stdout.split() if name.startswith("hrpsim.commands.")}
-    assert loaded == {f"hrpsim.commands.{name}" for name in ("cli", "output", "view")}
+    assert loaded == {f"hrpsim.commands.{name}" for name in _OF_RUN}
     for name in _COMMANDS:
         with pytest.raises(SystemExit) as ended:
             _parser(name).parse_args([name, "--help"])

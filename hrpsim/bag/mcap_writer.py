@@ -43,7 +43,7 @@ def write_mcap(log: SignalLog, path: Path) -> None:
     folder = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-            topics = list(log.topics.values())
+            topics = [_with_numbers(one) for one in log.topics.values() if len(one.time)]
             connections = [
                 writer.add_connection(f"/{one.topic}", one.type_name, typestore=store)
                 for one in topics
@@ -77,6 +77,12 @@ def _in_order(topics: list[TopicSignals], templates) -> Iterator[tuple[int, int,
             found += [(time, k, data) for time, data in zip(own[rows].tolist(), messages)]
         found.sort(key=lambda one: one[:2])
         yield from ((k, time, data) for time, k, data in found)
+
+
+def _with_numbers(topic: TopicSignals) -> TopicSignals:
+    """Return a topic without the columns that have no number, such as joints without commands."""
+    there = ~np.isnan(topic.values).all(axis=0)
+    return topic.part({name for name, has in zip(topic.columns, there) if has}) or topic
 
 
 class _Template:

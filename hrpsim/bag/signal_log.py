@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,20 @@ class TopicSignals:
                 return field, self.values[:, first : first + field.width]
             first += field.width
         return None
+
+    def part(self, wanted: Collection[str]) -> TopicSignals | None:
+        """Return the wanted columns, or None if there is none."""
+        fields, indices, first = [], [], 0
+        for field in self.fields:
+            kept = [k for k, c in enumerate(field.columns(self.topic)) if c in wanted]
+            if kept:
+                labels = tuple(field.labels[k] for k in kept if field.labels)
+                fields.append(field._replace(labels=labels))
+                indices += [first + k for k in kept]
+            first += field.width
+        if not fields:
+            return None
+        return replace(self, fields=tuple(fields), values=self.values[:, indices])
 
 
 class SignalLog(Mapping[str, np.ndarray]):
@@ -102,7 +116,7 @@ class SignalLog(Mapping[str, np.ndarray]):
     def part(self, names: Iterable[str] | None) -> SignalLog:
         """Return a log of the topics and fields that names contain."""
         wanted = set(self.chosen(names))
-        return SignalLog(filter(None, (_part(one, wanted) for one in self.topics.values())))
+        return SignalLog(filter(None, (one.part(wanted) for one in self.topics.values())))
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame: a row for each time, a column for each signal.
@@ -135,18 +149,3 @@ class SignalLog(Mapping[str, np.ndarray]):
                     return topic, field
         fields = [f"{t.topic}.{field.name}" for t in self.topics.values() for field in t.fields]
         raise HrpsimError(unknown_name("signal", name, [*fields, *self._of_column]))
-
-
-def _part(topic: TopicSignals, wanted: set[str]) -> TopicSignals | None:
-    """Return the wanted columns of a topic, or None if there is none."""
-    fields, indices, first = [], [], 0
-    for field in topic.fields:
-        kept = [k for k, c in enumerate(field.columns(topic.topic)) if c in wanted]
-        if kept:
-            fields.append(field._replace(labels=tuple(field.labels[k] for k in kept if field.labels)))
-            indices += [first + k for k in kept]
-        first += field.width
-    if not fields:
-        return None
-    values, frame = topic.values[:, indices], topic.frame
-    return TopicSignals(topic.topic, topic.type_name, tuple(fields), topic.time, values, frame)

@@ -109,6 +109,7 @@ def fits(name: str, column: str) -> bool:
 
 
 def _names(columns: list[str]) -> list[str]:
-    """Return fields and columns: the fields first, so that a list of some names helps."""
+    """Return topics, fields and columns, so that a list of the first names helps."""
+    topics = dict.fromkeys(column.partition(".")[0] for column in columns)
     fields = dict.fromkeys(column.rpartition(".")[0] for column in columns)
-    return [*fields, *columns]
+    return list(dict.fromkeys([*topics, *fields, *columns]))

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from hrpsim.commands import view
 from hrpsim.commands.output import pairs, print_report, show_warning
+from hrpsim.commands.parts import record_signals
 from hrpsim.common.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.common.errors import HrpsimError, suggestion, unknown_name
 from hrpsim.common.extras import missing_package
@@ -35,6 +36,7 @@ _COMMANDS = {
     "inverse-dynamics": "torques, ZMP and fixed links of motions",
     "record": "record all topics of ROS 2 to a bag",
     "play": "replay the commands of a bag in a new world and report where it departs",
+    "plot": "plot recorded signals, or list them",
     "wrench-plot": "plot foot wrenches, centres of pressure and ZMP from a bag",
     "check-model": "load a description and list its contents",
     "check-policy": "say what differs when a policy in ONNX fails here",
@@ -145,6 +147,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     run.add_argument("--json", action="store_true", help="print JSON")
     view.add_arguments(run)
     view.add_film_argument(run, "film (.mp4, .gif, .rrd) or picture of the end (.png)")
+    record_signals.add_arguments(run)
     run.set_defaults(run=run_world)
     for name, summary in _COMMANDS.items():
         if asked is None or asked == name:
@@ -202,16 +205,27 @@ def run_world(options: argparse.Namespace) -> int:
     """Step a world and print a summary, or play it in a browser."""
     from hrpsim.world.file.load_world import load_world
 
+    record_signals.check(options)
     world = load_world(
         options.world,
         time_step=options.time_step,
         integrator=options.integrator,
         xacro_arguments=pairs(options.xacro),
     )
-    if options.viewer:
-        return view.view(options, world)
-    if options.film:
-        return view.make_film(options, world)
+    if options.list_signals:
+        return record_signals.print_table(options, world)
+    with record_signals.recording(options, world):
+        if options.viewer:
+            return view.view(options, world)
+        if options.film:
+            return view.make_film(options, world)
+        report = _report_of_run(options, world)
+    print_report(report, options.json)
+    return 0
+
+
+def _report_of_run(options: argparse.Namespace, world) -> dict:
+    """Step the world for --duration. Return the report."""
     steps = max(round(options.duration / world.time_step) - 1, 0)
     if steps > MOST_STEPS:
         raise HrpsimError(f"--duration {options.duration:g} takes more than {MOST_STEPS} steps")
@@ -219,7 +233,7 @@ def run_world(options: argparse.Namespace) -> int:
     begin = time.perf_counter()
     world.step(steps)
     took = time.perf_counter() - begin
-    report = {
+    return {
         "simulated_time": world.time,
         "steps": steps + 1,
         "microseconds_per_step": 1e6 * took / max(steps, 1),
@@ -240,8 +254,6 @@ def run_world(options: argparse.Namespace) -> int:
             for name, robot in world.robots.items()
         },
     }
-    print_report(report, options.json)
-    return 0
 
 
 def reproduce_experiments(options: argparse.Namespace) -> int:
