@@ -102,9 +102,9 @@ class Logger:
 
     def save(self, path: str | Path) -> None:
         """Write the samples so far to a file: .npz, or .mcap (needs hrpsim[record])."""
-        from hrpsim.bag.signal_files import write_log
+        from hrpsim.bag.signal_files import write_signals
 
-        write_log(self.log, path)
+        write_signals(self.log, path)
 
     # -- called by World.step ---------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ def check_path(path: str | Path) -> Path:
     return path
 
 
-def write_log(log: SignalLog, path: str | Path) -> None:
+def write_signals(log: SignalLog, path: str | Path) -> None:
     """Write recorded signals to a file: .npz, or .mcap. The file is complete or absent.
 
     Raises:
@@ -68,8 +68,8 @@ def write_log(log: SignalLog, path: str | Path) -> None:
         _write_npz(log, path)
 
 
-def read_log(path: str | Path, names: Iterable[str] | None = None) -> SignalLog:
-    """Return the signals of a recording: an .npz of `write_log`, or any bag.
+def read_signals(path: str | Path, names: Iterable[str] | None = None) -> SignalLog:
+    """Return the signals of a recording: an .npz of `write_signals`, or any bag.
 
     Args:
         path: file, or folder of a bag.
@@ -90,7 +90,7 @@ def read_log(path: str | Path, names: Iterable[str] | None = None) -> SignalLog:
 
 
 def has_signals(path: Path) -> bool:
-    """Return whether an .npz is one of `write_log`. BagError if the file cannot be read."""
+    """Return whether an .npz is one of `write_signals`. BagError if the file cannot be read."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             return TABLE in stored.files

@@ -37,14 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def plot(options: argparse.Namespace) -> int:
     """Draw the signals and print the file's name, or list the signals."""
-    from hrpsim.bag.signal_files import read_log
+    from hrpsim.bag.signal_files import read_signals
 
     if not options.signals:
         return _list(options)
     require_packages("plot", ("matplotlib",), "pip install 'hrpsim[plot]'")
     from hrpsim.bag.signal_figure import draw_signals
 
-    log = read_log(options.recording, options.signals)
+    log = read_signals(options.recording, options.signals)
     source = options.recording.resolve()
     picture = options.output or source.with_name(f"{source.stem}_signals.png")
     draw_signals(log, picture, options.begin, options.end)
@@ -53,9 +53,9 @@ def plot(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from hrpsim.bag.signal_files import read_log
+    from hrpsim.bag.signal_files import read_signals
 
-    log = read_log(options.recording)
+    log = read_signals(options.recording)
     if not log.topics:
         raise HrpsimError(f"{options.recording}: no signals are in it")
     rows = []
