@@ -31,6 +31,8 @@ _YOUNG = 20_000
 
 # The summary of each command. Its module has its name, and is imported at its use.
 _COMMANDS = {
+    "doctor": "say what is installed, and what is missing for what",
+    "example": "copy an example with its robot into this folder",
     "walk": "let a humanoid walk, stabilised or not",
     "crane": "play the crane game",
     "inverse-dynamics": "torques, ZMP and fixed links of motions",
