@@ -52,10 +52,11 @@ def draw_signals(
             axes.plot(topic.time[shown], values, lw=1.1, label=label, **look)
         figures.style(axes)
         axes.set_ylabel(f"[{field.unit}]" if field.unit else "")
-        frame = f", in {topic.frame}" if topic.frame else ""
-        title = f"{topic.topic}.{field.name}"
+        axes.ticklabel_format(useOffset=False)
+        own = field.columns(topic.topic)
+        title = own[0] if len(own) == 1 else f"{topic.topic}.{field.name}"
         axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
-        _name_lines(axes, field, frame)
+        _name_lines(axes, field, f"in {topic.frame}" if topic.frame else "")
     all_axes[-1].set_xlabel("simulated time [s]")
     all_axes[-1].set_xlim(low, high if high > low else low + 1.0)
     picture = Path(picture)
@@ -81,11 +82,12 @@ def _span(log: SignalLog, begin: float | None, end: float | None) -> tuple[float
 
 
 def _name_lines(axes, field, frame: str) -> None:
-    """Name the lines beside the axes, or say how many there are."""
-    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02), "frameon": False}
-    if 1 < field.width <= _MOST_NAMED or field.labels and field.width == 1:
+    """Name the lines beside the axes, or say how many there are. `frame` is a text."""
+    if 1 < field.width <= _MOST_NAMED:
+        place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02), "frameon": False}
         columns = 1 if field.width <= 8 else 2
-        legend = axes.legend(fontsize="x-small", ncol=columns, title=frame[2:] or None, **place)
+        legend = axes.legend(fontsize="x-small", ncol=columns, title=frame or None, **place)
         legend.get_title().set_fontsize("x-small")
-    elif field.width > _MOST_NAMED:
-        axes.set_title(f"{field.width} lines{frame}", loc="right", fontsize="small")
+        return
+    count = f"{field.width} lines" if field.width > 1 else ""
+    axes.set_title(", ".join(filter(None, (count, frame))), loc="right", fontsize="small")

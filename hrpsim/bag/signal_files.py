@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -90,12 +91,12 @@ def read_signals(path: str | Path, names: Iterable[str] | None = None) -> Signal
 
 
 def has_signals(path: Path) -> bool:
-    """Return whether an .npz is one of `write_signals`. BagError if the file cannot be read."""
+    """Return whether a file is an .npz of `write_signals`."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             return TABLE in stored.files
-    except (*_DAMAGED, OSError) as error:
-        raise BagError(f"{path}: not an .npz with arrays: {error}") from error
+    except (*_DAMAGED, OSError):
+        return False
 
 
 def _write_npz(log: SignalLog, path: Path) -> None:
@@ -124,7 +125,7 @@ def _read_npz(path: Path) -> SignalLog:
     if not path.is_file():
         raise BagError(f"there is no recording {str(path)!r}")
     if not has_signals(path):
-        raise BagError(f"{path}: no recording of signals: an array {TABLE!r} is missing")
+        raise BagError(f"{path}: no recording of signals: there is no array {TABLE!r}")
     try:
         with np.load(path, allow_pickle=False) as stored:
             table = json.loads(str(stored[TABLE]))
@@ -175,7 +176,8 @@ def _may_mean(name: str, topic: str) -> bool:
 
 def _read_topic(path: Path, name: str, topic: str, kind: str) -> TopicSignals | None:
     """Return the signals of a topic, or None if there are no messages or numbers."""
-    numbers_of: Callable[[Any], Any] = _named_numbers if kind == NAMED_VALUES else _numbers(kind)
+    named = partial(_named_numbers, topic=name)
+    numbers_of: Callable[[Any], Any] = named if kind == NAMED_VALUES else _numbers(kind)
     times, rows = [], []
     frame = ""
     try:
@@ -238,10 +240,10 @@ def _numbers(kind: str):
     return numbers
 
 
-def _named_numbers(message) -> list[tuple[str, tuple[str, ...], Any]]:
-    alone = len(message.joint_names) == 1
+def _named_numbers(message, topic: str) -> list[tuple[str, tuple[str, ...], Any]]:
+    """Return the numbers of NAMED_VALUES. Those with the name of the topic have no label."""
     return [
-        (field, () if alone else (name,), [value])
+        (field, () if name == topic else (name,), [value])
         for name, values in zip(message.joint_names, message.interface_values)
         for field, value in zip(values.interface_names, values.values)
     ]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bag.signal_types import Field, chosen_columns
-from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.errors import UnknownNameError, unknown_name
 from hrpsim.common.extras import missing_package
 
 
@@ -82,7 +82,7 @@ class SignalLog(Mapping[str, np.ndarray]):
         return len(self._of_column)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """Return a column (n,), or a field (n, width). HrpsimError names similar signals."""
+        """Return a column (n,), or a field (n, width). UnknownNameError names similar signals."""
         if name in self._of_column:
             topic, k = self._of_column[name]
             return topic.values[:, k]
@@ -148,4 +148,4 @@ class SignalLog(Mapping[str, np.ndarray]):
                 if f"{topic.topic}.{field.name}" == name:
                     return topic, field
         fields = [f"{t.topic}.{field.name}" for t in self.topics.values() for field in t.fields]
-        raise HrpsimError(unknown_name("signal", name, [*fields, *self._of_column]))
+        raise UnknownNameError(unknown_name("signal", name, [*fields, *self._of_column]))

@@ -111,11 +111,13 @@ def _energy(world: World) -> Source:
     names = ("kinetic", "potential", *(("elastic", *_FLOWS) if audited else ()))
 
     def read() -> np.ndarray:
-        if not audited:
-            return np.array([world_kinetic_energy(world), _potential(world)])
+        state = [world_kinetic_energy(world), _potential(world)]
         energy = world.stats.energy
+        if energy is None:
+            return np.array(state)
+        elastic = energy.elastic if world.time > 0.0 else np.nan  # measured by a step
         flows = [getattr(energy.since_reset, name) for name in _FLOWS]
-        return np.array([energy.kinetic, energy.potential, energy.elastic, *flows])
+        return np.array([*state, elastic, *flows])
 
     meaning = "energy of everything" + (", flows since the reset" if audited else "")
     return Source("energy", types.NAMED_VALUES, named_fields(names), "", meaning, read)

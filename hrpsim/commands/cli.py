@@ -16,9 +16,8 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-from hrpsim.commands import view
-from hrpsim.commands.output import pairs, print_report, show_warning
-from hrpsim.commands.parts import record_signals
+from hrpsim.commands.parts.output import pairs, print_report, show_warning
+from hrpsim.commands.parts import record_signals, view
 from hrpsim.common.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.common.errors import HrpsimError, suggestion, unknown_name
 from hrpsim.common.extras import missing_package
@@ -150,6 +149,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     view.add_arguments(run)
     view.add_film_argument(run, "film (.mp4, .gif, .rrd) or picture of the end (.png)")
     record_signals.add_arguments(run)
+    run.add_argument("--list-signals", action="store_true", help="only list its signals")
     run.set_defaults(run=run_world)
     for name, summary in _COMMANDS.items():
         if asked is None or asked == name:
@@ -189,6 +189,11 @@ class _OneScreen(argparse.RawDescriptionHelpFormatter):
             shown = copy.copy(action)
             shown.help = action.help and action.help.partition("; ")[0]
             super().add_argument(shown)
+
+    def format_help(self) -> str:
+        """Return the help without blank lines between groups of options."""
+        begin, options, rest = super().format_help().partition("\noptions:\n")
+        return begin + options + re.sub(r"\n(?=\nwith [^\n]*:\n  )", "", rest)
 
 
 def _add_command(commands, name: str, module, summary: str) -> None:

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, packages_distributions, ver
 from pathlib import Path
 from typing import NamedTuple
 
-from hrpsim.commands.output import print_json
+from hrpsim.commands.parts.output import print_json
 from hrpsim.common.extras import EXTRA_PACKAGES, EXTRA_PURPOSES
 
 EPILOG = """Exit status 0: the base works, whatever else is missing. 1: the base does not work.
@@ -149,14 +149,13 @@ def _ros() -> tuple[str, str, str]:
             cure = f"this Python is not that of ROS 2 {sourced}: use the system's Python"
             return _MISSING, f"{sourced} is sourced, but this Python has no rclpy", cure
         return _MISSING, "no rclpy", "pip install 'hrpsim[ros]', or source a ROS 2"
-    import rclpy
-
+    (found,) = importlib.util.find_spec("rclpy").submodule_search_locations
     where = f"{sourced}, sourced" if sourced else "from Python packages"
     middleware = os.environ.get("RMW_IMPLEMENTATION", "default middleware")
     optional = ("tf2_msgs", "control_msgs", "simulation_interfaces")
     missing = [name for name in optional if importlib.util.find_spec(name) is None]
     cure = " ".join(["pip install", *(f"./interfaces/{name}" for name in missing)])
-    text = f"rclpy in {Path(rclpy.__file__).parent} ({where}, {middleware})"
+    text = f"rclpy in {found} ({where}, {middleware})"
     if missing:
         return _OK, f"{text}; without {', '.join(missing)}", f"{cure}, from a checkout"
     return _OK, text, ""

@@ -7,7 +7,7 @@ import argparse
 import warnings
 from pathlib import Path
 
-from hrpsim.commands.output import print_report, show_line
+from hrpsim.commands.parts.output import print_report, show_line
 from hrpsim.common.errors import require_packages
 
 EPILOG = """exit status: 0 fitted; 1 refused, failed, not converged, or nothing explained; 2 usage.

@@ -13,8 +13,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from hrpsim.commands import view
-from hrpsim.commands.output import print_json, print_report, show_line
+from hrpsim.commands.parts import view
+from hrpsim.commands.parts.output import print_json, print_report, show_line
 from hrpsim.common.arguments import positive, whole
 from hrpsim.common.errors import HrpsimError
 

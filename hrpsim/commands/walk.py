@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim walk`: a humanoid follows a walking pattern, here or over ROS 2."""
+"""`hrpsim walk`: a humanoid walks, here or over ROS 2. Exit status 1: it fell."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hrpsim.commands import view
-from hrpsim.commands.output import ROS_REMEDY, refuse_options, show_line
-from hrpsim.commands.parts import record_signals, walk_push, walk_robot
+from hrpsim.commands.parts.output import ROS_REMEDY, refuse_options, show_line
+from hrpsim.commands.parts import record_signals, view, walk_push, walk_robot
 from hrpsim.common.arguments import not_negative, positive, whole
 from hrpsim.common.errors import WorldError, require_packages
 
@@ -30,8 +29,6 @@ PATTERNS = "E5, stepping, forward, backward, sideways, turn, stairs"
 BUSH_SETS = "openhrp, jaxon, hrp2_soft, hrp2_stiff"
 _ROS_PACKAGES = ("rclpy", "rosbags", "matplotlib")
 _PROGRESS_PERIOD = 0.1  # [s, wall]
-EPILOG = """Exit status 1: it fell. Example: hrpsim walk --robot talos.urdf --pattern turn
-"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pattern",
         metavar="NAME",
-        help=f"{PATTERNS}; or the basename of a set of hrpsys sequence files (E5)",
+        help=f"to walk (E5); {PATTERNS}, or the basename of a set of hrpsys sequence files",
     )
     parser.add_argument(
         "--parameters",
@@ -154,8 +151,6 @@ def _walk_here(options: argparse.Namespace) -> int:
     from hrpsim.control.walk_trial import simulate_walk
 
     robot, of_robot = _robot(options)
-    if options.list_signals:
-        return record_signals.print_table(options, robot.world)
     controller, shown = Walk(), []
     pushes = walk_push.pushes_of(options, robot)
     if pushes:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 
-from hrpsim.commands.output import show_line
+from hrpsim.commands.parts.output import show_line
 from hrpsim.common.arguments import whole
 from hrpsim.common.errors import HrpsimError, require_name
 

@@ -20,7 +20,7 @@ from hrpsim.common.errors import unknown_name
 from hrpsim.common.text_file import read_text
 from hrpsim.fitting.measured_motion import Recording
 from hrpsim.fitting.recording_checks import check_times, repeats
-from hrpsim.fitting.signal_recordings import fields_of_signals
+from hrpsim.fitting.signal_recordings import fields_of_signals, odometry_beside
 from hrpsim.fitting.unknowns import FitError, FitWarning
 
 _JOINT_COLUMNS = {
@@ -162,8 +162,8 @@ def read_bag_recording(
             if key in own
         }
         lags[commands] = own["lag"]
-    if base is None and any(kind == _ODOMETRY for kind in topic_types(bag).values()):
-        base = "odom"
+    if base is None:
+        base = odometry_beside(full_name(bag, states, _STATES), topic_types(bag))
     if base is not None:
         lags[base] = _add_base(bag, base, given)
     for topic, lag in lags.items():

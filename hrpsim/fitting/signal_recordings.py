@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +50,21 @@ def fields_of_signals(
         for field in ("position", "velocity"):
             if names and set(names) == set(measured.get(field, ())):
                 given[_FIELDS[field]] = np.transpose([measured[field][name] for name in names])
-        beside = f"{states.rpartition('/')[0]}/odom".lstrip("/")
-        base = base or (beside if beside in log.topics else None)
+        base = base or odometry_beside(states, log.topics)
         if commands in log.topics:
             given |= _commands(_topic(path, log, str(commands), JOINT_STATE))
     if base is not None:
         given |= _base(_topic(path, log, base, ODOMETRY), given.get("time"))
     return given
+
+
+def odometry_beside(states: str, topics: Collection[str]) -> str | None:
+    """Return the topic `odom` in the namespace of the states, or else that of the world, if any.
+
+    Other topics of odometry are those of other robots and of bodies.
+    """
+    beside = f"{states.rpartition('/')[0]}/odom".removeprefix("/" * (not states.startswith("/")))
+    return next((name for name in (beside, "/odom", "odom") if name in topics), None)
 
 
 def _topic(path: Path, log: SignalLog, name: str, type_name: str) -> TopicSignals:

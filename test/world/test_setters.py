@@ -221,7 +221,7 @@ BATCH_OF = {name.partition(".")[2] for name, one in SETTERS.items() if one.batch
 READERS = {
     "World": "asleep bodies cast_rays connection_records connections contact_arrays contact_records"
     " contacts contacts_of copy differentiable_parameters drawn entities first_sensor fixed_shapes"
-    " check_placed note_placed integrator linearize link_names link_poses link_velocities picture"
+    " add_watcher remove_watcher check_placed note_placed integrator linearize link_names link_poses link_velocities picture"
     " present_q present_scene ray_caster reader render robots scene shared_by_copies sleeps"
     " snapshot solver_rules stats"
     " step time time_step wake noise_world forget_contacts rebuild_scene refresh_exclusions"

@@ -1,4 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parts that commands share: the robot and the report of a walk, pushes, recordings of signals."""
+"""Parts that commands share: output, the viewer, recordings of signals, the robot of a walk."""

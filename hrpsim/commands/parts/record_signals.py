@@ -13,12 +13,12 @@ from pathlib import Path
 
 from hrpsim.common.arguments import positive
 
-OPTIONS = ("record", "signals", "every", "list-signals")
+OPTIONS = ("record", "signals", "every")
 _HEAD = ("signal", "columns", "unit", "frame", "meaning")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --record, --signals, --every and --list-signals to a command's options."""
+    """Add --record, --signals and --every to a command's options."""
     parser.add_argument(
         "--record",
         type=Path,
@@ -29,12 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--signals",
         nargs="+",
         metavar="NAME",
-        help="what --record records (all); topics, fields, columns, or patterns such as '*.force.z'",
+        help="what --record records (all); topics, fields, columns, or patterns such as '*.force.z'; hrpsim run WORLD --list-signals lists them",
     )
     parser.add_argument("--every", type=positive, metavar="S", help="between samples [s] (0.005)")
-    parser.add_argument(
-        "--list-signals", action="store_true", help="only list the signals of the world"
-    )
 
 
 def check(options: argparse.Namespace) -> None:

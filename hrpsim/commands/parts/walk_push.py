@@ -33,8 +33,8 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
         "--push",
         action="append",
         type=_parse,
-        metavar=_FORM,
-        help="push a link: [Ns], heading from x [rad], time [s]; lasts 0.1 s; may be repeated",
+        metavar="PUSH",
+        help=f"{_FORM} [Ns, rad, s]; the heading from x, for 0.1 s; may be repeated",
     )
 
 
