@@ -30,7 +30,9 @@ _AT_ONCE = 1000  # rows
 
 def require_writer() -> None:
     """Raise HrpsimError if the package is missing."""
-    require_packages("an .mcap", ("rosbags",), "pip install 'hrpsim[record]'; an .npz needs nothing")
+    require_packages(
+        "an .mcap", ("rosbags",), "pip install 'hrpsim[record]'; an .npz needs nothing"
+    )
 
 
 def write_mcap(log: SignalLog, path: Path) -> None:

@@ -22,14 +22,7 @@ import numpy as np
 
 from hrpsim.bag.reader import BagError, seconds, timed_messages, topic_types
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
-from hrpsim.bag.signal_types import (
-    MESSAGE_PARTS,
-    NAMED_UNITS,
-    NAMED_VALUES,
-    Field,
-    chosen_columns,
-    fits,
-)
+from hrpsim.bag.signal_types import MESSAGE_PARTS, NAMED_UNITS, NAMED_VALUES, Field, chosen_columns
 from hrpsim.common.errors import HrpsimError
 from hrpsim.common.stored_files import write_at_once
 
@@ -165,7 +158,9 @@ def _read_bag(path: Path, wanted: list[str] | None) -> SignalLog:
     if wanted is not None:
         named = {name: [topic for topic in known if _may_mean(name, topic)] for name in wanted}
         if all(named.values()):
-            chosen = {topic: known[topic] for topic in known if any(topic in n for n in named.values())}
+            chosen = {
+                topic: known[topic] for topic in known if any(topic in n for n in named.values())
+            }
     read = (_read_topic(path, topic, *of_bag) for topic, of_bag in chosen.items())
     return SignalLog(filter(None, read))
 
@@ -223,7 +218,9 @@ def _unit(kind: str, field: str) -> str:
 
 def _numbers(kind: str):
     """Return a function of a message that returns (field, labels, numbers) of its fields."""
-    parts = [(field, path.split("."), labels) for field, (path, labels, _) in MESSAGE_PARTS[kind].items()]
+    parts = [
+        (field, path.split("."), labels) for field, (path, labels, _) in MESSAGE_PARTS[kind].items()
+    ]
 
     def numbers(message) -> list[tuple[str, tuple[str, ...], Any]]:
         found = []

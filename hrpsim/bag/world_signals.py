@@ -10,6 +10,7 @@ robots, and each that is added later, has its name as prefix, and so has each fr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -141,23 +142,24 @@ def _of_robot(robot: Robot) -> Iterator[Source]:
         yield _joint_commands(robot, joints)
     for sensor in robot.model.sensors:
         frame, view = sensor_frame(robot.model, sensor), robot.sensors[sensor.name]
-        topic = sensor_topic(sensor)
         if sensor.kind == "force_torque":
             meaning = "wrench of the child side on the parent side, without noise"
-            fields = fields_of(types.WRENCH)
-            yield Source(topic, types.WRENCH, fields, frame, meaning, lambda v=view: v.reading)
+            yield _wrench(sensor_topic(sensor), frame, meaning, partial(getattr, view, "reading"))
         else:
-            yield _imu(topic, frame, view)
+            yield _imu(sensor_topic(sensor), frame, view)
     for sampler in robot.samplers:
         if isinstance(sampler, ContactView):
-            sensor = sampler.description
-            frame, topic = sensor_frame(robot.model, sensor), sensor.topic or sensor.name
-            meaning, fields = "wrench of the contacts alone, latest sample", fields_of(types.WRENCH)
-            yield Source(topic, types.WRENCH, fields, frame, meaning, lambda v=sampler: v.wrench)
+            pad, read = sampler.description, partial(getattr, sampler, "wrench")
+            meaning = "wrench of the contacts alone, latest sample"
+            yield _wrench(pad.topic or pad.name, sensor_frame(robot.model, pad), meaning, read)
     kinds = {sensor.name: sensor.kind for sensor in robot.model.sensors}
     feet = [name for name in FOOT_SENSORS if kinds.get(name) == "force_torque"]
     if feet:
         yield _zmp(robot, feet)
+
+
+def _wrench(topic: str, frame: str, meaning: str, read: Callable[[], np.ndarray]) -> Source:
+    return Source(topic, types.WRENCH, fields_of(types.WRENCH), frame, meaning, read)
 
 
 def _joint_states(robot: Robot, joints: tuple[str, ...]) -> Source:

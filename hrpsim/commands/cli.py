@@ -16,8 +16,8 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-from hrpsim.commands.parts.output import pairs, print_report, show_warning
 from hrpsim.commands.parts import record_signals, view
+from hrpsim.commands.parts.output import pairs, print_report, show_warning
 from hrpsim.common.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.common.errors import HrpsimError, suggestion, unknown_name
 from hrpsim.common.extras import missing_package

@@ -21,7 +21,17 @@ EPILOG = """Exit status 0: the base works, whatever else is missing. 1: the base
 """
 
 _OK, _MISSING, _BROKEN = "ok", "missing", "broken"
-_BASE = ("lxml", "numba", "numpy", "scipy", "trimesh", "urdf_parser_py", "voluptuous", "xacro", "yaml")
+_BASE = (
+    "lxml",
+    "numba",
+    "numpy",
+    "scipy",
+    "trimesh",
+    "urdf_parser_py",
+    "voluptuous",
+    "xacro",
+    "yaml",
+)
 _DRAWING_LIMIT = 60.0  # [s, wall]
 _DRAW = """
 import mujoco

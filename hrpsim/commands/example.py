@@ -24,10 +24,7 @@ example. All files of the copy belong to you, and nothing is ever overwritten.
 
 _OWN = "package://hrpsim/"
 _SHARED = re.compile(r"(?:hrpsim\.)?share_path\((\"[\w./-]+\")\)")
-_REFERENCES = (
-    re.compile(rf"{_OWN}([\w./-]+)"),
-    re.compile(r"share_path\(\"([\w./-]+)\"\)"),
-)
+_REFERENCES = (re.compile(rf"{_OWN}([\w./-]+)"), re.compile(r"share_path\(\"([\w./-]+)\"\)"))
 _INCLUDE = re.compile(r"<xacro:include filename=\"([\w./-]+)\"")
 _IMPORT = re.compile(r"^from hrpsim import share_path\n", re.MULTILINE)
 

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hrpsim.commands.parts.output import ROS_REMEDY, refuse_options, show_line
 from hrpsim.commands.parts import record_signals, view, walk_push, walk_robot
+from hrpsim.commands.parts.output import ROS_REMEDY, refuse_options, show_line
 from hrpsim.common.arguments import not_negative, positive, whole
 from hrpsim.common.errors import WorldError, require_packages
 
@@ -154,7 +154,9 @@ def _walk_here(options: argparse.Namespace) -> int:
     controller, shown = Walk(), []
     pushes = walk_push.pushes_of(options, robot)
     if pushes:
-        shown.append(lambda now: [push.apply(robot.world, now, controller.period) for push in pushes])
+        shown.append(
+            lambda now: [push.apply(robot.world, now, controller.period) for push in pushes]
+        )
     if sys.stderr.isatty():
         shown.append(_progress(controller))
 

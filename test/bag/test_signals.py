@@ -13,8 +13,12 @@ from hrpsim.fitting import read_recording
 
 LINK = '<link name="{}"><inertial><origin xyz="0 0 -0.2"/><mass value="1"/>'
 LINK += '<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>'
-LINK += '<collision><origin xyz="0 0 -0.2"/><geometry><sphere radius="0.05"/></geometry></collision>'
-JOINT = '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><axis xyz="0 1 0"/>'
+LINK += (
+    '<collision><origin xyz="0 0 -0.2"/><geometry><sphere radius="0.05"/></geometry></collision>'
+)
+JOINT = (
+    '<joint name="{}" type="continuous"><parent link="{}"/><child link="{}"/><axis xyz="0 1 0"/>'
+)
 ARM = (
     '<robot name="arm"><link name="base"/>'
     + JOINT.format("shoulder", "base", "upper")
@@ -226,7 +230,7 @@ def test_a_damaged_file_is_refused(tmp_path, content):
 @pytest.mark.parametrize("table", ["[]", "{}", '{"version": 9}', '{"version": 1, "topics": [3]}'])
 def test_a_wrong_table_is_refused(tmp_path, table):
     np.savez(tmp_path / "run.npz", signals=np.array(table))
-    with pytest.raises(BagError, match="run.npz"):
+    with pytest.raises(BagError, match=r"run\.npz"):
         read_signals(tmp_path / "run.npz")
 
 

@@ -221,11 +221,11 @@ BATCH_OF = {name.partition(".")[2] for name, one in SETTERS.items() if one.batch
 READERS = {
     "World": "asleep bodies cast_rays connection_records connections contact_arrays contact_records"
     " contacts contacts_of copy differentiable_parameters drawn entities first_sensor fixed_shapes"
-    " add_watcher remove_watcher check_placed note_placed integrator linearize link_names link_poses link_velocities picture"
+    " check_placed note_placed integrator linearize link_names link_poses link_velocities picture"
     " present_q present_scene ray_caster reader render robots scene shared_by_copies sleeps"
     " snapshot solver_rules stats"
     " step time time_step wake noise_world forget_contacts rebuild_scene refresh_exclusions"
-    " lift_to_floor unknown_materials"
+    " lift_to_floor unknown_materials add_watcher remove_watcher"
     " add_body add_frame add_ground add_robot add_static connect frames disconnect remove reset"
     " restore settle",
     "Robot": "access acting_actuators actuators constraint_efforts contact_arrays driven"

@@ -26,11 +26,7 @@ from hrpsim.ros.base.geometry_values import fill as fill_numbers
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.step_sensors import (
-    SMALL_VARIANCE,
-    STEP_MESSAGES,
-    SensorReadings,
-)
+from hrpsim.ros.robot.step_sensors import SMALL_VARIANCE, STEP_MESSAGES, SensorReadings
 
 CONTACT_POINTS = "contact_points"
 # Of a contact point: x, y, z are for displays, which require float32; `position` is in full.
