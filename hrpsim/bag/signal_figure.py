@@ -75,9 +75,8 @@ def _span(log: SignalLog, begin: float | None, end: float | None) -> tuple[float
     first, last = min(time[0] for time in times), max(time[-1] for time in times)
     low, high = first if begin is None else begin, last if end is None else end
     if not any(np.any((time >= low) & (time <= high)) for time in times):
-        raise HrpsimError(
-            f"no sample is between {low:g} and {high:g} s: the recording has {first:g} to {last:g} s"
-        )
+        there = f"the recording has {first:g} to {last:g} s"
+        raise HrpsimError(f"no sample is between {low:g} and {high:g} s: {there}")
     return float(low), float(high)
 
 

@@ -26,6 +26,7 @@ _OWN = "package://hrpsim/"
 _SHARED = re.compile(r"(?:hrpsim\.)?share_path\((\"[\w./-]+\")\)")
 _REFERENCES = (re.compile(rf"{_OWN}([\w./-]+)"), re.compile(r"share_path\(\"([\w./-]+)\"\)"))
 _INCLUDE = re.compile(r"<xacro:include filename=\"([\w./-]+)\"")
+_FIRST_IMPORT = re.compile(r"^(?=import|from)", re.MULTILINE)
 _IMPORT = re.compile(r"^from hrpsim import share_path\n", re.MULTILINE)
 
 
@@ -131,7 +132,7 @@ def _with_own_paths(name: str, text: str) -> str:
     text = _SHARED.sub(lambda found: f'HERE / "{_place(found[1][1:-1])}"', text)
     text = _IMPORT.sub("", text)
     if "from pathlib import Path" not in text:
-        text = re.sub(r"^(?=import|from)", "from pathlib import Path\n\n", text, 1, re.MULTILINE)
+        text = _FIRST_IMPORT.sub("from pathlib import Path\n\n", text, count=1)
     lines = text.split("\n")
     end = max(k for k, line in enumerate(lines) if re.match(r"(import|from) ", line))
     while not _is_whole("\n".join(lines[: end + 1])):

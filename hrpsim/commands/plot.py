@@ -9,8 +9,8 @@ from pathlib import Path
 from hrpsim.common.arguments import real
 from hrpsim.common.errors import HrpsimError, require_packages
 
-EPILOG = """The recording is a file of `hrpsim run --record` or `hrpsim walk --record` (.npz, .mcap),
-or a bag of `hrpsim record` or `ros2 bag record`. Without a signal the command lists them.
+EPILOG = """The recording is a file of `hrpsim run --record` or `hrpsim walk --record`, or a bag of
+`hrpsim record` or `ros2 bag record`. Without a signal the command lists them.
 
   hrpsim walk --record walk.npz
   hrpsim plot walk.npz lfsensor.force rfsensor.force.z solver.residual

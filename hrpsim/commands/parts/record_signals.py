@@ -29,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--signals",
         nargs="+",
         metavar="NAME",
-        help="what --record records (all); topics, fields, columns, or patterns such as '*.force.z'; hrpsim run WORLD --list-signals lists them",
+        help="what --record records (all); topics, fields, columns, or patterns such as "
+        "'*.force.z'; hrpsim run WORLD --list-signals lists them",
     )
     parser.add_argument("--every", type=positive, metavar="S", help="between samples [s] (0.005)")
 
