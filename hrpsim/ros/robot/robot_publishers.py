@@ -15,6 +15,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState, PointCloud2, PointField
 from std_msgs.msg import String
 
+from hrpsim.bag.world_signals import Source, read_joint_states, sources_of_entity
 from hrpsim.common.errors import HrpsimError
 from hrpsim.control.estimation.zero_moment_point import MeasuredZmp
 from hrpsim.control.framework.contact_points import ContactPoints, pressing_points
@@ -26,6 +27,7 @@ from hrpsim.ros.base.geometry_values import fill as fill_numbers
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.frame_names import RobotFrames
+from hrpsim.ros.robot.named_values import named_values, value_types
 from hrpsim.ros.robot.step_sensors import SMALL_VARIANCE, STEP_MESSAGES, SensorReadings
 
 CONTACT_POINTS = "contact_points"
@@ -72,6 +74,7 @@ class RobotPublishers:
             self._add_sensor(sensor)
         if odometry:
             self._add_odometry(robot)
+        self._add_link_contacts(robot)
         self._description_publisher = node.create_publisher(
             String, f"{prefix}robot_description", qos.LATCHED
         )
@@ -100,15 +103,22 @@ class RobotPublishers:
             message.effort = numbers[2 * count :]
 
         def read(numbers: np.ndarray) -> None:
-            numbers[:count] = robot.joint_positions
-            numbers[count : 2 * count] = robot.joint_velocities
-            numbers[2 * count :] = robot.joint_efforts
-            if robot.fitted_actuators:
-                parts = numbers.reshape(3, count)
-                robot.measure(robot.joint_index.everywhere, *parts)
+            read_joint_states(robot, numbers)
 
         message = JointState(name=list(robot.model.joint_names))
         self._add("joint_states", message, fill, 3 * count, read)
+
+    def _add_link_contacts(self, robot) -> None:
+        logger = self._node.get_logger()
+        types = value_types(lambda text: logger.info(text, once=True))
+        for source in sources_of_entity(robot, ""):
+            if types is not None and source.topic == "link_contacts":
+                message, fill = named_values(types, source, self._frames.odom)
+
+                def read(numbers: np.ndarray, source: Source = source) -> None:
+                    numbers[:] = source.read()
+
+                self._add(source.topic, message, fill, len(source.columns), read)
 
     def _add_sensor(self, sensor: Sensor) -> None:
         kind, readings = STEP_MESSAGES[sensor.kind], self._readings
