@@ -6,6 +6,7 @@
 from hrpsim.common.errors import HrpsimError
 
 EXTRAS = {
+    "PIL": "camera",
     "backports": "record",
     "coal": "geometry",
     "dask": "sweep",
