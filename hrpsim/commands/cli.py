@@ -23,10 +23,12 @@ from hrpsim.common.errors import HrpsimError, suggestion, unknown_name
 from hrpsim.common.extras import missing_package
 from hrpsim.common.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.common.limits import MESSAGE_LENGTH
+from hrpsim.common.progress import Progress
 
 _TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: internal errors show their traceback
 # Objects between two garbage collections: the usual 700 take a twentieth of a start.
 _YOUNG = 20_000
+_FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then the time of steps without a look [s]
 
 # The summary of each command. Its module has its name, and is imported at its use.
 _COMMANDS = {
@@ -237,9 +239,7 @@ def _report_of_run(options: argparse.Namespace, world) -> dict:
     if steps > MOST_STEPS:
         raise HrpsimError(f"--duration {options.duration:g} takes more than {MOST_STEPS} steps")
     world.step()
-    begin = time.perf_counter()
-    world.step(steps)
-    took = time.perf_counter() - begin
+    took = _step_and_show(world, steps)
     return {
         "simulated_time": world.time,
         "steps": steps + 1,
@@ -261,6 +261,25 @@ def _report_of_run(options: argparse.Namespace, world) -> dict:
             for name, robot in world.robots.items()
         },
     }
+
+
+def _step_and_show(world, steps: int) -> float:
+    """Make steps, with a line of progress on a terminal. Return the time of the steps [s, wall]."""
+    if not sys.stderr.isatty():
+        begin = time.perf_counter()
+        world.step(steps)
+        return time.perf_counter() - begin
+    progress, took, left = Progress(), 0.0, steps
+    chunk = min(left, _FIRST_CHUNK)
+    while left > 0:
+        begin = time.perf_counter()
+        world.step(chunk)
+        took += time.perf_counter() - begin
+        left -= chunk
+        progress.show(world.time, world.time + left * world.time_step, "s")
+        chunk = min(left, max(int(_CHUNK_TIME * (steps - left) / max(took, 1e-9)), 1))
+    progress.end()
+    return took
 
 
 def reproduce_experiments(options: argparse.Namespace) -> int:

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.commands.parts import view
-from hrpsim.commands.parts.output import print_json, print_report, show_line
+from hrpsim.commands.parts.output import print_json, print_report
 from hrpsim.common.arguments import positive, whole
 from hrpsim.common.errors import HrpsimError
+from hrpsim.common.progress import show_line
 
 _LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]

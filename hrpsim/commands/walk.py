@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hrpsim.commands.parts import record_signals, view, walk_push, walk_robot
-from hrpsim.commands.parts.output import ROS_REMEDY, refuse_options, show_line
+from hrpsim.commands.parts.output import ROS_REMEDY, refuse_options
 from hrpsim.common.arguments import not_negative, positive, whole
 from hrpsim.common.errors import WorldError, require_packages
+from hrpsim.common.progress import show_line
 
 if TYPE_CHECKING:
     from hrpsim.control.biped.prepare import Finding

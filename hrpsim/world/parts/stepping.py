@@ -179,7 +179,7 @@ class Stepping(Part):
     def advance(self, left: int) -> None:
         """Do `left` steps, with a pause at each measurement of a sensor."""
         contents = self._contents
-        samples = contents.pauses
+        samples = bool(contents.samplers or contents.watchers)
         if samples:
             contents.sample()
         while left > 0:
