@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,12 @@ import numpy as np
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
 from hrpsim.bag.signal_types import Field, chosen_columns, fits
 from hrpsim.bag.world_signals import Source, prefixes_of, sources_of, sources_of_entity
-from hrpsim.common.errors import HrpsimError
 from hrpsim.control.framework.controller_host import steps_in_period
+from hrpsim.model.readers.robot_data import free_name
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.world import World
 
-EVERY = 0.005
-"""Default time between samples [s]."""
-
+_EVERY = 0.005  # [s], by default
 _FIRST_ROOM = 64  # rows
 
 
@@ -41,7 +40,8 @@ class Logger:
         world: the world.
         signals: names of topics, fields or columns, or patterns such as "*.force.z". None records
             everything. `Logger.table` lists all signals.
-        every: time between samples [s], a whole multiple of the time step.
+        every: time between samples [s], a whole multiple of the time step. The default is the
+            multiple that is nearest to 5 ms.
 
     Raises:
         HrpsimError: the world has no signal of a name. The error names similar signals.
@@ -49,11 +49,13 @@ class Logger:
     """
 
     def __init__(
-        self, world: World, signals: str | Iterable[str] | None = None, every: float = EVERY
+        self, world: World, signals: str | Iterable[str] | None = None, every: float | None = None
     ) -> None:
         self._world = world
         self._wanted = [signals] if isinstance(signals, str) else signals and list(signals)
-        self._steps = steps_in_period("every", every, world.time_step)
+        self._steps = max(round(_EVERY / world.time_step), 1)
+        if every is not None:
+            self._steps = steps_in_period("every", every, world.time_step)
         self._prefixes = prefixes_of(world)
         sources = sources_of(world, self._prefixes)
         chosen_columns(self._wanted, (c for source in sources for c in source.columns))
@@ -82,11 +84,16 @@ class Logger:
     @property
     def log(self) -> SignalLog:
         """The samples so far."""
-        by_topic: dict[str, list[_Track]] = {}
+        self._forget_future(round(self._world.time / self._world.time_step))
+        alike: dict[tuple[str, str], list[TopicSignals]] = {}
         for track in self._tracks:
-            by_topic.setdefault(track.source.topic, []).append(track)
-        merged = (_merged([one.signals(self._world) for one in own]) for own in by_topic.values())
-        return SignalLog(merged).part(self._wanted)
+            kind = track.source.topic, track.source.type_name
+            alike.setdefault(kind, []).append(track.signals(self._world))
+        merged: dict[str, TopicSignals] = {}
+        for (topic, _), parts in alike.items():
+            name = free_name(topic, merged)
+            merged[name] = replace(_merged(parts), topic=name)
+        return SignalLog(merged.values()).part(self._wanted)
 
     def __getitem__(self, name: str) -> np.ndarray:
         """Return the samples of a signal so far: a column (n,), or a field (n, width)."""
@@ -114,16 +121,20 @@ class Logger:
 
     def update(self, now: int) -> None:
         """Take a sample if one is due. A sample of the same time is taken again."""
-        if now < self._last:  # the world was reset or restored
-            for track in self._tracks:
-                track.drop_from(now)
-            self._next = now
+        self._forget_future(now)
         if now < self._next and now != self._last:
             return
         self._look_for_changes()
         for track in self._tracks:
             track.add(now)
         self._last, self._next = now, now + self._steps - now % self._steps
+
+    def _forget_future(self, now: int) -> None:
+        """Drop the samples from a step on, if the world was reset or restored to it."""
+        if now < self._last:
+            for track in self._tracks:
+                track.drop_from(now)
+            self._next = self._last = now
 
     def _look_for_changes(self) -> None:
         entities = list(self._world.entities.values())
@@ -183,8 +194,6 @@ def _merged(parts: list[TopicSignals]) -> TopicSignals:
     first = parts[0]
     if len(parts) == 1:
         return first
-    if any(part.type_name != first.type_name for part in parts):
-        raise HrpsimError(f"{first.topic} is the topic of two sensors of different kinds")
     fields = []
     for field in first.fields:
         every = [own for part in parts for own in part.fields if own.name == field.name]

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bag.signal_types import Field, chosen_columns
-from hrpsim.common.errors import UnknownNameError, unknown_name
-from hrpsim.common.extras import missing_package
+from hrpsim.common.errors import UnknownNameError, require_packages, unknown_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,12 +121,11 @@ class SignalLog(Mapping[str, np.ndarray]):
         """Return a pandas.DataFrame: a row for each time, a column for each signal.
 
         Raises:
-            MissingPackageError: pandas is not installed.
+            HrpsimError: pandas is not installed.
         """
-        try:
-            import pandas
-        except ModuleNotFoundError as error:
-            raise missing_package("to_pandas", error) from error
+        require_packages("to_pandas", ("pandas",), "pip install pandas")
+        import pandas
+
         frames = [
             pandas.DataFrame(one.values, index=pandas.Index(one.time, name="time [s]"))
             .set_axis(one.columns, axis=1)

@@ -20,6 +20,7 @@ from hrpsim.bag.signal_types import Field, fields_of, named_fields
 from hrpsim.control.estimation.zero_moment_point import FOOT_SENSORS, MeasuredZmp
 from hrpsim.engine.dynamics.functions import center_of_mass
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, POSITIONS, VELOCITIES
+from hrpsim.model.readers.robot_data import free_name
 from hrpsim.model.sensor_names import sensor_frame, sensor_topic
 from hrpsim.model.system import FREE
 from hrpsim.world.objects.body import Body
@@ -36,6 +37,7 @@ _SOLVER = (
     *("iterations", "residual", "converged", "contact_count", "row_count"),
     *("max_penetration", "newton_islands", "asleep"),
 )
+_OF_WORLD = ("solver", "energy")
 _FLOWS = ("work", "created", "dissipated", "corrected")
 _CONTACTS = ("force_x", "force_y", "force_z", "points")
 
@@ -81,7 +83,10 @@ def sources_of_entity(entity: Entity, prefix: str) -> list[Source]:
         made.append(_odometry(entity))
     if entity.shapes:
         made.append(_link_contacts(entity))
-    return [one._replace(topic=prefix + one.topic, entity=entity) for one in made]
+    names: list[str] = []
+    for one in made:  # a sensor may have the name of another topic
+        names.append(free_name(one.topic, {*_OF_WORLD, *names}))
+    return [one._replace(topic=prefix + name, entity=entity) for name, one in zip(names, made)]
 
 
 def moves_freely(entity: Entity) -> bool:

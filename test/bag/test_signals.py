@@ -205,6 +205,34 @@ def test_after_a_reset_the_samples_from_then_on_are_replaced():
         assert log.time("joint_states.position") == pytest.approx([0.0, 0.01, 0.02])
 
 
+def test_samples_of_settling_are_not_kept():
+    world = World()
+    world.add_ground()
+    world.add_body(hrpsim.Box((0.2, 0.2, 0.2)), 1.0, (0.0, 0.0, 0.101), name="box")
+    with Logger(world, "box/odom.position.z", every=0.01) as log:
+        world.settle()
+        assert len(log["box/odom.position.z"]) <= 1
+        world.step(20)
+    assert log["box/odom.position.z"] == pytest.approx(0.1, abs=1e-5)
+    assert len(log["box/odom.position.z"]) == 3
+
+
+def test_the_default_interval_fits_every_time_step():
+    for step, interval in ((0.001, 0.005), (0.002, 0.004), (0.008, 0.008)):
+        with Logger(world_with_arm(time_step=step), "solver.residual") as log:
+            log._world.step(40)
+        assert np.diff(log.time("solver.residual")) == pytest.approx(interval)
+
+
+def test_a_sensor_with_the_name_of_another_topic_keeps_its_signals():
+    world = World()
+    for name in ("odom", "joint_states"):
+        text = ARM.replace('name="wrist"', f'name="{name}"')
+        world.add_robot(hrpsim.load_model(text, base="fixed"), name=name)
+    topics = [one.topic for one in Logger.table(world)]
+    assert len(set(topics)) == len(topics) and "joint_states/joint_states_2" in topics
+
+
 def test_copies_are_not_recorded():
     world = world_with_arm()
     with Logger(world, "joint_states") as log:

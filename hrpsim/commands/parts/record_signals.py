@@ -54,9 +54,9 @@ def recording(options: argparse.Namespace, world) -> Iterator[None]:
     if options.record is None:
         yield
         return
-    from hrpsim.bag.logger import EVERY, Logger
+    from hrpsim.bag.logger import Logger
 
-    with Logger(world, options.signals, EVERY if options.every is None else options.every) as log:
+    with Logger(world, options.signals, options.every) as log:
         try:
             yield
         finally:
