@@ -37,7 +37,7 @@ _SOLVER = (
     *("iterations", "residual", "converged", "contact_count", "row_count"),
     *("max_penetration", "newton_islands", "asleep"),
 )
-_OF_WORLD = ("solver", "energy")
+OF_WORLD = ("solver", "energy")  # topics of the world as a whole
 _FLOWS = ("work", "created", "dissipated", "corrected")
 _CONTACTS = ("force_x", "force_y", "force_z", "points")
 
@@ -65,10 +65,15 @@ def sources_of(world: World, prefixes: dict[str, str] | None = None) -> list[Sou
     prefixes: of robots by name, such as "left/". By default those of a world that begins now.
     """
     given = prefixes_of(world) if prefixes is None else prefixes
-    found = [_solver(world), _energy(world)]
+    found = sources_of_whole(world)
     for entity in world.entities.values():
         found += sources_of_entity(entity, given.get(entity.name, f"{entity.name}/"))
     return found
+
+
+def sources_of_whole(world: World) -> list[Source]:
+    """Return the topics `solver` and `energy`, which are of the world as a whole."""
+    return [_solver(world), _energy(world)]
 
 
 def prefixes_of(world: World) -> dict[str, str]:
@@ -85,7 +90,7 @@ def sources_of_entity(entity: Entity, prefix: str) -> list[Source]:
         made.append(_link_contacts(entity))
     names: list[str] = []
     for one in made:  # a sensor may have the name of another topic
-        names.append(free_name(one.topic, {*_OF_WORLD, *names}))
+        names.append(free_name(one.topic, {*OF_WORLD, *names}))
     return [one._replace(topic=prefix + name, entity=entity) for name, one in zip(names, made)]
 
 

@@ -9,14 +9,11 @@ from types import ModuleType
 
 from rclpy.node import Node
 
-from hrpsim.bag.signal_types import NAMED_VALUES
-from hrpsim.bag.world_signals import sources_of
+from hrpsim.bag.world_signals import OF_WORLD, sources_of_whole
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.named_values import named_values
-
-TOPICS = ("solver", "energy")
 
 
 class WorldValues:
@@ -26,19 +23,18 @@ class WorldValues:
         self._types = types
         kind = types.DynamicJointState
         self._publishers = {
-            topic: node.create_publisher(kind, topic, qos.STATE) for topic in TOPICS
+            topic: node.create_publisher(kind, topic, qos.STATE) for topic in OF_WORLD
         }
         self.hold(world)
 
     def hold(self, world) -> None:
         """Switch to the numbers of another world."""
         self._sources = []
-        for source in sources_of(world):
-            if source.topic in TOPICS and source.type_name == NAMED_VALUES:
-                message, fill = named_values(self._types, source, "")
-                count = len(source.columns)
-                template = SerializedTemplate(self._publishers[source.topic], message, fill, count)
-                self._sources.append((template, source.read))
+        for source in sources_of_whole(world):
+            message, fill = named_values(self._types, source, "")
+            publisher, count = self._publishers[source.topic], len(source.columns)
+            template = SerializedTemplate(publisher, message, fill, count)
+            self._sources.append((template, source.read))
 
     def publish(self, stamp: Stamp) -> None:
         """Publish the present numbers."""
