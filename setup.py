@@ -14,7 +14,7 @@ from setuptools.command.build_py import build_py
 
 PACKAGE = "hrpsim"
 KERNELS = os.environ.get("HRPSIM_KERNELS")  # a folder that tools/ship_kernels.py has filled
-SHARED = {"launch": "*.py", "urdf": "*", "config": "*"}
+SHARED = {"launch": "*.py", "urdf": "*", "config": "*", "examples": "*"}
 
 # `ros2 run` and `ros2 launch` look for a package's programs here. colcon puts them there by itself,
 # as setup.cfg says; wheels have theirs in bin/, and this beside them.

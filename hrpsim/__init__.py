@@ -45,6 +45,7 @@ __all__ = [
     "Joint",
     "Lidar",
     "Linearization",
+    "Logger",
     "Mesh",
     "MeshUse",
     "Model",
@@ -88,6 +89,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from hrpsim.bag.logger import Logger
     from hrpsim.common.errors import HrpsimError, ModelError, ModelWarning, StateError, WorldError
     from hrpsim.common.resources import share_path
     from hrpsim.common.version import __version__ as __version__

@@ -144,7 +144,7 @@ def test_it_walks_in_the_viewer(robot, monkeypatch):
             motion.tick()
         return 0
 
-    monkeypatch.setattr("hrpsim.commands.view.view", view)
+    monkeypatch.setattr("hrpsim.commands.parts.view.view", view)
     assert main(["walk", "--robot", robot, "--pattern", "forward", "--viewer"]) == 0
     world = shown["world"]
     assert world.time == pytest.approx(2.0) and shown["follow"] in world.robots

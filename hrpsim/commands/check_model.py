@@ -9,7 +9,7 @@ import warnings
 from dataclasses import asdict
 from pathlib import Path
 
-from hrpsim.commands.output import pairs, print_report
+from hrpsim.commands.parts.output import pairs, print_report
 from hrpsim.common.arguments import whole
 from hrpsim.common.errors import HrpsimError, ModelWarning
 

@@ -13,7 +13,7 @@ anything differs.
 import argparse
 from pathlib import Path
 
-from hrpsim.commands.output import print_report
+from hrpsim.commands.parts.output import print_report
 from hrpsim.common.arguments import positive
 from hrpsim.common.errors import HrpsimError, require_name
 

@@ -16,25 +16,30 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-from hrpsim.commands import view
-from hrpsim.commands.output import pairs, print_report, show_warning
+from hrpsim.commands.parts import record_signals, view
+from hrpsim.commands.parts.output import pairs, print_report, show_warning
 from hrpsim.common.arguments import MOST_STEPS, not_negative, positive
 from hrpsim.common.errors import HrpsimError, suggestion, unknown_name
 from hrpsim.common.extras import missing_package
 from hrpsim.common.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.common.limits import MESSAGE_LENGTH
+from hrpsim.common.progress import Progress
 
 _TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: internal errors show their traceback
 # Objects between two garbage collections: the usual 700 take a twentieth of a start.
 _YOUNG = 20_000
+_FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then the time of steps without a look [s]
 
 # The summary of each command. Its module has its name, and is imported at its use.
 _COMMANDS = {
+    "doctor": "say what is installed, and what is missing for what",
+    "example": "copy an example with its robot into this folder",
     "walk": "let a humanoid walk, stabilised or not",
     "crane": "play the crane game",
     "inverse-dynamics": "torques, ZMP and fixed links of motions",
     "record": "record all topics of ROS 2 to a bag",
     "play": "replay the commands of a bag in a new world and report where it departs",
+    "plot": "plot recorded signals, or list them",
     "wrench-plot": "plot foot wrenches, centres of pressure and ZMP from a bag",
     "check-model": "load a description and list its contents",
     "check-policy": "say what differs when a policy in ONNX fails here",
@@ -145,6 +150,8 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     run.add_argument("--json", action="store_true", help="print JSON")
     view.add_arguments(run)
     view.add_film_argument(run, "film (.mp4, .gif, .rrd) or picture of the end (.png)")
+    record_signals.add_arguments(run)
+    run.add_argument("--list-signals", action="store_true", help="only list its signals")
     run.set_defaults(run=run_world)
     for name, summary in _COMMANDS.items():
         if asked is None or asked == name:
@@ -185,6 +192,11 @@ class _OneScreen(argparse.RawDescriptionHelpFormatter):
             shown.help = action.help and action.help.partition("; ")[0]
             super().add_argument(shown)
 
+    def format_help(self) -> str:
+        """Return the help without blank lines between groups of options."""
+        begin, options, rest = super().format_help().partition("\noptions:\n")
+        return begin + options + re.sub(r"\n(?=\nwith [^\n]*:\n  )", "", rest)
+
 
 def _add_command(commands, name: str, module, summary: str) -> None:
     """Add a command with its module's options, docstring and EPILOG."""
@@ -202,24 +214,33 @@ def run_world(options: argparse.Namespace) -> int:
     """Step a world and print a summary, or play it in a browser."""
     from hrpsim.world.file.load_world import load_world
 
+    record_signals.check(options)
     world = load_world(
         options.world,
         time_step=options.time_step,
         integrator=options.integrator,
         xacro_arguments=pairs(options.xacro),
     )
-    if options.viewer:
-        return view.view(options, world)
-    if options.film:
-        return view.make_film(options, world)
+    if options.list_signals:
+        return record_signals.print_table(options, world)
+    with record_signals.recording(options, world):
+        if options.viewer:
+            return view.view(options, world)
+        if options.film:
+            return view.make_film(options, world)
+        report = _report_of_run(options, world)
+    print_report(report, options.json)
+    return 0
+
+
+def _report_of_run(options: argparse.Namespace, world) -> dict:
+    """Step the world for --duration. Return the report."""
     steps = max(round(options.duration / world.time_step) - 1, 0)
     if steps > MOST_STEPS:
         raise HrpsimError(f"--duration {options.duration:g} takes more than {MOST_STEPS} steps")
     world.step()
-    begin = time.perf_counter()
-    world.step(steps)
-    took = time.perf_counter() - begin
-    report = {
+    took = _step_and_show(world, steps)
+    return {
         "simulated_time": world.time,
         "steps": steps + 1,
         "microseconds_per_step": 1e6 * took / max(steps, 1),
@@ -240,8 +261,25 @@ def run_world(options: argparse.Namespace) -> int:
             for name, robot in world.robots.items()
         },
     }
-    print_report(report, options.json)
-    return 0
+
+
+def _step_and_show(world, steps: int) -> float:
+    """Make steps, with a line of progress on a terminal. Return the time of the steps [s, wall]."""
+    if not sys.stderr.isatty():
+        begin = time.perf_counter()
+        world.step(steps)
+        return time.perf_counter() - begin
+    progress, took, left = Progress(), 0.0, steps
+    chunk = min(left, _FIRST_CHUNK)
+    while left > 0:
+        begin = time.perf_counter()
+        world.step(chunk)
+        took += time.perf_counter() - begin
+        left -= chunk
+        progress.show(world.time, world.time + left * world.time_step, "s")
+        chunk = min(left, max(int(_CHUNK_TIME * (steps - left) / max(took, 1e-9)), 1))
+    progress.end()
+    return took
 
 
 def reproduce_experiments(options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from hrpsim.commands.output import print_report
+from hrpsim.commands.parts.output import print_report
 from hrpsim.common.errors import HrpsimError
 
 _TAKEN = (

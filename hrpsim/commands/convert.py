@@ -6,7 +6,7 @@
 import argparse
 from pathlib import Path
 
-from hrpsim.commands.output import pairs, print_report
+from hrpsim.commands.parts.output import pairs, print_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

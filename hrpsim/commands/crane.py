@@ -7,7 +7,7 @@ import argparse
 import json
 from pathlib import Path
 
-from hrpsim.commands import view
+from hrpsim.commands.parts import view
 from hrpsim.common.arguments import port, positive
 from hrpsim.common.errors import WorldError, require_packages
 

@@ -7,8 +7,9 @@ import argparse
 import warnings
 from pathlib import Path
 
-from hrpsim.commands.output import print_report, show_line
+from hrpsim.commands.parts.output import print_report
 from hrpsim.common.errors import require_packages
+from hrpsim.common.progress import show_line
 
 EPILOG = """exit status: 0 fitted; 1 refused, failed, not converged, or nothing explained; 2 usage.
 

@@ -13,7 +13,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from hrpsim.commands.output import pairs
+from hrpsim.commands.parts.output import pairs
 from hrpsim.common.arguments import not_negative, positive
 from hrpsim.common.errors import HrpsimError, require_packages
 

@@ -6,7 +6,7 @@
 import argparse
 from pathlib import Path
 
-from hrpsim.commands.output import BAG_REMEDY, pairs, print_report
+from hrpsim.commands.parts.output import BAG_REMEDY, pairs, print_report
 from hrpsim.common.arguments import not_negative, positive
 from hrpsim.common.errors import require_packages
 

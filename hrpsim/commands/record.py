@@ -5,7 +5,7 @@
 
 import argparse
 
-from hrpsim.commands.output import ROS_REMEDY
+from hrpsim.commands.parts.output import ROS_REMEDY
 from hrpsim.common.errors import require_packages
 from hrpsim.ros.recording import recorder
 

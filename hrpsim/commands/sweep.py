@@ -13,10 +13,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from hrpsim.commands import view
-from hrpsim.commands.output import print_json, print_report, show_line
+from hrpsim.commands.parts import view
+from hrpsim.commands.parts.output import print_json, print_report
 from hrpsim.common.arguments import positive, whole
 from hrpsim.common.errors import HrpsimError
+from hrpsim.common.progress import show_line
 
 _LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]

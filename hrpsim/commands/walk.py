@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim walk`: a humanoid follows a walking pattern, here or over ROS 2."""
+"""`hrpsim walk`: a humanoid walks, here or over ROS 2. Exit status 1: it fell."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hrpsim.commands import view, walk_robot
-from hrpsim.commands.output import ROS_REMEDY, refuse_options, show_line
+from hrpsim.commands.parts import record_signals, view, walk_push, walk_robot
+from hrpsim.commands.parts.output import ROS_REMEDY, refuse_options
 from hrpsim.common.arguments import not_negative, positive, whole
 from hrpsim.common.errors import WorldError, require_packages
+from hrpsim.common.progress import show_line
 
 if TYPE_CHECKING:
     from hrpsim.control.biped.prepare import Finding
@@ -29,8 +30,6 @@ PATTERNS = "E5, stepping, forward, backward, sideways, turn, stairs"
 BUSH_SETS = "openhrp, jaxon, hrp2_soft, hrp2_stiff"
 _ROS_PACKAGES = ("rclpy", "rosbags", "matplotlib")
 _PROGRESS_PERIOD = 0.1  # [s, wall]
-EPILOG = """Exit status 1: it fell. Example: hrpsim walk --robot talos.urdf --pattern turn
-"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pattern",
         metavar="NAME",
-        help=f"{PATTERNS}; or the basename of a set of hrpsys sequence files (E5)",
+        help=f"to walk (E5); {PATTERNS}, or the basename of a set of hrpsys sequence files",
     )
     parser.add_argument(
         "--parameters",
@@ -61,6 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plot", type=Path, metavar="FILE", help="draw foot forces, ZMP and inclination (PNG)"
     )
     view.add_film_argument(parser, "film (.mp4, .gif, .rrd) or moments (.png)")
+    record_signals.add_arguments(parser)
+    walk_push.add_argument(parser)
     parser.add_argument(
         "--write-sequence", metavar="BASENAME", help="write the pattern as hrpsys sequence files"
     )
@@ -99,13 +100,13 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
 def walk(options: argparse.Namespace) -> int:
     """Simulate the walk and print a summary. Return 0 if the robot walked, 1 if the robot fell."""
     _check_combination(options)
-    walk_robot.check_combination(options)
     if options.plot:
         require_packages("walk --plot", ("matplotlib",), "pip install 'hrpsim[plot]'")
     if options.film:
         from hrpsim.viewer.film import check_film
 
         check_film(options.film)
+    record_signals.check(options)
     if options.check:
         return _check(options)
     if options.viewer:
@@ -114,13 +115,19 @@ def walk(options: argparse.Namespace) -> int:
 
 
 def _check_combination(options: argparse.Namespace) -> None:
-    here = ("plot", "film", "duration")
+    here = ("plot", "film", "duration", "push", *record_signals.OPTIONS)
     over_ros = ("rate", "rviz", "output", "domain-id", "start-limit")
     unused, why = (here, "does not go with") if options.ros else (over_ros, "needs")
     refuse_options(options, unused, f"{why} --ros")
     if options.viewer:
         unseen = (*here, "ros", "json", "write-sequence")
         refuse_options(options, unseen, "does not go with --viewer")
+    if options.robot is None:
+        feet = ("left-foot", "right-foot", "sole")
+        alone = ("check", *feet, "accept-nonphysical-inertia", "write-robot")
+        refuse_options(options, alone, "needs --robot")
+    if options.robot is not None and options.ros and options.world is not None:
+        options.parser.error("--world does not go with --robot and --ros")
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -139,13 +146,18 @@ def _walk_in_viewer(options: argparse.Namespace) -> int:
 
 
 def _walk_here(options: argparse.Namespace) -> int:
-    from hrpsim.commands.walk_report import report, report_lines
+    from hrpsim.commands.parts.walk_report import report, report_lines
     from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import simulate_walk
 
     robot, of_robot = _robot(options)
     controller, shown = Walk(), []
+    pushes = walk_push.pushes_of(options, robot)
+    if pushes:
+        shown.append(
+            lambda now: [push.apply(robot.world, now, controller.period) for push in pushes]
+        )
     if sys.stderr.isatty():
         shown.append(_progress(controller))
 
@@ -159,6 +171,7 @@ def _walk_here(options: argparse.Namespace) -> int:
 
             film = stack.enter_context(film_of(robot.world, options.film, follow=robot.name))
             shown.append(lambda _: film.look())
+        stack.enter_context(record_signals.recording(options, robot.world))
         trial = simulate_walk(
             robot,
             controller,
@@ -170,13 +183,14 @@ def _walk_here(options: argparse.Namespace) -> int:
     result = report(trial, robot.model, controller.sequence, _asked_for(options))
     result["pace"] = controller.pace._asdict()
     if options.plot or options.film:
-        from hrpsim.commands.walk_report import draw_moments, draw_walk
+        from hrpsim.commands.parts.walk_report import draw_moments, draw_walk
 
         if options.plot:
             draw_walk(trial, robot.model, controller.sequence, options.plot)
         if options.film and options.film.suffix == ".png":
             draw_moments(trial, robot, controller.sequence, options.film)
         result["files"] += [str(file) for file in (options.plot, options.film) if file]
+    result["files"] += [str(options.record)] if options.record else []
     if options.write_sequence:
         written = write_sequence(controller.sequence, options.write_sequence)
         result["files"] += map(str, written)
@@ -218,7 +232,7 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(summary, indent=2))
     else:
-        from hrpsim.commands.walk_report import ros_report_lines
+        from hrpsim.commands.parts.walk_report import ros_report_lines
 
         print("\n" + "\n".join(ros_report_lines(summary, _asked_for(options))))
     return 1 if summary["problems"] else 0

@@ -14,9 +14,9 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 
-from hrpsim.commands.output import show_line
 from hrpsim.common.arguments import whole
 from hrpsim.common.errors import HrpsimError, require_name
+from hrpsim.common.progress import show_line
 
 STEP, READING, WALKING, RAYS = "step", "reading", "walking", "rays"
 _OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # compiled lazily; every step calls them

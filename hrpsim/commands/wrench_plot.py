@@ -6,7 +6,7 @@
 import argparse
 from pathlib import Path
 
-from hrpsim.commands.output import BAG_REMEDY
+from hrpsim.commands.parts.output import BAG_REMEDY
 from hrpsim.common.errors import require_packages
 
 EPILOG = """The bag is a folder of `hrpsim record` or `ros2 bag record` (mcap or sqlite3, several

@@ -6,6 +6,7 @@
 from hrpsim.common.errors import HrpsimError
 
 EXTRAS = {
+    "PIL": "camera",
     "backports": "record",
     "coal": "geometry",
     "dask": "sweep",
@@ -26,6 +27,28 @@ EXTRAS = {
     "zarr": "sweep",
 }
 """The extra by the name that is imported; packages of ROS 2 come with the extra `ros`."""
+
+EXTRA_PURPOSES = {
+    "record": "bags of ROS 2 and .mcap files",
+    "plot": "figures of results",
+    "viewer": "the world in a browser",
+    "camera": "cameras, pictures and films",
+    "sweep": "hrpsim sweep",
+    "learning": "environments of gymnasium",
+    "mjcf": "MJCF files",
+    "onnx": "policies in ONNX files",
+    "geometry": "distances of links by coal",
+    "fcl": "the same by FCL",
+    "fclib": "files of contact problems",
+}
+"""What users need each extra for, besides `ros`."""
+
+EXTRA_PACKAGES = {
+    extra: tuple(sorted(name for name, own in EXTRAS.items() if own == extra))
+    for extra in EXTRA_PURPOSES
+}
+EXTRA_PACKAGES["camera"] += ("mujoco",)
+EXTRA_PACKAGES["sweep"] += ("matplotlib",)
 
 _OF_ROS = ("rclpy", "rcl_interfaces", "builtin_interfaces", "std_srvs")
 

@@ -39,7 +39,7 @@ RECORDING = {
     "interpolate": schema.flag,
     "begin": schema.numeric(),
     "end": schema.numeric(),
-    "states": schema.name,
+    "states": schema.null_or(schema.name),
     "commands": schema.null_or(schema.name),
     "base": schema.name,
     "joints": schema.listing(schema.name, 1),

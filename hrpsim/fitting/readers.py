@@ -14,11 +14,13 @@ from zipfile import BadZipFile
 import numpy as np
 
 from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
+from hrpsim.bag.signal_files import has_signals
 from hrpsim.common import limits
 from hrpsim.common.errors import unknown_name
 from hrpsim.common.text_file import read_text
 from hrpsim.fitting.measured_motion import Recording
 from hrpsim.fitting.recording_checks import check_times, repeats
+from hrpsim.fitting.signal_recordings import fields_of_signals, odometry_beside
 from hrpsim.fitting.unknowns import FitError, FitWarning
 
 _JOINT_COLUMNS = {
@@ -33,6 +35,7 @@ _BASE_COLUMNS = {
     "base_velocity": ("vx", "vy", "vz", "wx", "wy", "wz"),
 }
 _STATES, _ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
+_TOPICS = ("states", "commands", "base", "joints")
 _DAMAGED = (ValueError, EOFError, TypeError, BadZipFile, zlib.error)
 _OFFSET = 0.1  # [s] between stamp and reception, by which two topics may differ
 
@@ -40,14 +43,16 @@ _OFFSET = 0.1  # [s] between stamp and reception, by which two topics may differ
 def read_recording(path: str | Path, **options: Any) -> Recording:
     """Return the recording in a file.
 
-    A .npz has the fields of `Recording` as arrays. A .csv has the columns `time`, `position.JOINT`,
+    A .npz has the fields of `Recording` as arrays, or is a recording of signals, from which topics
+    are read as from a bag. A .csv has the columns `time`, `position.JOINT`,
     `velocity.JOINT`, `command.JOINT` (position), `command_velocity.JOINT`, `effort.JOINT`
     (commanded), `base.x y z qx qy qz qw`, `base_velocity.vx vy vz wx wy wz`. Any other path is a
     bag: see `read_bag_recording`.
 
     Args:
         path: file, or folder of a bag.
-        **options: other fields of `Recording`, such as `held_out`; for a bag, topics too.
+        **options: other fields of `Recording`, such as `held_out`; for a bag and a recording of
+            signals, topics too.
 
     Raises:
         FitError: for columns and values that make no recording.
@@ -55,6 +60,9 @@ def read_recording(path: str | Path, **options: Any) -> Recording:
     """
     path = Path(path)
     options = {"name": path.stem, **options}
+    if path.suffix == ".npz" and has_signals(path):
+        topics = {key: options.pop(key) for key in _TOPICS if key in options}
+        return Recording(**(fields_of_signals(path, **topics) | options))
     if path.suffix == ".npz":
         return _read_arrays(path, options)
     if path.suffix == ".csv":
@@ -154,8 +162,8 @@ def read_bag_recording(
             if key in own
         }
         lags[commands] = own["lag"]
-    if base is None and any(kind == _ODOMETRY for kind in topic_types(bag).values()):
-        base = "odom"
+    if base is None:
+        base = odometry_beside(full_name(bag, states, _STATES), topic_types(bag))
     if base is not None:
         lags[base] = _add_base(bag, base, given)
     for topic, lag in lags.items():

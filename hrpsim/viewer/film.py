@@ -50,7 +50,7 @@ class RerunFilm:
         self._world, self._next, self.pictures = world, world.time, 0
         self._signals, self._force_scale = signals_of(world), force_scale(world)
         self._stream = rerun.RecordingStream("hrpsim")
-        plotted = [name for name in self._signals if "force z" in name]
+        plotted = [name for name in self._signals if ".force.z" in name]
         beside = blueprint.TimeSeriesView(
             name="vertical forces [N]",
             contents=[rerun.new_entity_path(["signals", name]) for name in plotted],

@@ -10,35 +10,30 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hrpsim.model.system import FREE
-from hrpsim.world.objects.entity import Entity
+from hrpsim.bag.signal_types import fits
+from hrpsim.bag.world_signals import moves_freely, sources_of
 from hrpsim.world.objects.robot import Robot
 
-_AXES = {"z": 2, "x": 0, "y": 1}  # in the order of the list
+# What pages and films offer, in the order of their lists.
+_OFFERED = ("*.force.z", "*.force.*", "*.torque.*", "*odom.position.*")
+_OFFERED += ("solver.contact_count", "solver.max_penetration")
 
 
 def signals_of(world) -> dict[str, Callable[[], float]]:
-    """Return the signals for plots: the name with unit, and a function that reads the signal."""
+    """Return the signals for plots: the name with unit, and a function that reads the signal.
+
+    The names are those of recordings (`hrpsim.bag`).
+    """
+    sources = sources_of(world)
     found: dict[str, Callable[[], float]] = {}
-    for name, robot in world.robots.items():
-        for sensor in robot.sensors.values():
-            if sensor.description.kind == "force_torque":
-                for axis, k in _AXES.items():
-                    label = f"{name}/{sensor.description.name}"
-                    found[f"{label} force {axis} [N]"] = lambda s=sensor, k=k: s.wrench[k]
-                    found[f"{label} torque {axis} [Nm]"] = lambda s=sensor, k=k: s.wrench[3 + k]
-    for name, entity in world.entities.items():
-        if moves_freely(entity):
-            for axis, k in _AXES.items():
-                found[f"{name} position {axis} [m]"] = lambda e=entity, k=k: e.q[k]
-    found["contact points"] = lambda: world.stats.contact_count
-    found["deepest penetration [m]"] = lambda: world.stats.max_penetration
+    for offered in _OFFERED:
+        for source in sources:
+            units = [field.unit for field in source.fields for _ in range(field.width)]
+            for k, (column, unit) in enumerate(zip(source.columns, units)):
+                if fits(offered, column):
+                    name = f"{column} [{unit}]" if unit else column
+                    found.setdefault(name, lambda read=source.read, k=k: read()[k])
     return found
-
-
-def moves_freely(entity: Entity) -> bool:
-    """Whether the first numbers of q are a position in the world: a free body or a free base."""
-    return len(entity.system.joint_type) > 0 and entity.system.joint_type[0] == FREE
 
 
 class History:

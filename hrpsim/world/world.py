@@ -35,7 +35,7 @@ from hrpsim.world.parts.snapshots import Snapshots, refuse_other_format, saved_f
 from hrpsim.world.parts.solver_choice import SolverChoice
 from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings
-from hrpsim.world.parts.world_contents import Contents
+from hrpsim.world.parts.world_contents import Contents, Watcher
 from hrpsim.world.settings import new_settings
 from hrpsim.world.start import RestReport, Settled, lift_to_floor, relax, warn_of_start
 
@@ -300,6 +300,16 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
     def present_q(self, entity: Entity) -> np.ndarray:
         """Return the configuration of a robot or body, without making arrays."""
         return self._scenes.present_q(entity)
+
+    def add_watcher(self, watcher: Watcher) -> None:
+        """Call `watcher.update` before the steps that the watcher names."""
+        self._contents.watchers += (watcher,)
+        self._scenes.present = self._scenes.present  # a batch looks at the world again
+
+    def remove_watcher(self, watcher: Watcher) -> None:
+        """Call a watcher no more."""
+        others = (one for one in self._contents.watchers if one is not watcher)
+        self._contents.watchers = tuple(others)
 
     def note_placed(self, entity: Entity) -> None:
         """Note that a user has placed an entity, for the check of `check_placed`."""

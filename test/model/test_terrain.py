@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hrpsim
-from hrpsim.model.shapes.terrain import ramp, rough_ground, rubble, stairs, stepping_stones
+from hrpsim.model.shapes.terrain import (
+    boxes,
+    ramp,
+    rough_ground,
+    rubble,
+    stairs,
+    stepping_stones,
+    waves,
+)
 
 LENGTH = st.floats(0.05, 3.0)
 
@@ -129,3 +137,25 @@ def test_one_line_of_a_world_file_each(tmp_path):
     (tmp_path / "bad.yaml").write_text(TERRAIN.replace("count: 3, rise", "steps: 3, rise"))
     with pytest.raises(hrpsim.WorldError, match="steps"):
         hrpsim.load_world(tmp_path / "bad.yaml")
+
+
+def test_boxes_fill_a_grid_and_stand_on_the_floor():
+    found = corners(boxes(1.0, 0.5, 0.2, 0.25, seed=3))
+    assert len(found) == 8
+    every = np.concatenate(found)
+    assert every.min(axis=0) == pytest.approx((0.0, -0.25, 0.0))
+    assert every.max(axis=0)[:2] == pytest.approx((1.0, 0.25))
+    tops = np.array([points[:, 2].max() for points in found])
+    assert len(set(tops)) == 8 and (tops >= 0.01).all() and (tops <= 0.2).all()
+    again = [points[:, 2].max() for points in corners(boxes(1.0, 0.5, 0.2, 0.25, seed=3))]
+    assert again == tops.tolist()
+    other = [points[:, 2].max() for points in corners(boxes(1.0, 0.5, 0.2, 0.25, seed=4))]
+    assert other != tops.tolist()
+
+
+def test_waves_are_a_cosine_along_x():
+    field = waves(2.0, 1.0, 0.1, 0.5)
+    x, y, z = field.vertices.T
+    assert z == pytest.approx(0.05 * (1.0 - np.cos(2.0 * np.pi * x / 0.5)), abs=1e-12)
+    assert (x.min(), x.max(), y.min(), y.max()) == pytest.approx((0.0, 2.0, -0.5, 0.5))
+    assert z.max() == pytest.approx(0.1)

@@ -35,16 +35,14 @@ ENTRIES = {
     "robots": lambda x: {"robots": [x]},
     "constraints of robots": lambda x: {"robots": [{"urdf": "a", "constraints": [x]}]},
     "sensors of robots": lambda x: {"robots": [{"urdf": "a", "sensors": [x]}]},
+    "copies of robots and bodies": lambda x: {"robots": [{"urdf": "a", "copies": x}]},
     "motors of robots": lambda x: {"robots": [{"urdf": "a", "motors": {"joint": x}}]},
     "bodies": lambda x: {"bodies": [x]},
     "static": lambda x: {"static": [x]},
     "connections": lambda x: {"connections": [x]},
     "mesh": lambda x: {"bodies": [{**BODY, "shape": {"mesh": x}}]},
     "cylinder and capsule": lambda x: {"bodies": [{**BODY, "shape": {"cylinder": x}}]},
-    **{
-        kind: (lambda x, kind=kind: {"static": [{"shape": {kind: x}}]})
-        for kind in ("stairs", "ramp", "rubble", "stepping_stones", "rough_ground")
-    },
+    **{kind: (lambda x, kind=kind: {"static": [{"shape": {kind: x}}]}) for kind in TERRAINS},
     "height_field": lambda x: {"static": [{"shape": {"height_field": x}}]},
 }
 # Whose parameters the entries below a heading are.

@@ -124,6 +124,9 @@ FILES = {
 COMMANDS = {
     "run": ([STAND, "--duration", "0.002"], ""),
     "walk": (["--duration", "0.01"], ""),
+    "doctor": ([], ""),
+    "example": (["stand"], ""),
+    "plot": (["run.npz", "solver"], "plot"),
     "crane": ([], "viewer"),
     "inverse-dynamics": ([URDF, "motion.yaml"], ""),
     "record": (["--output", "bag"], "ros,record"),
@@ -144,6 +147,7 @@ COMMANDS = {
 OPTIONS = {
     "--film": ("film.mp4", "camera"),
     "--plot": ("figure.png", "plot"),
+    "--record": ("run.mcap", "record"),
     "--residuals": ("figure.png", "plot"),
     "--ros": (None, "ros"),
     "--viewer": (None, "viewer"),

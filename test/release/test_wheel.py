@@ -25,7 +25,7 @@ from hrpsim.commands.cli import main
 print(hrpsim.__file__)
 sys.exit(main(["walk", "--duration", "0.5", "--json"]))
 """
-SHARED = ("config", "launch", "urdf")
+SHARED = ("config", "examples", "launch", "urdf")
 
 pytestmark = [pytest.mark.xdist_group("wheel"), pytest.mark.long]  # one worker builds them
 

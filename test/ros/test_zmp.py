@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim.ros.robot.robot_publishers import Support, zero_moment_point
+from hrpsim.control.estimation.zero_moment_point import Support, zero_moment_point
 
 
 def support(force=(0.0, 0.0, 0.0), torque=(0.0, 0.0, 0.0), origin=(0.0, 0.0, 0.0), sole_height=0.0):

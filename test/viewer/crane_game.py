@@ -5,7 +5,7 @@
 
 from evidence.crane.player import PlayedCrane
 from hrpsim import load_world, share_path
-from hrpsim.commands import view
+from hrpsim.commands.parts import view
 from hrpsim.viewer import Viewer
 
 

@@ -139,7 +139,7 @@ def test_a_capsule_is_closed_has_its_volume_and_lies_about_its_middle(monkeypatc
 def test_signals_are_read_when_asked():
     world = World(gravity=(0.0, 0.0, 0.0))
     world.add_body(Sphere(0.1), 1.0, velocity=(0.0, 0.0, 2.0))
-    history = History(signals_of(world)["sphere position z [m]"], duration=0.1)
+    history = History(signals_of(world)["sphere/odom.position.z [m]"], duration=0.1)
     for _ in range(200):
         world.step()
         history.add(world.time)

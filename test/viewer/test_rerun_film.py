@@ -41,5 +41,5 @@ def test_a_recording_has_links_forces_and_signals(tmp_path):
     ).stdout
     paths = set(re.findall(r"^(/\S*(?:\\ \S*)*):", shown, re.MULTILINE))
     assert {"/world/box/box", "/world/box/box/0", "/world/contacts"} <= paths
-    assert r"/signals/box\ position\ z\ \[m\]" in paths
+    assert r"/signals/box\/odom.position.z\ \[m\]" in paths
     assert not any("ground/" in path for path in paths)

@@ -225,7 +225,7 @@ READERS = {
     " present_q present_scene ray_caster reader render robots scene shared_by_copies sleeps"
     " snapshot solver_rules stats"
     " step time time_step wake noise_world forget_contacts rebuild_scene refresh_exclusions"
-    " lift_to_floor unknown_materials"
+    " lift_to_floor unknown_materials add_watcher remove_watcher"
     " add_body add_frame add_ground add_robot add_static connect frames disconnect remove reset"
     " restore settle",
     "Robot": "access acting_actuators actuators constraint_efforts contact_arrays driven"

@@ -22,7 +22,7 @@ from evidence.benchmarks.walkers.mujoco_walk import (
     put_on_floor,
 )
 from hrpsim import Model, ModelWarning, World, load_model
-from hrpsim.commands.walk_robot import parameters_of, robot_in_world
+from hrpsim.commands.parts.walk_robot import parameters_of, robot_in_world
 from hrpsim.control import BipedOptions, ControlLoop, PreparedBiped, Walk, prepare_biped
 from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.world.fall import FallWatch

@@ -22,7 +22,7 @@ from pathlib import Path
 from evidence.benchmarks.walkers.mujoco_walk import MujocoRobot, mujoco_walk
 from evidence.experiments.framework.engines import mujoco_module, peer_name
 from hrpsim import HrpsimError, ModelWarning
-from hrpsim.commands.walk_robot import parameters_of, robot_in_world
+from hrpsim.commands.parts.walk_robot import parameters_of, robot_in_world
 from hrpsim.control import BipedOptions, PreparedBiped, Trial, Walk, prepare_biped, simulate_walk
 from hrpsim.control.walk_trial import sole_motion
 

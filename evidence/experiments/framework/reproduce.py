@@ -21,6 +21,7 @@ from evidence.experiments.framework.experiment import Experiment, Options, Resul
 from evidence.experiments.framework.measurements import MeasurementsAbsent
 from hrpsim.common.errors import HrpsimError, unknown_name
 from hrpsim.common.figures import new_figure, style
+from hrpsim.common.progress import show_line
 
 _COLUMNS = ("", "unit", "source", "analytic", "ours", "peer", "target", "met")
 _SAYS = {True: "yes", False: "NO", None: ""}
@@ -236,7 +237,8 @@ def versions() -> dict[str, str | None]:
 
 def run_all(experiments: list[Experiment], options: Options, folder: Path) -> Iterator[Outcome]:
     """Run experiments in turn, with figures into `folder`. A failure ends one experiment only."""
-    for experiment in experiments:
+    for number, experiment in enumerate(experiments, 1):
+        show_line(f"hrpsim: {number} of {len(experiments)}, {experiment.name}: {experiment.title}")
         begin, result, failure = time.perf_counter(), Result(), {}
         try:
             result = experiment.run(options)
@@ -246,6 +248,7 @@ def run_all(experiments: list[Experiment], options: Options, folder: Path) -> It
             failure = {"error": f"{type(error).__name__}: {error}"}
         took = time.perf_counter() - begin
         figure = None if failure else save_figure(experiment, result, folder)
+        show_line("")
         yield Outcome(experiment, result, took, figure, **failure)
 
 

@@ -13,6 +13,7 @@ class Imu(StepSensorKind):
     kind = "imu"
     quantity = MOTION
     has_orientation = True
+    topic_below = "/data"  # REP 145
     noise_levels = ("gyro", "accelerometer")
     bias_levels = ("gyro_bias", "accelerometer_bias")
     gazebo_types = ("imu",)

@@ -65,6 +65,7 @@ class StepSensorKind(SensorKind):
 
     quantity: ClassVar[int]  # WRENCH or MOTION
     has_orientation: ClassVar[bool] = False  # whether readings include the frame's orientation
+    topic_below: ClassVar[str] = ""  # topic below the sensor's name
     # Fields of NoiseLevels for the first and the last three values, and fields of their biases.
     noise_levels: ClassVar[tuple[str, str]]
     bias_levels: ClassVar[tuple[str, ...]] = ()

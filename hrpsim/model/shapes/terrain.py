@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ground to walk on: heights over a grid, stairs, ramps, rubble, stepping stones, rough ground.
+"""Ground to walk on: heights over a grid, and terrains by name, such as stairs and rubble.
 
 All terrains but given heights begin at the frame's origin, extend along x with their middle at
 y = 0, and stand on z = 0. Random terrains depend only on `seed`.
@@ -23,6 +23,7 @@ from hrpsim.model.shapes.mesh_files import TRIANGLE_LIMIT
 
 _SMALLEST_STONE = 0.5  # part of the size of a stone
 _LOWEST_STONE = 0.25  # part of the height of rubble
+_LOWEST_BOX = 0.05  # part of the height of boxes
 _WAVES = 12
 
 
@@ -159,6 +160,39 @@ def rubble(length: float, width: float, height: float, stone: float, seed: int =
     return Compound(parts)
 
 
+def boxes(length: float, width: float, height: float, size: float, seed: int = 0) -> Compound:
+    """Return square columns side by side, `size` wide, up to `height` high, with lengths in m.
+
+    The height of each column is random, from a twentieth of `height` to `height`.
+    """
+    _positive("boxes", length=length, width=width, height=height, size=size)
+    nx, ny = max(_whole(length / size), 1), max(_whole(width / size), 1)
+    _check_count("boxes", nx * ny)
+    share = np.random.default_rng(seed).random((nx, ny))
+    tall = height * (_LOWEST_BOX + (1.0 - _LOWEST_BOX) * share)
+    parts = []
+    for i in range(nx):
+        for j in range(ny):
+            position = ((i + 0.5) * size, (j + 0.5 - 0.5 * ny) * size, 0.5 * tall[i, j])
+            parts.append((Box((size, size, tall[i, j])), position))
+    return Compound(parts)
+
+
+def waves(
+    length: float, width: float, height: float, wave: float, spacing: float = 0.05
+) -> HeightField:
+    """Return waves across x from 0 to `height`, `wave` from crest to crest, with lengths in m.
+
+    The first trough is at x = 0. The cosine is evaluated on a grid of `spacing`.
+    """
+    _positive("waves", length=length, width=width, height=height, wave=wave, spacing=spacing)
+    nx, ny = _whole(length / spacing) + 1, _whole(width / spacing) + 1
+    check_size("waves", nx, ny)
+    profile = 0.5 * height * (1.0 - np.cos(2.0 * np.pi / wave * spacing * np.arange(nx)))
+    heights = np.repeat(profile[:, None], ny, axis=1)
+    return HeightField(heights, spacing=spacing, origin=(0.0, -0.5 * (ny - 1) * spacing, 0.0))
+
+
 def stepping_stones(
     count: int,
     spacing: float,
@@ -214,6 +248,8 @@ TERRAINS: dict[str, Callable[..., Compound | HeightField]] = {
     "stairs": stairs,
     "ramp": ramp,
     "rubble": rubble,
+    "boxes": boxes,
+    "waves": waves,
     "stepping_stones": stepping_stones,
     "rough_ground": rough_ground,
 }

@@ -20,6 +20,7 @@ from rclpy.parameter import Parameter
 from hrpsim.common.errors import HrpsimError, unknown_name
 from hrpsim.common.limits import PARAMETER_TEXT
 from hrpsim.common.yaml_text import read_yaml
+from hrpsim.control.estimation.zero_moment_point import FOOT_SENSORS
 from hrpsim.world.settings import ACCURACIES
 
 _SHOWN = 5  # nodes of a file of parameters, in a warning
@@ -164,7 +165,7 @@ SPECIFICATIONS = dict(
         0, "Seed of all noise: the same seed gives the same noise at the same step", 0, 2**31 - 1
     ),
     foot_sensors=Specification(
-        ["lfsensor", "rfsensor"], "Force-torque sensors from which zmp is computed"
+        list(FOOT_SENSORS), "Force-torque sensors from which zmp is computed"
     ),
     trajectory_groups=Specification(
         [""],

@@ -31,6 +31,7 @@ from hrpsim.control.pattern.velocity_footsteps import Velocity
 from hrpsim.model.extension import robot_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
+from hrpsim.model.sensor_names import sensor_topic
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.geometry_values import numbers_of
@@ -38,7 +39,7 @@ from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.robot_publishers import CONTACT_POINTS, points_of
-from hrpsim.ros.robot.step_sensors import STEP_MESSAGES, sensor_topic
+from hrpsim.ros.robot.step_sensors import STEP_MESSAGES
 
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
 _DELIVERY = 4.0  # [s, wall]: acknowledgements come with heartbeats, every 3 s in Fast DDS

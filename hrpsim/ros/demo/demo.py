@@ -34,12 +34,12 @@ from hrpsim.bag.reader import lost_messages, message_counts
 from hrpsim.common.orphans import end_with_parent
 from hrpsim.common.resources import share_path
 from hrpsim.model.model import Model
+from hrpsim.model.sensor_names import sensor_topic
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
 from hrpsim.ros.base.geometry_values import numbers_of
 from hrpsim.ros.base.program import StopSignal
-from hrpsim.ros.robot.step_sensors import sensor_topic
 from hrpsim.world.fall import FallWatch
 
 DEFAULT_OUTPUT = Path("demo_output")

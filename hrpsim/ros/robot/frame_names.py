@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.model.model import Model
+from hrpsim.model.sensor_names import link_at, sensor_frame
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 
 # Optical axes in a camera's frame, which looks along x with z up: x to the right, y down, z ahead.
@@ -42,8 +43,7 @@ class RobotFrames:
 
     def of_sensor(self, name: str) -> str:
         """Return the frame of a sensor: the link that it names, one with its pose, or its own."""
-        sensor = self._called(name)
-        return self._prefix + (sensor.frame or self._link_at(sensor) or sensor.name)
+        return self._prefix + sensor_frame(self._model, self._called(name))
 
     def of_optics(self, name: str) -> str:
         """Return the optical frame of a camera: z ahead, x to the right (REP 103)."""
@@ -69,7 +69,7 @@ class RobotFrames:
         """Return (link, frame, p [m], R) of sensors' frames that are no links', and of optics."""
         offsets = []
         for sensor in self._sensors:
-            if not sensor.frame and self._link_at(sensor) is None:
+            if not sensor.frame and link_at(self._model, sensor) is None:
                 link = self._model.frame(sensor.link)
                 p, R = link.R.T @ (sensor.p - link.p), link.R.T @ sensor.R
                 offsets.append((sensor.link, self.of_sensor(sensor.name), p, R))
@@ -90,15 +90,3 @@ class RobotFrames:
             )
             for joint in ElementTree.fromstring(self._model.urdf).findall("joint")
         ]
-
-    def _link_at(self, sensor) -> str | None:
-        """Return the link whose frame coincides with the sensor's; its own link comes first."""
-        for link in (sensor.link, *self._model.link_names):
-            frame = self._model.frame(link)
-            if (
-                frame.body == sensor.body
-                and np.allclose(frame.p, sensor.p, rtol=0.0, atol=1e-9)
-                and np.allclose(frame.R, sensor.R, rtol=0.0, atol=1e-9)
-            ):
-                return link
-        return None

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from geometry_msgs.msg import PointStamped
@@ -16,26 +15,21 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState, PointCloud2, PointField
 from std_msgs.msg import String
 
-from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.bag.world_signals import Source, read_joint_states, sources_of_entity
 from hrpsim.common.errors import HrpsimError
-from hrpsim.control.estimation.base_estimator import sole_depth
+from hrpsim.control.estimation.zero_moment_point import MeasuredZmp
 from hrpsim.control.framework.contact_points import ContactPoints, pressing_points
 from hrpsim.model.extension import with_robot_name
 from hrpsim.model.model import Sensor
+from hrpsim.model.sensor_names import sensor_topic
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill as fill_numbers
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.frame_names import RobotFrames
-from hrpsim.ros.robot.step_sensors import (
-    SMALL_VARIANCE,
-    STEP_MESSAGES,
-    SensorReadings,
-    sensor_topic,
-)
-from hrpsim.world.objects.body import rotation_matrix
+from hrpsim.ros.robot.named_values import named_values, value_types
+from hrpsim.ros.robot.step_sensors import SMALL_VARIANCE, STEP_MESSAGES, SensorReadings
 
-_LEAST_LOAD = 0.01  # of the robot's weight; below it the ratio of torque to force is noise
 CONTACT_POINTS = "contact_points"
 # Of a contact point: x, y, z are for displays, which require float32; `position` is in full.
 POINT = np.dtype(
@@ -80,6 +74,7 @@ class RobotPublishers:
             self._add_sensor(sensor)
         if odometry:
             self._add_odometry(robot)
+        self._add_link_contacts(robot)
         self._description_publisher = node.create_publisher(
             String, f"{prefix}robot_description", qos.LATCHED
         )
@@ -108,15 +103,22 @@ class RobotPublishers:
             message.effort = numbers[2 * count :]
 
         def read(numbers: np.ndarray) -> None:
-            numbers[:count] = robot.joint_positions
-            numbers[count : 2 * count] = robot.joint_velocities
-            numbers[2 * count :] = robot.joint_efforts
-            if robot.fitted_actuators:
-                parts = numbers.reshape(3, count)
-                robot.measure(robot.joint_index.everywhere, *parts)
+            read_joint_states(robot, numbers)
 
         message = JointState(name=list(robot.model.joint_names))
         self._add("joint_states", message, fill, 3 * count, read)
+
+    def _add_link_contacts(self, robot) -> None:
+        logger = self._node.get_logger()
+        types = value_types(lambda text: logger.info(text, once=True))
+        for source in sources_of_entity(robot, ""):
+            if types is not None and source.topic == "link_contacts":
+                message, fill = named_values(types, source, self._frames.odom)
+
+                def read(numbers: np.ndarray, source: Source = source) -> None:
+                    numbers[:] = source.read()
+
+                self._add(source.topic, message, fill, len(source.columns), read)
 
     def _add_sensor(self, sensor: Sensor) -> None:
         kind, readings = STEP_MESSAGES[sensor.kind], self._readings
@@ -153,34 +155,6 @@ class RobotPublishers:
         self._add("odom", message, fill, 13, read)
 
 
-class Support(NamedTuple):
-    """Force and torque on one foot, along the world's axes, as plain numbers."""
-
-    force: Sequence[float]  # [N]
-    torque: Sequence[float]  # about `origin` [Nm]
-    origin: Sequence[float]  # [m]
-    sole_height: float  # [m]
-
-
-def zero_moment_point(supports: Sequence[Support], least_force: float):
-    """Return x, y, z [m] of the point where the feet's moments have no horizontal part.
-
-    It lies at the height of the soles, their mean weighted by the vertical forces: the floor's
-    height where both stand on one floor (Kajita et al., Introduction to Humanoid Robotics, chapter
-    3). None where the total vertical force is below `least_force` [N].
-    """
-    loaded = [max(support.force[2], 0.0) for support in supports]
-    f_z = sum(support.force[2] for support in supports)
-    if not f_z >= least_force > 0.0:
-        return None
-    height = sum(f * support.sole_height for f, support in zip(loaded, supports)) / sum(loaded)
-    about_x = about_y = 0.0
-    for (f_x, f_y, f_z_foot), (t_x, t_y, _), (x, y, z), _ in supports:
-        about_x += t_x + y * f_z_foot - (z - height) * f_y
-        about_y += t_y + (z - height) * f_x - x * f_z_foot
-    return -about_y / f_z, about_x / f_z, height
-
-
 class ZmpPublisher:
     """Publishes the ZMP of the foot sensors `feet` in the odom `frame`, while a foot is loaded."""
 
@@ -193,10 +167,11 @@ class ZmpPublisher:
         feet: Sequence[str],
         topic: str,
     ) -> None:
-        self._robot, self._readings = robot, readings
-        sensors = [robot.sensors[name].description for name in feet]
-        self._feet = [(sensor, sole_depth(robot.model, sensor)) for sensor in sensors]
-        self._least_force = _LEAST_LOAD * robot.model.mass * STANDARD_GRAVITY
+
+        def wrench_of(sensor: str) -> np.ndarray:
+            return readings.values[readings.index_of(sensor)]
+
+        self._zmp = MeasuredZmp(robot, feet, wrench_of)
         message = PointStamped()
         message.header.frame_id = frame
         publisher = node.create_publisher(PointStamped, topic, qos.STATE)
@@ -206,17 +181,10 @@ class ZmpPublisher:
         """Publish the point, if the feet carry at least a hundredth of the robot's weight."""
         if not self._template.is_heard:
             return
-        point = zero_moment_point([self._support(*foot) for foot in self._feet], self._least_force)
+        point = self._zmp.point()
         if point is not None:
             self._template.numbers[:] = point
             self._template.publish(stamp)
-
-    def _support(self, sensor: Sensor, depth: float) -> Support:
-        p, orientation = self._robot.frame_pose(sensor.body, sensor.R, sensor.p)
-        R = rotation_matrix(orientation)
-        wrench = self._readings.values[self._readings.index_of(sensor.name)]
-        force, torque = (wrench.reshape(2, 3) @ R.T).tolist()
-        return Support(force, torque, p.tolist(), float(p[2] - depth * R[2, 2]))
 
 
 def _fill(message: PointStamped, stamp, numbers) -> None:

@@ -14,7 +14,6 @@ from sensor_msgs.msg import Imu
 
 from hrpsim.control.framework.controller import ImuReading
 from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
-from hrpsim.model.model import Sensor
 from hrpsim.model.sensors.kinds import STEP_KINDS
 from hrpsim.ros.base.geometry_values import fill, numbers_of
 from hrpsim.ros.base.stamps import SimulationClock
@@ -90,7 +89,6 @@ class StepMessage(NamedTuple):
     fill: Callable[[Any, Any], None]  # writes numbers into a message
     read: Callable[[SensorReadings, int, np.ndarray], None]  # writes the numbers of a row's sensor
     reading_of: Callable[[Any], Any]  # of a controller: an array or a tuple of arrays
-    below: str = ""  # topic below the sensor's name
 
 
 def _fill_wrench(message: WrenchStamped, numbers: Any) -> None:
@@ -131,10 +129,5 @@ def _imu_of(message: Imu) -> ImuReading:
 
 STEP_MESSAGES = {
     "force_torque": StepMessage(WrenchStamped, 6, _fill_wrench, _read_wrench, _wrench_of),
-    "imu": StepMessage(Imu, 16, _fill_imu, _read_imu, _imu_of, "/data"),  # REP 145
+    "imu": StepMessage(Imu, 16, _fill_imu, _read_imu, _imu_of),
 }
-
-
-def sensor_topic(sensor: Sensor) -> str:
-    """Return the topic of a sensor: its own, or for an IMU as in REP 145, else its name."""
-    return sensor.topic or sensor.name + STEP_MESSAGES[sensor.kind].below

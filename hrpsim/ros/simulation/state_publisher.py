@@ -25,7 +25,9 @@ from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
+from hrpsim.ros.robot.named_values import value_types
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
+from hrpsim.ros.simulation.world_values import WorldValues
 
 _REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
 TOPIC = "contacts"
@@ -187,7 +189,7 @@ class _Slow:
 
 
 class StatePublisher:
-    """Publishes /clock, the robots' sensors, transforms, contacts and their markers."""
+    """Publishes /clock, robots' sensors, the world's numbers, transforms, contacts, markers."""
 
     def __init__(
         self, node: Node, world, clock: SimulationClock, robots: RobotInterfaces, faults: Faults
@@ -207,6 +209,8 @@ class StatePublisher:
             self._slow.insert(0, _Slow("tf_rate", robots.transforms.publish))
         if self._contacts is not None:
             self._slow.append(_Slow("contact_rate", self._contacts.publish))
+        types = value_types(node.get_logger().info)
+        self._values = types and WorldValues(node, world, types)
         self._next_repetition = 0.0  # [s, wall]
         self.set_rates()
 
@@ -215,6 +219,8 @@ class StatePublisher:
         self._markers.hold(world)
         if self._contacts is not None:
             self._contacts.hold(world)
+        if self._values is not None:
+            self._values.hold(world)
         for slow in self._slow:
             slow.shown = -1
         self.set_rates()
@@ -269,6 +275,8 @@ class StatePublisher:
         with self._faults.held("publishing"):
             for robot in self._robots:
                 robot.publish(stamp, self._period, everything)
+            if self._values is not None:
+                self._values.publish(stamp)
         self._next_repetition = time.monotonic() + _REPETITION_PERIOD
 
 

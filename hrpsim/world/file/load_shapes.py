@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,17 @@ import numpy as np
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, WorldError
+from hrpsim.common.extras import missing_package
 from hrpsim.common.resources import share_path
 from hrpsim.common.text_file import read_text, refuse_pointer
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
-from hrpsim.model.shapes.terrain import TERRAINS
+from hrpsim.model.shapes.terrain import TERRAINS, check_size
 from hrpsim.world.file.file_reader import FileReader
 
+_IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm")
+_WHITE, _DEEP_WHITE = 255.0, 65535.0  # of pictures of 8 and of 16 bits
 _OWN_PACKAGE = "package://hrpsim/"
 
 
@@ -69,13 +73,51 @@ def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
 
     given = dict(given)
     if ("heights" in given) == ("file" in given):
-        raise WorldError("a height field needs either heights or a file (.npy, .csv)")
+        raise WorldError("a height field needs either heights or a file (.npy, .csv, an image)")
+    span = given.pop("range", None)
     if "file" in given:
-        given["heights"] = read_table(locate(reader, given.pop("file")))
+        path = locate(reader, given.pop("file"))
+        is_image = path.suffix.lower() in _IMAGES
+        given["heights"] = read_image(path, span) if is_image else read_table(path)
+    else:
+        is_image = False
+    if span is not None and not is_image:
+        raise WorldError(f"range is of images only: {', '.join(_IMAGES)}")
     lengths = {len(row) for row in given["heights"]}
     if len(lengths) != 1:
         raise WorldError(f"rows of heights must be of one length, got {sorted(lengths)[:6]}")
     return HeightField(**given)
+
+
+def read_image(path: Path, span: Sequence[float] | None) -> np.ndarray:
+    """Return the heights of a grey picture seen from above: x to the right, y up.
+
+    span: heights of black and of white [m]. WorldError if these are missing, or the file cannot be
+    read. Colours count by their brightness.
+    """
+    if span is None:
+        raise WorldError(f"{path}: an image needs range: [height of black, height of white]")
+    try:
+        from PIL import Image
+    except ModuleNotFoundError as error:
+        raise missing_package("a height field from an image", error) from error
+    try:
+        if path.stat().st_size > limits.TABLE_SIZE:
+            raise ModelError(f"{path}: over {limits.TABLE_SIZE} bytes (TABLE_SIZE)")
+        with Image.open(path) as image:
+            check_size(str(path), image.width, image.height)
+            if image.mode == "F":
+                raise ModelError(f"{path}: it has numbers and no greys: store them as .npy")
+            deep = image.mode.startswith("I")
+            pixels = np.asarray(image if deep else image.convert("L"), dtype=np.float64)
+    except ModelError:
+        raise
+    except Exception as cause:  # each format has its own errors
+        reason = str(cause).strip().partition("\n")[0] or type(cause).__name__
+        raise ModelError(f"{path}: cannot be read as an image: {reason}") from cause
+    white = _DEEP_WHITE if deep else _WHITE
+    low, high = span
+    return np.ascontiguousarray((low + (high - low) / white * pixels)[::-1].T)
 
 
 def read_table(path: Path) -> np.ndarray:

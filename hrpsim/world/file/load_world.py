@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ from hrpsim.model.shapes.placement import Placement, rotation_matrix
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_shapes import locate, read_shape
-from hrpsim.world.file.world_schema import BODY, WORLD_FILE
+from hrpsim.world.file.world_schema import BODY, MOST_COPIES, WORLD_FILE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.stepping import expect_steps
 from hrpsim.world.world import World
@@ -284,7 +285,8 @@ def _add_contents(
         _add_robot(reader, world, where, entry, xacro_arguments)
     for where, entry in _entries(file, "bodies"):
         with reader.at(where):
-            _add_body(reader, world, where, entry)
+            for name, offset in _copies(entry):
+                _add_body(reader, world, where, deepcopy(entry), name, offset)
     for where, entry in _entries(file, "connections"):
         add_connection(reader, world, where, entry)
     for where, pair in _entries(file, "no_collisions"):
@@ -314,10 +316,36 @@ def _entries(file: dict[str, Any], section: str) -> list[tuple[str, Any]]:
     return [(f"{section}[{k}]", entry) for k, entry in enumerate(file.get(section, ()))]
 
 
-def _add_body(reader: FileReader, world: World, where: str, entry: dict[str, Any]) -> None:
+def _copies(entry: dict[str, Any]) -> list[tuple[str | None, np.ndarray]]:
+    """Return names and offsets (3,) [m] of the copies of a robot or body; alone it has its name."""
+    name, given = entry.pop("name", None), entry.pop("copies", None)
+    if given is None:
+        return [(name, np.zeros(3))]
+    if ("grid" in given) == ("offsets" in given) or ("grid" in given) != ("spacing" in given):
+        raise WorldError("copies: either grid and spacing, or offsets are needed")
+    if "grid" in given:
+        (nx, ny), (dx, dy) = given["grid"], given["spacing"]
+        offsets = [(i * dx, j * dy, 0.0) for i in range(nx) for j in range(ny)]
+    else:
+        offsets = given["offsets"]
+    if len(offsets) > MOST_COPIES:
+        raise WorldError(f"copies: {len(offsets)}, and {MOST_COPIES} are the limit")
+    names = [None if name is None else f"{name}_{k}" for k in range(1, len(offsets) + 1)]
+    return list(zip(names, np.array(offsets, dtype=np.float64)))
+
+
+def _add_body(
+    reader: FileReader,
+    world: World,
+    where: str,
+    entry: dict[str, Any],
+    name: str | None,
+    offset: np.ndarray,
+) -> None:
     """Add one body, and put the body on the floor if requested."""
     on_floor = entry.pop("on_floor", False)
-    body = world.add_body(read_shape(reader, entry.pop("shape"), where), **entry)
+    entry["position"] = np.add(entry.get("position", (0.0, 0.0, 0.0)), offset)
+    body = world.add_body(read_shape(reader, entry.pop("shape"), where), name=name, **entry)
     if on_floor:
         body.place_on_floor()
         body.keep_as_initial()
@@ -326,7 +354,7 @@ def _add_body(reader: FileReader, world: World, where: str, entry: dict[str, Any
 def _add_robot(
     reader: FileReader, world: World, where: str, entry: dict[str, Any], arguments: Mapping
 ) -> None:
-    """Load one robot and put it in its posture. Its actuators hold the posture."""
+    """Load one robot, and put its copies in their posture. Their actuators hold the posture."""
     given = entry.get("xacro_arguments", {})
     with reader.at(where):
         model = load_model(
@@ -339,6 +367,22 @@ def _add_robot(
         )
     model = _with_sensors(reader, model, where, entry.get("sensors", ()))
     with reader.at(where):
+        copies = _copies(entry)
+    for name, offset in copies:
+        _place_robot(reader, world, where, deepcopy(entry), model, name, offset)
+
+
+def _place_robot(
+    reader: FileReader,
+    world: World,
+    where: str,
+    entry: dict[str, Any],
+    model: Model,
+    robot_name: str | None,
+    offset: np.ndarray,
+) -> None:
+    """Add one robot in its posture, moved by an offset (3,) [m]."""
+    with reader.at(where):
         q = model.starting()
         for name, position in entry.get("joints", {}).items():
             joint = model.joint(name)
@@ -348,9 +392,9 @@ def _add_robot(
         robot = world.add_robot(
             model,
             q=q,
-            name=entry.get("name"),
+            name=robot_name,
             self_collision=entry.get("self_collision", False),
-            position=entry.get("position"),
+            position=_moved(model, entry.get("position"), offset),
             orientation=entry.get("orientation"),
         )
         for name, given in entry.get("joint_properties", {}).items():
@@ -369,6 +413,16 @@ def _add_robot(
         constrain_joints(reader, robot, where, entry)
         robot.warn_of_missing_gains()
         robot.keep_as_initial()
+
+
+def _moved(model: Model, position, offset: np.ndarray):
+    """Return a position moved by an offset. None, if the position of the description is meant."""
+    if position is None and not offset.any():
+        return None
+    if position is None:
+        is_free = model.base == "free"
+        position = model.starting()[:3] if is_free else model.frames[model.base_link].p
+    return np.add(position, offset)
 
 
 def _with_sensors(reader: FileReader, model: Model, where: str, entries) -> Model:

@@ -37,17 +37,16 @@ from hrpsim.model.described import AXES
 from hrpsim.model.described import KINDS as CONNECTION_KINDS
 from hrpsim.model.model import BASES, MESH_USES
 from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SAMPLED_SETTINGS
+from hrpsim.model.shapes.terrain import TERRAINS
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, KINDS, NAMES
 from hrpsim.world.parts.world_contents import IMPACT_LAWS
 from hrpsim.world.settings import ACCURACIES, FRICTION_MODELS, INTEGRATORS, STOPPING_RULES
 
 CATEGORIES = ("object", "robot", "human", "dynamic_object", "static_object")
-SHAPES = (
-    *("box", "sphere", "cylinder", "capsule", "mesh", "height_field", "compound"),
-    *("stairs", "ramp", "rubble", "stepping_stones", "rough_ground"),
-)
+SHAPES = (*("box", "sphere", "cylinder", "capsule", "mesh", "height_field", "compound"), *TERRAINS)
 JOINT_PROPERTIES = ("friction", "damping", "stiffness", "rotor_inertia")
 _SEED = integer(0, 2**32 - 1)
+MOST_COPIES = 1000
 _PARTS = integer(1, limits.COMPOUND_PARTS)
 _POSE = {"position": vector(3), "orientation": vector(4)}
 _COMPLIANCE = {
@@ -139,9 +138,17 @@ _SENSOR = mapping(
     {**_POSE, **dict.fromkeys(SAMPLED_SETTINGS, _SETTING)},
     required={"name": name, "type": one_of("sensor type", SAMPLED_KINDS), "link": name},
 )
+_COPIES = mapping(
+    {
+        "grid": listing(integer(1, MOST_COPIES), 2, 2, "a list of two numbers, along x and y,"),
+        "spacing": vector(2),
+        "offsets": listing(vector(3), 1, MOST_COPIES),
+    }
+)
 _ROBOT = mapping(
     {
         "name": name,
+        "copies": _COPIES,
         "xacro_arguments": table(scalar, "from arguments to values"),
         "base": one_of("base", BASES),
         **_POSE,
@@ -226,6 +233,7 @@ _SIZES = {
         {
             "heights": listing(listing(numeric(), 2), 2, what="two rows of numbers, or more,"),
             "file": name,
+            "range": vector(2),
             "spacing": _STEP,
             "size": _STEP,
             "origin": vector(3),
@@ -243,6 +251,14 @@ _SIZES = {
         {"seed": _SEED},
         required={key: numeric(POSITIVE) for key in ("length", "width", "height", "stone")},
     ),
+    "boxes": mapping(
+        {"seed": _SEED},
+        required={key: numeric(POSITIVE) for key in ("length", "width", "height", "size")},
+    ),
+    "waves": mapping(
+        {"spacing": numeric(POSITIVE)},
+        required={key: numeric(POSITIVE) for key in ("length", "width", "height", "wave")},
+    ),
     "stepping_stones": mapping(
         {"uneven": numeric(NOT_NEGATIVE), "seed": _SEED},
         required={
@@ -256,19 +272,18 @@ _SIZES = {
         required={key: numeric(POSITIVE) for key in ("length", "width", "height", "wave")},
     ),
 }
-BODY = mapping(
-    {
-        "name": name,
-        **_POSE,
-        "on_floor": flag,
-        "velocity": vector(3),
-        "angular_velocity": vector(3),
-        "material": name,
-        "inertia": listing(vector(3), 3, 3, "a list of three rows"),
-        "color": vector(3),
-    },
-    required={"shape": shape, "mass": numeric(POSITIVE)},
-)
+_BODY = {
+    "name": name,
+    **_POSE,
+    "on_floor": flag,
+    "velocity": vector(3),
+    "angular_velocity": vector(3),
+    "material": name,
+    "inertia": listing(vector(3), 3, 3, "a list of three rows"),
+    "color": vector(3),
+}
+_NEEDED_OF_BODY = {"shape": shape, "mass": numeric(POSITIVE)}
+BODY = mapping(_BODY, required=_NEEDED_OF_BODY)
 _STATIC = mapping({"name": name, **_POSE, "material": name}, required={"shape": shape})
 
 _METADATA = {"description": name, "tags": listing(name)}
@@ -310,7 +325,7 @@ WORLD_FILE = mapping(
         "solvers": listing(_RULE),
         "static": listing(_STATIC),
         "robots": listing(_ROBOT),
-        "bodies": listing(BODY),
+        "bodies": listing(mapping({**_BODY, "copies": _COPIES}, required=_NEEDED_OF_BODY)),
         "connections": listing(_CONNECTION),
         "no_collisions": listing(listing(name, 2, 2, 'two of "entity" or "entity/link"')),
         "settle": null_or(flag),

@@ -179,7 +179,7 @@ class Stepping(Part):
     def advance(self, left: int) -> None:
         """Do `left` steps, with a pause at each measurement of a sensor."""
         contents = self._contents
-        samples = bool(contents.samplers)
+        samples = bool(contents.samplers or contents.watchers)
         if samples:
             contents.sample()
         while left > 0:
@@ -202,8 +202,8 @@ class Stepping(Part):
 
     @property
     def has_samplers(self) -> bool:
-        """Whether any sensor has a rate of its own."""
-        return bool(self._contents.samplers)
+        """Whether any sensor or watcher has a rate of its own."""
+        return self._contents.pauses
 
     def begin_chunk(self, left: int) -> int:
         """Make the sensors measure.

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -102,6 +103,16 @@ class MaterialTable:
         return table
 
 
+class Watcher(Protocol):
+    """An object that reads the world at times of its own."""
+
+    def next_step(self, now: int) -> int:
+        """Return the number of the next step, `now` or later, before which `update` is due."""
+
+    def update(self, now: int) -> None:
+        """Read the world before the step `now`, if due. Called again for each call of `step`."""
+
+
 class Contents:
     """Settings, clock, entities, fixed shapes, materials, connections and rules of a world."""
 
@@ -113,6 +124,7 @@ class Contents:
         self.named: dict[str, Entity] = NamedParts("robot or body", {})  # not to be handed out
         self.entities_ever = 0
         self.samplers: tuple[SampledView, ...] = ()  # of all robots
+        self.watchers: tuple[Watcher, ...] = ()  # not of copies
         self.fixed: list[CollisionShape] = []
         self.materials = MaterialTable(impact_law=impact_law)
         self.connections: dict[str, Connection] = NamedParts("connection", {})
@@ -199,16 +211,29 @@ class Contents:
         """Find the sensors with a rate of their own, after entities were added or removed."""
         self.samplers = tuple(s for robot in self.robots.values() for s in robot.samplers)
 
+    @property
+    def pauses(self) -> bool:
+        """Whether a sensor or watcher has a rate of its own."""
+        return bool(self.samplers or self.watchers)
+
     def sample(self) -> None:
-        """Make the sensors measure that are due at the present time."""
+        """Make the sensors measure that are due at the present time, then call the watchers."""
+        now = self.clock.item()
         for sampler in self.samplers:
-            sampler.update(self.clock.item())
+            sampler.update(now)
+        for watcher in self.watchers:
+            watcher.update(now)
 
     def steps_to_sample(self, most: int) -> int:
-        """Return the number of steps until a sensor measures next, at most `most`."""
+        """Return the number of steps until a sensor or watcher is due next, at most `most`."""
         now = self.clock.item()
         steps = [s.next_step(now) - now for s in self.samplers if s.enabled]
+        steps += [watcher.next_step(now) - now for watcher in self.watchers]
         return min([max(k, 1) for k in steps], default=most)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the watchers, which watch this world alone."""
+        return self.__dict__ | {"watchers": ()}
 
     def refuse_while_stepping(self) -> None:
         """Raise WorldError while `step` runs, when data can be neither changed nor read."""

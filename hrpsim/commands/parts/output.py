@@ -48,12 +48,6 @@ def show_warning(message, category, filename, lineno, file=None, line=None) -> N
     (file or sys.stderr).write(text)
 
 
-def show_line(text: str) -> None:
-    """Replace the terminal's last line. "" clears the line. Logs get nothing."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
-
-
 def print_json(data: Any) -> None:
     """Print data as JSON. NaN and infinities become null."""
     print(json.dumps(_finite(data), indent=2, allow_nan=False))

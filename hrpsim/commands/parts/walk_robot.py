@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hrpsim.commands.output import refuse_options
 from hrpsim.common.arguments import positive
 from hrpsim.common.errors import HrpsimError, ModelError, WorldError
 
@@ -63,16 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_combination(options: argparse.Namespace) -> None:
-    """End with a usage error for options that exclude each other."""
-    if options.robot is None:
-        feet = ("left-foot", "right-foot", "sole")
-        alone = ("check", *feet, "accept-nonphysical-inertia", "write-robot")
-        refuse_options(options, alone, "needs --robot")
-    if options.robot is not None and options.ros and options.world is not None:
-        options.parser.error("--world does not go with --robot and --ros")
-
-
 def prepared_robot(options: argparse.Namespace) -> PreparedBiped:
     """Return the robot of `--robot`, ready to walk. Save the robot if requested."""
     from hrpsim.control.biped.prepare import BipedOptions, prepare_biped
@@ -107,7 +96,7 @@ def ready(
     `report` gets the findings, and at the end whether the robot can walk, before any error is
     raised.
     """
-    from hrpsim.commands.walk_report import pace_text
+    from hrpsim.commands.parts.walk_report import pace_text
     from hrpsim.control.biped.prepare import Finding
     from hrpsim.control.biped.servos import check_hold
     from hrpsim.control.walk import Walk

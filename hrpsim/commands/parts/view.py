@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from hrpsim.common.arguments import port
+from hrpsim.common.progress import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,9 +36,16 @@ def add_film_argument(parser: argparse.ArgumentParser, what: str) -> None:
 def make_film(options: argparse.Namespace, world) -> int:
     """Film the world for --duration. Print the file's name and return 0."""
     from hrpsim.viewer.film import make_film
+    from hrpsim.viewer.session import Motion
 
-    begin = time.monotonic()
-    pictures = make_film(world, options.film, options.duration)
+    begin, progress, end = time.monotonic(), Progress(), world.time + options.duration
+
+    def tick() -> None:
+        world.step()
+        progress.show(world.time, end, "s filmed")
+
+    pictures = make_film(world, options.film, options.duration, Motion(world.time_step, tick))
+    progress.end()
     took = time.monotonic() - begin
     what = "picture" if pictures == 1 else "pictures"
     print(f"{options.film}: {pictures} {what} of {world.time:g} s, drawn in {took:.0f} s")

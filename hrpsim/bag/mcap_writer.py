@@ -1,0 +1,180 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Write recorded signals as messages of ROS 2 to one MCAP file. Needs rosbags, and no ROS."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bag.signal_log import SignalLog, TopicSignals
+from hrpsim.bag.signal_types import IMU, JOINT_STATE, MESSAGE_PARTS, NAMED_VALUES, ODOMETRY
+from hrpsim.common.errors import require_packages
+
+_DEFINITIONS = {
+    "control_msgs/msg/InterfaceValue": "string[] interface_names\nfloat64[] values\n",
+    NAMED_VALUES: (
+        "std_msgs/Header header\nstring[] joint_names\nInterfaceValue[] interface_values\n"
+    ),
+}
+_HEADER = 4  # bytes before the body of a message
+_FIRST_MARK = 3.0e15  # integers up to 2**53 are exact in float64
+_AT_ONCE = 1000  # rows
+
+
+def require_writer() -> None:
+    """Raise HrpsimError if the package is missing."""
+    require_packages(
+        "an .mcap", ("rosbags",), "pip install 'hrpsim[record]'; an .npz needs nothing"
+    )
+
+
+def write_mcap(log: SignalLog, path: Path) -> None:
+    """Write a file with the profile ros2. The time of a message is its stamp, simulated time."""
+    require_writer()
+    from rosbags.rosbag2 import StoragePlugin, Writer
+
+    store = _typestore()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    folder = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+            topics = [_with_numbers(one) for one in log.topics.values() if len(one.time)]
+            connections = [
+                writer.add_connection(f"/{one.topic}", one.type_name, typestore=store)
+                for one in topics
+            ]
+            templates = [_Template(store, one) for one in topics]
+            for k, time, data in _in_order(topics, templates):
+                writer.write(connections[k], time, data)
+        os.replace(folder / f"{folder.name}.mcap", path)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _typestore() -> Any:
+    from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    for name, text in _DEFINITIONS.items():
+        store.register(get_types_from_msg(text, name))
+    return store
+
+
+def _in_order(topics: list[TopicSignals], templates) -> Iterator[tuple[int, int, bytes]]:
+    """Yield number of the topic, time [ns] and message, by time."""
+    times = [np.rint(1e9 * one.time).astype(np.int64) for one in topics]
+    edges = np.unique(np.concatenate(times))[::_AT_ONCE] if times else np.zeros(0)
+    for begin, end in zip(edges, [*edges[1:], np.iinfo(np.int64).max]):
+        found = []
+        for k, (one, own) in enumerate(zip(topics, times)):
+            rows = slice(*np.searchsorted(own, (begin, end)))
+            messages = templates[k].messages(own[rows], one.values[rows])
+            found += [(time, k, data) for time, data in zip(own[rows].tolist(), messages)]
+        found.sort(key=lambda one: one[:2])
+        yield from ((k, time, data) for time, k, data in found)
+
+
+def _with_numbers(topic: TopicSignals) -> TopicSignals:
+    """Return a topic without the columns that have no number, such as joints without commands."""
+    there = ~np.isnan(topic.values).all(axis=0)
+    return topic.part({name for name, has in zip(topic.columns, there) if has}) or topic
+
+
+class _Template:
+    """A serialised message of one topic, in which stamp and numbers are replaced."""
+
+    def __init__(self, store, topic: TopicSignals) -> None:
+        columns = {(f, label): k for k, (f, label) in enumerate(_columns(topic))}
+        marks = _FIRST_MARK + np.arange(len(columns))
+
+        def mark(field: str, label: str) -> float:
+            at = columns.get((field, label))
+            return np.nan if at is None else float(marks[at])
+
+        made = store.serialize_cdr(_message(store.types, topic, mark), topic.type_name)
+        data = np.frombuffer(made, dtype=np.uint8)
+        self._begin = data[:_HEADER].tobytes()
+        self._size = len(data) - _HEADER
+        self._body = np.zeros(-(-self._size // 8) * 8, dtype=np.uint8)
+        self._body[: self._size] = data[_HEADER:]
+        floats = self._body.view(np.float64)
+        places = {value: k for k, value in enumerate(floats.tolist()) if value in set(marks)}
+        self._at = [places[value] for value in marks.tolist()]
+
+    def messages(self, times: np.ndarray, values: np.ndarray) -> Iterator[bytes]:
+        """Yield the messages of times (n,) [ns] and rows (n, columns)."""
+        rows = np.tile(self._body, (len(times), 1))
+        if len(rows):
+            stamps = rows.view(np.uint32)
+            stamps[:, 0], stamps[:, 1] = times // 10**9, times % 10**9
+            rows.view(np.float64)[:, self._at] = values
+        for row in rows:
+            yield self._begin + row[: self._size].tobytes()
+
+
+def _columns(topic: TopicSignals) -> Iterator[tuple[str, str]]:
+    for field in topic.fields:
+        yield from ((field.name, label) for label in field.labels or ("",))
+
+
+def _message(types, topic: TopicSignals, mark) -> Any:
+    """Return a message with `mark(field, label)` for each number."""
+    header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](0, 0), topic.frame)
+    labels = list(dict.fromkeys(label for field in topic.fields for label in field.labels))
+    kind = types[topic.type_name]
+    if topic.type_name == NAMED_VALUES:
+        names = [field.name for field in topic.fields]
+        rows = [
+            types["control_msgs/msg/InterfaceValue"](
+                names, np.array([mark(name, label) for name in names])
+            )
+            for label in labels or [""]
+        ]
+        return kind(header, labels or [topic.topic], rows)
+    if topic.type_name == JOINT_STATE:
+        there = {field.name for field in topic.fields}
+        rows = [
+            np.array([mark(name, label) for label in labels] if name in there else [])
+            for name in MESSAGE_PARTS[JOINT_STATE]
+        ]
+        return kind(header, labels, *rows)
+
+    def vector(name: str, field: str) -> Any:
+        own = MESSAGE_PARTS[topic.type_name][field][1]
+        return types[f"geometry_msgs/msg/{name}"](*(mark(field, label) for label in own))
+
+    if topic.type_name == ODOMETRY:
+        pose = types["geometry_msgs/msg/Pose"](
+            vector("Point", "position"), vector("Quaternion", "orientation")
+        )
+        twist = types["geometry_msgs/msg/Twist"](
+            vector("Vector3", "linear_velocity"), vector("Vector3", "angular_velocity")
+        )
+        return kind(
+            header,
+            "",
+            types["geometry_msgs/msg/PoseWithCovariance"](pose, np.zeros(36)),
+            types["geometry_msgs/msg/TwistWithCovariance"](twist, np.zeros(36)),
+        )
+    if topic.type_name == IMU:
+        return kind(
+            header,
+            vector("Quaternion", "orientation"),
+            np.zeros(9),
+            vector("Vector3", "angular_velocity"),
+            np.zeros(9),
+            vector("Vector3", "linear_acceleration"),
+            np.zeros(9),
+        )
+    fields = list(MESSAGE_PARTS[topic.type_name])
+    if len(fields) == 1:
+        return kind(header, vector("Point", *fields))
+    wrench = types["geometry_msgs/msg/Wrench"](*(vector("Vector3", field) for field in fields))
+    return kind(header, wrench)

@@ -1,0 +1,246 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Write recorded signals to .npz and .mcap files, and read these and all bags of ROS topics.
+
+An .npz has an array TOPIC.FIELD (n, width) for each field, TOPIC.time (n,) [s], and `signals`, a
+JSON text with the labels, units, frames and types of messages. Python's numpy alone reads this
+file. An .mcap has messages of ROS 2 with their definitions, as `ros2 bag record` writes them.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from hrpsim.bag.reader import BagError, seconds, timed_messages, topic_types
+from hrpsim.bag.signal_log import SignalLog, TopicSignals
+from hrpsim.bag.signal_types import MESSAGE_PARTS, NAMED_UNITS, NAMED_VALUES, Field, chosen_columns
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.stored_files import write_at_once
+
+TABLE = "signals"
+"""Name of the array of an .npz that describes the other arrays."""
+
+SUFFIXES = (".npz", ".mcap")
+_VERSION = 1
+_DAMAGED = (ValueError, EOFError, KeyError, TypeError, AttributeError, BadZipFile, zlib.error)
+
+
+def check_path(path: str | Path) -> Path:
+    """Return the path of a file to write. HrpsimError if the suffix or a package is wrong."""
+    path = Path(path)
+    if path.suffix not in SUFFIXES:
+        raise HrpsimError(f"{path}: a recording ends in {' or '.join(SUFFIXES)}")
+    if path.suffix == ".mcap":
+        from hrpsim.bag.mcap_writer import require_writer
+
+        require_writer()
+    return path
+
+
+def write_signals(log: SignalLog, path: str | Path) -> None:
+    """Write recorded signals to a file: .npz, or .mcap. The file is complete or absent.
+
+    Raises:
+        HrpsimError: for another suffix, or a package that is not installed.
+        OSError: the file cannot be written.
+    """
+    path = check_path(path)
+    if path.suffix == ".mcap":
+        from hrpsim.bag.mcap_writer import write_mcap
+
+        write_mcap(log, path)
+    else:
+        _write_npz(log, path)
+
+
+def read_signals(path: str | Path, names: Iterable[str] | None = None) -> SignalLog:
+    """Return the signals of a recording: an .npz of `write_signals`, or any bag.
+
+    Args:
+        path: file, or folder of a bag.
+        names: of signals; by default all.
+
+    Raises:
+        BagError: the file cannot be read.
+        HrpsimError: the file has no signal of a name. The error names similar signals.
+    """
+    path, wanted = Path(path), None if names is None else list(names)
+    whole = _read_npz(path) if path.suffix == ".npz" else _read_bag(path, wanted)
+    if wanted is not None:
+        try:
+            chosen_columns(wanted, whole.columns)
+        except HrpsimError as error:
+            raise BagError(f"{path}: {error}") from error
+    return whole.part(wanted)
+
+
+def has_signals(path: Path) -> bool:
+    """Return whether a file is an .npz of `write_signals`."""
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return TABLE in stored.files
+    except (*_DAMAGED, OSError):
+        return False
+
+
+def _write_npz(log: SignalLog, path: Path) -> None:
+    from io import BytesIO
+
+    arrays: dict[str, Any] = {}
+    described = []
+    for topic in log.topics.values():
+        arrays[f"{topic.topic}.time"] = topic.time
+        fields = []
+        for field in topic.fields:
+            found = topic.field(field.name)
+            assert found is not None
+            arrays[f"{topic.topic}.{field.name}"] = found[1]
+            fields.append(field._asdict())
+        described.append(
+            {"topic": topic.topic, "type": topic.type_name, "frame": topic.frame, "fields": fields}
+        )
+    arrays[TABLE] = np.array(json.dumps({"version": _VERSION, "topics": described}))
+    content = BytesIO()
+    np.savez_compressed(content, **arrays)
+    write_at_once(path, content.getvalue())
+
+
+def _read_npz(path: Path) -> SignalLog:
+    if not path.is_file():
+        raise BagError(f"there is no recording {str(path)!r}")
+    if not has_signals(path):
+        raise BagError(f"{path}: no recording of signals: there is no array {TABLE!r}")
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            table = json.loads(str(stored[TABLE]))
+            if table["version"] != _VERSION:
+                raise BagError(f"{path}: version {table['version']} of recordings is not known")
+            return SignalLog([_topic_of(stored, one) for one in table["topics"]])
+    except (*_DAMAGED, RecursionError) as error:
+        if isinstance(error, BagError):
+            raise
+        raise BagError(f"{path}: a damaged recording of signals: {error}") from error
+
+
+def _topic_of(stored, given: dict[str, Any]) -> TopicSignals:
+    name = str(given["topic"])
+    fields = tuple(
+        Field(str(one["name"]), tuple(map(str, one["labels"])), str(one["unit"]))
+        for one in given["fields"]
+    )
+    time = np.asarray(stored[f"{name}.time"], dtype=np.float64)
+    blocks = [np.asarray(stored[f"{name}.{field.name}"], dtype=np.float64) for field in fields]
+    for field, block in zip(fields, blocks):
+        if time.ndim != 1 or block.shape != (len(time), field.width):
+            raise ValueError(f"{name}.{field.name} has shape {block.shape}")
+    values = np.hstack(blocks) if blocks else np.empty((len(time), 0))
+    return TopicSignals(name, str(given["type"]), fields, time, values, str(given["frame"]))
+
+
+def _read_bag(path: Path, wanted: list[str] | None) -> SignalLog:
+    """Return the signals of a bag. Only topics that the names may mean are decoded."""
+    types = topic_types(path)
+    known = {
+        topic.lstrip("/"): (topic, kind)
+        for topic, kind in types.items()
+        if kind in MESSAGE_PARTS or kind == NAMED_VALUES
+    }
+    chosen = known
+    if wanted is not None:
+        named = {name: [topic for topic in known if _may_mean(name, topic)] for name in wanted}
+        if all(named.values()):
+            chosen = {
+                topic: known[topic] for topic in known if any(topic in n for n in named.values())
+            }
+    read = (_read_topic(path, topic, *of_bag) for topic, of_bag in chosen.items())
+    return SignalLog(filter(None, read))
+
+
+def _may_mean(name: str, topic: str) -> bool:
+    return name == topic or name.startswith(f"{topic}.") or any(c in name for c in "*?[")
+
+
+def _read_topic(path: Path, name: str, topic: str, kind: str) -> TopicSignals | None:
+    """Return the signals of a topic, or None if there are no messages or numbers."""
+    named = partial(_named_numbers, topic=name)
+    numbers_of: Callable[[Any], Any] = named if kind == NAMED_VALUES else _numbers(kind)
+    times, rows = [], []
+    frame = ""
+    try:
+        for _, message in timed_messages(path, topic):
+            times.append(seconds(message.header.stamp))
+            rows.append(numbers_of(message))
+            frame = message.header.frame_id
+    except (AttributeError, TypeError) as error:
+        raise BagError(f"{path}: {topic} has other fields than {kind}: {error}") from error
+    places: dict[tuple[str, str], int] = {}
+    for row in rows:
+        for field, labels, _ in row:
+            for label in labels or ("",):
+                places.setdefault((field, label), len(places))
+    values = np.full((len(rows), len(places)), np.nan)
+    for k, row in enumerate(rows):
+        for field, labels, numbers in row:
+            at = [places[field, label] for label in labels or ("",)]
+            values[k, at] = numbers
+    order = _by_field(places, ~np.isnan(values).all(axis=0))
+    if not order:
+        return None
+    fields = tuple(
+        Field(field, tuple(label for label, _ in own if label), _unit(kind, field))
+        for field, own in order.items()
+    )
+    columns = [k for own in order.values() for _, k in own]
+    return TopicSignals(name, kind, fields, np.array(times), values[:, columns], frame)
+
+
+def _by_field(places, has_numbers) -> dict[str, list[tuple[str, int]]]:
+    """Return labels and columns with numbers, by field."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for (field, label), k in places.items():
+        if has_numbers[k]:
+            found.setdefault(field, []).append((label, k))
+    return found
+
+
+def _unit(kind: str, field: str) -> str:
+    return NAMED_UNITS.get(field, "") if kind == NAMED_VALUES else MESSAGE_PARTS[kind][field][2]
+
+
+def _numbers(kind: str):
+    """Return a function of a message that returns (field, labels, numbers) of its fields."""
+    parts = [
+        (field, path.split("."), labels) for field, (path, labels, _) in MESSAGE_PARTS[kind].items()
+    ]
+
+    def numbers(message) -> list[tuple[str, tuple[str, ...], Any]]:
+        found = []
+        for field, path, labels in parts:
+            part = message
+            for name in path:
+                part = getattr(part, name)
+            if labels:
+                found.append((field, labels, [getattr(part, label) for label in labels]))
+            elif len(part) == len(message.name):
+                found.append((field, tuple(message.name), part))
+        return found
+
+    return numbers
+
+
+def _named_numbers(message, topic: str) -> list[tuple[str, tuple[str, ...], Any]]:
+    """Return the numbers of NAMED_VALUES. Those with the name of the topic have no label."""
+    return [
+        (field, () if name == topic else (name,), [value])
+        for name, values in zip(message.joint_names, message.interface_values)
+        for field, value in zip(values.interface_names, values.values)
+    ]

@@ -1,0 +1,59 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`--push` of `hrpsim walk`: pushes as in studies, given on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, NamedTuple
+
+from hrpsim.common.arguments import not_negative, real
+from hrpsim.common.errors import HrpsimError, unknown_name
+
+if TYPE_CHECKING:
+    from hrpsim.sweeps.worlds.world_run import Push
+    from hrpsim.world.objects.robot import Robot
+
+_FORM = "LINK,IMPULSE,HEADING,TIME"
+
+
+class GivenPush(NamedTuple):
+    """A push as given: link, impulse [Ns], heading from x [rad], and time of the walk [s]."""
+
+    link: str
+    impulse: float
+    heading: float
+    time: float
+
+
+def add_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --push to a command's options."""
+    parser.add_argument(
+        "--push",
+        action="append",
+        type=_parse,
+        metavar="PUSH",
+        help=f"{_FORM} [Ns, rad, s]; the heading from x, for 0.1 s; may be repeated",
+    )
+
+
+def pushes_of(options: argparse.Namespace, robot: Robot) -> list[Push]:
+    """Return the pushes of the options. HrpsimError for a link that the robot does not have."""
+    from hrpsim.sweeps.worlds.world_run import PUSH_DEFAULTS, Push
+
+    duration = PUSH_DEFAULTS["duration"]
+    for push in options.push or ():
+        if push.link not in robot.model.frames:
+            raise HrpsimError(f"--push: {unknown_name('link', push.link, robot.model.frames)}")
+        if robot.model.frames[push.link].body < 0:
+            raise HrpsimError(f"--push: link {push.link!r} is fixed to the world")
+    return [Push(robot.name, *push, duration) for push in options.push or ()]
+
+
+def _parse(text: str) -> GivenPush:
+    parts = text.split(",")
+    if len(parts) != 4 or not parts[0]:
+        raise argparse.ArgumentTypeError(f"{text[:60]!r} is not {_FORM}, such as BODY,20,1.57,3.0")
+    number = real(-1e6, 1e6)
+    return GivenPush(parts[0], number(parts[1]), number(parts[2]), not_negative(parts[3]))

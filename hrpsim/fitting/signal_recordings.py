@@ -1,0 +1,135 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Recordings from an .npz of recorded signals, by the same topics as from bags."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bag.reader import BagError
+from hrpsim.bag.signal_files import read_signals
+from hrpsim.bag.signal_log import SignalLog, TopicSignals
+from hrpsim.bag.signal_types import JOINT_STATE, ODOMETRY
+from hrpsim.common.errors import unknown_name
+
+_FIELDS = {"position": "positions", "velocity": "velocities", "effort": "efforts"}
+
+
+def fields_of_signals(
+    path: Path,
+    states: str | None = "joint_states",
+    commands: str | None = "joint_commands",
+    base: str | None = None,
+    joints: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Return the fields of a `Recording` of a robot or body in an .npz of signals.
+
+    Args:
+        path: file.
+        states: topic of measured joints. None: there are no joints, as of a body.
+        commands: topic of commanded joints. None, or a topic that was not recorded: no commands.
+        base: topic of the poses of a free base or body. By default `odom` beside `states`, if
+            recorded.
+        joints: names of the joints to use; by default all.
+
+    Raises:
+        BagError: the file or a topic cannot be read.
+    """
+    log = read_signals(path)
+    given: dict[str, Any] = {}
+    if states is not None:
+        topic = _topic(path, log, states, JOINT_STATE)
+        measured = _columns(topic, joints)
+        names = tuple(measured["position"]) if "position" in measured else ()
+        given |= {"time": topic.time, "joints": names}
+        for field in ("position", "velocity"):
+            if names and set(names) == set(measured.get(field, ())):
+                given[_FIELDS[field]] = np.transpose([measured[field][name] for name in names])
+        base = base or odometry_beside(states, log.topics)
+        if commands in log.topics:
+            given |= _commands(_topic(path, log, str(commands), JOINT_STATE))
+    if base is not None:
+        given |= _base(_topic(path, log, base, ODOMETRY), given.get("time"))
+    return given
+
+
+def odometry_beside(states: str, topics: Collection[str]) -> str | None:
+    """Return the topic `odom` in the namespace of the states, or else that of the world, if any.
+
+    Other topics of odometry are those of other robots and of bodies.
+    """
+    beside = f"{states.rpartition('/')[0]}/odom".removeprefix("/" * (not states.startswith("/")))
+    return next((name for name in (beside, "/odom", "odom") if name in topics), None)
+
+
+def _topic(path: Path, log: SignalLog, name: str, type_name: str) -> TopicSignals:
+    topic = log.topics.get(name)
+    alike = [one.topic for one in log.topics.values() if one.type_name == type_name]
+    if topic is None:
+        raise BagError(f"{path}: {unknown_name('topic', name, alike)}")
+    if topic.type_name != type_name:
+        raise BagError(f"{path}: {name} is of type {topic.type_name}, not {type_name}")
+    return topic
+
+
+def _columns(topic: TopicSignals, joints: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
+    """Return the columns with numbers, by field and joint."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in _FIELDS:
+        field, values = topic.field(name) or (None, None)
+        if field is None or values is None:
+            continue
+        for label, column in zip(field.labels, values.T):
+            if (joints is None or label in joints) and not np.isnan(column).all():
+                found.setdefault(name, {})[label] = column
+    if joints is not None and (lacking := set(joints) - set(found.get("position", ()))):
+        raise BagError(f"{topic.topic} has no joint {', '.join(sorted(lacking))}")
+    return found
+
+
+def _commands(topic: TopicSignals) -> dict[str, Any]:
+    """Return the commands of all joints that were commanded.
+
+    A velocity or effort that is not given beside a position is zero, which acts in the same way.
+    """
+    columns = _columns(topic)
+    names = tuple(dict.fromkeys(label for own in columns.values() for label in own))
+    if not names:
+        return {}
+    given: dict[str, Any] = {"command_time": topic.time, "command_joints": names}
+    missing = np.full(len(topic.time), np.nan)
+    rows = {
+        field: np.transpose([own.get(name, missing) for name in names])
+        for field, own in columns.items()
+    }
+    placed = ~np.isnan(rows["position"]) if "position" in rows else np.zeros(1, dtype=bool)
+    for field, values in rows.items():
+        given[f"command_{_FIELDS[field]}"] = (
+            values if field == "position" else np.where(np.isnan(values) & placed, 0.0, values)
+        )
+    return given
+
+
+def _base(topic: TopicSignals, time: np.ndarray | None) -> dict[str, Any]:
+    """Return poses and velocities at the times of the states, which one clock gave."""
+    values = {}
+    for name in ("position", "orientation", "linear_velocity", "angular_velocity"):
+        found = topic.field(name)
+        if found is None or found[0].width != (4 if name == "orientation" else 3):
+            raise BagError(f"{topic.topic}.{name} was not recorded as a whole")
+        values[name] = found[1]
+    at = np.arange(len(topic.time))
+    if time is not None:
+        at = np.searchsorted(topic.time, time)
+        if len(at) and (at[-1] >= len(topic.time) or not np.array_equal(topic.time[at], time)):
+            raise BagError(f"{topic.topic} and the states were recorded at different times")
+    return {
+        "time": topic.time if time is None else time,
+        "base": np.hstack([values["position"], values["orientation"]])[at],
+        "base_velocity": np.hstack([values["linear_velocity"], values["angular_velocity"]])[at],
+    }

@@ -1,0 +1,35 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The names of a sensor outside of the description: its topic and its frame."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.model.model import Model, Sensor
+from hrpsim.model.sensors.kinds import STEP_KINDS
+from hrpsim.model.sensors.sampled_sensor import SampledSensor
+
+
+def sensor_topic(sensor: Sensor) -> str:
+    """Return the topic of a sensor: its own, or for an IMU as in REP 145, else its name."""
+    return sensor.topic or sensor.name + STEP_KINDS[sensor.kind].topic_below
+
+
+def sensor_frame(model: Model, sensor: Sensor | SampledSensor) -> str:
+    """Return the frame of a sensor: the link that it names, one with its pose, or its own."""
+    return sensor.frame or link_at(model, sensor) or sensor.name
+
+
+def link_at(model: Model, sensor: Sensor | SampledSensor) -> str | None:
+    """Return the link whose frame coincides with the sensor's; its own link comes first."""
+    for link in (sensor.link, *model.link_names):
+        frame = model.frame(link)
+        if (
+            frame.body == sensor.body
+            and np.allclose(frame.p, sensor.p, rtol=0.0, atol=1e-9)
+            and np.allclose(frame.R, sensor.R, rtol=0.0, atol=1e-9)
+        ):
+            return link
+    return None

@@ -1,0 +1,37 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Signals without a message type of their own, as control_msgs/DynamicJointState."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bag.world_signals import Source
+from hrpsim.common.errors import optional_module
+
+
+def value_types(log: Callable[[str], object]) -> ModuleType | None:
+    """Return the module of the types, or None after a log entry if it is not installed."""
+    return optional_module("control_msgs.msg", "no topics solver, energy and link_contacts", log)
+
+
+def named_values(types: ModuleType, source: Source, frame: str) -> tuple[Any, Callable[..., None]]:
+    """Return a message for a source, and the function that fills stamp and numbers into it."""
+    names = [field.name for field in source.fields]
+    labels = source.fields[0].labels or (source.topic,)
+    message = types.DynamicJointState(joint_names=list(labels))
+    message.header.frame_id = frame if source.frame else ""
+    message.interface_values = [types.InterfaceValue(interface_names=names) for _ in labels]
+
+    def fill(message, stamp, numbers) -> None:
+        message.header.stamp = stamp
+        rows = np.asarray(numbers, dtype=np.float64).reshape(len(names), len(labels))
+        for part, values in zip(message.interface_values, rows.T):
+            part.values = values.tolist()
+
+    return message, fill
