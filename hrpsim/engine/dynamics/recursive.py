@@ -206,7 +206,14 @@ def kinetic_energy(
     articulated: Records[Articulated],
     velocity: Vector,
 ) -> float:
-    """Return the kinetic energy of the forest, rotors included [J]."""
+    """Return the kinetic energy of the forest, rotors included [J].
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,). `v` is read.
+        articulated: ARTICULATED records of the bodies (n,). `inertia` is read.
+        velocity: velocity (nv,) [rad/s, m/s]. Only the rates of joints are read, for the rotors.
+    """
     total = 0.0
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]

@@ -114,10 +114,13 @@ def _add_to_parent(
 
 @inlined_kernel
 def add_momentum(body: Body, link: Kinematics, v: Vec6, momentum: Vec3) -> None:
-    """Add the momentum of one body to `momentum` (3,) [Ns].
+    """Add the linear momentum of one body.
 
-    link: KINEMATICS record that places the body.
-    v: twist of the body (6,).
+    Args:
+        body: BODY record of the body.
+        link: KINEMATICS record that places the body.
+        v: twist of the body (6,) [rad/s, m/s].
+        momentum: momentum along world axes (3,) [Ns], changed.
     """
     m = body.mass
     x, y, z = placed_point(link.R, link.p, body.com)

@@ -42,7 +42,12 @@ SENSOR = np.dtype(
 
 @inner_kernel
 def keep_readings(sensors: Records[Sensor], past_readings: Tensor) -> None:
-    """Store the measurements of a finished step as readings, after each sensor's latency."""
+    """Store the measurements of a finished step as readings, after each sensor's latency.
+
+    Args:
+        sensors: SENSOR records (n,). `measured` is read, `reading` and `slot` are written.
+        past_readings: stored measurements (n, slots, 6), in the units of the readings.
+    """
     for k in range(sensors.shape[0]):
         sensor = sensors[k]
         if sensor.slots > 0:
