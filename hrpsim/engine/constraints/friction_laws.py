@@ -204,7 +204,9 @@ def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[floa
 
 @inlined_kernel
 def friction_holds(normal: Row, x: Row, y: Row, share: float) -> bool:
-    """Return whether a contact point sticks: its squared friction is below a part of the squared bound.
+    """Return whether friction is below a part of its bound, so that a contact point sticks.
+
+    The kernel compares squares: of the friction, and of the bound times `share`.
 
     Args:
         normal: ROW record of the contact's normal.

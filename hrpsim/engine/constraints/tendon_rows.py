@@ -127,7 +127,7 @@ def write_driven_tendons(s: Scene, used: int) -> int:
 
 @inner_kernel
 def remember_tendon_impulses(rows: Records[Row], tendons: Tendons) -> None:
-    """Store the delivered impulses of tendons' actuators [Ns or Nms], from which the next step starts."""
+    """Store the impulses that tendons' actuators delivered [Ns or Nms], for the next warm start."""
     for k in range(tendons.drives.shape[0]):
         drive = tendons.drives[k]
         drive.impulse = rows[drive.row].impulse if drive.row >= 0 else 0.0

@@ -15,10 +15,10 @@ def rotation_from_quaternion(x: float, y: float, z: float, w: float, R_out: Mat3
     """Write the rotation matrix of a quaternion, which need not be exactly of unit length.
 
     Args:
-        x: first component of the vector part.
-        y: second component of the vector part.
-        z: third component of the vector part.
-        w: scalar part.
+        x: first component of the vector part [1].
+        y: second component of the vector part [1].
+        z: third component of the vector part [1].
+        w: scalar part [1].
         R_out: rotation R_ab (3, 3) for the quaternion of b in a, written.
     """
     s = 2.0 / (x * x + y * y + z * z + w * w)
@@ -40,7 +40,7 @@ def rotated(
     """Return a vector rotated by a unit quaternion. The result has the unit of the vector.
 
     x, y, z, w: unit quaternion.
-    vx, vy, vz: vector of any unit.
+    vx, vy, vz: vector (3,) of any unit.
     """
     tx = 2.0 * (y * vz - z * vy)
     ty = 2.0 * (z * vx - x * vz)

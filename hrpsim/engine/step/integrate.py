@@ -64,7 +64,7 @@ def integrate_semi_implicit(s: Scene) -> None:
 
 @inlined_kernel
 def integrate_euler(s: Scene) -> None:
-    """Apply the step's acceleration; drift by the velocity at the start of the step."""
+    """Apply the step's acceleration, then drift by the velocity at the start of the step."""
     copy_vector(s.velocity, s.work.velocity_after_impacts)
     accelerate_velocity(s)
     move(s.forest, s.work.velocity_after_impacts, s.settings[0].time_step, s.q)
@@ -242,7 +242,12 @@ def normalise_quaternions(forest: Forest, q: Vector) -> None:
 
 @inner_kernel
 def within_limits(q: Vector, velocity: Vector) -> bool:
-    """Return whether the state holds finite numbers below the limits only."""
+    """Return whether the state holds only finite numbers below the limits.
+
+    Args:
+        q: configuration (nq,) [m, quaternion, rad].
+        velocity: velocity (nv,) [rad/s, m/s].
+    """
     total = 0.0
     for k in range(q.shape[0]):
         total += 0.0 * (_POSITION_OVERFLOWS * q[k])
