@@ -73,8 +73,8 @@ def constrain(s: Scene, extent: int) -> int:
 def solve_rows(s: Scene, extent: int) -> int:
     """Solve all islands with the solvers chosen for their rows.
 
-    Rows start from s.constrained.velocity and change it. The island with the direct solver's rows
-    is last. Islands that the direct solver takes over therefore use a part of its work limit. Every
+    The kernel reads and changes s.constrained.velocity. The island with the direct solver's rows is
+    last. Islands that the direct solver takes over therefore use a part of its work limit. Every
     world with constraints needs this kernel. The kernel is compiled apart from the step, at the
     same time (announcement).
 

@@ -41,7 +41,7 @@ def sweep(
     island: Island,
     limit: int,
 ) -> None:
-    """Sweep over an island until it converges, at most `limit` times including earlier sweeps.
+    """Sweep over an island until convergence, at most `limit` times including earlier sweeps.
 
     The kernel writes `sweeps`, `residual` [m/s] and `converged` of the island. This function avoids
     a second compilation of `solve`: Numba takes literal numbers in a call as types.
