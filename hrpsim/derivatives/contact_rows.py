@@ -338,10 +338,11 @@ def is_met_within(
 def slope_of(w: Room, k: Index, row: Row) -> float:
     """Return the derivative of a compliant row's target, less the derivative of the row's give.
 
+    The unit is [1/s] by the gap, [1] by the rate, and [kg m/s or kg m^2/s] by the inverse mass.
+
     Args:
         w: Room, after `is_met_within`.
-        k: variable of the derivative: 0 gap [1/s], 1 rate (fraction), 2 inverse mass [kg m/s or kg
-            m^2/s].
+        k: variable of the derivative: 0 for the gap, 1 for the rate, 2 for the inverse mass.
         row: ROW record.
     """
     return w.law[k, 0] - w.law[k, 1] * row.impulse

@@ -177,16 +177,16 @@ def stop_slopes(
 def held_factors(
     inverse_mass, compliance: float, damping_time: Seconds, time_step: Seconds, factors_out
 ) -> None:
-    """Write c and d of rows that hold an error, and their derivatives by the inverse mass.
+    """Write c and d of rows that hold an error, and the derivatives of c and d by the inverse mass.
 
     `held_law` is linear in rate and error: the target is c (d rate - 4 error / time_step).
 
     Args:
-        inverse_mass: of the rows without their compliance (k,) [1/kg or 1/(kg m^2)].
+        inverse_mass: inverse masses of the rows without compliance (k,) [1/kg or 1/(kg m^2)].
         compliance: (k,) [m/N or rad/Nm].
-        damping_time: (k,) [s].
+        damping_time: time constants of the dampers (k,) [s].
         time_step: [s].
-        factors_out: c, d and their derivatives (4, k).
+        factors_out: c, d [1], then the derivatives of c and d [kg or kg m^2] (4, k), written.
     """
     for k in range(inverse_mass.shape[0]):
         moved = inverse_mass[k] + 1j * _STEP

@@ -46,7 +46,7 @@ def measure_errors(
         connections: CONNECTION_RECORD records.
         c: index of the connection.
         placed: work (1,).
-        errors_out: errors (6,) [m, rad], linear first; 0 at axes that are not held.
+        errors_out: errors (6,) [m, rad], linear first, written. Axes that are not held have 0.
     """
     connection, work = connections[c], placed[0]
     place_frames(forest, kinematics, connection, work)

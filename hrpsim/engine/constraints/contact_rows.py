@@ -79,8 +79,8 @@ CONTACT_PARAMETERS = [
 def tangents(n: Vec3, first_out: Vec3, second_out: Vec3) -> None:
     """Write two unit vectors that are orthogonal to a unit normal and to each other.
 
-    The two vectors depend on the normal alone. Friction impulses stored along them therefore keep
-    their meaning between steps.
+    The two vectors depend on the normal alone. The components of friction impulses therefore keep
+    the same meaning between steps.
 
     Args:
         n: unit vector (3,).
@@ -233,9 +233,9 @@ def move_contact_rows(
     y: Row,
     response: Vector,
 ) -> None:
-    """Write the rows of a contact again after its point or normal moved within the step.
+    """Write the rows of a contact again after the point or the normal moved within the step.
 
-    The rows reuse their response space. Their impulses become 0, and they have no target.
+    The rows reuse their response space. Impulses become 0, and the rows have no target.
 
     Args:
         forest: constants of the bodies and joints.

@@ -185,7 +185,7 @@ def disk_derivative(
 
 @inlined_kernel
 def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[float, float, float]:
-    """Return the derivative of the friction of a sliding contact on the cone by its slip.
+    """Return the derivative by the slip of the friction of a sliding contact on the cone.
 
     The friction is `project_onto_disk` of an impulse far against the slip. A change of the slip
     turns the friction: by change / give, against the part of the change across the slip.
@@ -204,9 +204,9 @@ def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[floa
 
 @inlined_kernel
 def friction_holds(normal: Row, x: Row, y: Row, share: float) -> bool:
-    """Return whether friction is below a part of its bound, so that a contact point sticks.
+    """Return whether friction is below a part of the bound, so that a contact point sticks.
 
-    The kernel compares squares: of the friction, and of the bound times `share`.
+    The squared friction must be below `share` times the squared bound.
 
     Args:
         normal: ROW record of the contact's normal.

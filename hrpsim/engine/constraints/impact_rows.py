@@ -116,12 +116,12 @@ def is_opening(impact: Impact, time: Seconds, threshold: float) -> bool:
 def separates(impact: Impact, time: Seconds, threshold: float) -> bool:
     """Return whether a resting gap is not at rest any more because its normal has turned.
 
-    Sliding shapes separate if they curve away from each other. A push through an opening gap would
-    give energy, and a push through a closing gap would take energy.
+    Sliding shapes separate if their surfaces curve away from each other. A push through an opening
+    gap would give energy, and a push through a closing gap would take energy.
 
     Args:
         impact: IMPACT record.
-        time: [s].
+        time: time in the step [s].
         threshold: restitution threshold [m/s].
     """
     return is_opening(impact, time, threshold) or impact.settled < -_AT_REST * threshold

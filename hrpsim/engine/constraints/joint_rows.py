@@ -262,8 +262,11 @@ def _write_motor(s: Scene, k: Index, row: Row, used: int) -> int:
 def write_velocity_limit_rows(s: Scene, first: Index, used: int) -> int:
     """Write the rows of velocity limits from row `first` on, and return the response space used.
 
-    The effort by the actuator's law is u, and the velocity at the end of the step is v. The row
-    asks for 0 <= l, l <= dt (u + effort limit), (limit - v) l = 0 with the impulse l [Nms or Ns].
+    The effort by the actuator's law is u [Nm or N]. The velocity at the end of the step is v. The
+    impulse l of a row [Nms or Ns] obeys
+
+        0 <= l <= dt (u + effort limit),   (limit - v) l = 0.
+
     The lower limit is the mirror image. The actuator therefore delivers u - l / dt, between u and
     full braking.
 

@@ -101,7 +101,7 @@ def apply_base_wrench(
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
-        tau: public generalised force (nv,) [N, Nm]; force then moment, in the body frame.
+        tau: public generalised force (nv,) [N, Nm], force then moment, in the body frame.
         articulated: ARTICULATED records (n,). `external` (6,) [Nm, N] is changed, along world axes.
     """
     for i in range(forest.bodies.shape[0]):
@@ -291,15 +291,15 @@ def accelerations(
 ) -> None:
     """Propagate accelerations from the roots to the leaves (pass 3).
 
-    Call `factorise` before. The kernel writes the proper acceleration a of every body.
+    Call `factorise` before. The kernel writes the proper acceleration `a` of every body.
 
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
         gravity: (3,) [m/s^2].
-        articulated: articulated-body records of the bodies (n,).
-        dv_out: generalised acceleration (nv,). A FREE body has the angular acceleration first, then
-            the second derivative of the body's position.
+        articulated: ARTICULATED records of the bodies (n,), factorised.
+        dv_out: generalised acceleration (nv,) [rad/s^2, m/s^2], written. A FREE body has the
+            angular acceleration first, then the second derivative of the body's position.
     """
     n = forest.bodies.shape[0]
     for number in range(n):
@@ -347,9 +347,9 @@ def wrench_response(
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
-        articulated: articulated-body records of the bodies (n,).
+        articulated: ARTICULATED records of the bodies (n,), factorised.
         effort: efforts on joints (nv,) [Nm or N, or Nms or Ns].
-        dv_out: resulting motion (nv,), in the kernels' layout of velocities.
+        dv_out: resulting motion (nv,) [rad/s^2, m/s^2, or rad/s, m/s], kernels' layout, written.
     """
     n = forest.bodies.shape[0]
     for number in range(n - 1, -1, -1):

@@ -37,7 +37,7 @@ SUPPORT = np.dtype(
         ("listed", "i8"),  # all bodies on paths, parents first: the k-th is in the k-th record
         ("tree_start", "i8"),  # at a root: first column of the tree, a multiple of LANES
         ("tree_width", "i8"),  # at a root: columns of the tree; some to spare make it a multiple
-        ("tree_block", "i8"),  # at a root: where the tree's block starts in `block`
+        ("tree_block", "i8"),  # at a root: where the tree's block starts in `inverse_inertia`
         ("first_constrained", "i8"),  # at a root: number of the tree's first constraint body
         ("first_listed", "i8"),  # at a root: where the tree's bodies on paths begin in `listed`
         ("listed_count", "i8"),  # at a root: how many they are

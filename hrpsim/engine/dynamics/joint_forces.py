@@ -70,18 +70,18 @@ def advance_targets(
     applied: Vector,
     control: Records[Control],
 ) -> None:
-    """Store the efforts that actuators delivered; advance every target by one step of its ramp.
+    """Store the efforts that actuators delivered, and advance every target by one step of its ramp.
 
-    Limits stay marked if they acted, or if `velocity` is beyond them.
+    A velocity limit stays marked if the limit acted, or if `velocity` is beyond the limit.
 
     Args:
         forest: constants of the bodies and joints.
         velocity: joint velocities (nv,) [rad/s or m/s].
-        limit_impulses: impulses of the velocity limits (nv,) [Nms or Ns]. They lower the demanded
-            efforts to the delivered ones.
+        limit_impulses: impulses of the velocity limits (nv,) [Nms or Ns]. These impulses lower the
+            demanded efforts to the delivered efforts.
         time_step: [s].
         applied: mean efforts by the actuators' laws over the step (nv,) [Nm or N].
-        control: CONTROL records (nv,).
+        control: CONTROL records (nv,), changed.
     """
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
@@ -111,9 +111,10 @@ def joint_forces(
 ) -> None:
     """Write the effort along every joint, and the inertia that the joint sees besides the links'.
 
-    The kernel writes `effort`, `joint_inertia` and `actuator_inertia` (nv,) of `work`.
-    `actuator_inertia` is the actuator's part of the inertia while the actuator follows its law.
-    That array is written with a horizon only. Entries of free bodies stay unchanged.
+    The kernel writes `effort` [Nm or N], `joint_inertia` and `actuator_inertia` [kg m^2 or kg]
+    (nv,) of `work`. `actuator_inertia` is the actuator's part of the inertia while the actuator
+    follows its law. That array is written with a horizon only. Entries of free bodies stay
+    unchanged.
 
     An actuator marked `saturated` gives its effort limit instead.
 
@@ -121,7 +122,8 @@ def joint_forces(
         forest: constants of the bodies and joints.
         control: CONTROL records (nv,).
         q: configuration (nq,). With `horizon` = dt, the configuration at the middle of the step.
-        velocity: velocity (nv,). With `horizon` = dt, the velocity at the start of the step.
+        velocity: velocity (nv,) [rad/s or m/s]. With `horizon` = dt, the velocity at the start of
+            the step.
         horizon: 0 gives the forces of the state itself. A time step dt [s] takes springs, dampers
             and gains implicitly (see `damping_inertia`, `spring_inertia`), which keeps any
             stiffness stable.

@@ -56,10 +56,11 @@ def tree_momentum(
     Args:
         forest: constants of the bodies and joints.
         q: configuration (nq,).
-        velocity: velocity (nv,), kernels' layout.
-        root: number of the free body at the root.
-        subtrees: SUBTREE records (n,), work. Afterwards they describe the subtree of each body.
-        momentum_out: (3,) [Ns].
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        root: index of the free body at the root.
+        subtrees: work, SUBTREE records (n,). Afterwards each record describes the subtree of a
+            body.
+        momentum_out: (3,) [Ns], written.
     """
     bodies, order = forest.bodies, forest.order
     last = root

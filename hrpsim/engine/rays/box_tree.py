@@ -197,7 +197,9 @@ def _area(x: float, y: float, z: float) -> float:
 def refit_tree(
     lower: Matrix, upper: Matrix, order: Indices, count: int, nodes: Records[BoxNode]
 ) -> float:
-    """Write the boxes of nodes after items have moved, and return the sum of the areas [m^2].
+    """Write the boxes of nodes after items have moved, and return a measure of their size [m^2].
+
+    The measure is the sum of half the surfaces of the boxes.
 
     Args:
         lower: lower corners of the items' boxes (n, 3) [m].

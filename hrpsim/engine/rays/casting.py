@@ -258,9 +258,9 @@ def cast(
         origins: starts in the world (k, 3) [m].
         directions: directions in the world (k, 3), of any length but 0.
         limit: largest distance [m].
-        distances: (k,) [m], written; infinite if nothing is within `limit`.
-        normals: outward normals (k, 3), written; zero if nothing is hit.
-        links: numbers of links (k,), written; -1 if nothing is hit.
+        distances: (k,) [m], written. A distance is infinite if nothing is within `limit`.
+        normals: outward unit normals (k, 3), written. A normal is zero if nothing is hit.
+        links: indices of links (k,), written. An index is -1 if nothing is hit.
     """
     place_targets(s)
     for k in range(origins.shape[0]):

@@ -118,7 +118,9 @@ def meet_field(
     dz: float,
     limit: float,
 ) -> float:
-    """Return the distance [m] at which a ray meets a height field; infinity if not before `limit`.
+    """Return the distance [m] at which a ray meets a height field.
+
+    The distance is infinity if there is no hit before `limit`.
 
     x, y, z: start of the ray in the frame of the shape [m].
     dx, dy, dz: unit vector along the ray, in the frame of the shape.

@@ -82,7 +82,7 @@ def accelerate_velocity(s: Scene) -> None:
 
 @lazy_kernel(feature="staged")
 def integrate_rk4(s: Scene) -> int:
-    """Integrate by the classical fourth-order method; forces of contacts and limits are held.
+    """Integrate by the classical fourth-order method. Forces of contacts and limits are held.
 
     Everything else is evaluated at every stage: gravity, springs, dampers, gains, applied wrenches,
     velocity products, rigid connections, forces at velocity limits.

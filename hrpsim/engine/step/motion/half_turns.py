@@ -79,7 +79,7 @@ def is_round(inertia: Mat3) -> bool:
 
 @lazy_kernel(feature="half_turns")
 def drift_with_free_bodies(s: Scene) -> int:
-    """Turn free bodies freely over half a semi-implicit step, to its middle.
+    """Turn free bodies freely to the middle of a semi-implicit step, and drift all bodies there.
 
     The velocity at the middle excludes moments: chains of free bodies that whip at large steps come
     apart if moments are predicted. The exception is a body pinned to the world by one connection,

@@ -74,7 +74,7 @@ def solve_rows(s: Scene, extent: int) -> int:
     """Solve all islands with the solvers chosen for their rows.
 
     The kernel reads and changes s.constrained.velocity. The island with the direct solver's rows is
-    last. Islands that the direct solver takes over therefore use a part of its work limit. Every
+    last. Islands that the direct solver takes over therefore use a part of the work limit. Every
     world with constraints needs this kernel. The kernel is compiled apart from the step, at the
     same time (announcement).
 
@@ -257,9 +257,9 @@ def remember_impulses(
 
 @inner_kernel
 def keep_worst(s: Scene, before: int) -> None:
-    """Record the source of the worst row of this step, and of the call if it is the worst so far.
+    """Record the source of the worst row of this step, and the worst source of the call so far.
 
-    s.worst (2,): WORST_ROW of this step, and of the call.
+    s.worst (2,) holds WORST_ROW of this step, and of the call.
 
     Args:
         s: the scene.

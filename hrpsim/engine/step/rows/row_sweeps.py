@@ -85,8 +85,8 @@ def _sweep_up_to(s: Scene, k: Index, most: int) -> int:
 def sweep_as_long_as_newton(s: Scene, k: Index, task: Task) -> int:
     """Sweep for as long as Newton's method takes.
 
-    TOO_LARGE is returned if as many sweeps again would suffice. In each half of those sweeps,
-    changes would then fall by the same factor as in the second half of these.
+    TOO_LARGE is returned if as many sweeps again would suffice. Each half of the further sweeps is
+    expected to reduce changes by the same factor as the second half of the sweeps done.
     """
     island, settings = s.islands.ranges[k], s.settings[0]
     most = min(task.sweep_limit, FEW_SWEEPS)
