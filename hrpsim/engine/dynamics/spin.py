@@ -152,7 +152,7 @@ def turn_freely_for(
     q: unit quaternion x, y, z, w (4,), changed in place.
     wx, wy, wz: angular velocity at the start [rad/s].
     duration: [s].
-    turning: work, of shape TURNING (14, 10). The row ORIENTATION is not used.
+    turning: work, of shape TURNING (terms, 10). The row ORIENTATION is not used.
     """
     turn = math.sqrt(wx * wx + wy * wy + wz * wz) * duration
     if not turn < _FINE_TURN * _MOST_PARTS:

@@ -141,7 +141,7 @@ def turn_half(
         part: FIRST_HALF or SECOND_HALF.
         q: configuration (nq,). The entries of the body are changed.
         velocity: velocity (nv,) [rad/s, m/s], kernels' layout. The entries of the body are changed.
-        turning: work, of shape TURNING of hrpsim.engine.dynamics.spin (14, 10).
+        turning: work, of shape TURNING of hrpsim.engine.dynamics.spin (terms, 10).
     """
     j, k, inertia = body.q_index + 3, body.v_index, body.inertia
     wx, wy, wz = velocity[k], velocity[k + 1], velocity[k + 2]
@@ -276,7 +276,7 @@ def expect_free_turn(
         past: accelerations of the last steps (nv, 2 or more) [rad/s^2, m/s^2], kernels' layout.
         kick: [s].
         duration: [s].
-        turning: work, of shape TURNING of hrpsim.engine.dynamics.spin (14, 10).
+        turning: work, of shape TURNING of hrpsim.engine.dynamics.spin (terms, 10).
         link: KINEMATICS record of the body. link.v is the velocity in the middle of the step, in
             which half of the step's moments has acted.
     """
