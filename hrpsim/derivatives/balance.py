@@ -26,10 +26,12 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
 @kernel
 def read_step(s: Scene, w: Room) -> tuple[int, int, int, int]:
-    """Write the vectors of the step, and the coordinates that its rows read.
+    """Read the vectors of the step, and number the coordinates that the step's rows read.
 
-    Returns the numbers of coordinates, rows, contacts and rows of connections. Writes nothing if
-    the room has too few entries.
+    Nothing is written if the room has too few entries.
+
+    Returns:
+        (number of coordinates, number of rows, number of contacts, number of rows of connections).
     """
     rows, contacts = s.counts[0].row_count, s.counts[0].contact_count
     between = s.counts[0].connection_rows
@@ -97,10 +99,16 @@ def _number_coordinates(s: Scene, w: Room) -> int:
 
 @inner_kernel
 def write_balance(s: Scene, w: Room, columns: Matrix) -> None:
-    """Write M, and the derivatives of M v' - F' l without the turns of contacts.
+    """Write M, and the derivatives of M v' - F' l without the turns of contacts, to w.balance.
 
     Velocities and accelerations of free bodies that turn by the midpoint rule come from
-    hrpsim.derivatives.body_motions.
+    hrpsim.derivatives.body_motions. The kernel also writes `limits` and the factors of M in
+    w.space.
+
+    Args:
+        s: scene after the step.
+        w: Room, after `read_step`. `balance` (3, nv, nv) is written: by q, by velocity, M.
+        columns: work (nv, 3 nv or more).
     """
     h, nv = s.settings[0].time_step, w.velocity.shape[0]
     write_wrenches(s, w, 1.0 / h)
@@ -156,7 +164,13 @@ def _find_limits(s: Scene, w: Room, k: Index, inverse_mass: float) -> None:
 
 @inner_kernel
 def write_wrenches(s: Scene, w: Room, scale: float) -> None:
-    """Write `scale` times the impulses of contacts as external forces on bodies."""
+    """Write the impulses of contacts, times `scale`, as external forces on bodies.
+
+    Args:
+        s: scene after the step.
+        w: Room. `external` (6,) of w.space.articulated is written.
+        scale: 1 for impulses [Nms, Ns], 1 / time step [1/s] for forces [Nm, N].
+    """
     for i in range(s.forest.bodies.shape[0]):
         for r in range(6):
             w.space.articulated[i].external[r] = 0.0
@@ -183,7 +197,10 @@ def count_bodies(w: Room) -> int:
 
 @inner_kernel
 def write_coordinates(s: Scene, w: Room, nb: int) -> None:
-    """Write poses at the force evaluation, Z of `nb` bodies, and the derivative of Z v' by q."""
+    """Write poses where the forces act, Z of `nb` bodies, and the derivative of Z v' by q.
+
+    The kernel writes `poses`, `moved`, `Z` (m, nv) and `rates` (m, nv) of w.
+    """
     forest, nv = s.forest, w.velocity.shape[0]
     for poses in (w.poses, w.moved):
         update_poses(forest, w.q, poses)
@@ -200,14 +217,28 @@ def write_coordinates(s: Scene, w: Room, nb: int) -> None:
 
 @inner_kernel
 def write_rates(w: Room, velocity: Vector, body_count: int, rates_out: Matrix) -> None:
-    """Write the derivative by q of Z v at constant v = `velocity`: (m, nv)."""
+    """Write the derivative by q of the coordinates Z v at a constant velocity v.
+
+    Args:
+        w: Room, after `write_coordinates`.
+        velocity: v (nv,) [rad/s, m/s], kernels' layout.
+        body_count: number of bodies with coordinates.
+        rates_out: derivative (6 body_count or more, nv), written.
+    """
     rates, bodies, forest = rates_out[: 6 * body_count], w.bodies[:body_count], w.space.forest
     jacobian_rates(forest, w.space.kinematics, velocity, bodies, rates)
 
 
 @inner_kernel
 def write_twists(w: Room, velocity: Vector, m: int, kind: int) -> None:
-    """Write the coordinates Z v (m,) of a velocity."""
+    """Write the coordinates Z v of a velocity.
+
+    Args:
+        w: Room. Row `kind` of `twists` (3, m) [rad/s, m/s] is written.
+        velocity: v (nv,) [rad/s, m/s], kernels' layout.
+        m: number of coordinates.
+        kind: AT_START, AT_END or OTHER.
+    """
     for j in range(m):
         total = 0.0
         for k in range(velocity.shape[0]):
@@ -219,8 +250,14 @@ def write_twists(w: Room, velocity: Vector, m: int, kind: int) -> None:
 def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Matrix) -> None:
     """Add the derivative by q of F' l at constant impulses, beyond the part of inverse dynamics.
 
-    Contact forces do not turn with their bodies. Also writes sums of the derivative over trees, at
-    the rows of bases.
+    Contact forces do not turn with their bodies.
+
+    Args:
+        s: scene after the step.
+        w: Room, after `write_contact_rows`.
+        m: number of coordinates.
+        by_q_out: derivative by q (nv, nv), changed.
+        linear_out: sums of the derivative over trees, at the rows of bases (nv, nv), written.
     """
     nv = w.velocity.shape[0]
     w.turning[:, :m, :m] = 0.0

@@ -50,7 +50,14 @@ def carry(forest: Forest, velocity: Vector, duration: Seconds, q: Vector) -> Non
 def body_jacobians(
     forest: Forest, kinematics: Records[Kinematics], bodies: Indices, X_out: Matrix
 ) -> None:
-    """Write the Jacobian X (6, nv) of the spatial velocity of each of `bodies` (k,): (6 k, nv)."""
+    """Write the Jacobian X (6, nv) of the spatial velocity of bodies.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,). `S` is read.
+        bodies: indices of the bodies (k,).
+        X_out: Jacobians, one below the other (6 k, nv), written.
+    """
     X_out[:, :] = 0.0
     for b in range(bodies.shape[0]):
         i, X = bodies[b], X_out[6 * b : 6 * b + 6]
@@ -73,11 +80,17 @@ def jacobian_rates(
     bodies: Indices,
     D_out: Matrix,
 ) -> None:
-    """Write the derivative by q of the spatial velocity X v of each of `bodies`: (6 k, nv).
+    """Write the derivative by q of the spatial velocity X v of bodies, at a constant velocity v.
 
-    The velocity v (nv,) stays constant. A column S_j changes the spatial velocity of body i by
-    S_j x (v_i - v_j). The translation of a free base changes it by S_j x v_i. Writes velocities of
-    `kinematics`.
+    A column S_j changes the spatial velocity of body i by S_j x (v_i - v_j). The translation of a
+    free base changes the spatial velocity by S_j x v_i.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,). Velocities are overwritten.
+        velocity: v (nv,) [rad/s, m/s], kernels' layout.
+        bodies: indices of the bodies (k,).
+        D_out: derivatives, one below the other (6 k, nv), written.
     """
     update_velocities(forest, velocity, kinematics)
     D_out[:, :] = 0.0
@@ -113,10 +126,15 @@ def _write_cross(S: Vec6, v: Vec6, u: Vec6, D_out: Matrix, k: Index) -> None:
 
 @kernel
 def energy_gradients(w: Workspace, velocities: Matrix, gradients_out: Matrix) -> None:
-    """Write the derivative by q of v' M v for each row v of `velocities` (k, nv): (k, nv).
+    """Write the derivative by q of v' M v, twice the kinetic energy, for several velocities v.
 
-    With the momentum H of a body and everything that the body carries, the derivative is
-    2 H . (v_parent x S). Inertias of `w` must be placed. Velocities and p_A of `w` are overwritten.
+    The derivative is 2 H . (v_parent x S). H is the momentum of a body and of everything that the
+    body carries. Inertias of `w` must be placed.
+
+    Args:
+        w: work arrays. Velocities and `p_A` are overwritten.
+        velocities: velocities v by row (k, nv) [rad/s, m/s], kernels' layout.
+        gradients_out: derivatives by row (k, nv) [J/rad, J/m], written.
     """
     forest, kinematics, articulated = w.forest, w.kinematics, w.articulated
     n = forest.bodies.shape[0]
@@ -148,7 +166,13 @@ def energy_gradients(w: Workspace, velocities: Matrix, gradients_out: Matrix) ->
 
 @inlined_kernel
 def write_motion_cross(v: Vec6, m: Vec6, out: Vector) -> None:
-    """Write v x m of spatial motions (RBDA eq. 2.31)."""
+    """Write the product v x m of spatial motions (RBDA eq. 2.31).
+
+    Args:
+        v: twist (6,), angular part first.
+        m: spatial motion (6,), angular part first.
+        out: v x m (6,), written.
+    """
     out[0] = v[1] * m[2] - v[2] * m[1]
     out[1] = v[2] * m[0] - v[0] * m[2]
     out[2] = v[0] * m[1] - v[1] * m[0]
@@ -167,10 +191,17 @@ def derivatives_in_world(
     columns: Matrix,
     out: Tensor,
 ) -> None:
-    """Write the derivatives of the force by q and velocity, and M: `out` (3, nv, nv).
+    """Write the derivatives of inverse dynamics by q and velocity, and M, in the kernels' layout.
 
-    All arrays but `columns`, work of `inverse_derivatives`, are in the layout of the kernels.
-    `acceleration` (nv,) ends without w x l.
+    Args:
+        w: work arrays. `external` of the bodies must be current.
+        q: configuration (nq,).
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        acceleration: acceleration (nv,) [rad/s^2, m/s^2], kernels' layout. Changed: free bases end
+            without w x l.
+        gravity: (3,) [m/s^2].
+        columns: work of `inverse_derivatives` (nv, 3 nv or more).
+        out: derivative by q, derivative by velocity, M (3, nv, nv), written.
     """
     nv, v, dv = velocity.shape[0], out[0, 0], out[1, 0]  # rows of the output serve as work
     velocity_from_kernel(w.forest, q, velocity, v)

@@ -53,7 +53,10 @@ _AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 
 @inner_kernel
 def place_contacts(s: Scene, w: Room) -> None:
-    """Write directions and J of all rows of contacts."""
+    """Write the directions and J of all rows of contacts.
+
+    The kernel writes `directions` (c, 3, 3) and `local` of w.
+    """
     for c in range(s.counts[0].contact_count):
         contact, directions = s.collision.contacts[c], w.directions[c]
         sign = 1.0 if contact.body_a >= 0 else -1.0
@@ -79,7 +82,16 @@ def _write_lever(p: Vec3, d: Vector, sign: float, J_out: Vector) -> None:
 def write_contact_rows(s: Scene, w: Room, m: int, body_count: int) -> int:
     """Write the rows of contacts that hold, and the distances of all contacts from other sides.
 
-    Returns the number of rows.
+    The kernel writes `held`, `target`, `distances` and `sides` of w.
+
+    Args:
+        s: scene after the step.
+        w: Room, after `place_contacts`.
+        m: number of coordinates.
+        body_count: number of bodies with coordinates.
+
+    Returns:
+        The number of rows that hold.
     """
     count, soft = 0, False
     write_twists(w, w.velocity, m, AT_START)
@@ -116,7 +128,7 @@ def pair_of(s: Scene, c: int) -> MaterialPair:
 
 @inlined_kernel
 def gap_slopes(s: Scene, c: int) -> tuple[float, float]:
-    """Return the changes of target and correction of a rigid contact per change of its gap."""
+    """Return the derivatives of target and correction of a rigid contact by the gap [1/s]."""
     settings, gap = s.settings[0], s.collision.contacts[c].gap
     closed = closed_gap(s.rows.rows[3 * c].solver, settings.slop)
     return rigid_slopes(gap, closed, CLOSED, settings)
@@ -124,7 +136,7 @@ def gap_slopes(s: Scene, c: int) -> tuple[float, float]:
 
 @inner_kernel
 def rate_of(local: HeldRow, twists: Vector) -> float:
-    """Return the rate of a row for twists (m,)."""
+    """Return the rate of a row [m/s or rad/s] for twists of the bodies, the coordinates (m,)."""
     total = 0.0
     for e in range(12):
         if local.J[e] != 0.0:
@@ -180,7 +192,14 @@ def _find_sides(s: Scene, w: Room, c: int) -> None:
 
 @inner_kernel
 def write_turns(s: Scene, w: Room, c: int, twists: Vector) -> None:
-    """Write the changes of the rates of a contact with its geometry, for twists (m,)."""
+    """Write the changes of a contact's rates with the contact's geometry: w.turns (3, 12).
+
+    Args:
+        s: scene after the step.
+        w: Room, after `place_contacts`.
+        c: index of the contact.
+        twists: twists of the bodies, the coordinates (m,) [rad/s, m/s].
+    """
     contact, motion, directions, turns = s.collision.contacts[c], w.motion, w.directions[c], w.turns
     motion[:] = 0.0
     for end in range(2):
@@ -224,7 +243,18 @@ def add_entries(entries: Vector, at: Indices, scale: float, matrix: Matrix, out:
 def add_rate_changes(
     w: Room, number: Index, axis: int, scale: float, rates: Matrix, out: Vector
 ) -> None:
-    """Add `scale` times the derivative by q of the rate of a row with current `turns`."""
+    """Add the derivative by q of the rate of a contact's row, times `scale`.
+
+    w.turns must belong to the contact.
+
+    Args:
+        w: Room, after `write_turns`.
+        number: number of the row.
+        axis: 0 for the normal, 1 and 2 for the tangents.
+        scale: factor of the derivative.
+        rates: derivative of the coordinates by q (m, nv).
+        out: derivative of the rate (nv,), changed.
+    """
     local = w.local[number]
     add_entries(local.J, local.at, scale, rates, out)
     add_entries(w.turns[axis], local.at, scale, w.Z, out)
@@ -232,7 +262,7 @@ def add_rate_changes(
 
 @inlined_kernel
 def copy_row(local: HeldRow, held_out: HeldRow) -> None:
-    """Write a row that holds, with an impulse along J."""
+    """Write a row that holds, with an impulse along J: all fields of `held_out`."""
     held_out.number, held_out.compliance = local.number, local.compliance
     held_out.inverse_mass = local.inverse_mass
     held_out.slope = held_out.softening = 0.0
@@ -284,13 +314,13 @@ def is_met_within(
     own: JointParameters | MaterialPair,
     time_step: Seconds,
 ) -> bool:
-    """Write the derivatives of a compliant stop to `law`. Return whether the step met the stop.
+    """Write the derivatives of a compliant stop to w.law, and return whether the step met the stop.
 
-    The derivatives are those of a stop that is closed at the start of the step, or stays open. A
-    stop that is met within the step has another target and compliance.
+    The derivatives belong to a stop that is closed at the start of the step, or stays open. A stop
+    that is met within the step has another target and compliance.
 
     Args:
-        w: Room.
+        w: Room. `law` (3, 2) is written.
         row: ROW record.
         own_target: target of the row, without the contribution of bodies that turn [m/s].
         gap: gap of the row in the middle of the step [m or rad].
@@ -306,20 +336,38 @@ def is_met_within(
 
 @inlined_kernel
 def slope_of(w: Room, k: Index, row: Row) -> float:
-    """Return the derivative of a compliant row's target, less the derivative of its give."""
+    """Return the derivative of a compliant row's target, less the derivative of the row's give.
+
+    The unit is [1/s] by the gap, [1] by the rate, and [kg m/s or kg m^2/s] by the inverse mass.
+
+    Args:
+        w: Room, after `is_met_within`.
+        k: variable of the derivative: 0 for the gap, 1 for the rate, 2 for the inverse mass.
+        row: ROW record.
+    """
     return w.law[k, 0] - w.law[k, 1] * row.impulse
 
 
 @inlined_kernel
 def note_inertia(w: Room, row: Row, number: Index) -> None:
-    """Write the dependence of held row `number` on its inverse mass, after `respond`."""
+    """Write the dependence of the held row `number` on the inverse mass, after `respond`.
+
+    The kernel writes `slope` and `softening` of w.held, and the row of w.responses.
+    """
     w.held[number].slope, w.held[number].softening = slope_of(w, 2, row), w.law[2, 1]
     copy_vector(w.response[0], w.responses[number])
 
 
 @inlined_kernel
 def add_gap_changes(w: Room, c: int, scale: float, out: Vector) -> None:
-    """Add `scale` times the derivative of a gap by q."""
+    """Add the derivative by q of the gap of a contact, times `scale`.
+
+    Args:
+        w: Room, after `contact_derivatives`.
+        c: index of the contact.
+        scale: factor of the derivative.
+        out: derivative (nv,) [m/rad, 1], changed.
+    """
     local = w.local[3 * c]
     for e in range(12):
         share = scale * w.geometry[c, e // 6, 6, e % 6]
@@ -331,7 +379,13 @@ def add_gap_changes(w: Room, c: int, scale: float, out: Vector) -> None:
 
 @inner_kernel
 def respond(w: Room, J: Vector, at: Indices) -> None:
-    """Write `response` = M^-1 J' of a row, and `gradient`, the derivative of r' M r by q."""
+    """Write the response M^-1 J' of a row, and the derivative by q of v' M v for this response v.
+
+    Args:
+        w: Room. `response` (1, nv) and `gradient` (1, nv) are written.
+        J: entries of the row in the coordinates (12,).
+        at: first coordinate of each body (2,).
+    """
     line, entries = w.line, w.own_change
     entries[:] = 0.0
     add_entries(J, at, -1.0, w.Z, entries)

@@ -326,15 +326,16 @@ def differentiate(
 ) -> tuple[int, int, int, int]:
     """Write `balance`, and the rows of contacts and joints that hold.
 
-    Returns the number of rows that hold, whether any contact slides, whether there is a position
-    correction, and the row of a stop that is met within the step (-1 for none).
-
     Args:
         s: scene after the step.
         w: Room, after `read_step`.
         search: a Collision with pairs and contacts that are overwritten.
-        columns: (nv, 3 nv and to spare), work.
+        columns: work (nv, 3 nv or more).
         m: number of coordinates.
+
+    Returns:
+        (number of rows that hold, whether any contact slides, whether positions are corrected, row
+        of a stop met within the step or -1).
     """
     counts, body_count = s.counts[0], count_bodies(w)
     first = 3 * counts.contact_count + counts.connection_rows
@@ -377,8 +378,13 @@ def differentiate_correction(
 ) -> None:
     """Write the derivative by q of the residual of the position correction: J' l - M w.
 
-    `impulses` of w are the impulses l. `columns` and `linear_out` (nv, nv) are work. balance_out is
-    (3, nv, nv) as `balance`.
+    Args:
+        s: scene after the step.
+        w: Room, after `differentiate`. `impulses` (k,) are the impulses l, `correction` (nv,) is w.
+        columns: work (nv, 3 nv or more).
+        m: number of coordinates.
+        balance_out: derivatives, laid out as `balance` (3, nv, nv), written.
+        linear_out: work (nv, nv).
     """
     gravity, none = w.products[0, :3], w.own_change
     gravity[:] = 0.0
@@ -396,13 +402,14 @@ def differentiate_correction(
 
 @kernel
 def correction_slopes(s, w, first, slopes_out) -> None:
-    """Write the derivatives of wanted corrections by gaps and errors (rows,) [1/s].
+    """Write the derivatives of wanted corrections by gaps and errors [1/s].
 
     Args:
         s: scene after the step.
         w: Room, after `differentiate`.
         first: first row of joints.
-        slopes_out: of the normals of contacts, and of the rows of joints; of others 0.
+        slopes_out: derivatives for the normals of contacts and the rows of joints (rows,) [1/s],
+            written. Other entries are 0.
     """
     settings = s.settings[0]
     slopes_out[:] = 0.0
@@ -426,7 +433,16 @@ def correction_slopes(s, w, first, slopes_out) -> None:
 def contact_changes(
     s: Scene, w: Room, m: int, velocity: Vector, rates_out: Matrix, gaps_out: Matrix
 ) -> None:
-    """Write derivatives by q (c, nv) of gaps, and of the rates of gaps with a velocity."""
+    """Write the derivatives by q of the gaps of contacts, and of the rates of gaps at a velocity.
+
+    Args:
+        s: scene after the step.
+        w: Room, after `differentiate`.
+        m: number of coordinates.
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        rates_out: derivatives of the rates (contacts, nv), written.
+        gaps_out: derivatives of the gaps (contacts, nv), written.
+    """
     write_rates(w, velocity, count_bodies(w), w.start_rates)
     write_twists(w, velocity, m, OTHER)
     for c in range(s.counts[0].contact_count):

@@ -43,18 +43,19 @@ def write_ends(
     momentum: Matrix,
     ends_out: Matrix,
 ) -> None:
-    """Write the derivatives (2 nv, 2 nv + p) of the state after the step, in the public layout.
+    """Write the derivatives of the state after the step, in the public layout.
 
     Args:
         s: scene.
         w: Room.
-        columns: (nv, 2 nv + p and to spare) derivatives of the velocity by the position at the
-            force evaluation, by the velocity, and by p parameters.
+        columns: derivatives of the velocity (nv, 2 nv + p or more) by the position where the forces
+            act, by the velocity, and by p parameters.
         corrects: whether there is a position correction.
-        correction: the same derivatives of the rate of the correction.
-        momentum: (p, nv) the derivatives of the momentum of floating trees, without constraint
-            forces, at linear rows.
-        ends_out: (2 nv, 2 nv + p) by position and velocity at the start, and by parameters.
+        correction: derivatives of the rate of the correction (nv, 2 nv + p or more), as `columns`.
+        momentum: derivatives of the momentum of floating trees by the parameters (p, nv), without
+            constraint forces, at linear rows.
+        ends_out: derivatives by position and velocity at the start, and by parameters (2 nv, 2 nv +
+            p), written.
     """
     forest, h, nv = s.forest, s.settings[0].time_step, columns.shape[0]
     for k in range(nv):

@@ -25,7 +25,10 @@ _SHARE = 1e-7  # of the rate
 
 @inner_kernel
 def start_from_free_turns(s: Scene, w: Room) -> None:
-    """Write the q and velocity from which constant velocities reach the middle of the step."""
+    """Write the state from which constant velocities reach the middle of the step.
+
+    The kernel writes `q` (nq,) and `start_velocity` (nv,) [rad/s, m/s] of w.
+    """
     copy_vector(s.start.q, w.q)
     copy_vector(s.start.velocity, w.start_velocity)
     half = 0.5 * s.settings[0].time_step
@@ -36,7 +39,10 @@ def start_from_free_turns(s: Scene, w: Room) -> None:
 
 @inner_kernel
 def write_free_turns(s: Scene, w: Room) -> None:
-    """Write P of both halves for every free body: w.free_turns (2, nv, 6, 6), at its first dof."""
+    """Write P of both halves for every free body.
+
+    The kernel writes w.free_turns (2, nv, 6, 6), at the body's first degree of freedom.
+    """
     half = 0.5 * s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
@@ -94,7 +100,14 @@ def _write_map(
 
 @inner_kernel
 def turn_rows(w: Room, body: Body, nv: int, rows: Matrix) -> None:
-    """Propagate rows of the state's end through the second half of the step of one body."""
+    """Propagate rows of the state's end through the second half of the step of one body.
+
+    Args:
+        w: Room, after `write_free_turns`.
+        body: BODY record.
+        nv: number of degrees of freedom.
+        rows: derivatives of the state by any columns (2 nv, columns), changed at the body's rows.
+    """
     P, k, kept = w.free_turns[SECOND_HALF, body.v_index], body.v_index, w.half_state
     for column in range(rows.shape[1]):
         for r in range(3):
@@ -108,7 +121,14 @@ def turn_rows(w: Room, body: Body, nv: int, rows: Matrix) -> None:
 
 @inner_kernel
 def turn_columns(w: Room, body: Body, nv: int, row: Vector) -> None:
-    """Propagate entries of a row back through the first half of the step of one body."""
+    """Propagate entries of a row back through the first half of the step of one body.
+
+    Args:
+        w: Room, after `write_free_turns`.
+        body: BODY record.
+        nv: number of degrees of freedom.
+        row: derivative of a number by the state (2 nv or more,), changed at the body's entries.
+    """
     P, k, kept = w.free_turns[FIRST_HALF, body.v_index], body.v_index, w.half_state
     for r in range(3):
         kept[r], kept[3 + r] = row[k + r], row[nv + k + r]

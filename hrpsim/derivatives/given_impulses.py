@@ -125,7 +125,14 @@ class GivenImpulses(NamedTuple):
 
 @kernel
 def write_commands(s: Scene, kind: int, joints: Indices, impulses_out: Matrix) -> None:
-    """Write the impulses (k, nv) by one of COMMANDS to joints (k,), over zeros."""
+    """Write the impulses over the step by a unit of one command to each of several joints.
+
+    Args:
+        s: scene after the step.
+        kind: kind of the command, as for `demand_slope`.
+        joints: degrees of freedom (k,).
+        impulses_out: impulses (k, nv) [Nms or Ns per unit of the command], written over zeros.
+    """
     for k in range(joints.shape[0]):
         control = s.control[joints[k]]
         if control.saturated == 0:

@@ -55,15 +55,17 @@ A_Q, A_V, V_Q, MOTION = range(4)  # columns of `motions`
 def inverse_derivatives(
     w: Workspace, q: Vector, v: Vector, dv: Vector, gravity: Vec3, columns_out: Matrix
 ) -> int:
-    """Write the derivatives of tau by q and v, and M, and return -1.
+    """Write the derivatives of inverse dynamics by q and v, and M. Return -1.
 
     `external` of the bodies must be current.
 
-    q: configuration (nq,).
-    v: velocity (nv,), public layout.
-    dv: acceleration (nv,), public layout.
-    gravity: (3,) [m/s^2].
-    columns_out: (nv, 3 nv and some to spare): derivatives by q, derivatives by v, M.
+    Args:
+        w: work arrays.
+        q: configuration (nq,).
+        v: velocity (nv,) [m/s, rad/s], public layout.
+        dv: acceleration (nv,) [m/s^2, rad/s^2], public layout.
+        gravity: (3,) [m/s^2].
+        columns_out: derivative by q, derivative by v, M (nv, 3 nv or more), written.
     """
     update_poses(w.forest, q, w.kinematics)
     velocity_to_kernel(w.forest, q, v, w.velocity)
@@ -78,18 +80,20 @@ def inverse_derivatives(
 def forward_derivatives(
     w: Workspace, q: Vector, v: Vector, tau: Vector, gravity: Vec3, columns_out: Matrix
 ) -> int:
-    """Write the derivatives of dv by q and v, and M^-1.
+    """Write the derivatives of forward dynamics by q and v, and M^-1.
 
     `external` of the bodies must be current.
 
-    q: configuration (nq,).
-    v: velocity (nv,), public layout.
-    tau: generalised force (nv,) [N, Nm].
-    gravity: (3,) [m/s^2].
-    columns_out: (nv, 3 nv and some to spare): derivatives by q, derivatives by v, M^-1.
+    Args:
+        w: work arrays. `external` of free bodies receives `tau`.
+        q: configuration (nq,).
+        v: velocity (nv,) [m/s, rad/s], public layout.
+        tau: generalised force (nv,) [N, Nm], public layout.
+        gravity: (3,) [m/s^2].
+        columns_out: derivative by q, derivative by v, M^-1 (nv, 3 nv or more), written.
 
     Returns:
-        -1, or the number of a body whose joint sees no positive inertia.
+        -1, or the index of a body whose joint sees no positive inertia.
     """
     update_poses(w.forest, q, w.kinematics)
     velocity_to_kernel(w.forest, q, v, w.velocity)
@@ -279,7 +283,12 @@ def _multiply(
 
 @inner_kernel
 def factorise_mass(above: Indices, M: Matrix) -> None:
-    """Factorise M = L^T D L in place (RBDA Table 6.3): L below, D^-1 on the diagonal."""
+    """Factorise the mass matrix M = L^T D L in place (RBDA Table 6.3).
+
+    Args:
+        above: next degree of freedom on the path to the root (nv,), -1 at the end.
+        M: mass matrix (nv, nv), replaced by L below and D^-1 on the diagonal.
+    """
     for k in range(M.shape[0] - 1, -1, -1):
         M[k, k] = 1.0 / M[k, k]
         i = above[k]
@@ -294,7 +303,13 @@ def factorise_mass(above: Indices, M: Matrix) -> None:
 
 @inner_kernel
 def solve_negative(above: Indices, factor: Matrix, columns: Matrix) -> None:
-    """Solve -M X = B in place, `PANEL` columns at a time (RBDA section 6.5)."""
+    """Solve -M X = B in place, `PANEL` columns at a time (RBDA section 6.5).
+
+    Args:
+        above: next degree of freedom on the path to the root (nv,), -1 at the end.
+        factor: factors of M by `factorise_mass` (nv, nv).
+        columns: B (nv, multiple of PANEL), replaced by X.
+    """
     nv, width = columns.shape
     for c in range(0, width, PANEL):
         for k in range(nv - 1, -1, -1):

@@ -126,10 +126,16 @@ def find_refused_step(s: Scene) -> tuple[int, int, int]:
 
 @kernel
 def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float) -> int:
-    """Write everything within a margin of another side to `near`. Return the number of entries.
+    """List everything within a margin of another side in w.near, and return the number of entries.
 
-    Candidates are contacts, joints (whose rows begin at `first`), contradicting rows among the
-    `held_count` rows that hold, and actuators.
+    Candidates are contacts, joints, contradicting rows among the rows that hold, and actuators.
+
+    Args:
+        s: scene after the step.
+        w: Room, after `differentiate`.
+        held_count: number of rows that hold.
+        first: first row of joints.
+        margin: distance below which an entry is listed [m/s or rad/s].
     """
     count = 0
     for kind in range(BOUND):

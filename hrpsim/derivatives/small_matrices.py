@@ -15,14 +15,28 @@ _SINGULAR = 1e-12  # share of the largest pivot from which on the others are rou
 
 @inner_kernel
 def add_scaled(row: Vector, share: float, out: Vector) -> None:
-    """Add `share` times a row."""
+    """Add a row, times `share`.
+
+    Args:
+        row: (width or more,).
+        share: factor of the row.
+        out: sum (width,), changed.
+    """
     for j in range(out.shape[0]):
         out[j] += share * row[j]
 
 
 @inner_kernel
 def add_product(factors: Vector, m: int, scale: float, rows: Matrix, out: Vector) -> None:
-    """Add `scale` times the sum of `m` factors times rows, four of them at a time."""
+    """Add a sum of rows, each times a factor and `scale`. Four rows are taken at a time.
+
+    Args:
+        factors: factors of the rows (m or more,).
+        m: number of rows.
+        scale: common factor.
+        rows: (m or more, width or more).
+        out: sum (width,), changed.
+    """
     width, k = out.shape[0], 0
     while k + 4 <= m:
         a, b = scale * factors[k], scale * factors[k + 1]
@@ -39,7 +53,10 @@ def add_product(factors: Vector, m: int, scale: float, rows: Matrix, out: Vector
 
 @inlined_kernel
 def inner_product(a: Vector, b: Vector, width: int) -> float:
-    """Return the product of the first `width` entries of two rows."""
+    """Return the scalar product of the first `width` entries of two vectors.
+
+    `a` (n,) and `b` (n,) have at least `width` entries. The unit is the product of both units.
+    """
     total = 0.0
     for j in range(width):
         total += a[j] * b[j]
@@ -62,13 +79,13 @@ def orthonormalise(
     most `least` times its size remains. Returns the total number of axes.
 
     Args:
-        rows: (n or more, width or more).
-        sizes: (n or more,). Rows of size 0 are left out.
+        rows: given rows (n or more, width or more).
+        sizes: sizes of the rows (n or more,). Rows of size 0 are left out.
         counts: n, width, and `first`, the number of axes before the call.
         least: fraction of the size of a row.
-        remains: (n or more,), work.
-        axes_out: (width or more, width or more).
-        chosen_out: (width,) the row of each axis, from number 0 for axis `first` on.
+        remains: work (n or more,).
+        axes_out: orthonormal rows (width or more, width or more). Rows from `first` on are written.
+        chosen_out: the row of each axis, from axis `first` on (width,), written.
     """
     n, width, first = counts
     count, enough = first, least * least if least > _EXACT else -1.0
@@ -106,7 +123,7 @@ def orthonormalise(
 
 @inner_kernel
 def set_unit(m: int, out: Matrix) -> None:
-    """Write the unit matrix (m, m)."""
+    """Write the unit matrix to the first `m` rows and columns of `out` (m or more, m or more)."""
     for i in range(m):
         out[i, :m] = 0.0
         out[i, i] = 1.0
@@ -121,10 +138,16 @@ def _copy(m: int, matrix: Matrix, out: Matrix) -> None:
 
 @inner_kernel
 def invert(m: int, A: Matrix, order: IndexTable, inverse_out: Matrix) -> None:
-    """Write the inverse of A (m, m), or of its largest regular part. A is overwritten.
+    """Write the inverse of a matrix, or of its largest regular part.
 
-    The method is Gauss-Jordan elimination with complete pivots. `order` (2, m) has their columns.
-    Rows and columns of the inverse without a pivot are zero.
+    The method is Gauss-Jordan elimination with complete pivots. Rows and columns of the inverse
+    without a pivot are zero.
+
+    Args:
+        m: number of rows.
+        A: matrix (m or more, m or more), overwritten.
+        order: work (2, m or more), the columns of the pivots.
+        inverse_out: inverse (m or more, m or more), written.
     """
     column, taken, first = order[0], order[1], 0.0
     column[:m] = -1

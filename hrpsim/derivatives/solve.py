@@ -37,15 +37,15 @@ _WEAK = 3e-5  # the same, up to which the step may not resolve that a row does n
 
 @kernel
 def solve(w: Room, m: int, count: int, balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
-    """Write dv', by q, by velocity and by given impulses, for r of `balance`.
+    """Write dv' by q, by velocity and by given impulses, for the derivatives of r in `balance`.
 
     Args:
         w: Room, with `count` rows in `held` and `target`.
         m: number of coordinates.
         count: number of rows.
-        balance: (2 or more, nv, nv) derivatives of r, as in Room.
-        given: (p, nv) impulses.
-        columns_out: (nv, 2 nv + p and to spare).
+        balance: derivatives of r, laid out as in Room (2 or more, nv, nv).
+        given: impulses (p, nv) [Nms, Ns].
+        columns_out: derivatives of v' (nv, 2 nv + p or more), written.
     """
     columns, width = columns_out, 2 * columns_out.shape[0] + given.shape[0]
     _write_sides(balance, given, columns)

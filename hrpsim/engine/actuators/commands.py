@@ -32,10 +32,13 @@ def command_in_effect(
     A delay is n + f steps. The part f of a step has the command given n + 1 steps before. The rest
     of the step has the command given n steps before.
 
-    actuator: actuator record.
-    stored: commands of the last steps (slots,).
-    command: present command of the controller.
-    time_step: [s].
+    Args:
+        actuator: constants of the actuator.
+        state: state of the actuator. `sample` is written when a sample is due.
+        stored: commands of the last steps (slots,). The slot of the present step is written.
+        command: present command of the controller.
+        time_step: [s].
+        command_out: command in effect, written.
     """
     sample = state.sample
     if sample_due(actuator, state, time_step):
@@ -61,13 +64,13 @@ def command_in_effect(
 
 @inlined_kernel
 def present_share(actuator: Actuator) -> float:
-    """Return the derivative of the command in effect by the present command."""
+    """Return the derivative of the command in effect by the present command, from 0 to 1 [1]."""
     return 0.0 if actuator.delay_steps > 0 else 1.0 - actuator.delay_part
 
 
 @inlined_kernel
 def command_rate(actuator, stored, slot, time_step: Seconds):
-    """Return the derivative of the constant part of the command in effect by the delay [Nm/s].
+    """Return the derivative of the command's constant part by the delay [Nm/s or N/s].
 
     Args:
         actuator: record with a delay.
@@ -81,7 +84,7 @@ def command_rate(actuator, stored, slot, time_step: Seconds):
 
 @inlined_kernel
 def delayed_slots(slot: Index, actuator: Actuator | Sensor) -> tuple[int, int]:
-    """Return the two slots of a buffer between which a delay lies, the newer one first.
+    """Return the two slots of a buffer between which a delay lies, the newer slot first.
 
     Args:
         slot: slot of the present step.
@@ -100,7 +103,13 @@ def sample_due(actuator: Actuator, state: ActuatorState, time_step: Seconds) -> 
 
 @inlined_kernel
 def count_step(actuator: Actuator, state: ActuatorState, time_step: Seconds) -> None:
-    """Count a complete step."""
+    """Advance the sampling clock and the slot of stored commands after a complete step.
+
+    Args:
+        actuator: constants of the actuator.
+        state: state of the actuator. `slewed`, `elapsed` and `slot` are changed.
+        time_step: [s].
+    """
     due = sample_due(actuator, state, time_step)
     if due and actuator.slew_step > 0.0 and state.sample.kp > 0.0:
         state.slewed += 2.0 * (state.sample.target - state.slewed)

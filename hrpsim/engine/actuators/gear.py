@@ -42,7 +42,12 @@ _AT_REST = 2.0  # direction of a motor that may stick
 
 @inlined_kernel
 def dry_friction(actuator: Actuator, speed: float) -> float:
-    """Return the level of dry friction at a speed [Nm]: Stribeck's curve."""
+    """Return the level of dry friction by Stribeck's curve [Nm or N].
+
+    Args:
+        actuator: constants of the actuator.
+        speed: velocity of the motor, of either sign [rad/s or m/s].
+    """
     if speed == 0.0:
         return actuator.static
     ratio = speed / actuator.stribeck_speed
@@ -55,9 +60,11 @@ def dry_friction(actuator: Actuator, speed: float) -> float:
 def linearise(actuator: Actuator, step_state: ActuatorStep, joint_end: float) -> None:
     """Write the torque on the joint, linear about a velocity of the joint at the end of the step.
 
+    The kernel writes `torque`, `slope`, `reach`, `joint_end`, and the motor's velocity and torque.
+
     Args:
-        actuator: record of the actuator's constants.
-        step_state: record of the actuator in this step.
+        actuator: constants of the actuator.
+        step_state: record of the actuator in this step, changed.
         joint_end: velocity of the joint at the end of the step [rad/s or m/s].
     """
     step_state.joint_end = joint_end
@@ -177,10 +184,16 @@ def _linearise_two_masses(actuator: Actuator, step_state: ActuatorStep, joint_en
 def begin_gear(
     actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, time_step: Seconds
 ) -> None:
-    """Write the torque that the gear transmits in a step, as a function of the final velocities.
+    """Write the gear's torque in a step without backlash, as a function of the final velocities.
 
     The damper acts by the trapezoidal rule if motor and link do not swing about each other from
     step to step. A stronger damper brings motor and link to rest relative to each other.
+
+    Args:
+        actuator: constants of the actuator.
+        state: state of the actuator. `moved_inertia` and `twist` are read.
+        step_state: record of the actuator in this step. `of_rate` and `gear_torque` are written.
+        time_step: [s].
     """
     moved = actuator.inertia * state.moved_inertia / (actuator.inertia + state.moved_inertia)
     damping = max(0.5 * actuator.damping, actuator.damping - moved / time_step)
@@ -211,7 +224,10 @@ def gear_torque(
 
 @inlined_kernel
 def relax_twist(actuator: Actuator, state: ActuatorState) -> float:
-    """Return the twist of the gear's spring after a step that transmitted state.torque."""
+    """Return the twist of the gear's spring after a step [rad or m].
+
+    The step transmitted state.torque.
+    """
     if state.torque > 0.0:
         return state.deflection - actuator.half_backlash
     if state.torque < 0.0:

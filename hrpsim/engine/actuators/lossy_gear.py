@@ -38,7 +38,13 @@ _ITERATIONS = 60
 
 @inner_kernel
 def begin_losses(actuator: Actuator, step_state: ActuatorStep, time_step: float) -> None:
-    """Write the resistance of the motor's side, and both ends of the torque range at rest."""
+    """Write the resistance of the motor's side, and both ends of the torque range at rest.
+
+    Args:
+        actuator: constants of the actuator.
+        step_state: record of the actuator in this step. `resisting`, `low` and `high` are written.
+        time_step: [s].
+    """
     step_state.resisting = actuator.inertia / time_step + step_state.gain_weight * actuator.viscous
     step_state.low, _, _, _, _ = _transmitted(actuator, step_state, 0.0, 1.0)
     step_state.high, _, _, _, _ = _transmitted(actuator, step_state, 0.0, -1.0)
@@ -152,13 +158,13 @@ def _moving_end(
 def leaves_band(
     actuator: Actuator, step_state: ActuatorStep, joint_end: float, tolerance: float
 ) -> bool:
-    """Return whether the motion found is outside the range for which the gear's torque was taken.
+    """Return whether the motion is outside the range for which the gear's torque was taken.
 
     Args:
-        actuator: record of the actuator's constants.
+        actuator: constants of the actuator.
         step_state: record of the actuator in this step.
         joint_end: velocity of the joint at the end of the step [rad/s or m/s].
-        tolerance: in the same unit.
+        tolerance: velocity that counts as rest [rad/s or m/s].
     """
     if step_state.side != 0.0:
         return step_state.side * joint_end < -tolerance
@@ -171,7 +177,15 @@ def leaves_band(
 
 @inlined_kernel
 def gear_friction(step_state: ActuatorStep, joint_end: float, tolerance: float) -> float:
-    """Return the part of the torque that a band's row has, at a velocity found [Nm]."""
+    """Return the friction torque of a joint's row at rest, at a velocity found [Nm or N].
+
+    The result is 0 if the joint has no such row or stays at rest.
+
+    Args:
+        step_state: record of the actuator in this step.
+        joint_end: velocity of the joint at the end of the step [rad/s or m/s].
+        tolerance: velocity that counts as rest [rad/s or m/s].
+    """
     if step_state.side != 0.0 or abs(joint_end) <= tolerance:
         return 0.0
     return math.copysign(step_state.band, joint_end)

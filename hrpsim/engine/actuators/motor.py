@@ -39,9 +39,10 @@ def current_share(actuator: Actuator, state: ActuatorState) -> float:
 
 @inlined_kernel
 def heat(actuator: Actuator, state: ActuatorState) -> None:
-    """Advance the temperatures of winding and housing by a step, with the motor's torque in it.
+    """Advance the temperatures of winding and housing by a step [degree Celsius].
 
-    The implicit midpoint rule is of second order and has no bound on the step.
+    The motor's torque of the step, state.motor_torque [Nm or N], gives the current. The implicit
+    midpoint rule is of second order and has no bound on the step.
     """
     K = warmed(
         actuator.torque_constant, actuator.torque_constant_rise, state.housing_temperature, actuator
@@ -72,8 +73,14 @@ def find_limits(
 ) -> None:
     """Write the limits of the motor's torque during a step.
 
-    inertia: inertia that the motor moves [kg m^2 or kg].
-    time_step: [s].
+    The kernel writes `current_torque`, `voltage_torque`, `back_emf`, `weight` and `limiter`.
+
+    Args:
+        actuator: constants of the actuator.
+        state: state of the actuator. Temperatures are read.
+        inertia: inertia that the motor moves [kg m^2 or kg].
+        time_step: [s].
+        step_state_out: record of the actuator in this step, written.
     """
     step_state_out.current_torque = math.inf
     step_state_out.voltage_torque, step_state_out.back_emf = math.inf, 0.0
@@ -103,9 +110,14 @@ def find_limits(
 
 @inlined_kernel
 def damper_weight(damping: float, inertia: float, time_step: Seconds) -> float:
-    """Return the weight of the velocity at the end of a step in a damper's force.
+    """Return the weight of the final velocity in a damper's force over a step, from 0.5 to 1.
 
-    As in hrpsim.engine.dynamics.joint_forces.damping_inertia.
+    The rule is explained at hrpsim.engine.dynamics.joint_forces.damping_inertia.
+
+    Args:
+        damping: [Nms/rad or Ns/m].
+        inertia: inertia that the damper slows [kg m^2 or kg].
+        time_step: [s].
     """
     if damping <= 0.0:
         return 0.5
@@ -117,17 +129,18 @@ def damper_weight(damping: float, inertia: float, time_step: Seconds) -> float:
 def motor_torque(
     actuator: Actuator, step_state: ActuatorStep, motor_end: float, joint_end: float
 ) -> tuple[float, float, float, float]:
-    """Return the motor's torque and its derivatives.
+    """Return the torque of the motor within its limits, and the derivatives of the torque.
 
     Args:
-        actuator: record of the actuator's constants.
+        actuator: constants of the actuator.
         step_state: record of the actuator in this step.
-        motor_end: velocity of the motor at the end of the step.
-        joint_end: velocity of the joint at the end of the step.
+        motor_end: velocity of the motor at the end of the step [rad/s or m/s].
+        joint_end: velocity of the joint at the end of the step [rad/s or m/s].
 
     Returns:
-        (torque, derivative by the motor's velocity, derivative by the joint's velocity, change of
-        both velocities within which the derivatives hold, as far as known).
+        (torque [Nm or N], derivative by the motor's velocity, derivative by the joint's velocity
+        [Nms/rad or Ns/m], reach [rad/s or m/s]). The derivatives hold if both velocities change by
+        at most the reach.
     """
     demand = step_state.demand - step_state.of_motor * motor_end - step_state.of_joint * joint_end
     speed = step_state.motor_start + step_state.weight * (motor_end - step_state.motor_start)

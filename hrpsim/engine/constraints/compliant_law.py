@@ -43,13 +43,13 @@ def held_law(
     Args:
         error: error in the middle of the step, extrapolated by `rate` [m or rad].
         rate: rate of the error at the start of the step [m/s or rad/s].
-        inverse_mass: of the row without its compliance [1/kg or 1/(kg m^2)].
+        inverse_mass: inverse mass of the row without compliance [1/kg or 1/(kg m^2)].
         compliance: [m/N or rad/Nm]; 0 makes the row rigid.
-        damping_time: [s].
+        damping_time: time constant of the damper [s].
         time_step: [s].
 
     Returns:
-        The target [m/s or rad/s], and the compliance of the row [1/kg or 1/(kg m^2)].
+        (target [m/s or rad/s], compliance of the row [1/kg or 1/(kg m^2)]).
     """
     weight = damper_weight(inverse_mass, compliance, damping_time * time_step)
     share = 1.0 / (1.0 + 4.0 * (weight * damping_time) / time_step)
@@ -68,7 +68,7 @@ def stop_law(
     damping_time: Seconds,
     time_step: Seconds,
 ):
-    """Return target and compliance of a one-sided row, and the time for which the row acts [s].
+    """Return target and compliance of a one-sided row, and the time for which the row acts.
 
     A gap that closes within the step meets spring and damper for the rest of the step. A gap that
     should stay open, but is closed by other constraints, meets the spring alone.
@@ -77,10 +77,13 @@ def stop_law(
         gap: gap in the middle of the step, extrapolated by `rate` [m or rad].
         rate: rate of the gap at the start of the step [m/s or rad/s].
         acceleration: acceleration of the gap without constraints [m/s^2 or rad/s^2].
-        inverse_mass: of the row without its compliance [1/kg or 1/(kg m^2)].
+        inverse_mass: inverse mass of the row without compliance [1/kg or 1/(kg m^2)].
         compliance: [m/N or rad/Nm].
-        damping_time: [s].
+        damping_time: time constant of the damper [s].
         time_step: [s].
+
+    Returns:
+        (target [m/s or rad/s], compliance of the row [1/kg or 1/(kg m^2)], time [s]).
     """
     start, fraction = gap - 0.5 * time_step * rate, 1.0
     if start.real > CLOSED:
@@ -108,9 +111,15 @@ def held_slopes(
     time_step: Seconds,
     slopes_out: Matrix,
 ) -> None:
-    """Write the derivatives (3, 2) of target and compliance by error, rate and inverse mass.
+    """Write the derivatives of both results of `held_law` by error, rate and inverse mass.
 
-    The arguments are the same as for `held_law`. `own` has the compliance and the damping time.
+    Args:
+        error: as for `held_law` [m or rad].
+        rate: as for `held_law` [m/s or rad/s].
+        inverse_mass: as for `held_law` [1/kg or 1/(kg m^2)].
+        own: parameters with the compliance and the damping time.
+        time_step: [s].
+        slopes_out: a row for each variable, with the derivatives of target and compliance (3, 2).
     """
     for k in range(3):
         target, compliance = held_law(
@@ -134,10 +143,19 @@ def stop_slopes(
     time_step: Seconds,
     slopes_out: Matrix,
 ) -> tuple[float, float]:
-    """Write the derivatives (3, 2) of target and compliance by gap, rate and inverse mass.
+    """Write the derivatives of target and compliance by `stop_law`, and return both values.
 
-    The arguments are the same as for `stop_law`. `own` has the compliance and the damping time.
-    Return target and compliance.
+    Args:
+        gap: as for `stop_law` [m or rad].
+        rate: as for `stop_law` [m/s or rad/s].
+        acceleration: as for `stop_law` [m/s^2 or rad/s^2].
+        inverse_mass: as for `stop_law` [1/kg or 1/(kg m^2)].
+        own: parameters with the compliance and the damping time.
+        time_step: [s].
+        slopes_out: derivatives of target and compliance by gap, rate and inverse mass (3, 2).
+
+    Returns:
+        (target [m/s or rad/s], compliance of the row [1/kg or 1/(kg m^2)]).
     """
     value, give = 0.0, 0.0
     for k in range(3):
@@ -159,16 +177,16 @@ def stop_slopes(
 def held_factors(
     inverse_mass, compliance: float, damping_time: Seconds, time_step: Seconds, factors_out
 ) -> None:
-    """Write c and d of rows that hold an error, and their derivatives by the inverse mass.
+    """Write c and d of rows that hold an error, and the derivatives of c and d by the inverse mass.
 
     `held_law` is linear in rate and error: the target is c (d rate - 4 error / time_step).
 
     Args:
-        inverse_mass: of the rows without their compliance (k,) [1/kg or 1/(kg m^2)].
+        inverse_mass: inverse masses of the rows without compliance (k,) [1/kg or 1/(kg m^2)].
         compliance: (k,) [m/N or rad/Nm].
-        damping_time: (k,) [s].
+        damping_time: time constants of the dampers (k,) [s].
         time_step: [s].
-        factors_out: c, d and their derivatives (4, k).
+        factors_out: c, d [1], then the derivatives of c and d [kg or kg m^2] (4, k), written.
     """
     for k in range(inverse_mass.shape[0]):
         moved = inverse_mass[k] + 1j * _STEP

@@ -85,7 +85,7 @@ def number_connection_rows(
 ) -> int:
     """Number the connections' rows from `first` on, and return the next number.
 
-    The bodies that connections push are marked.
+    The kernel writes `row` of every connection, and marks the bodies that connections push.
     """
     number = first
     for c in range(connections.shape[0]):
@@ -106,7 +106,7 @@ def number_connection_rows(
 def connection_response_space(
     forest: Forest, connections: Records[Connection], constrained: ConstraintBodies
 ) -> int:
-    """Return the room that the responses of the connections' rows need."""
+    """Return the number of entries of `response` that the connections' rows need."""
     needed = 0
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -124,13 +124,14 @@ def connection_response_space(
 
 @inner_kernel
 def write_connection_rows(s: Scene, used: int) -> int:
-    """Write the connections' rows, and return the response space used.
+    """Write the connections' rows, and return the response space used so far.
 
-    constrained.velocity must be the velocity at the start of the step.
+    constrained.velocity must be the velocity at the start of the step. The kernel also writes
+    `error` of locked axes [m or rad].
 
     Args:
         s: the scene.
-        used: response space used before.
+        used: number of entries of `response` used before.
     """
     rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
     forest, constrained, placed = s.forest, s.constrained, s.work.placed_connection[0]
@@ -215,13 +216,21 @@ def write_stage_rows(
     constrained: ConstraintBodies,
     rows_out: Rows,
 ) -> None:
-    """Set the targets of rigid direct rows to accelerations at a stage of rk4; row indices stay.
+    """Set the targets of rigid direct rows to accelerations at a stage of rk4.
 
-    constrained.velocity must be the velocity of the stage.
+    constrained.velocity must be the velocity of the stage. Numbers and response spaces of the rows
+    stay.
 
-    decay: k [1/s]. At the first stage, k > 0 makes errors decay as (1 + k t) exp(-k t). At the
-    other stages, 0 reuses the feedback of the first stage, because the errors of a stage belong to
-    the method and not to the state.
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        decay: k [1/s]. At the first stage, k > 0 makes errors decay as (1 + k t) exp(-k t). At the
+            other stages, 0 reuses the feedback of the first stage. The errors of these stages
+            belong to the method and not to the state.
+        connections: CONNECTION_RECORD records.
+        placed: work.
+        constrained: constraint bodies of the step.
+        rows_out: rows and responses. `target` is an acceleration [m/s^2 or rad/s^2].
     """
     rows, response = rows_out.rows, rows_out.response
     for c in range(connections.shape[0]):
@@ -256,9 +265,14 @@ def is_rigid(row: Row) -> bool:
 
 @inner_kernel
 def find_direction(connection: Connection, axis: int, placed: PlacedConnection) -> float:
-    """Write placed.direction of the row's force or moment on a; return the row's error g [m, rad].
+    """Write the direction of a row's force or moment on body a, and return the error g [m or rad].
 
-    Angular rows set placed.u and placed.w as well.
+    The kernel writes placed.direction. Angular rows set placed.u and placed.w as well.
+
+    Args:
+        connection: CONNECTION_RECORD record.
+        axis: 0 to 2 for the linear axes of frame a, 3 to 5 for the angular axes.
+        placed: placed frames of the connection.
     """
     direction, apart = placed.direction, placed.apart
     error = 0.0
@@ -351,7 +365,10 @@ def _within_reach(
 
 @inlined_kernel
 def bending_of(connection: Connection, axis: int, placed: PlacedConnection) -> float:
-    """Return d2g/dt2 of a row for constant velocities [m/s^2 or rad/s^2]."""
+    """Return d2g/dt2 of a row for constant velocities [m/s^2 or rad/s^2].
+
+    `find_direction` of the same axis must have been called.
+    """
     omega_a, alpha_a = placed.omega_a, placed.alpha_a
     if axis < 3:
         d, leaving, apart = placed.direction, placed.leaving, placed.apart
@@ -377,7 +394,10 @@ def _turned_twice(omega: Vec3, alpha: Vec3, e: Vec3, x: Vec3) -> float:
 
 @inner_kernel
 def remember_connection_impulses(rows: Records[Row], connections_out: Records[Connection]) -> None:
-    """Store the impulses of the connections' rows, for the next step's warm start and for users."""
+    """Store the impulses of the connections' rows, for the next step's warm start and for users.
+
+    The kernel writes `impulse` [Ns or Nms] and `along`, the direction in the world.
+    """
     for c in range(connections_out.shape[0]):
         connection = connections_out[c]
         for axis in range(6):
@@ -392,7 +412,7 @@ def remember_connection_impulses(rows: Records[Row], connections_out: Records[Co
 
 @inlined_kernel
 def axis_of_row(connection: Connection, number: Index) -> int:
-    """Return the axis of a connection that a row of this step is about."""
+    """Return the axis of a connection, 0 to 5, to which a row of this step belongs."""
     for axis in range(6):
         if connection.row[axis] == number:
             return axis

@@ -38,9 +38,15 @@ def measure_errors(
     placed: Records[PlacedConnection],
     errors_out: Vec6,
 ) -> None:
-    """Write g (6,) of connection `c`'s held axes [m or rad], zero elsewhere, at these poses.
+    """Write the errors g of a connection's held axes at the present poses.
 
-    `joined` (1,) is work.
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        connections: CONNECTION_RECORD records.
+        c: index of the connection.
+        placed: work (1,).
+        errors_out: errors (6,) [m, rad], linear first, written. Axes that are not held have 0.
     """
     connection, work = connections[c], placed[0]
     place_frames(forest, kinematics, connection, work)
@@ -52,7 +58,13 @@ def measure_errors(
 
 @kernel
 def read_wrench(s: ConnectionSources, c: int, wrench_out: Vector) -> int:
-    """Write force [N] and torque [Nm] (6,) of connection `c` on b, impacts included."""
+    """Write the wrench of a connection on body b, impacts included. Return 0.
+
+    Args:
+        s: arrays of the connections.
+        c: index of the connection.
+        wrench_out: force [N], then torque [Nm], along world axes (6,).
+    """
     connection = s.connections[c]
     scale = -1.0 / s.settings[0].time_step
     for r in range(6):

@@ -147,14 +147,20 @@ def _sticks(s: Scene, contact: Contact, x: Row, y: Row, share: float) -> bool:
 
 @inlined_kernel
 def bend_along(contact: Contact, row: Row) -> float:
-    """Return the change of a contact's velocity along one of its rows until the step ends [m/s]."""
+    """Return the change of a contact's velocity along a row, until the step ends [m/s]."""
     J, sign = row.J_a, 1.0 if contact.body_a >= 0 else -1.0
     return sign * (J[3] * contact.bend[0] + J[4] * contact.bend[1] + J[5] * contact.bend[2])
 
 
 @inlined_kernel
 def unbent_target(contact: Contact, normal: Row, time_step: float) -> float:
-    """Return the target of a contact's normal row without the part by turning bodies [m/s]."""
+    """Return the target of a contact's normal row without the part by turning bodies [m/s].
+
+    Args:
+        contact: CONTACT record.
+        normal: ROW record of the contact's normal.
+        time_step: [s].
+    """
     target = normal.target
     if contact.bends != NONE:
         target += bend_along(contact, normal)

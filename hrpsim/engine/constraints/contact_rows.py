@@ -77,10 +77,15 @@ CONTACT_PARAMETERS = [
 
 @kernel
 def tangents(n: Vec3, first_out: Vec3, second_out: Vec3) -> None:
-    """Write two unit vectors (3,) orthogonal to the unit vector `n` (3,) and to each other.
+    """Write two unit vectors that are orthogonal to a unit normal and to each other.
 
-    The two vectors depend on the normal alone. Friction impulses stored along them therefore keep
-    their meaning between steps.
+    The two vectors depend on the normal alone. The components of friction impulses therefore keep
+    the same meaning between steps.
+
+    Args:
+        n: unit vector (3,).
+        first_out: first tangent (3,), written.
+        second_out: second tangent (3,), written.
     """
     if abs(n[2]) > 0.7:
         scale = 1.0 / math.sqrt(n[0] * n[0] + n[2] * n[2])
@@ -96,7 +101,12 @@ def tangents(n: Vec3, first_out: Vec3, second_out: Vec3) -> None:
 
 @inlined_kernel
 def contact_directions(contact: Contact, directions_out: Mat3) -> None:
-    """Write the normal and the two tangents of a contact, row by row (3, 3)."""
+    """Write the directions of a contact's rows in the world.
+
+    Args:
+        contact: CONTACT record. `normal` is read.
+        directions_out: unit vectors by row (3, 3): the normal and the two `tangents`.
+    """
     for r in range(3):
         directions_out[0, r] = contact.normal[r]
     tangents(directions_out[0], directions_out[1], directions_out[2])
@@ -121,7 +131,7 @@ def mark_contact_bodies(
 def contact_response_space(
     forest: Forest, contacts: Records[Contact], contact_count: int, constrained: ConstraintBodies
 ) -> int:
-    """Return the room that the responses of contact rows need."""
+    """Return the number of entries of `response` that contact rows need."""
     needed = 0
     for c in range(contact_count):
         a, b = contacts[c].body_a, contacts[c].body_b
@@ -140,7 +150,7 @@ def write_contact_rows(s: Scene) -> int:
     constrained.acceleration must be the acceleration without constraints.
 
     Returns:
-        The response space used.
+        The number of entries of `response` used.
     """
     forest, constrained, directions = s.forest, s.constrained, s.work.directions
     rows, response, contacts = s.rows.rows, s.rows.response, s.collision.contacts
@@ -223,19 +233,19 @@ def move_contact_rows(
     y: Row,
     response: Vector,
 ) -> None:
-    """Write the rows of a contact again after its point or normal moved within the step.
+    """Write the rows of a contact again after the point or the normal moved within the step.
 
-    The rows reuse their response space, and have no target.
+    The rows reuse their response space. Impulses become 0, and the rows have no target.
 
     Args:
         forest: constants of the bodies and joints.
         contact: CONTACT record.
-        directions: normal and tangents (3, 3).
+        directions: normal and tangents (3, 3), written.
         constrained: constraint bodies of the step.
         normal: ROW record of the contact's normal.
         x: ROW record of the first tangent.
         y: ROW record of the second tangent.
-        response: responses of all rows.
+        response: responses of all rows (entries,), changed.
     """
     contact_directions(contact, directions)
     attach_point(forest, constrained, contact, directions, normal, x, y, normal.response_at)
@@ -282,7 +292,7 @@ def _turn_axes(
 
 @inlined_kernel
 def friction_impulses(contact: Contact, normal: Row, x: Row, y: Row) -> tuple[float, float]:
-    """Return the friction impulses of a contact's rows along its two `tangents` [Ns]."""
+    """Return the friction impulses of a contact along its two `tangents` [Ns]."""
     if is_isotropic(normal.friction_model):
         return x.impulse, y.impulse
     cosine, sine = contact.turn[0], contact.turn[1]
@@ -329,6 +339,10 @@ def closed_gap(solver: int, slop: float) -> float:
 
     For the direct solver the slop counts both ways. Otherwise the lowest of a face's redundant
     points would carry all.
+
+    Args:
+        solver: solver of the contact's rows.
+        slop: penetration that is not corrected [m].
     """
     return CLOSED if solver == ITERATIVE else max(CLOSED, slop)
 
@@ -360,7 +374,14 @@ def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> t
 def rigid_slopes(
     gap: float, closed: float, origin: float, settings: Settings
 ) -> tuple[float, float]:
-    """Return the derivatives of both results of `rigid_law` by the gap [1/s]."""
+    """Return the derivatives of both results of `rigid_law` by the gap [1/s].
+
+    Args:
+        gap: gap of the contact [m].
+        closed: gap up to which the contact counts as closed [m].
+        origin: as for `rigid_law` [m].
+        settings: settings of the step.
+    """
     if gap > closed:
         slope = -(1.0 if gap > 2.0 * origin else 2.0) / settings.time_step
         return slope, slope

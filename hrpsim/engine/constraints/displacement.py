@@ -34,7 +34,10 @@ def asks_for_displacement(rows: Records[Row], contact_count: int, row_count: int
 
 @inner_kernel
 def turn_to_displacement(rows: Records[Row], row_count: int) -> None:
-    """Set the target of every row to the displacement rate, and clear the impulses."""
+    """Set the target of every row to the displacement rate [m/s or rad/s], and clear the impulses.
+
+    `turn_to_motion` restores target, bounds and impulse.
+    """
     for number in range(row_count):
         row = rows[number]
         row.saved_impulse, row.impulse = row.impulse, 0.0
@@ -63,7 +66,8 @@ def bound_displacement(
         rows: ROW records (row capacity,).
         island_rows: numbers of the rows, island by island.
         island: record of the island, with a range of `island_rows`.
-        velocity: velocities of the constraint bodies (columns,) that the rows' impulses caused.
+        velocity: displacement rates of the constraint bodies (columns,) [rad/s, m/s] that the rows'
+            impulses caused.
     """
     wanted, fastest = 0.0, 0.0
     for entry in range(island.first, island.end):
@@ -90,7 +94,7 @@ def bound_displacement(
 
 @inner_kernel
 def turn_to_motion(rows: Records[Row], row_count: int) -> None:
-    """Restore every row to its state before `turn_to_displacement`."""
+    """Restore target, bounds and impulse of every row from before `turn_to_displacement`."""
     for number in range(row_count):
         row = rows[number]
         row.impulse, row.target = row.saved_impulse, row.kept_target

@@ -27,7 +27,9 @@ DIFFERENTIABLE = (CONE,)
 
 @inlined_kernel
 def law_in_step(model: int, slides: bool) -> int:
-    """Return the law of a contact in this step; a sticking contact has no direction of slip.
+    """Return the friction law of a contact in this step.
+
+    A sticking contact has no direction of slip, so SLIP_DIRECTION becomes PYRAMID.
 
     Args:
         model: friction model of the contact.
@@ -38,7 +40,10 @@ def law_in_step(model: int, slides: bool) -> int:
 
 @inlined_kernel
 def is_isotropic(law: int) -> bool:
-    """Return whether any two axes may be tangents; the rows of both then have a common mass."""
+    """Return whether any two axes may be tangents.
+
+    The rows of both tangents then have a common mass.
+    """
     return law == CONE
 
 
@@ -60,19 +65,19 @@ def friction_axes(law: int, angle: float, slip_x: float, slip_y: float) -> tuple
 
 @inlined_kernel
 def tangent_count(law: int) -> int:
-    """Return the number of tangents with friction; a point slips freely along the others."""
+    """Return the number of tangents with friction. A point slips freely along the others."""
     return 1 if law == SLIP_DIRECTION else 2
 
 
 @inlined_kernel
 def bounds_each_axis(law: int) -> bool:
-    """Return whether each tangent has its own bound; the rows are then solved one by one."""
+    """Return whether each tangent has a bound of its own. The rows are then solved one by one."""
     return law == PYRAMID
 
 
 @inlined_kernel
 def friction_bound(normal: Row) -> float:
-    """Return the friction impulse that the normal row of a contact permits [Ns]."""
+    """Return the friction impulse that the normal impulse of a contact permits [Ns]."""
     return normal.friction * normal.impulse
 
 
@@ -110,7 +115,13 @@ def project_onto_disk(bound: float, x: float, y: float) -> tuple[float, float]:
 
 @inlined_kernel
 def disk_scale(bound: float, x: float, y: float) -> float:
-    """Return the factor that scales (x, y) onto the disk of radius `bound`; 1 inside the disk."""
+    """Return the factor that scales (x, y) onto a disk. The factor is 1 inside the disk.
+
+    Args:
+        bound: radius of the disk [Ns].
+        x: first impulse [Ns].
+        y: second impulse [Ns].
+    """
     size = math.sqrt(x * x + y * y)
     return bound / size if size > bound else 1.0
 
@@ -125,7 +136,7 @@ def project_onto_cone(
     limited normal impulse permits.
 
     Args:
-        mu: friction coefficient.
+        mu: friction coefficient [1].
         upper: limit of the normal impulse [Ns].
         normal: normal impulse [Ns].
         x: first friction impulse [Ns].
@@ -159,11 +170,11 @@ def disk_derivative(
         bound: radius of the disk [Ns].
         x: first impulse [Ns].
         y: second impulse [Ns].
-        rate: factor of the derivatives by x and y.
+        rate: factor of the derivatives by x and y [1].
 
     Returns:
         (whether (x, y) is outside, derivatives of both impulses by the bound, then the derivatives
-        by x and y times `rate`: xx, xy = yx, yy).
+        by x and y times `rate`: xx, xy = yx, yy). All derivatives have the unit [1].
     """
     size = math.sqrt(x * x + y * y)
     if size <= bound:
@@ -174,7 +185,7 @@ def disk_derivative(
 
 @inlined_kernel
 def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[float, float, float]:
-    """Return the derivative of the friction of a sliding contact on the cone by its slip.
+    """Return the derivative by the slip of the friction of a sliding contact on the cone.
 
     The friction is `project_onto_disk` of an impulse far against the slip. A change of the slip
     turns the friction: by change / give, against the part of the change across the slip.
@@ -193,7 +204,16 @@ def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[floa
 
 @inlined_kernel
 def friction_holds(normal: Row, x: Row, y: Row, share: float) -> bool:
-    """Return whether friction, squared, is below `share` of its squared bound: the point sticks."""
+    """Return whether friction is below a part of the bound, so that a contact point sticks.
+
+    The squared friction must be below `share` times the squared bound.
+
+    Args:
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+        share: part of the squared bound, a fraction.
+    """
     bound = friction_bound(normal)
     xx, yy = x.impulse * x.impulse, y.impulse * y.impulse
     if normal.friction_model == CONE:

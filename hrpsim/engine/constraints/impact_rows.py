@@ -54,13 +54,13 @@ IMPACT = np.dtype(
 
 @inlined_kernel
 def gap_at(impact: Impact, time: Seconds) -> float:
-    """Return the gap at a time of the step [m]."""
+    """Return the gap at a time [s] of the step [m]."""
     return impact.gap + time * (impact.rate + 0.5 * impact.acceleration * time)
 
 
 @inlined_kernel
 def impact_rate(impact: Impact, time: Seconds, timed: bool) -> float:
-    """Return the rate at which a gap meets an impact at `time` [m/s].
+    """Return the rate at which a gap meets an impact at `time` [s] of the step [m/s].
 
     Impacts that are not `timed` happen at the start of the step, before anything accelerates.
     """
@@ -71,7 +71,10 @@ def impact_rate(impact: Impact, time: Seconds, timed: bool) -> float:
 
 @inner_kernel
 def closing_time(impact: Impact, now: float) -> float:
-    """Return the time from `now` until an open gap closes [s]; infinity if the gap never closes."""
+    """Return the time in the step at which an open gap closes, from `now` [s] on [s].
+
+    The result is infinity if the gap never closes.
+    """
     a = impact.acceleration
     rate, gap = impact.rate + a * now, gap_at(impact, now)
     if gap <= CLOSED and rate <= 0.0:
@@ -86,13 +89,26 @@ def closing_time(impact: Impact, now: float) -> float:
 
 @inlined_kernel
 def is_impact(impact: Impact, time: Seconds, timed: bool, threshold: float) -> bool:
-    """Return whether a gap that is closed at `time` closes on, faster than the threshold."""
+    """Return whether a gap that is closed at `time` closes on, faster than the threshold.
+
+    Args:
+        impact: IMPACT record.
+        time: time in the step [s].
+        timed: whether impacts happen at their times.
+        threshold: restitution threshold [m/s].
+    """
     return impact_rate(impact, time, timed) - impact.floor < -threshold
 
 
 @inlined_kernel
 def is_opening(impact: Impact, time: Seconds, threshold: float) -> bool:
-    """Return whether a gap between free bodies opens at `time`, and is not at rest."""
+    """Return whether a gap between free bodies opens at `time`, and is not at rest.
+
+    Args:
+        impact: IMPACT record.
+        time: time in the step [s].
+        threshold: restitution threshold [m/s].
+    """
     return impact.rate + impact.acceleration * time > _AT_REST * threshold
 
 
@@ -100,12 +116,12 @@ def is_opening(impact: Impact, time: Seconds, threshold: float) -> bool:
 def separates(impact: Impact, time: Seconds, threshold: float) -> bool:
     """Return whether a resting gap is not at rest any more because its normal has turned.
 
-    Sliding shapes separate if they curve away from each other. A push through an opening gap would
-    give energy, and a push through a closing gap would take energy.
+    Sliding shapes separate if their surfaces curve away from each other. A push through an opening
+    gap would give energy, and a push through a closing gap would take energy.
 
     Args:
         impact: IMPACT record.
-        time: [s].
+        time: time in the step [s].
         threshold: restitution threshold [m/s].
     """
     return is_opening(impact, time, threshold) or impact.settled < -_AT_REST * threshold
@@ -113,13 +129,18 @@ def separates(impact: Impact, time: Seconds, threshold: float) -> bool:
 
 @inlined_kernel
 def is_at_rest(rate: float, threshold: float) -> bool:
-    """Return whether the rate [m/s] of a gap between free bodies counts as zero."""
+    """Return whether the rate of a gap between free bodies counts as zero.
+
+    Args:
+        rate: rate of the gap [m/s].
+        threshold: restitution threshold [m/s].
+    """
     return abs(rate) <= _AT_REST * threshold
 
 
 @inlined_kernel
 def is_closed(impact: Impact, now: float) -> bool:
-    """Return whether a row can push at `now`."""
+    """Return whether a row can push at the time `now` [s] of the step."""
     return impact.state == RESTING or (impact.state == OPEN and gap_at(impact, now) <= CLOSED)
 
 

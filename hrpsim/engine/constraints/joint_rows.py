@@ -91,9 +91,9 @@ JOINT_ROWS = np.dtype(
 
 @inner_kernel
 def find_joint_rows(s: Scene) -> int:
-    """Find which rows each joint has in this step, and return their number.
+    """Find the rows that each joint has in this step, and return the number of rows.
 
-    The degrees of freedom that these rows push are marked.
+    The kernel writes s.joint_rows, and marks the degrees of freedom that these rows push.
     """
     # Arrays and numbers are read here: to the compiler, what is written might be the same memory.
     forest, of_dof, joint_rows, holds = s.forest, s.constrained.of_dof, s.joint_rows, s.joint_holds
@@ -156,12 +156,15 @@ def _limits_velocity(actuator: Control, hold: JointHold) -> bool:
 
 @inner_kernel
 def write_joint_rows(s: Scene, first: Index, used: int) -> tuple[int, int]:
-    """Write the joints' rows from row `first` on, and return (next row, response space used).
+    """Write the joints' rows from row `first` on.
 
     Args:
         s: the scene.
         first: first row.
-        used: response space used before.
+        used: number of entries of `response` used before.
+
+    Returns:
+        (next row, number of entries of `response` used so far).
     """
     rows, number = s.rows.rows, first
     for index in range(s.forest.joints.shape[0]):
@@ -259,14 +262,18 @@ def _write_motor(s: Scene, k: Index, row: Row, used: int) -> int:
 def write_velocity_limit_rows(s: Scene, first: Index, used: int) -> int:
     """Write the rows of velocity limits from row `first` on, and return the response space used.
 
-    With the velocity v at the end of the step and the effort u by the actuator's law: 0 <= l, l <=
-    dt (u + effort limit), (limit - v) l = 0. The lower limit is the mirror image. The actuator
-    therefore delivers u - l / dt, between u and full braking.
+    The effort by the actuator's law is u [Nm or N]. The velocity at the end of the step is v. The
+    impulse l of a row [Nms or Ns] obeys
+
+        0 <= l <= dt (u + effort limit),   (limit - v) l = 0.
+
+    The lower limit is the mirror image. The actuator therefore delivers u - l / dt, between u and
+    full braking.
 
     Args:
         s: the scene.
         first: first row.
-        used: response space used before.
+        used: number of entries of `response` used before.
     """
     forest, velocity, settings, number = s.forest, s.velocity, s.settings[0], first
     time_step, horizon = settings.time_step, settings.horizon
@@ -297,14 +304,14 @@ def mark_full_brakes(
 ) -> bool:
     """Mark actuators that brake with their whole effort limit, and return whether any mark is new.
 
-    A marked actuator then delivers its effort limit, whatever effort its law requires at the speed
-    found.
+    A marked actuator then delivers its effort limit. The effort that its law requires at the
+    velocity found does not count.
 
     Args:
         rows: ROW records (row capacity,).
         first: first row of the velocity limits.
         row_count: number of rows.
-        control: CONTROL records (nv,).
+        control: CONTROL records (nv,). `saturated` is changed.
     """
     changed = False
     for number in range(first, row_count):
@@ -378,7 +385,12 @@ def rigid_limit_law(room: float, settings: Settings) -> tuple[float, float]:
 
 @inlined_kernel
 def rigid_limit_slopes(room: float, settings: Settings) -> tuple[float, float]:
-    """Return the derivatives of both results of `rigid_limit_law` by the room [1/s]."""
+    """Return the derivatives of both results of `rigid_limit_law` by the room [1/s].
+
+    Args:
+        room: distance of the joint from its limit [rad or m].
+        settings: settings of the step.
+    """
     slope = -1.0 / settings.time_step
     if room > 0.0:
         return slope, slope
@@ -388,11 +400,11 @@ def rigid_limit_slopes(room: float, settings: Settings) -> tuple[float, float]:
 
 @inlined_kernel
 def mimic_error(dof: Dof, position: float, leader: float) -> float:
-    """Return the error of a joint that follows another [rad or m].
+    """Return the position error of a mimic joint [rad or m].
 
     Args:
         dof: record of the following degree of freedom.
-        position: of the following joint [rad or m].
+        position: position of the following joint [rad or m].
         leader: position of the leading joint [rad or m].
     """
     return position - dof.mimic_offset - dof.mimic_ratio * leader
@@ -433,7 +445,17 @@ def remember_joint_impulses(
     frictions: Records[Friction],
     impulses_out: Matrix,
 ) -> None:
-    """Store the impulses of joint constraints, from which the next step starts."""
+    """Store the impulses of joint constraints, from which the next step starts.
+
+    Args:
+        forest: constants of the bodies and joints.
+        rows: ROW records (row capacity,).
+        first: first row of the joints.
+        row_count: number of rows.
+        frictions: FRICTION records (nv,), for friction without a row.
+        impulses_out: impulses by degree of freedom and kind of row (nv, kinds) [Nms or Ns],
+            written.
+    """
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
         if k >= impulses_out.shape[0]:

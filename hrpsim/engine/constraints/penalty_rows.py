@@ -88,8 +88,9 @@ def write_penalty_rows(s: Scene) -> tuple[float, int]:
     start of the step.
 
     Returns:
-        (largest (k dt^2 + 2 c dt) / m of the modes of any pair of shapes with a stiffness of its
-        own that a point began to press in, or 0; a contact of this pair).
+        (stiffness number, a contact of the stiffest pair). The number is the largest ratio (k dt^2
+        + 2 c dt) / m of the modes of a pair of shapes. Only pairs with a stiffness of their own
+        count, in which a point began to press. Without such a pair the number is 0.
     """
     rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
     contacts, contact_count = s.collision.contacts, s.counts[0].contact_count

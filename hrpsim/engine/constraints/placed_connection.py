@@ -48,7 +48,10 @@ def place_frames(
     connection: Connection,
     joined_out: PlacedConnection,
 ) -> None:
-    """Write the axes of both frames and the positions of their points."""
+    """Write the axes of both frames (`axes_a`, `axes_b`) and the positions of their points [m].
+
+    The positions are `arm_a`, `point_a`, `point_b` and `apart`.
+    """
     out = joined_out
     a, b = connection.body_a, connection.body_b
     _place(kinematics, a, connection.R_a, connection.p_a, out.axes_a, out.arm_a)
@@ -86,7 +89,10 @@ def place_moving_frames(
     connection: Connection,
     joined_out: PlacedConnection,
 ) -> None:
-    """Write the frames' poses, velocities and velocity-product accelerations."""
+    """Write poses, velocities and velocity-product accelerations of both frames of a connection.
+
+    The kernel writes all fields of PLACED_CONNECTION except the work of a row.
+    """
     out = joined_out
     place_frames(forest, kinematics, connection, out)
     for r in range(3):

@@ -43,10 +43,10 @@ def attach_point(
         normal: ROW record of the contact's normal.
         x: ROW record of the first tangent.
         y: ROW record of the second tangent.
-        used: response space used before.
+        used: number of entries of `response` used before.
 
     Returns:
-        The response space used so far.
+        The number of entries of `response` used so far.
     """
     a, b = contact.body_a, contact.body_b
     width_a = _tree_of(forest, constrained, a).tree_width if a >= 0 else 0
@@ -90,7 +90,17 @@ def find_point_responses(
     y: Row,
     response: Vector,
 ) -> None:
-    """Write the responses of three rows that are attached to a contact point."""
+    """Write the responses of three rows that are attached to a contact point.
+
+    Args:
+        forest: constants of the bodies and joints.
+        constrained: constraint bodies of the step.
+        contact: CONTACT record.
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+        response: responses of all rows (entries,), velocities by a unit impulse, changed.
+    """
     at = (normal.response_at, x.response_at, y.response_at)
     point = contact.point_a if contact.body_a >= 0 else contact.point_b
     a, b = normal.constrained_a, normal.constrained_b
@@ -172,7 +182,14 @@ def _respond(
 
 @inner_kernel
 def find_masses(normal: Row, x: Row, y: Row, response: Vector) -> None:
-    """Write inverse_mass and cross of a contact's three rows; their responses must be known."""
+    """Write `inverse_mass` and `cross` of a contact's three rows [1/kg].
+
+    Args:
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+        response: responses of all rows (entries,).
+    """
     first = normal.at_a - normal.start_a
     nn, xx, yy, nx, xy, yn = _products(normal.J_a, x.J_a, y.J_a, normal, x, y, first, response)
     if normal.at_b >= 0:
@@ -206,7 +223,14 @@ def _products(
 
 @inlined_kernel
 def point_velocity(normal: Row, x: Row, y: Row, velocity: Vector) -> tuple[float, float, float]:
-    """Return J times the constraint bodies' velocity for the three rows of a contact [m/s]."""
+    """Return the velocities of a contact along its three rows [m/s].
+
+    Args:
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+        velocity: velocity of the constraint bodies (columns,) [rad/s, m/s].
+    """
     n, first, second = _three_products(normal.J_a, x.J_a, y.J_a, normal.at_a, velocity)
     if normal.at_b >= 0:
         more = _three_products(normal.J_b, x.J_b, y.J_b, normal.at_b, velocity)

@@ -119,7 +119,7 @@ class Rows(NamedTuple):
 
 @inlined_kernel
 def is_one_sided(row: Row) -> bool:
-    """Return whether a row (at a contact: the normal row) keeps a gap from closing."""
+    """Return whether a row keeps a gap from closing. At a contact this is the normal row."""
     return row.kind == CONTACT_ROW or row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
 
 
@@ -131,7 +131,12 @@ def takes_time(row: Row) -> bool:
 
 @inlined_kernel
 def row_velocity(row: Row, velocity: Vector) -> float:
-    """Return J times the constraint bodies' velocity, in three independent sums."""
+    """Return the velocity J v along a row [m/s or rad/s], in three independent sums.
+
+    Args:
+        row: ROW record.
+        velocity: velocity of the constraint bodies (columns,) [rad/s, m/s].
+    """
     J, at = row.J_a, row.at_a
     x = J[0] * velocity[at] + J[1] * velocity[at + 1]
     y = J[2] * velocity[at + 2] + J[3] * velocity[at + 3]
@@ -147,7 +152,7 @@ def row_velocity(row: Row, velocity: Vector) -> float:
 
 @inlined_kernel
 def start_row(row: Row, used: int) -> None:
-    """Clear a row whose response will start at `used`."""
+    """Clear a row whose response will start at the entry `used` of `response`."""
     row.constrained_b = row.at_b = -1
     row.width_a = row.width_b = 0
     row.response_at = used
@@ -165,15 +170,18 @@ def attach_constraint_body(
     response: Vector,
     used: int,
 ) -> int:
-    """Attach J_a to `constraint_body`, and return the response space used so far.
+    """Attach J_a of a row to a constraint body, and write the row's response.
 
     Args:
         forest: constants of the bodies and joints.
         constrained: constraint bodies of the step.
-        constraint_body: number of the constraint body.
+        constraint_body: index of the constraint body.
         row: ROW record.
-        response: responses of all rows.
-        used: response space used before.
+        response: responses of all rows (entries,), changed.
+        used: number of entries of `response` used before.
+
+    Returns:
+        The number of entries of `response` used so far.
     """
     here = constrained.bodies[constraint_body]
     tree = constrained.supports[forest.bodies[here.body].root]
@@ -191,15 +199,18 @@ def attach_second_constraint_body(
     response: Vector,
     used: int,
 ) -> int:
-    """Attach J_b to `constraint_body` as well, and return the response space used so far.
+    """Attach J_b of a row to a second constraint body, and complete the row's response.
 
     Args:
         forest: constants of the bodies and joints.
         constrained: constraint bodies of the step.
-        constraint_body: number of the constraint body.
+        constraint_body: index of the constraint body.
         row: ROW record.
-        response: responses of all rows.
-        used: response space used before.
+        response: responses of all rows (entries,), changed.
+        used: number of entries of `response` used before.
+
+    Returns:
+        The number of entries of `response` used so far.
     """
     here = constrained.bodies[constraint_body]
     tree = constrained.supports[forest.bodies[here.body].root]
@@ -233,11 +244,11 @@ def attach_pair(
         placed: record of the placed frames.
         turns: whether the row turns the bodies about placed.direction instead of pushing them.
         row: ROW record.
-        response: responses of all rows.
-        used: response space used before.
+        response: responses of all rows (entries,), changed.
+        used: number of entries of `response` used before.
 
     Returns:
-        The response space used so far.
+        The number of entries of `response` used so far.
     """
     a, b, direction = pair.body_a, pair.body_b, placed.direction
     if a >= 0:
@@ -260,7 +271,15 @@ def attach_pair(
 
 @inlined_kernel
 def write_force(point: Vec3, d: Vec3, sign: float, turns: bool, J_out: Vec6) -> None:
-    """Write the spatial force of `sign` times a unit force through `point`, or unit moment."""
+    """Write the spatial force of a unit force through a point, or of a unit moment, times `sign`.
+
+    Args:
+        point: position from the tree's origin (3,) [m].
+        d: unit vector of the force or moment (3,).
+        sign: 1 or -1.
+        turns: whether a moment is written.
+        J_out: moment, then force (6,), written.
+    """
     if turns:
         for r in range(3):
             J_out[r] = sign * d[r]
@@ -323,9 +342,14 @@ def _add_response(
 
 @inlined_kernel
 def coupling(row: Row, other: Row, response: Vector) -> float:
-    """Return J of the row `other` times the response of `row` [1/kg or 1/(kg m^2)].
+    """Return the velocity of the row `other` by a unit impulse of `row` [1/kg or 1/(kg m^2)].
 
     Both rows act on the same constraint bodies.
+
+    Args:
+        row: ROW record with a response.
+        other: ROW record with the same constraint bodies.
+        response: responses of all rows (entries,).
     """
     total = 0.0
     first = row.response_at + row.at_a - row.start_a
@@ -347,7 +371,7 @@ def coupling(row: Row, other: Row, response: Vector) -> float:
 
 @inlined_kernel
 def least_inverse_mass(row: Row, constrained: ConstraintBodies) -> float:
-    """Return the inverse mass below which motion along a row is rounding only."""
+    """Return the inverse mass below which motion along a row is rounding [1/kg or 1/(kg m^2)]."""
     J = row.J_a
     square = 0.0
     for k in range(6):
@@ -364,7 +388,9 @@ def least_inverse_mass(row: Row, constrained: ConstraintBodies) -> float:
 
 @inlined_kernel
 def wanted_correction(error: float, time_step: Seconds, settings: Settings) -> float:
-    """Return the displacement rate that corrects a part of an error, within the rate's bound.
+    """Return the displacement rate that corrects a part of an error [m/s or rad/s].
+
+    The rate is limited to +-settings.correction_speed.
 
     Args:
         error: [m or rad].
@@ -377,7 +403,13 @@ def wanted_correction(error: float, time_step: Seconds, settings: Settings) -> f
 
 @inlined_kernel
 def correction_slope(error, time_step: Seconds, settings: Settings):
-    """Return the derivative of `wanted_correction` by the error [1/s]."""
+    """Return the derivative of `wanted_correction` by the error [1/s].
+
+    Args:
+        error: [m or rad].
+        time_step: [s].
+        settings: settings of the step.
+    """
     slope = -settings.correction_rate / time_step
     return slope if abs(slope * error) < settings.correction_speed else 0.0
 
@@ -392,16 +424,18 @@ def soften(
     damping_time: Seconds,
     time_step: Seconds,
 ) -> None:
-    """Make a row hold `error` at zero as a spring and damper (`held_law`).
+    """Make a row hold an error at zero as a spring and damper (`held_law`).
+
+    The kernel writes `target` and `compliance`, and adds the compliance to `inverse_mass`.
 
     Args:
         row: ROW record.
         error: error in the middle of the step, extrapolated by `rate` [m or rad].
         rate: rate of the error at the start of the step [m/s or rad/s].
-        bend: velocity that the row's curvature adds between the place where the row is linear and
-            the end of the step. Without this part, rotating connections are stretched.
+        bend: velocity that the row's curvature adds from the place where the row is linear to the
+            end of the step [m/s or rad/s]. Without this part, rotating connections are stretched.
         compliance: [m/N or rad/Nm]; 0 makes the row rigid.
-        damping_time: [s].
+        damping_time: time constant of the damper [s].
         time_step: [s].
     """
     target, row.compliance = held_law(

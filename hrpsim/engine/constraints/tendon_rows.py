@@ -62,7 +62,8 @@ class Tendons(NamedTuple):
 def number_tendon_rows(tendons: Tendons, first: Index, of_dof: Indices) -> int:
     """Number the rows of driven tendons from `first` on, and return the next number.
 
-    The degrees of freedom that driven tendons pull are marked.
+    The kernel writes `row` of every tendon's drive, and marks the degrees of freedom in `of_dof`
+    that driven tendons pull.
     """
     number = first
     for k in range(tendons.joints.shape[0]):
@@ -77,15 +78,15 @@ def number_tendon_rows(tendons: Tendons, first: Index, of_dof: Indices) -> int:
 
 @inner_kernel
 def write_driven_tendons(s: Scene, used: int) -> int:
-    """Write the row of each driven tendon, and return the response space used.
+    """Write the row of each driven tendon, and return the response space used so far.
 
     `q` is the configuration in the middle of the step. Over the step the actuator gives the impulse
-    dt f - m (l' - l0'). f is the actuator's force at the middle with the rate l0' at the start. m
-    is the inertia of the actuator's gains.
+    dt f - m (l' - l0') [Ns or Nms]. f is the actuator's force at the middle with the rate l0' at
+    the start. m is the inertia of the actuator's gains.
 
     Args:
         s: the scene.
-        used: response space used before.
+        used: number of entries of `response` used before.
     """
     forest, constrained, tendons, velocity = s.forest, s.constrained, s.tendons, s.velocity
     time_step, response, q = s.settings[0].time_step, s.rows.response, s.q
@@ -126,7 +127,7 @@ def write_driven_tendons(s: Scene, used: int) -> int:
 
 @inner_kernel
 def remember_tendon_impulses(rows: Records[Row], tendons: Tendons) -> None:
-    """Store the delivered impulses of tendons' actuators, from which the next step starts."""
+    """Store the impulses that tendons' actuators delivered [Ns or Nms], for the next warm start."""
     for k in range(tendons.drives.shape[0]):
         drive = tendons.drives[k]
         drive.impulse = rows[drive.row].impulse if drive.row >= 0 else 0.0

@@ -84,8 +84,7 @@ def place_inertias(
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
-        articulated_out: records of the bodies (n,); writes `inertia`, in axes parallel to the
-            world's.
+        articulated_out: ARTICULATED records (n,). `inertia` (10,) is written, along world axes.
     """
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
@@ -97,7 +96,14 @@ def place_inertias(
 def apply_base_wrench(
     forest: Forest, kinematics: Records[Kinematics], tau: Vector, articulated: Records[Articulated]
 ) -> None:
-    """Add the public generalised force `tau` (nv,) [N, Nm] of FREE bodies to their `external`."""
+    """Add the generalised force on FREE bodies to `external` of these bodies.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        tau: public generalised force (nv,) [N, Nm], force then moment, in the body frame.
+        articulated: ARTICULATED records (n,). `external` (6,) [Nm, N] is changed, along world axes.
+    """
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
             k, R, external = forest.bodies[i].v_index, kinematics[i].R, articulated[i].external
@@ -111,11 +117,11 @@ def apply_base_wrench(
 def start_bodies(
     forest: Forest, kinematics: Records[Kinematics], articulated_out: Records[Articulated]
 ) -> None:
-    """Write the contribution of each body alone: inertia, I_A, a_vp and p_A.
+    """Write the contribution of each body alone: `inertia`, `I_A`, `a_vp` and `p_A` (pass 1).
 
-    p_A = I a_vp + v x* I v - external. The acceleration a_vp by velocity products is separate (RBDA
-    7.4). The other accelerations obey the equations of a system at rest, which need no product of
-    I_A and c.
+    The bias force is p_A = I a_vp + v x* I v - external [Nm, N]. The velocity-product acceleration
+    a_vp is kept apart (RBDA 7.4). The equations of the other accelerations are then those of a
+    system at rest, and need no product of I_A and c.
     """
     for number in range(forest.bodies.shape[0]):
         i = forest.order[number]
@@ -211,7 +217,12 @@ def _add_to_parent(I_A: Mat6, U: Vec6, D_inverse: float, above_out: Mat6) -> Non
 
 @inner_kernel
 def spread_inertia(placed: Inertia, I_out: Mat6) -> None:
-    """Write the 6x6 matrix of a placed inertia."""
+    """Write the 6x6 matrix of a spatial inertia.
+
+    Args:
+        placed: spatial inertia (10,) [kg, kg m, kg m^2], as written by `place_inertia`.
+        I_out: matrix (6, 8) from twist to momentum, angular part first. Six columns are written.
+    """
     m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     I_out[0, 0], I_out[0, 1], I_out[0, 2] = placed[4], placed[7], placed[8]
     I_out[1, 0], I_out[1, 1], I_out[1, 2] = placed[7], placed[5], placed[9]
@@ -229,9 +240,14 @@ def spread_inertia(placed: Inertia, I_out: Mat6) -> None:
 
 @inner_kernel
 def invert_symmetric(A: Matrix, inverse_out: Matrix) -> bool:
-    """Invert a symmetric positive definite 6x6 matrix; return False if the matrix is not definite.
+    """Invert a symmetric positive definite 6x6 matrix by Cholesky's method.
 
-    The Cholesky factor is written into the output first, then L^-T L^-1.
+    Args:
+        A: matrix (6, 6 or more). Only the lower triangle is read.
+        inverse_out: inverse (6, 6 or more), written in full. The factor is kept here meanwhile.
+
+    Returns:
+        False if the matrix is not definite. The output is then incomplete.
     """
     L = inverse_out
     for j in range(6):
@@ -275,15 +291,15 @@ def accelerations(
 ) -> None:
     """Propagate accelerations from the roots to the leaves (pass 3).
 
-    Call `factorise` before. The kernel writes the proper acceleration a of every body.
+    Call `factorise` before. The kernel writes the proper acceleration `a` of every body.
 
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
         gravity: (3,) [m/s^2].
-        articulated: articulated-body records of the bodies (n,).
-        dv_out: generalised acceleration (nv,). A FREE body has the angular acceleration first, then
-            the second derivative of the body's position.
+        articulated: ARTICULATED records of the bodies (n,), factorised.
+        dv_out: generalised acceleration (nv,) [rad/s^2, m/s^2], written. A FREE body has the
+            angular acceleration first, then the second derivative of the body's position.
     """
     n = forest.bodies.shape[0]
     for number in range(n):
@@ -331,9 +347,9 @@ def wrench_response(
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
-        articulated: articulated-body records of the bodies (n,).
+        articulated: ARTICULATED records of the bodies (n,), factorised.
         effort: efforts on joints (nv,) [Nm or N, or Nms or Ns].
-        dv_out: resulting motion (nv,), in the kernels' layout of velocities.
+        dv_out: resulting motion (nv,) [rad/s^2, m/s^2, or rad/s, m/s], kernels' layout, written.
     """
     n = forest.bodies.shape[0]
     for number in range(n - 1, -1, -1):

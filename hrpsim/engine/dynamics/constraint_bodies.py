@@ -37,7 +37,7 @@ SUPPORT = np.dtype(
         ("listed", "i8"),  # all bodies on paths, parents first: the k-th is in the k-th record
         ("tree_start", "i8"),  # at a root: first column of the tree, a multiple of LANES
         ("tree_width", "i8"),  # at a root: columns of the tree; some to spare make it a multiple
-        ("tree_block", "i8"),  # at a root: where the tree's block starts in `block`
+        ("tree_block", "i8"),  # at a root: where the tree's block starts in `inverse_inertia`
         ("first_constrained", "i8"),  # at a root: number of the tree's first constraint body
         ("first_listed", "i8"),  # at a root: where the tree's bodies on paths begin in `listed`
         ("listed_count", "i8"),  # at a root: how many they are
@@ -122,13 +122,13 @@ def forget_numbers(constrained: ConstraintBodies) -> None:
 
 @inner_kernel
 def number_constraint_bodies(forest: Forest, constrained_out: ConstraintBodies) -> tuple[int, int]:
-    """Number the bodies `marked` 1 and the degrees of freedom with a mark in of_dof (>= 0).
+    """Number the constraint bodies of the step, and list the bodies on their paths to the roots.
 
-    The kernel also marks and lists the bodies on the paths from constraint bodies to the roots. The
-    numbers stay if the last ones were for the same bodies and for no degree of freedom.
+    The kernel numbers the bodies `marked` 1 and the degrees of freedom with a mark in `of_dof` (>=
+    0). The numbers stay if the last numbering was of the same bodies and of no degree of freedom.
 
     Returns:
-        (number of constraint bodies, required block space).
+        (number of constraint bodies, number of entries that the blocks need in `inverse_inertia`).
     """
     known, with_dofs = constrained_out.supports[0], _any_dof(constrained_out.of_dof)
     as_many = known.known_bodies == forest.bodies.shape[0]

@@ -70,18 +70,18 @@ def advance_targets(
     applied: Vector,
     control: Records[Control],
 ) -> None:
-    """Store the efforts that actuators delivered; advance every target by one step of its ramp.
+    """Store the efforts that actuators delivered, and advance every target by one step of its ramp.
 
-    Limits stay marked if they acted, or if `velocity` is beyond them.
+    A velocity limit stays marked if the limit acted, or if `velocity` is beyond the limit.
 
     Args:
         forest: constants of the bodies and joints.
         velocity: joint velocities (nv,) [rad/s or m/s].
-        limit_impulses: impulses of the velocity limits (nv,) [Nms or Ns]. They lower the demanded
-            efforts to the delivered ones.
+        limit_impulses: impulses of the velocity limits (nv,) [Nms or Ns]. These impulses lower the
+            demanded efforts to the delivered efforts.
         time_step: [s].
         applied: mean efforts by the actuators' laws over the step (nv,) [Nm or N].
-        control: CONTROL records (nv,).
+        control: CONTROL records (nv,), changed.
     """
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
@@ -111,9 +111,10 @@ def joint_forces(
 ) -> None:
     """Write the effort along every joint, and the inertia that the joint sees besides the links'.
 
-    The kernel writes `effort`, `joint_inertia` and `actuator_inertia` (nv,) of `work`.
-    `actuator_inertia` is the actuator's part of the inertia while the actuator follows its law.
-    That array is written with a horizon only. Entries of free bodies stay unchanged.
+    The kernel writes `effort` [Nm or N], `joint_inertia` and `actuator_inertia` [kg m^2 or kg]
+    (nv,) of `work`. `actuator_inertia` is the actuator's part of the inertia while the actuator
+    follows its law. That array is written with a horizon only. Entries of free bodies stay
+    unchanged.
 
     An actuator marked `saturated` gives its effort limit instead.
 
@@ -121,7 +122,8 @@ def joint_forces(
         forest: constants of the bodies and joints.
         control: CONTROL records (nv,).
         q: configuration (nq,). With `horizon` = dt, the configuration at the middle of the step.
-        velocity: velocity (nv,). With `horizon` = dt, the velocity at the start of the step.
+        velocity: velocity (nv,) [rad/s or m/s]. With `horizon` = dt, the velocity at the start of
+            the step.
         horizon: 0 gives the forces of the state itself. A time step dt [s] takes springs, dampers
             and gains implicitly (see `damping_inertia`, `spring_inertia`), which keeps any
             stiffness stable.
@@ -157,7 +159,13 @@ def joint_forces(
 
 @inner_kernel
 def apply_frictions(frictions: Records[Friction], effort: Vector, joint_inertia: Vector) -> None:
-    """Add sliding friction to the efforts (nv,) [Nm or N]; locked joints get infinite inertia."""
+    """Add predicted dry friction to the efforts. Joints that stick get infinite inertia.
+
+    Args:
+        frictions: FRICTION records (nv,).
+        effort: efforts on joints (nv,) [Nm or N], changed.
+        joint_inertia: inertia added at joints (nv,) [kg m^2 or kg], changed.
+    """
     for k in range(frictions.shape[0]):
         mark = frictions[k].mark
         if mark == STICKS:
@@ -168,11 +176,11 @@ def apply_frictions(frictions: Records[Friction], effort: Vector, joint_inertia:
 
 @inlined_kernel
 def spring_inertia(stiffness: float, time_step: Seconds) -> float:
-    """Return the inertia that a spring of force -k (q + dt (v' - v) / 4) adds to a joint.
+    """Return the inertia that a spring adds to a joint in an implicit step [kg m^2 or kg].
 
-    The rule is symmetric in time: second order, no loss of energy, stable at any stiffness, like
-    the trapezoidal rule. q is the position at the middle of the step. v and v' are the velocities
-    at the ends of the step.
+    The force of the spring is -k (q + dt (v' - v) / 4). q is the position at the middle of the
+    step. v and v' are the velocities at both ends of the step. The rule is symmetric in time:
+    second order, no loss of energy, stable at any stiffness, like the trapezoidal rule.
 
     Args:
         stiffness: k [Nm/rad or N/m].
@@ -183,11 +191,11 @@ def spring_inertia(stiffness: float, time_step: Seconds) -> float:
 
 @inlined_kernel
 def damping_inertia(damping: float, inertia: float, time_step: Seconds) -> float:
-    """Return the inertia that a damper of force -c (v + s (v' - v)) adds to a joint: s dt c.
+    """Return the inertia that a damper adds to a joint in an implicit step [kg m^2 or kg].
 
-    With z = c dt / `inertia`, s = (1 + z) / (2 + z). A damped inertia then slows by 1 / (1 + z +
-    z^2/2), the (0, 2) Pade approximant of exp(-z). The rule is of second order and monotone for any
-    z.
+    The force of the damper is -c (v + s (v' - v)), so the inertia is s dt c. With z = c dt /
+    `inertia`, s = (1 + z) / (2 + z). A damped inertia then slows by 1 / (1 + z + z^2/2), the (0, 2)
+    Pade approximant of exp(-z). The rule is of second order and monotone for any z.
 
     Args:
         damping: c [Nms/rad or Ns/m].
@@ -230,13 +238,19 @@ def revise_limited(
 ) -> bool:
     """Mark actuators at their velocity or effort limits, and return whether a mark has changed.
 
-    The acceleration work.dv + work.change (nv,) follows from the present marks. It includes
-    constraint forces, because an actuator need not deliver the part that a limit or the ground
+    The acceleration work.dv + work.change (nv,) follows from the present marks. The acceleration
+    includes constraint forces. An actuator need not deliver the part that a limit or the ground
     bears.
 
-    velocity: velocity at the start of the step (nv,).
-    implicit: whether effort limits are checked as well, as in an implicit step.
-    may_release: False keeps the marks of effort limits that are set.
+    Args:
+        forest: constants of the bodies and joints.
+        control: CONTROL records (nv,). `saturated` and `limiting` are changed.
+        q: configuration (nq,), as passed to `joint_forces`.
+        velocity: velocity at the start of the step (nv,) [rad/s or m/s].
+        work: work arrays. `dv`, `change` and `actuator_inertia` are read.
+        time_step: [s].
+        implicit: whether effort limits are checked as well, as in an implicit step.
+        may_release: False keeps the marks of effort limits that are set.
     """
     changed = False
     for index in range(forest.joints.shape[0]):
@@ -287,7 +301,7 @@ def _actuator_inertia(dof: Dof, actuator: Control, damped: float, time_step: Sec
 
 @inner_kernel
 def restore_marks(control: Records[Control]) -> None:
-    """Restore the marks that the last step left on actuators at their limits."""
+    """Restore `saturated` and `limiting` of every actuator to the marks that the last step left."""
     for k in range(control.shape[0]):
         control[k].saturated, control[k].limiting = control[k].mark, control[k].limiting_mark
 
@@ -302,10 +316,18 @@ def add_delivered_effort(
     weight: float,
     work: Work,
 ) -> None:
-    """Add `weight` times the efforts by the actuators' laws to work.applied (nv,) [Nm or N].
+    """Add the efforts by the actuators' laws, times `weight`, to work.applied.
 
-    The efforts are taken at the state passed to `joint_forces`, with the acceleration work.dv +
-    work.change. Entries of free bodies stay unchanged.
+    The acceleration is work.dv + work.change. Entries of free bodies stay unchanged.
+
+    Args:
+        forest: constants of the bodies and joints.
+        control: CONTROL records (nv,).
+        q: configuration (nq,), as passed to `joint_forces`.
+        velocity: velocity (nv,) [rad/s or m/s], as passed to `joint_forces`.
+        horizon: as passed to `joint_forces` [s].
+        weight: factor of the efforts, for means over the stages of a step.
+        work: work arrays. `applied` (nv,) [Nm or N] is changed.
     """
     for index in range(forest.joints.shape[0]):
         k = forest.joints[index]
@@ -364,7 +386,14 @@ def demand(actuator: Control, position: float, rate: float) -> float:
 
 @inlined_kernel
 def demand_slope(actuator: Control, kind: int) -> float:
-    """Return the derivative of `demand` by the effort (0), target position (1) or velocity (2)."""
+    """Return the derivative of `demand` by one quantity of the command.
+
+    Units: 1 for the effort, [Nm/rad or N/m] for a position, [Nms/rad or Ns/m] for a velocity.
+
+    Args:
+        actuator: CONTROL record.
+        kind: 0 for the effort, 1 for the target position, 2 for the target velocity.
+    """
     if kind == 0:
         return 1.0
     return actuator.kp if kind == 1 else actuator.kd
@@ -372,5 +401,5 @@ def demand_slope(actuator: Control, kind: int) -> float:
 
 @inlined_kernel
 def limited(wanted: float, effort_limit: float) -> float:
-    """Return the effort `wanted` within the effort limit [Nm or N]."""
+    """Return the effort `wanted` [Nm or N], clamped to the range +-`effort_limit` [Nm or N]."""
     return min(max(wanted, -effort_limit), effort_limit)

@@ -34,18 +34,18 @@ def newton_euler(
 ) -> None:
     """Find joint efforts by the recursive Newton-Euler algorithm (RBDA Table 5.1).
 
-    The kernel reads `inertia` and `external` of the bodies' records. It writes their proper
-    accelerations `a`, and into p_A the wrench that each parent exerts on its child.
+    The kernel reads `inertia` and `external` of the bodies' records. The kernel writes the proper
+    accelerations `a`, and into `p_A` the wrench that each parent exerts on its child.
 
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
-        dv: acceleration (nv,). A FREE body has the angular acceleration first, then the second
-            derivative of the body's position.
+        dv: acceleration (nv,) [rad/s^2, m/s^2]. A FREE body has the angular acceleration first,
+            then the second derivative of the body's position.
         gravity: (3,) [m/s^2].
-        articulated: articulated-body records of the bodies (n,).
-        effort_out: efforts (nv,) [Nm or N]. The entries of a FREE body are the wrench about the
-            body's origin, moment first.
+        articulated: ARTICULATED records of the bodies (n,).
+        effort_out: efforts (nv,) [Nm or N], written. The entries of a FREE body are the wrench
+            about the body's origin, moment first.
     """
     n = forest.bodies.shape[0]
     for number in range(n):
@@ -114,10 +114,10 @@ def composite_inertia(
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
-        articulated: articulated-body records of the bodies (n,).
-        composite_out: inertia of each body's subtree (n, 10).
-        M_out: mass matrix (nv, nv) for the kernels' layout of velocities. The rows of a FREE body
-            are moment then force about the body's origin.
+        articulated: ARTICULATED records of the bodies (n,). `inertia` is read.
+        composite_out: inertia of each body's subtree (n, 10) [kg, kg m, kg m^2], written.
+        M_out: mass matrix (nv, nv) [kg, kg m, kg m^2] for the kernels' layout of velocities,
+            written. The rows of a FREE body are moment, then force about the body's origin.
     """
     n = forest.bodies.shape[0]
     for i in range(n):
@@ -206,7 +206,14 @@ def kinetic_energy(
     articulated: Records[Articulated],
     velocity: Vector,
 ) -> float:
-    """Return the kinetic energy of the forest, rotors included [J]."""
+    """Return the kinetic energy of the forest, rotors included [J].
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,). `v` is read.
+        articulated: ARTICULATED records of the bodies (n,). `inertia` is read.
+        velocity: velocity (nv,) [rad/s, m/s]. Only the rates of joints are read, for the rotors.
+    """
     total = 0.0
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]

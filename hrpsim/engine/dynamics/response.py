@@ -56,11 +56,21 @@ def constrained_responses(
     constrained_count: int,
     constrained_out: ConstraintBodies,
 ) -> None:
-    """Write the response block of every tree: column j of a block is the motion by a unit force j.
+    """Write the response block of every tree, and `largest` of every constraint body.
 
-    Blocks are symmetric. For each constraint body the kernel computes three kinds of responses: its
-    own response, the responses of later constraint bodies on the same limb, and the responses of
+    The blocks are written to constrained_out.inverse_inertia.
+
+    Column j of a block is the motion by a unit force j [1/kg, 1/(kg m), 1/(kg m^2)]. Blocks are
+    symmetric. For each constraint body the kernel computes three kinds of responses: the body's own
+    response, the responses of later constraint bodies on the same limb, and the responses of
     earlier ones on other limbs.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        articulated: ARTICULATED records of the bodies (n,), factorised.
+        constrained_count: number of constraint bodies.
+        constrained_out: constraint bodies, numbered.
     """
     supports = constrained_out.supports
     for number in range(constrained_count):
@@ -396,7 +406,16 @@ def constrained_velocities(
     constrained_count: int,
     constrained_out: ConstraintBodies,
 ) -> None:
-    """Write the velocity of every constraint body under the kernels' `velocity` (nv,)."""
+    """Write the velocity of every constraint body to constrained_out.velocity.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,). `S` is read.
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        constrained_count: number of constraint bodies.
+        constrained_out: constraint bodies. A body gets its twist (6,), a degree of freedom its
+            rate.
+    """
     supports = constrained_out.supports
     last = forest.bodies[forest.order[forest.order.shape[0] - 1]].root
     for k in range(supports[last].first_listed + supports[last].listed_count):

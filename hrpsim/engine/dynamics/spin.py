@@ -45,11 +45,14 @@ def solve_rows_of_three(
     y: float,
     z: float,
 ) -> tuple[float, float, float]:
-    """Return u (three numbers) with A u = (x, y, z); not finite if A is singular.
+    """Return the solution u of the linear system A u = (x, y, z).
+
+    The three numbers are not finite if A is singular.
 
     a: first row of A (3,).
-    b: second row.
-    c: third row.
+    b: second row of A (3,).
+    c: third row of A (3,).
+    x, y, z: right-hand side (3,).
     """
     p0, p1, p2 = b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]
     q0, q1, q2 = c[1] * a[2] - c[2] * a[1], c[2] * a[0] - c[0] * a[2], c[0] * a[1] - c[1] * a[0]
@@ -64,7 +67,13 @@ def solve_rows_of_three(
 
 @inlined_kernel
 def free_acceleration(I: Mat3, wx: float, wy: float, wz: float) -> tuple[float, float, float]:
-    """Return the angular acceleration without a moment (body axes) [rad/s^2], I^-1 (I w x w)."""
+    """Return the angular acceleration I^-1 (I w x w) of a body without a moment [rad/s^2].
+
+    All quantities are in body axes.
+
+    I: inertia about the centre of mass (3, 3) [kg m^2].
+    wx, wy, wz: angular velocity [rad/s].
+    """
     lx, ly, lz = matrix_times(I, wx, wy, wz)
     return solve_rows_of_three(
         I[0], I[1], I[2], wz * ly - wy * lz, wx * lz - wz * lx, wy * lx - wx * ly
@@ -75,10 +84,10 @@ def free_acceleration(I: Mat3, wx: float, wy: float, wz: float) -> tuple[float, 
 def spin_acceleration(
     I: Mat3, wx: float, wy: float, wz: float, ax: float, ay: float, az: float, time_step: Seconds
 ) -> tuple[float, float, float]:
-    """Return the part of a step's angular acceleration by the gyroscopic torque [rad/s^2].
+    """Return the angular acceleration by the gyroscopic torque over a step [rad/s^2].
 
-    The part is zero if the body turns so far in a step that the implicit rule has no solution
-    nearby. All quantities are in the body's axes.
+    The result is zero if the body turns so far in a step that the implicit rule has no solution
+    nearby. All quantities are in body axes.
 
     I: inertia about the centre of mass (3, 3) [kg m^2].
     wx, wy, wz: angular velocity at the start of the step [rad/s].
@@ -126,9 +135,9 @@ def spin_acceleration(
 def turn_freely_for(
     I: Mat3, q: Vector, wx: float, wy: float, wz: float, duration: Seconds, turning: Matrix
 ) -> tuple[float, float, float]:
-    """Rotate a body's quaternion (4,) without moments; return the final angular velocity [rad/s].
+    """Rotate a body's quaternion without moments, and return the final angular velocity [rad/s].
 
-    Both angular velocities are in the body's axes. The Taylor series of
+    Both angular velocities are in body axes. The Taylor series of
 
         I w' = I w x w,   q' = q (w, 0) / 2
 
@@ -140,10 +149,10 @@ def turn_freely_for(
     taken. These steps keep the energy and the amount of the angular momentum.
 
     I: inertia about the centre of mass (3, 3) [kg m^2].
-    q: quaternion (4,), changed in place.
+    q: unit quaternion x, y, z, w (4,), changed in place.
     wx, wy, wz: angular velocity at the start [rad/s].
     duration: [s].
-    turning: TURNING records, work; the row ORIENTATION is not used.
+    turning: work, of shape TURNING (terms, 10). The row ORIENTATION is not used.
     """
     turn = math.sqrt(wx * wx + wy * wy + wz * wz) * duration
     if not turn < _FINE_TURN * _MOST_PARTS:

@@ -56,10 +56,11 @@ def tree_momentum(
     Args:
         forest: constants of the bodies and joints.
         q: configuration (nq,).
-        velocity: velocity (nv,), kernels' layout.
-        root: number of the free body at the root.
-        subtrees: SUBTREE records (n,), work. Afterwards they describe the subtree of each body.
-        momentum_out: (3,) [Ns].
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        root: index of the free body at the root.
+        subtrees: work, SUBTREE records (n,). Afterwards each record describes the subtree of a
+            body.
+        momentum_out: (3,) [Ns], written.
     """
     bodies, order = forest.bodies, forest.order
     last = root
@@ -114,10 +115,13 @@ def _add_to_parent(
 
 @inlined_kernel
 def add_momentum(body: Body, link: Kinematics, v: Vec6, momentum: Vec3) -> None:
-    """Add the momentum of one body to `momentum` (3,) [Ns].
+    """Add the linear momentum of one body.
 
-    link: KINEMATICS record that places the body.
-    v: twist of the body (6,).
+    Args:
+        body: BODY record of the body.
+        link: KINEMATICS record that places the body.
+        v: twist of the body (6,) [rad/s, m/s].
+        momentum: momentum along world axes (3,) [Ns], changed.
     """
     m = body.mass
     x, y, z = placed_point(link.R, link.p, body.com)

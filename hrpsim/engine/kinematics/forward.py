@@ -43,7 +43,13 @@ def new_kinematics(body_count: int) -> np.ndarray:
 
 @kernel
 def update_poses(forest: Forest, q: Vector, kinematics_out: Records[Kinematics]) -> None:
-    """Write origin, R, p and S of every body for the configuration q."""
+    """Write `origin`, `R`, `p` and `S` of every body.
+
+    Args:
+        forest: constants of the bodies and joints.
+        q: configuration (nq,) [m, quaternion, rad].
+        kinematics_out: KINEMATICS records of the bodies (n,), written.
+    """
     for i in range(forest.bodies.shape[0]):
         place_body(forest, q, i, kinematics_out)
 
@@ -52,11 +58,13 @@ def update_poses(forest: Forest, q: Vector, kinematics_out: Records[Kinematics])
 def update_velocities(
     forest: Forest, velocity: Vector, kinematics_out: Records[Kinematics]
 ) -> None:
-    """Write v and c of every body. Poses must be current.
+    """Write the spatial velocity `v` and the velocity-product acceleration `c` of every body.
+
+    Poses must be current.
 
     Args:
         forest: constants of the bodies and joints.
-        velocity: generalised velocity (nv,), kernels' layout.
+        velocity: generalised velocity (nv,) [rad/s, m/s], kernels' layout.
         kinematics_out: KINEMATICS records of the bodies (n,), written.
     """
     for i in range(forest.bodies.shape[0]):
@@ -65,12 +73,12 @@ def update_velocities(
 
 @inlined_kernel
 def place_body(forest: Forest, q: Vector, i: Index, kinematics_out: Records[Kinematics]) -> None:
-    """Write origin, R, p and S of body `i`. The parent's pose must be current.
+    """Write `origin`, `R`, `p` and `S` of body `i`. The parent's pose must be current.
 
     Args:
         forest: constants of the bodies and joints.
-        q: configuration (nq,).
-        i: number of the body.
+        q: configuration (nq,) [m, quaternion, rad].
+        i: index of the body.
         kinematics_out: KINEMATICS records of the bodies (n,), written.
     """
     body = forest.bodies[i]

@@ -22,7 +22,14 @@ from hrpsim.model.system import FREE
 
 @kernel
 def velocity_to_kernel(forest: Forest, q: Vector, v: Vector, velocity_out: Vector) -> None:
-    """Write the kernels' velocity for the public `v` (both (nv,))."""
+    """Convert a velocity from the public layout to the kernels' layout.
+
+    Args:
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        v: velocity (nv,) [m/s, rad/s], public layout.
+        velocity_out: velocity (nv,) [rad/s, m/s], kernels' layout, written.
+    """
     for k in range(v.shape[0]):
         velocity_out[k] = v[k]
     for i in range(forest.bodies.shape[0]):
@@ -38,7 +45,14 @@ def velocity_to_kernel(forest: Forest, q: Vector, v: Vector, velocity_out: Vecto
 
 @kernel
 def velocity_from_kernel(forest: Forest, q: Vector, velocity: Vector, v_out: Vector) -> None:
-    """Write the public v for the kernels' `velocity` (both (nv,))."""
+    """Convert a velocity from the kernels' layout to the public layout.
+
+    Args:
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        v_out: velocity (nv,) [m/s, rad/s], public layout, written.
+    """
     for k in range(velocity.shape[0]):
         v_out[k] = velocity[k]
     make_public(forest, q, v_out)
@@ -46,7 +60,13 @@ def velocity_from_kernel(forest: Forest, q: Vector, velocity: Vector, v_out: Vec
 
 @inner_kernel
 def make_public(forest: Forest, q: Vector, velocity: Vector) -> None:
-    """Change a velocity (nv,) in place from the kernels' layout to the public layout."""
+    """Convert a velocity in place from the kernels' layout to the public layout.
+
+    Args:
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        velocity: velocity (nv,) [rad/s, m/s], changed in place.
+    """
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         if body.joint_type == FREE:
@@ -69,7 +89,18 @@ def _unit_quaternion(q: Vector, at: Index) -> tuple[float, float, float, float]:
 def acceleration_to_kernel(
     forest: Forest, q: Vector, velocity: Vector, dv: Vector, acceleration_out: Vector
 ) -> None:
-    """Write (d omega/dt, d^2 p/dt^2) in the world for the public dv, the rate of the public v."""
+    """Convert an acceleration from the public layout to the kernels' layout.
+
+    The public acceleration of a free base is the rate of components along turning axes. The
+    kernels' acceleration is (d omega/dt, d^2 p/dt^2) in the world.
+
+    Args:
+        forest: constants of the bodies and joints.
+        q: configuration (nq,).
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        dv: time derivative of the public velocity (nv,) [m/s^2, rad/s^2].
+        acceleration_out: acceleration (nv,) [rad/s^2, m/s^2], kernels' layout, written.
+    """
     velocity_to_kernel(forest, q, dv, acceleration_out)
     _add_turning(forest, velocity, 1.0, acceleration_out)
 
@@ -78,14 +109,14 @@ def acceleration_to_kernel(
 def acceleration_from_kernel(
     forest: Forest, q: Vector, velocity: Vector, acceleration: Vector, dv_out: Vector
 ) -> None:
-    """Write the public acceleration dv_out (nv,), and overwrite `acceleration`.
+    """Convert an acceleration from the kernels' layout to the public layout.
 
     Args:
         forest: constants of the bodies and joints.
         q: configuration (nq,).
-        velocity: velocity (nv,), kernels' layout.
-        acceleration: acceleration (nv,), kernels' layout.
-        dv_out: acceleration (nv,), public layout.
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        acceleration: acceleration (nv,) [rad/s^2, m/s^2], kernels' layout, overwritten.
+        dv_out: time derivative of the public velocity (nv,) [m/s^2, rad/s^2], written.
     """
     _add_turning(forest, velocity, -1.0, acceleration)
     velocity_from_kernel(forest, q, acceleration, dv_out)

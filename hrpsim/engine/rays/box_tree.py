@@ -60,8 +60,8 @@ def build_tree(
     indices than their parents.
 
     Args:
-        lower: lower corners of the boxes (n, 3).
-        upper: upper corners of the boxes (n, 3).
+        lower: lower corners of the boxes (n, 3) [m].
+        upper: upper corners of the boxes (n, 3) [m].
         leaf_size: largest number of boxes in a leaf.
         order: order of the boxes in the tree (n,), written.
         ranges: work (nodes, 3).
@@ -197,10 +197,16 @@ def _area(x: float, y: float, z: float) -> float:
 def refit_tree(
     lower: Matrix, upper: Matrix, order: Indices, count: int, nodes: Records[BoxNode]
 ) -> float:
-    """Write the boxes of `count` nodes after items have moved, and return the sum of their areas.
+    """Write the boxes of nodes after items have moved, and return a measure of their size [m^2].
 
-    lower: lower corners of the items' boxes (n, 3).
-    upper: upper corners of the items' boxes (n, 3).
+    The measure is the sum of half the surfaces of the boxes.
+
+    Args:
+        lower: lower corners of the items' boxes (n, 3) [m].
+        upper: upper corners of the items' boxes (n, 3) [m].
+        order: order of the boxes in the tree (n,).
+        count: number of nodes.
+        nodes: NODE records. `lower` and `upper` are written.
     """
     total = 0.0
     for back in range(count):
@@ -224,9 +230,10 @@ def refit_tree(
 
 @inlined_kernel
 def inverse_of(rate: float) -> float:
-    """Return 1 / rate for `enter_box`; near a zero rate, a number that no product overflows.
+    """Return 1 / rate [1] for `enter_box`, finite even if the rate is 0.
 
-    Boxes are a little larger than their items, so a ray along a face is within the box.
+    `rate` [1] is one component of a ray's unit vector. Boxes are a little larger than their items,
+    so a ray along a face is within the box.
     """
     return 1.0 / rate if abs(rate) > 1e-200 else math.copysign(1e200, rate)
 
@@ -263,9 +270,16 @@ def enter_box(
 def enter_children(
     node: BoxNode, x: float, y: float, z: float, ix: float, iy: float, iz: float, limit: float
 ) -> tuple[float, float, int]:
-    """Return where a ray enters the nearer and the farther child's box, and which is the nearer.
+    """Find the distances at which a ray enters both children of a node.
 
-    Arguments and distances are the same as of `enter_box`.
+    node: NODE record.
+    x, y, z: start of the ray [m].
+    ix, iy, iz: inverses of the components of the ray's unit vector, by `inverse_of`.
+    limit: largest distance [m].
+
+    Returns:
+        (distance of the nearer box [m], distance of the farther box [m], index of the nearer
+        child).
     """
     near = enter_box(node, 0, x, y, z, ix, iy, iz, limit)
     far = enter_box(node, 1, x, y, z, ix, iy, iz, limit)
@@ -274,9 +288,15 @@ def enter_children(
 
 @inlined_kernel
 def next_pending(stack: Records[Pending], waiting: int, limit: float) -> tuple[int, int]:
-    """Return the next node that a ray enters before `limit`, or -1, and how many still wait.
+    """Take the next node off the stack that a ray enters before `limit`.
 
-    stack: PENDING records, of which the first `waiting` wait.
+    Args:
+        stack: PENDING records, of which the first `waiting` wait.
+        waiting: number of waiting records.
+        limit: largest distance [m].
+
+    Returns:
+        (index of the node or -1, number of records that still wait).
     """
     while waiting > 0:
         waiting -= 1

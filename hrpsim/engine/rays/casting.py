@@ -49,7 +49,7 @@ _GROWTH = 1.5
 
 @inlined_kernel
 def place_frame(s: RayScene, frame: Scanner | Target) -> None:
-    """Write R (3, 3) and p (3,) [m] of a frame in the world.
+    """Write the pose R (3, 3) and p (3,) [m] of a frame in the world.
 
     The frame has local_R and local_p in its body. Body -1 is the world.
     """
@@ -70,7 +70,10 @@ def place_frame(s: RayScene, frame: Scanner | Target) -> None:
 
 @inner_kernel
 def place_targets(s: RayScene) -> None:
-    """Find the poses of all targets, and refit the tree to them if anything has moved."""
+    """Write the poses of all targets, and refit the tree to the targets if anything has moved.
+
+    The configuration s.q is compared with s.placed_q, the configuration of the last call.
+    """
     moved = s.tree[0].count == 0
     for k in range(s.q.shape[0]):
         moved = moved or not s.q[k] == s.placed_q[k]
@@ -141,13 +144,15 @@ def first_hit(
     dz: float,
     limit: float,
 ) -> tuple[float, int, int]:
-    """Return (distance, target, triangle) of the first hit, or (infinity, -1, -1) if there is none.
+    """Return the first hit of a ray: (distance [m], target, triangle).
+
+    The result is (infinity, -1, -1) for no hit.
 
     If a ray meets several targets at the same distance, the first target counts.
 
     skipped: whether the ray passes through each target (n,).
     x, y, z: start of the ray in the world [m].
-    dx, dy, dz: unit vector along the ray.
+    dx, dy, dz: unit vector along the ray, in the world.
     limit: largest distance [m].
     """
     best, found = _first_endless(s, skipped, x, y, z, dx, dy, dz, min(limit, FARTHEST))
@@ -216,11 +221,11 @@ def _first_endless(
 def surface_normal(
     s: RayScene, number: Index, triangle: Index, x: float, y: float, z: float
 ) -> tuple[float, float, float]:
-    """Return the outward normal of a target at a point on its surface, both in the world.
+    """Return the outward unit normal of a target at a point on its surface, in the world.
 
-    number: number of the target.
-    triangle: triangle that was hit, or -1.
-    x, y, z: the point [m].
+    number: index of the target.
+    triangle: index of the triangle that was hit, or -1.
+    x, y, z: point on the surface, in the world [m].
     """
     target = s.targets[number]
     R, p = target.R, target.p
@@ -253,9 +258,9 @@ def cast(
         origins: starts in the world (k, 3) [m].
         directions: directions in the world (k, 3), of any length but 0.
         limit: largest distance [m].
-        distances: (k,) [m], written; infinite if nothing is within `limit`.
-        normals: outward normals (k, 3), written; zero if nothing is hit.
-        links: numbers of links (k,), written; -1 if nothing is hit.
+        distances: (k,) [m], written. A distance is infinite if nothing is within `limit`.
+        normals: outward unit normals (k, 3), written. A normal is zero if nothing is hit.
+        links: indices of links (k,), written. An index is -1 if nothing is hit.
     """
     place_targets(s)
     for k in range(origins.shape[0]):

@@ -118,7 +118,9 @@ def meet_field(
     dz: float,
     limit: float,
 ) -> float:
-    """Return the distance [m] at which a ray meets a height field; infinity if not before `limit`.
+    """Return the distance [m] at which a ray meets a height field.
+
+    The distance is infinity if there is no hit before `limit`.
 
     x, y, z: start of the ray in the frame of the shape [m].
     dx, dy, dz: unit vector along the ray, in the frame of the shape.
@@ -252,7 +254,14 @@ def _walk_cells(
 def field_normal(
     s: RayScene, field: HeightFieldType, x: float, y: float
 ) -> tuple[float, float, float]:
-    """Return the upward normal of a height field above the place x, y [m] of the shape's frame."""
+    """Return the upward unit normal of a height field at a position, in the shape's frame.
+
+    Args:
+        s: the scene.
+        field: FIELD record.
+        x: position along x, in the shape's frame [m].
+        y: position along y, in the shape's frame [m].
+    """
     u, v = (x - field.start[0]) * field.per_step[0], (y - field.start[1]) * field.per_step[1]
     i, j = _cell_of(u, 0.0, field.cells[0]), _cell_of(v, 0.0, field.cells[1])
     at = field.first_height + i * (field.cells[1] + 1) + j

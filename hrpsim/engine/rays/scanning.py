@@ -192,16 +192,19 @@ def scan_side_by_side(
     end: Index,
     ranges: Matrix,
 ) -> int:
-    """Do the scans from `first` to before `end` of many worlds, all rays of each.
+    """Do the scans of many worlds, from world `first` to before world `end`, with all rays of each.
 
-    example: a reference to any of the worlds' scenes of rays.
-    scenes: addresses of the scenes (n,).
-    scanners: SCANNER records (n,).
-    skipped: whether rays pass through each target (n, targets).
-    pattern_of: index of each world's rays in `origins` and `directions` (n,).
-    origins: starts (m, rays, 3) [m].
-    directions: unit vectors (m, rays, 3).
-    ranges: (n, rays) [m], written.
+    Args:
+        example: a reference to any of the worlds' scenes of rays.
+        scenes: addresses of the scenes (n,).
+        scanners: SCANNER records (n,).
+        skipped: whether rays pass through each target (n, targets).
+        pattern_of: index of each world's rays in `origins` and `directions` (n,).
+        origins: starts in the frame of the rays (m, rays, 3) [m].
+        directions: unit vectors in the frame of the rays (m, rays, 3).
+        first: index of the first world.
+        end: index after the last world.
+        ranges: distances from the origins (n, rays) [m], written as by `scan`.
     """
     for k in range(first, end):
         s, pattern = reference_at(example, scenes[k]), pattern_of[k]

@@ -87,12 +87,12 @@ def _tube(x: float, y: float, dx: float, dy: float, radius: float) -> tuple[floa
 def meet_primitive(
     kind: int, size: Vec3, x: float, y: float, z: float, dx: float, dy: float, dz: float
 ) -> float:
-    """Return the distance [m] at which a ray meets a bounded primitive, or infinity for never.
+    """Return the distance [m] at which a ray meets a bounded primitive, or infinity for no hit.
 
     kind: kind of the shape.
     size: size of the shape (3,) [m].
     x, y, z: start of the ray in the shape's frame [m].
-    dx, dy, dz: unit vector along the ray.
+    dx, dy, dz: unit vector along the ray, in the shape's frame.
     """
     if kind == BOX:
         a, b = _slab(x, dx, size[0])
@@ -115,7 +115,12 @@ def meet_primitive(
 
 @inlined_kernel
 def meet_plane(z: float, dz: float) -> float:
-    """Return the distance [m] at which a unit ray meets the plane z = 0, or infinity for never."""
+    """Return the distance [m] at which a ray meets the plane z = 0, or infinity for no hit.
+
+    Args:
+        z: height of the start of the ray above the plane [m].
+        dz: z component of the unit vector along the ray.
+    """
     if dz == 0.0:
         return 0.0 if z == 0.0 else math.inf
     along = -z / dz
@@ -126,7 +131,12 @@ def meet_plane(z: float, dz: float) -> float:
 def primitive_normal(
     kind: int, size: Vec3, x: float, y: float, z: float
 ) -> tuple[float, float, float]:
-    """Return the outward normal of a primitive at a point x, y, z [m] of its surface."""
+    """Return the outward unit normal of a primitive at a point, in the shape's frame.
+
+    kind: kind of the shape.
+    size: size of the shape (3,) [m].
+    x, y, z: point on the surface, in the shape's frame [m].
+    """
     if kind == PLANE:
         return 0.0, 0.0, 1.0
     if kind == BOX:
@@ -235,10 +245,12 @@ def meet_mesh(
     dz: float,
     limit: float,
 ) -> tuple[float, int]:
-    """Return (distance [m], triangle) of a ray's first hit on a mesh, or (infinity, -1) for never.
+    """Return the first hit of a ray on a mesh: (distance [m], triangle).
+
+    The result is (infinity, -1) for no hit.
 
     x, y, z: start of the ray in the mesh's frame [m].
-    dx, dy, dz: unit vector along the ray.
+    dx, dy, dz: unit vector along the ray, in the mesh's frame.
     limit: hits beyond this distance do not count [m].
     """
     ix, iy, iz = inverse_of(dx), inverse_of(dy), inverse_of(dz)
@@ -271,7 +283,7 @@ def meet_mesh(
 
 @inner_kernel
 def triangle_normal(triangle: MeshTriangle) -> tuple[float, float, float]:
-    """Return the outward unit normal of a triangle."""
+    """Return the outward unit normal of a triangle, in the mesh's frame."""
     u, v = triangle.first, triangle.second
     x, y, z = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
     scale = max(abs(x), abs(y), abs(z))

@@ -42,7 +42,12 @@ SENSOR = np.dtype(
 
 @inner_kernel
 def keep_readings(sensors: Records[Sensor], past_readings: Tensor) -> None:
-    """Store the measurements of a finished step as readings, after each sensor's latency."""
+    """Store the measurements of a finished step as readings, after each sensor's latency.
+
+    Args:
+        sensors: SENSOR records (n,). `measured` is read, `reading` and `slot` are written.
+        past_readings: stored measurements (n, slots, 6), in the units of the readings.
+    """
     for k in range(sensors.shape[0]):
         sensor = sensors[k]
         if sensor.slots > 0:
@@ -73,15 +78,15 @@ def sense(
     """Measure with every sensor: means over the step, in the frames of the sensors.
 
     A force sensor reads -(I_A a + p_A), the wrench [N, Nm] of the child side on the parent side
-    through the joint (RBDA eq. 7.22, sign turned; p_A includes a_vp). Constraints add
+    through the joint (RBDA eq. 7.22, sign turned). p_A includes a_vp. Constraints add
     `delta_acceleration` of the records to a, and subtract `constraint_wrench` from p_A. An IMU
     reads angular velocity [rad/s] and specific force [m/s^2].
 
     Args:
         kinematics: KINEMATICS records of the bodies (n,).
-        articulated: articulated-body records of the bodies (n,).
+        articulated: ARTICULATED records of the bodies (n,).
         gravity: (3,) [m/s^2].
-        sensors_out: records of the sensors, written.
+        sensors_out: SENSOR records. `wrench` and `measured` (6,) are written.
     """
     for k in range(sensors_out.shape[0]):
         sensor = sensors_out[k]

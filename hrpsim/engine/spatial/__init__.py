@@ -3,5 +3,5 @@
 
 """Spatial vectors, inertias and rotations as kernels.
 
-Imports jit.
+Imports engine.compile alone.
 """

@@ -12,10 +12,15 @@ from hrpsim.engine.spatial.vector import placed_point
 def place_inertia(
     mass: float, com: Vec3, inertia: Mat3, R: Mat3, p: Vec3, placed_out: Inertia
 ) -> None:
-    """Write mass, first moment h (3) and rotational inertia about the tree's origin (6).
+    """Write the spatial inertia of a body about the origin of its tree (RBDA eq. 2.63).
 
-    `com` and `inertia` (about com) are given in the body frame, placed by R, p. The order of
-    `placed_out` (10,) is m, hx, hy, hz, Jxx, Jyy, Jzz, Jxy, Jxz, Jyz (RBDA eq. 2.63).
+    Args:
+        mass: mass of the body [kg].
+        com: centre of mass in the body frame (3,) [m].
+        inertia: rotational inertia about the centre of mass, in the body frame (3, 3) [kg m^2].
+        R: rotation R_world_body (3, 3).
+        p: origin of the body relative to the tree's origin, along world axes (3,) [m].
+        placed_out: m [kg], hx, hy, hz [kg m], Jxx, Jyy, Jzz, Jxy, Jxz, Jyz [kg m^2] (10,), written.
     """
     cx, cy, cz = placed_point(R, p, com)
     # read once: to the compiler, the output might be the same memory
@@ -48,7 +53,13 @@ def place_inertia(
 
 @inner_kernel
 def apply_inertia(placed: Inertia, m: Vec6, force_out: Vec6) -> None:
-    """Write the spatial force (moment, force) = inertia times the motion vector `m` (6,)."""
+    """Multiply a spatial inertia by a motion vector.
+
+    Args:
+        placed: spatial inertia (10,), as written by `place_inertia`.
+        m: twist [rad/s, m/s] or spatial acceleration [rad/s^2, m/s^2] (6,), angular part first.
+        force_out: momentum [Nms, Ns] or force [Nm, N] (6,), angular part first, written.
+    """
     mass, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     wx, wy, wz, lx, ly, lz = m[0], m[1], m[2], m[3], m[4], m[5]
     force_out[0] = placed[4] * wx + placed[7] * wy + placed[8] * wz + hy * lz - hz * ly
@@ -61,7 +72,17 @@ def apply_inertia(placed: Inertia, m: Vec6, force_out: Vec6) -> None:
 
 @inlined_kernel
 def bias_force(placed: Inertia, v: Vec6, a: Vec6, external: Vec6, force_out: Vec6) -> None:
-    """Write I a + v x* I v - external: the force on a body that moves with `v` and `a` (6,)."""
+    """Write the spatial force I a + v x* I v - external on a moving body (RBDA Table 5.1).
+
+    All vectors have the angular part first and refer to the tree's origin.
+
+    Args:
+        placed: spatial inertia I (10,), as written by `place_inertia`.
+        v: twist of the body (6,) [rad/s, m/s].
+        a: spatial acceleration of the body (6,) [rad/s^2, m/s^2].
+        external: external force on the body (6,) [Nm, N].
+        force_out: force through the joint (6,) [Nm, N], written.
+    """
     mass, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     xx, yy, zz, xy, xz, yz = placed[4], placed[5], placed[6], placed[7], placed[8], placed[9]
     wx, wy, wz, lx, ly, lz = v[0], v[1], v[2], v[3], v[4], v[5]

@@ -12,7 +12,15 @@ from hrpsim.engine.spatial.sine_cosine import sine_cosine
 
 @inner_kernel
 def rotation_from_quaternion(x: float, y: float, z: float, w: float, R_out: Mat3) -> None:
-    """Write the rotation matrix of a quaternion that need not be exactly of unit length."""
+    """Write the rotation matrix of a quaternion, which need not be exactly of unit length.
+
+    Args:
+        x: first component of the vector part [1].
+        y: second component of the vector part [1].
+        z: third component of the vector part [1].
+        w: scalar part [1].
+        R_out: rotation R_ab (3, 3) for the quaternion of b in a, written.
+    """
     s = 2.0 / (x * x + y * y + z * z + w * w)
     R_out[0, 0] = 1.0 - s * (y * y + z * z)
     R_out[0, 1] = s * (x * y - z * w)
@@ -29,7 +37,11 @@ def rotation_from_quaternion(x: float, y: float, z: float, w: float, R_out: Mat3
 def rotated(
     x: float, y: float, z: float, w: float, vx: float, vy: float, vz: float
 ) -> tuple[float, float, float]:
-    """Return the vector (vx, vy, vz) turned by the unit quaternion (x, y, z, w)."""
+    """Return a vector rotated by a unit quaternion. The result has the unit of the vector.
+
+    x, y, z, w: unit quaternion.
+    vx, vy, vz: vector (3,) of any unit.
+    """
     tx = 2.0 * (y * vz - z * vy)
     ty = 2.0 * (z * vx - x * vz)
     tz = 2.0 * (x * vy - y * vx)
@@ -42,9 +54,14 @@ def rotated(
 
 @inner_kernel
 def rotate_quaternion(q: Vector, at: Index, wx: float, wy: float, wz: float, scale: float) -> None:
-    """Turn the quaternion q[at:at+4] by the rotation vector `scale` (wx, wy, wz) in world axes.
+    """Rotate the quaternion q[at:at + 4] in place by the rotation vector `scale` (wx, wy, wz).
 
-    The exponential map: exact for a constant angular velocity. [rad]
+    The exponential map is exact for a constant angular velocity. The result has unit length.
+
+    q: quaternion x, y, z, w within an array (n,).
+    at: index of x in `q`.
+    wx, wy, wz: rotation vector [rad] or angular velocity [rad/s], along world axes.
+    scale: factor of the vector: 1, or the duration [s] if the vector is an angular velocity.
     """
     wx, wy, wz = scale * wx, scale * wy, scale * wz
     square = wx * wx + wy * wy + wz * wz
@@ -67,7 +84,12 @@ def rotate_quaternion(q: Vector, at: Index, wx: float, wy: float, wz: float, sca
 
 @kernel
 def quaternion_from_rotation(R: Mat3, q_out: Vector) -> None:
-    """Write the unit quaternion (x, y, z, w), w >= 0, of a rotation matrix."""
+    """Write the unit quaternion of a rotation matrix, with w >= 0.
+
+    Args:
+        R: rotation matrix (3, 3).
+        q_out: unit quaternion x, y, z, w (4,), written.
+    """
     trace = R[0, 0] + R[1, 1] + R[2, 2]
     w2 = 1.0 + trace
     x2 = 1.0 + 2.0 * R[0, 0] - trace

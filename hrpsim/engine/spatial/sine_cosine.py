@@ -20,7 +20,7 @@ _QUARTER, _QUARTER_REST = 1.57079632673412561417e00, 6.07710050650619224932e-11
 
 @inlined_kernel
 def sine_cosine(angle: float) -> tuple[float, float]:
-    """Return (sine, cosine) of an angle [rad]."""
+    """Return the sine and the cosine of `angle` [rad]."""
     if not abs(angle) <= _LARGEST:
         return math.sin(angle), math.cos(angle)
     turns = math.floor(angle * _PER_QUARTER + 0.5)

@@ -64,7 +64,7 @@ def integrate_semi_implicit(s: Scene) -> None:
 
 @inlined_kernel
 def integrate_euler(s: Scene) -> None:
-    """Apply the step's acceleration; drift by the velocity at the start of the step."""
+    """Apply the step's acceleration, then drift by the velocity at the start of the step."""
     copy_vector(s.velocity, s.work.velocity_after_impacts)
     accelerate_velocity(s)
     move(s.forest, s.work.velocity_after_impacts, s.settings[0].time_step, s.q)
@@ -82,7 +82,7 @@ def accelerate_velocity(s: Scene) -> None:
 
 @lazy_kernel(feature="staged")
 def integrate_rk4(s: Scene) -> int:
-    """Integrate by the classical fourth-order method; forces of contacts and limits are held.
+    """Integrate by the classical fourth-order method. Forces of contacts and limits are held.
 
     Everything else is evaluated at every stage: gravity, springs, dampers, gains, applied wrenches,
     velocity products, rigid connections, forces at velocity limits.
@@ -242,7 +242,12 @@ def normalise_quaternions(forest: Forest, q: Vector) -> None:
 
 @inner_kernel
 def within_limits(q: Vector, velocity: Vector) -> bool:
-    """Return whether the state holds finite numbers below the limits only."""
+    """Return whether the state holds only finite numbers below the limits.
+
+    Args:
+        q: configuration (nq,) [m, quaternion, rad].
+        velocity: velocity (nv,) [rad/s, m/s].
+    """
     total = 0.0
     for k in range(q.shape[0]):
         total += 0.0 * (_POSITION_OVERFLOWS * q[k])

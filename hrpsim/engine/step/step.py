@@ -83,10 +83,12 @@ LONGEST_CALL = 0.05
 
 @kernel
 def advance(scene: Scene, steps: int) -> tuple[int, int, int, int]:
-    """Do up to `steps` steps, fewer if they take long; a failing step restores its start.
+    """Do up to `steps` steps, or fewer steps if the call takes long.
 
-    The steps done are counted in scene.clock as well: state and time agree even if the result is
-    lost.
+    A failing step restores its start.
+
+    The steps done are counted in scene.clock as well. State and time therefore agree even if the
+    result is lost.
 
     Returns:
         (steps done, status, number of steps that did not converge, number of steps in which

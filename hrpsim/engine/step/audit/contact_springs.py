@@ -18,7 +18,7 @@ from hrpsim.engine.step.scene.islands import root_of
 
 @inner_kernel
 def add_contact_springs(s: Scene) -> None:
-    """Add the energy of contacts' springs to the energies of trees before and after the step."""
+    """Add the energy of contacts' springs [J] to each tree's energies before and after the step."""
     trees, shapes, settings = s.audit.trees, s.collision.shapes, s.settings[0]
     dt, drift = settings.time_step, settings.drift
     for c in range(s.counts[0].contact_count):

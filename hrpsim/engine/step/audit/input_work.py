@@ -19,7 +19,10 @@ from hrpsim.engine.spatial.vector import dot, placed_point, point_velocity, trip
 
 @inner_kernel
 def add_input_work(s: Scene) -> None:
-    """Write the work of inputs on each tree, and the sum of the works' absolute values [J]."""
+    """Write the work of inputs on each tree [J], and the sum of the absolute values [J].
+
+    The kernel writes `work` and `throughput` of s.audit.trees.
+    """
     trees = s.audit.trees
     for i in range(trees.shape[0]):
         trees[i].work = trees[i].throughput = 0.0

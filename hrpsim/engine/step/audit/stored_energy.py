@@ -32,12 +32,14 @@ from hrpsim.engine.spatial.vector import placed_point, point_velocity, transpose
 def measure_energies(
     s: Scene, q: Vector, velocity: Vector, kinematics_out: Records[Kinematics]
 ) -> None:
-    """Write mass, kinetic, potential and elastic energy [J] of each tree, without contact springs.
+    """Write the mass [kg] and the kinetic, potential and elastic energy [J] of each tree.
+
+    The springs of contacts do not count.
 
     Args:
         s: the scene.
         q: configuration (nq,).
-        velocity: velocity (nv,), kernels' layout.
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
         kinematics_out: KINEMATICS records of the bodies (n,), written.
     """
     trees = s.audit.trees
@@ -133,12 +135,12 @@ def _add_connection(
 
 @inlined_kernel
 def spring_energy(error: float, compliance: float, force_limit: float) -> float:
-    """Return the energy of a spring [J], or 0 for a rigid one.
+    """Return the energy of a spring [J]. The energy of a rigid spring is 0.
 
     Args:
-        error: [m or rad].
+        error: deflection of the spring [m or rad].
         compliance: [m/N or rad/Nm].
-        force_limit: [N or Nm].
+        force_limit: force at which the spring yields [N or Nm].
     """
     if compliance == 0.0:
         return 0.0

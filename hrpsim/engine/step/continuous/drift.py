@@ -56,9 +56,10 @@ _SEEN = 2e-4
 
 @inner_kernel
 def hold_back(s: Scene) -> None:
-    """Return trees whose drift leads through something to the start of the step: q_swept.
+    """Return trees whose drift leads through something to the start of the step, q_swept.
 
-    collision.motions must be the motions of the drift.
+    collision.motions must be the motions of the drift. The kernel changes s.q, and writes
+    `start_force` of bodies and of the step.
     """
     search = s.search[0]
     held, bodies = s.continuous.bodies, s.forest.bodies
@@ -210,7 +211,10 @@ def takes_start_force(continuous: Continuous, body: Index) -> bool:
 
 @lazy_kernel()
 def move_on(s: Scene) -> int:
-    """Carry trees with start-of-step forces from where forces acted to the step's end (s.q)."""
+    """Carry all trees to the end of the step, from the place where their forces acted: s.q.
+
+    Trees with forces at the start move for the whole time step [s]. Other trees move for half.
+    """
     _find_leaning(s.counts[0], s.forest.bodies, s.constrained, s.rows, s.continuous)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
     for i in range(s.forest.bodies.shape[0]):

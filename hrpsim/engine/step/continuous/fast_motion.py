@@ -47,14 +47,14 @@ _PASSES = 24
 
 @inlined_kernel
 def check_drift(s: Scene) -> int:
-    """Check the drift to the middle of the step; hold trees that would pass through others."""
+    """Check the drift to the middle of the step, and hold trees that would pass through others."""
     copy_vector(s.start.q, s.continuous.q_swept)
     return let_nothing_pass(s, 0)
 
 
 @inlined_kernel
 def check_motion(s: Scene) -> int:
-    """Check the motion from continuous.q_swept on; prevent shapes from passing through others.
+    """Check the motion from continuous.q_swept on, and prevent shapes from passing through others.
 
     Returns:
         WIDER_SEARCH if the step is to begin again with more contacts.
@@ -70,7 +70,7 @@ def check_motion(s: Scene) -> int:
 
 @inlined_kernel
 def any_fast(collision: Collision) -> bool:
-    """Return whether a shape is fast, as candidates were listed."""
+    """Return whether any moving shape is fast, at the time when candidate pairs were listed."""
     fast = False
     for k in range(collision.moving.shape[0]):
         fast = fast or is_fast(collision.shapes[collision.moving[k]])

@@ -43,7 +43,7 @@ _WORLD = -1
 
 @inner_kernel
 def carry(s: Scene, queries_left: int) -> None:
-    """Carry all trees from q_swept with the velocity `carried` for a unit of time, to s.q.
+    """Carry all trees from q_swept with the velocity `carried` for a unit of time [1], to s.q.
 
     Pairs stop at their present place when no queries are left.
 

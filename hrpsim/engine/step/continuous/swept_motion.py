@@ -49,7 +49,7 @@ def find_sweeps(s: Scene, start: Vector, end: Vector) -> None:
     """Write the motion of every shape in the world between two configurations.
 
     Args:
-        s: the scene.
+        s: the scene. collision.motions is written.
         start: configuration at the start (nq,).
         end: configuration at the end (nq,).
     """
@@ -87,9 +87,14 @@ def _stay(motion: ShapeMotion) -> None:
 
 @inlined_kernel
 def may_meet(bodies: Records[Body], collision: Collision, c: int) -> bool:
-    """Return whether candidate pair c of different trees needs a CCD query: fast and near shapes.
+    """Return whether a candidate pair needs a CCD query: fast and near shapes of different trees.
 
     Planes need no query: a plane has no other side, so contacts suffice.
+
+    Args:
+        bodies: BODY records.
+        collision: shapes and candidate pairs.
+        c: index of the candidate pair.
     """
     a, b = collision.shapes[collision.pairs[c, 0]], collision.shapes[collision.pairs[c, 1]]
     if min(a.kind, b.kind) == PLANE or not (is_fast(a) or is_fast(b)):
@@ -113,7 +118,7 @@ def _is_fast_and_near(collision: Collision, c: int) -> bool:
 
 @inlined_kernel
 def root_of(bodies: Records[Body], shape: Shape) -> int:
-    """Return the root of the tree that a shape belongs to, -1 for the world."""
+    """Return the root of the tree to which a shape belongs, -1 for the world."""
     return bodies[shape.body].root if shape.body >= 0 else -1
 
 
@@ -149,11 +154,18 @@ def meeting_of(
     held_share: float,
     queries_left: int,
 ) -> tuple[float, int, bool]:
-    """Find the time at which the shapes of candidate pair c meet.
+    """Find the time at which the shapes of a candidate pair meet.
 
     Shapes may penetrate by a fraction of the thinner shape's thickness, and always by the slop.
-    `free_share` is this fraction for shapes that are apart at the start. `held_share` is the
-    fraction for shapes that touch at the start.
+
+    Args:
+        settings: settings of the step.
+        stats: statistics of the step. `ccd_queries` and `impacts_cut` are changed.
+        collision: shapes, motions and candidate pairs.
+        c: index of the candidate pair.
+        free_share: fraction of the thickness for shapes that are apart at the start.
+        held_share: fraction of the thickness for shapes that touch at the start.
+        queries_left: number of CCD queries that are left.
 
     Returns:
         (time as a fraction of the motion, 1 for no meeting; number of queries left; whether the

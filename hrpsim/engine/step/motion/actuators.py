@@ -173,7 +173,11 @@ def _set_demand(
 
 @lazy_kernel()
 def drive_joints(s: Scene) -> int:
-    """Write effort and inertia of the joints with such actuators, in place of `joint_forces`."""
+    """Write effort and inertia of the joints that have an actuator with a model.
+
+    The values replace the values of `joint_forces`: `effort` [Nm or N], `joint_inertia` and
+    `actuator_inertia` [kg m^2 or kg] of s.work.
+    """
     dt, work = s.settings[0].time_step, s.work
     for number in range(s.actuators.units.shape[0]):
         actuator, step_state = s.actuators.units[number], s.actuators.steps[number]
@@ -232,9 +236,12 @@ def _set_friction(s: Scene, actuator: Actuator, step_state: ActuatorStep, moment
 
 @lazy_kernel()
 def revise_drives(s: Scene) -> int:
-    """Take each actuator linear about the motion found; return 1 if a state changed, otherwise 0.
+    """Take each actuator linear about the motion found.
 
-    The acceleration of the motion is work.dv + work.change.
+    The acceleration of the motion is work.dv + work.change (nv,) [rad/s^2 or m/s^2].
+
+    Returns:
+        1 if the state of any actuator changed, otherwise 0.
     """
     changed, dt = 0, s.settings[0].time_step
     for number in range(s.actuators.units.shape[0]):
@@ -296,7 +303,10 @@ def _moved_inertia(s: Scene, k: Index) -> float:
 
 @lazy_kernel()
 def store_drives(s: Scene) -> int:
-    """Store the motors, gears and temperatures at the end of a complete step."""
+    """Store the motors, gears and temperatures at the end of a complete step.
+
+    The kernel writes the states of actuators, and `applied` [Nm or N] of s.control.
+    """
     dt, drives = s.settings[0].time_step, s.actuators
     for number in range(drives.units.shape[0]):
         actuator, state, step_state = (

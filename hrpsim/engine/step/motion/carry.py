@@ -12,13 +12,13 @@ from hrpsim.model.system import FIXED, FREE
 
 @inlined_kernel
 def carry_body(body: Body, velocity: Vector, duration: Seconds, q: Vector) -> None:
-    """Carry the part of q of one body along a constant velocity for `duration` [s].
+    """Carry the configuration of one body along a constant velocity.
 
     The quaternion of a body that does not turn stays identical to the last bit.
 
     Args:
         body: record of the body.
-        velocity: velocity (nv,), kernels' layout.
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
         duration: [s].
         q: configuration (nq,), changed in place.
     """
@@ -35,7 +35,14 @@ def carry_body(body: Body, velocity: Vector, duration: Seconds, q: Vector) -> No
 
 @inner_kernel
 def move(forest: Forest, velocity: Vector, duration: Seconds, q: Vector) -> None:
-    """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
+    """Carry the configuration of all bodies along a constant velocity.
+
+    Args:
+        forest: constants of the bodies and joints.
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        duration: [s].
+        q: configuration (nq,), changed in place.
+    """
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         joint, k, j = body.joint_type, body.v_index, body.q_index

@@ -57,9 +57,13 @@ _LARGEST_ALIGNMENT = 0.1
 
 @inner_kernel
 def start_turning(s: Scene, staged: bool) -> None:
-    """Save the angular momenta of free bodies; their rotations must be current.
+    """Save the angular momenta of free bodies [Nms] at the start of an rk4 step.
 
-    Pressed bodies that turn far turn as the constraints predicted.
+    Rotations must be current. Pressed bodies that turn far turn as the constraints predicted.
+
+    Args:
+        s: the scene.
+        staged: whether rigid connections are solved at the stages.
     """
     bodies, work = s.forest.bodies, s.work
     for i in range(bodies.shape[0]):
@@ -124,7 +128,13 @@ def _is_pressed(held: HeldForce) -> bool:
 
 @inner_kernel
 def turn_to_stage(s: Scene, stage: int, duration: Seconds) -> None:
-    """Rotate free bodies by the rates of stage `stage` - 1, for a time from the step's start."""
+    """Rotate free bodies by the rates of the stage before.
+
+    Args:
+        s: the scene.
+        stage: number of the stage, 1 to 3.
+        duration: time from the start of the step [s].
+    """
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     for i in range(bodies.shape[0]):
         if turns_freely(s.forest, i):
@@ -143,7 +153,17 @@ def find_turning(
     stage: int,
     duration: Seconds,
 ) -> None:
-    """Write the rates of T, d and L at a stage, `duration` after the start of the step."""
+    """Write the rates of T, d and L of free bodies at a stage, into `rk4`.
+
+    Args:
+        forest: constants of the bodies and joints.
+        velocity: velocity of the stage (nv,) [rad/s, m/s], kernels' layout.
+        kinematics: KINEMATICS records of the bodies (n,).
+        rk4: work of the method. `rate`, `acceleration` and `deviation` of the stage are written.
+        dv: acceleration of the stage (nv,) [rad/s^2, m/s^2], kernels' layout.
+        stage: number of the stage, 0 to 3.
+        duration: time from the start of the step [s].
+    """
     bodies, rate, acceleration = forest.bodies, rk4.rate, rk4.acceleration
     for i in range(bodies.shape[0]):
         if not turns_freely(forest, i):
@@ -175,7 +195,7 @@ def find_turning(
 
 @inner_kernel
 def turn_over_step(s: Scene) -> None:
-    """Rotate free bodies over the whole step."""
+    """Rotate free bodies over the whole step, by the weighted rates of all stages."""
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
     for i in range(bodies.shape[0]):
@@ -211,9 +231,10 @@ def _turn_as_predicted(s: Scene, i: Index) -> None:
 
 @lazy_kernel(feature="stage_turns")
 def turn_held_moments(s: Scene) -> int:
-    """Find the change over the step of the moments that held contact forces exert on free bodies.
+    """Find the change over the step of the moments of held contact forces on free bodies [Nm].
 
-    The points of the forces move over the bodies as in the last step.
+    The points of the forces move over the bodies as in the last step. The kernel writes `turning`
+    of s.rk4.held.
     """
     rate = 1.0 / s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):

@@ -61,21 +61,25 @@ _SMOOTH = 0.25
 
 @inlined_kernel
 def turns_freely(forest: Forest, i: int) -> bool:
-    """Return whether body `i` is free, alone in its tree, and has its origin at its centre."""
+    """Return whether body `i` is free, alone in its tree, with the origin at its centre of mass."""
     body = forest.bodies[i]
     return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
 
 
 @inlined_kernel
 def is_round(inertia: Mat3) -> bool:
-    """Return whether an inertia is the same about all axes, but for rounding."""
+    """Return whether an inertia is the same about all axes, except for rounding.
+
+    Args:
+        inertia: rotational inertia (3, 3) [kg m^2].
+    """
     m, other = inertia[0, 0], abs(inertia[0, 1]) + abs(inertia[0, 2]) + abs(inertia[1, 2])
     return abs(inertia[1, 1] - m) + abs(inertia[2, 2] - m) + other < 1e-12 * m
 
 
 @lazy_kernel(feature="half_turns")
 def drift_with_free_bodies(s: Scene) -> int:
-    """Turn free bodies freely over half a semi-implicit step, to its middle.
+    """Turn free bodies freely to the middle of a semi-implicit step, and drift all bodies there.
 
     The velocity at the middle excludes moments: chains of free bodies that whip at large steps come
     apart if moments are predicted. The exception is a body pinned to the world by one connection,
@@ -117,7 +121,7 @@ def _count_connections(
 
 @lazy_kernel(feature="half_turns")
 def turn_to_end(s: Scene) -> int:
-    """Turn free bodies freely over the second half of a semi-implicit step."""
+    """Turn free bodies freely over the second half of a semi-implicit step: s.q and s.velocity."""
     half = s.settings[0].drift
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
@@ -129,9 +133,15 @@ def turn_to_end(s: Scene) -> int:
 def turn_half(
     body: Body, half: float, part: int, q: Vector, velocity: Vector, turning: Matrix
 ) -> None:
-    """Turn one free body for half a step [s]: change its entries of q and velocity.
+    """Turn one free body without moments over half a step.
 
-    turning: TURNING of hrpsim.engine.dynamics.spin, work.
+    Args:
+        body: record of the body.
+        half: half of the time step [s].
+        part: FIRST_HALF or SECOND_HALF.
+        q: configuration (nq,). The entries of the body are changed.
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout. The entries of the body are changed.
+        turning: work, of shape TURNING of hrpsim.engine.dynamics.spin (terms, 10).
     """
     j, k, inertia = body.q_index + 3, body.v_index, body.inertia
     wx, wy, wz = velocity[k], velocity[k + 1], velocity[k + 2]
@@ -198,7 +208,8 @@ def write_free_accelerations(s: Scene) -> int:
     """Write the acceleration of free rotation as the velocity product of each free body.
 
     The equations of motion then find the accelerations by moments alone. An rk4 step does this only
-    for bodies that turn too far for its stages (hrpsim.engine.step.motion.free_rotation).
+    for bodies that turn too far for its stages (hrpsim.engine.step.motion.free_rotation). The
+    kernel writes `c` of s.kinematics [rad/s^2] and `turns_far` of s.spins.
     """
     staged = s.settings[0].staged != 0
     limit = _FAR_TURN / s.settings[0].time_step
@@ -216,9 +227,10 @@ def write_free_accelerations(s: Scene) -> int:
 
 @lazy_kernel(feature="free_rotation")
 def expect_free_turns(s: Scene) -> int:
-    """Replace each velocity product by its mean to the end of the step, where rows hold.
+    """Replace the velocity product of each free body by its mean to the end of the step.
 
-    The moments of the last step are expected again. An rk4 step expects no moments.
+    Rows hold at the end of the step. The moments of the last step are expected again. An rk4 step
+    expects no moments. The kernel writes `c` of s.kinematics [rad/s^2].
     """
     settings, past = s.settings[0], s.past_accelerations
     staged, duration = settings.staged != 0, settings.time_step - settings.drift
@@ -232,7 +244,12 @@ def expect_free_turns(s: Scene) -> int:
 
 @inner_kernel
 def write_free_acceleration(inertia: Mat3, link: Kinematics) -> None:
-    """Write the angular acceleration of a body without moments as its velocity product link.c."""
+    """Write the angular acceleration of a free rotation as velocity product link.c [rad/s^2].
+
+    Args:
+        inertia: rotational inertia about the centre of mass, in the body frame (3, 3) [kg m^2].
+        link: KINEMATICS record of the body. `R` and `v` are read.
+    """
     x, y, z = transposed_times(link.R, link.v[0], link.v[1], link.v[2])
     x, y, z = free_acceleration(inertia, x, y, z)
     link.c[0], link.c[1], link.c[2] = matrix_times(link.R, x, y, z)
@@ -248,7 +265,7 @@ def expect_free_turn(
     turning: Matrix,
     link: Kinematics,
 ) -> None:
-    """Replace link.c by the mean angular acceleration without moments over a duration.
+    """Replace link.c by the mean angular acceleration without moments over a duration [rad/s^2].
 
     Before, the acceleration of the last step acts for the time `kick`, if the acceleration changed
     little. A body that turns slowly keeps link.c.
@@ -256,11 +273,11 @@ def expect_free_turn(
     Args:
         body: record of the body.
         q: configuration (nq,).
-        past: accelerations of the last steps (nv, 2 or more).
+        past: accelerations of the last steps (nv, 2 or more) [rad/s^2, m/s^2], kernels' layout.
         kick: [s].
         duration: [s].
-        turning: work (TURNING of hrpsim.engine.dynamics.spin).
-        link: KINEMATICS record of the body; link.v is the velocity in the middle of the step, in
+        turning: work, of shape TURNING of hrpsim.engine.dynamics.spin (terms, 10).
+        link: KINEMATICS record of the body. link.v is the velocity in the middle of the step, in
             which half of the step's moments has acted.
     """
     k, inertia = body.v_index, body.inertia

@@ -23,7 +23,10 @@ _SMOOTH = 0.25
 
 @inlined_kernel
 def drift_to_middle(s: Scene) -> None:
-    """Carry s.q to the middle of the step, and predict the velocity there (velocity_middle)."""
+    """Carry s.q to the middle of the step, and predict the velocity there.
+
+    The kernel writes `velocity_middle` (nv,) [rad/s, m/s] of s.work.
+    """
     half = s.settings[0].drift
     move(s.forest, s.velocity, half, s.q)
     predict_velocity(s.velocity, s.past_accelerations, half, s.work.velocity_middle)
@@ -52,7 +55,12 @@ def predict_velocity(
 
 @inlined_kernel
 def remember_acceleration(work: Work, past_out: Matrix) -> None:
-    """Store this step's acceleration in front of the accelerations of the last two (nv, 3)."""
+    """Store this step's acceleration in front of the accelerations of the last two steps.
+
+    Args:
+        work: work arrays. The acceleration is `dv` + `change` (nv,) [rad/s^2, m/s^2].
+        past_out: accelerations, the latest in column 0 (nv, 3) [rad/s^2, m/s^2], changed.
+    """
     for k in range(past_out.shape[0]):
         past_out[k, 2], past_out[k, 1] = past_out[k, 1], past_out[k, 0]
         past_out[k, 0] = work.dv[k] + work.change[k]

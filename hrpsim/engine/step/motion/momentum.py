@@ -45,14 +45,15 @@ _AT_REST = 1e-9  # [rad/s or m/s]
 
 @lazy_kernel(np.int64, feature="floating_trees")
 def keep_momentum(s: Scene, at_end: int) -> int:
-    """Find the trees' expected momentum at the start, or set the momentum at the end.
+    """Find the expected momentum of floating trees [Ns], or correct the momentum at the end.
 
     Args:
         s: the scene.
         at_end: whether this is the end of the step.
 
     Returns:
-        At the start, whether any tree leaks momentum. If not, there is nothing to set at the end.
+        At the start, whether any tree leaks momentum. If not, there is nothing to correct at the
+        end.
     """
     if at_end:
         _correct_roots(s.settings[0], s.forest, s.q, s.velocity, s.momentum, s.work.directions)
@@ -164,7 +165,12 @@ def _add_impulse(s: Scene, number: Index, J: Vec6, impulse: float) -> None:
 
 @inner_kernel
 def expect_wrenches(s: Scene, duration: Seconds) -> None:
-    """Add the impulses of the bodies' loads over a time to the expected momenta."""
+    """Add the impulses of the bodies' loads [Ns] over a time to the expected momenta of trees.
+
+    Args:
+        s: the scene. The loads are the forces of `constraint_wrench` [N] of s.articulated.
+        duration: [s].
+    """
     for i in range(s.forest.bodies.shape[0]):
         momentum, load = (
             s.momentum.trees[s.forest.bodies[i].root].expected,

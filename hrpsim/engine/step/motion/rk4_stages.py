@@ -61,7 +61,11 @@ def first_joint_row(counts: Counts) -> int:
 
 @inner_kernel
 def hold_velocity_limits(s: Scene) -> None:
-    """Change the efforts and inertias of a stage at joints that are at their velocity limit."""
+    """Change the efforts [Nm or N] and inertias [kg m^2 or kg] of joints at their velocity limits.
+
+    The joint then reaches the limit at the end of the step. The kernel changes `effort` and
+    `joint_inertia` of s.work at a stage.
+    """
     work = s.work
     for number in range(first_joint_row(s.counts[0]), s.counts[0].row_count):
         row = s.rows.rows[number]
@@ -88,7 +92,14 @@ def release_velocity_limits(
     Released joints brake with their effort limit, or follow their law. The impulses of their rows
     are set accordingly, and the stage must be found again.
 
-    weight_before: weight of the earlier stages, which stay unchanged.
+    Args:
+        settings: settings of the step.
+        counts: numbers of contacts and rows.
+        forest: constants of the bodies and joints.
+        control: CONTROL records (nv,).
+        rows: rows of the step. `impulse` is changed.
+        work: work arrays. `constraint_effort` and `applied` [Nm or N] are changed.
+        weight_before: sum of the weights of the earlier stages, which stay unchanged [1].
     """
     time_step = settings.time_step
     changed = False
@@ -111,11 +122,11 @@ def release_velocity_limits(
 
 @inner_kernel
 def add_stage_efforts(s: Scene, weight: float, held: bool) -> None:
-    """Add `weight` times the actuators' efforts at a stage to work.applied (nv,) [Nm or N].
+    """Add the actuators' efforts at a stage, times `weight`, to work.applied (nv,) [Nm or N].
 
     Args:
         s: the scene.
-        weight: weight of the stage.
+        weight: weight of the stage [1].
         held: whether work.dv includes the effect of `hold_velocity_limits`.
     """
     work = s.work
@@ -168,7 +179,7 @@ def _change_of_law(
 
 @lazy_kernel(brings=("solve_stage",))
 def begin_stages(s: Scene) -> int:
-    """Return whether any row is solved at the stages; clear impulses of earlier stages."""
+    """Clear the impulses of earlier stages, and return whether any row is solved at the stages."""
     solved = 0
     for number in range(s.counts[0].row_count):
         if is_solved_at_stages(s.settings[0], s.rows.rows[number]):
@@ -179,7 +190,11 @@ def begin_stages(s: Scene) -> int:
 
 @lazy_kernel(np.int64)
 def solve_stage(s: Scene, stage: int) -> int:
-    """Add the accelerations by rigid connections at this stage to work.dv; sum their forces."""
+    """Add the accelerations by rigid connections at a stage to work.dv, and sum their forces.
+
+    The kernel writes `change` (nv,) [rad/s^2, m/s^2] of s.work. The weighted forces [N or Nm] of
+    the rows are added to s.direct.before.
+    """
     settings, counts = s.settings[0], s.counts[0]
     work, constrained, rows = s.work, s.constrained, s.rows.rows
     constrained_responses(
@@ -235,7 +250,7 @@ def _solve(
 
 @inner_kernel
 def end_stages(settings: Settings, counts: Counts, rows: Rows, direct: DirectSystem) -> None:
-    """Give the rows that were solved at the stages the sum of the stages' impulses."""
+    """Give the rows that were solved at the stages the sum of the stages' impulses [Ns or Nms]."""
     for number in range(counts.row_count):
         if direct.active[number]:
             row = rows.rows[number]

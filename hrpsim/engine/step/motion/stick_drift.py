@@ -64,9 +64,10 @@ _LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner tu
 
 @inner_kernel
 def start_slip(s: Scene) -> None:
-    """Complete the slip of the last step with the new contact points; find which gaps hold.
+    """Complete the slip of the last step with the new contact points, and find the gaps that hold.
 
-    constrained.velocity must be the velocity at the end of that step, as the rows found it.
+    constrained.velocity must be the velocity at the end of that step, as the rows found it. The
+    kernel writes `drift` of contacts, and `spin` and `center` of s.rk4.slips.
     """
     contacts = s.collision.contacts
     for c in range(s.counts[0].contact_count):
@@ -124,7 +125,10 @@ def _center(
 def add_spin(
     settings: Settings, bodies: Records[Body], kinematics: Records[Kinematics], rk4: Rk4, stage: int
 ) -> None:
-    """Add a stage's share of the bodies' rotation: at the start, middle or end of the step."""
+    """Add a stage's part of the bodies' rotation [rad], at the start, middle or end of the step.
+
+    The kernel changes `spin` of rk4.slips. `stage` is the number of the stage, 0 to 3.
+    """
     part = (stage + 1) // 2
     weight = settings.time_step / (6.0 if part != 1 else 3.0)
     for i in range(bodies.shape[0]):
@@ -144,7 +148,18 @@ def ask_back_slip(
     rows: Rows,
     rk4: Rk4,
 ) -> None:
-    """Correct the last step's drift of pressing contacts, and measure this step's drift."""
+    """Correct the last step's drift of pressing contacts, and measure this step's drift.
+
+    Args:
+        settings: settings of the step.
+        counts: numbers of contacts and rows.
+        forest: constants of the bodies and joints.
+        q: configuration at the end of the step (nq,).
+        kinematics: KINEMATICS records of the bodies (n,). Poses are written.
+        collision: contacts, whose `drift` is changed, and shapes.
+        rows: rows of the step. Targets of the position correction are changed.
+        rk4: work of the method.
+    """
     contacts, dt = collision.contacts, settings.time_step
     update_poses(forest, q, kinematics)
     for c in range(counts.contact_count):
@@ -240,7 +255,10 @@ def remember_gaps(
     constrained: ConstraintBodies,
     rows: Rows,
 ) -> None:
-    """Add the effect of this step's displacement to the gaps that contacts hold."""
+    """Add the effect of this step's displacement to the gaps that contacts hold [m].
+
+    The kernel changes `held_gap` of contacts. constrained.velocity must be the displacement rate.
+    """
     for c in range(counts.contact_count):
         rate = row_velocity(rows.rows[3 * c], constrained.velocity)
         contacts[c].drift.held_gap += settings.time_step * rate

@@ -186,7 +186,17 @@ def unconstrained_dynamics(s: Scene) -> int:
 
 @inlined_kernel
 def accelerate(s: Scene, horizon: Seconds) -> int:
-    """Write work.dv for work.effort, work.joint_inertia and the external forces."""
+    """Write the acceleration for work.effort, work.joint_inertia and the external forces.
+
+    The acceleration is work.dv (nv,) [rad/s^2, m/s^2].
+
+    Args:
+        s: the scene.
+        horizon: time step of an implicit step, 0 for the forces of the state itself [s].
+
+    Returns:
+        DONE; SINGULAR or DIVERGED if a joint sees no positive inertia.
+    """
     work = s.work
     start_bodies(s.forest, s.kinematics, s.articulated)
     loaded = horizon > 0.0 and s.connections.shape[0] > 0
@@ -222,7 +232,14 @@ def external_forces(
     wrench_count: int,
     articulated_out: Records[Articulated],
 ) -> None:
-    """Write the users' wrenches as spatial forces on bodies."""
+    """Write the users' wrenches as spatial forces on bodies.
+
+    Args:
+        kinematics: KINEMATICS records of the bodies (n,).
+        wrenches: WRENCH records, of which the first `wrench_count` count.
+        wrench_count: number of wrenches.
+        articulated_out: ARTICULATED records (n,). `external` (6,) [Nm, N] is written.
+    """
     for i in range(articulated_out.shape[0]):
         external = articulated_out[i].external
         for r in range(6):

@@ -71,11 +71,12 @@ def constrain(s: Scene, extent: int) -> int:
 
 @lazy_kernel(np.int64)
 def solve_rows(s: Scene, extent: int) -> int:
-    """Solve all islands with the solvers chosen for their rows, from and to s.constrained.velocity.
+    """Solve all islands with the solvers chosen for their rows.
 
-    The island with the direct solver's rows is last. Islands that the direct solver takes over
-    therefore use a part of its work limit. Every world with constraints needs this kernel. The
-    kernel is compiled apart from the step, at the same time (announcement).
+    The kernel reads and changes s.constrained.velocity. The island with the direct solver's rows is
+    last. Islands that the direct solver takes over therefore use a part of the work limit. Every
+    world with constraints needs this kernel. The kernel is compiled apart from the step, at the
+    same time (announcement).
 
     Args:
         s: the scene.
@@ -95,10 +96,11 @@ def solve_rows(s: Scene, extent: int) -> int:
 
 @inlined_kernel
 def solve_motion(s: Scene, extent: int) -> int:
-    """Solve for the impulses; write the joint and body accelerations they cause.
+    """Solve for the impulses, and find the accelerations that the impulses cause.
 
     The rows combine the Jacobian at the start of the step with the velocity at the end, because
-    this velocity moves the bodies. Velocity-product accelerations of the links take no part.
+    this velocity moves the bodies. Velocity-product accelerations of the links take no part. The
+    kernel writes `change` (nv,) [rad/s^2, m/s^2] of s.work, and `impulse` of rows.
 
     Args:
         s: the scene.
@@ -148,7 +150,7 @@ def _add_forces(s: Scene, at_stages: bool) -> None:
 
 @inlined_kernel
 def is_solved_at_stages(settings: Settings, row: Row) -> int:
-    """Return whether a row's force is found at every stage of rk4, not held over the step."""
+    """Return whether the force of a row is found at every stage of rk4, not held over the step."""
     return settings.staged and row.solver == DIRECT and is_rigid(row)
 
 
@@ -168,7 +170,10 @@ def forget_direct_impulses(rows: Records[Row], row_count: int) -> None:
 
 @lazy_kernel()
 def solve_displacement(s: Scene) -> int:
-    """Find the displacement rate for the rows' targets: work.correction_velocity."""
+    """Find the displacement rate for the rows' targets.
+
+    The kernel writes `correction_velocity` (nv,) [rad/s, m/s] of s.work.
+    """
     counts = s.counts[0]
     constrained, rows = s.constrained, s.rows.rows
     for k in range(constrained.velocity.shape[0]):
@@ -221,7 +226,18 @@ def remember_impulses(
     connections: Records[Connection],
     rows: Rows,
 ) -> None:
-    """Store the impulses of this step for the next one's warm start."""
+    """Store the impulses of this step for the warm start of the next step.
+
+    Args:
+        counts: numbers of contacts and rows. `previous_count` and `born_count` are changed.
+        forest: constants of the bodies and joints.
+        frictions: FRICTION records (nv,).
+        joint_impulses: impulses of joints by kind of row (nv, kinds) [Nms or Ns], written.
+        collision: contacts, whose `warm` and `impulse` [Ns] are written, and copies of the
+            contacts.
+        connections: CONNECTION_RECORD records. `impulse` is written.
+        rows: rows of the step.
+    """
     contacts, previous = collision.contacts, collision.previous
     counts.previous_count = counts.contact_count
     counts.born_count += counts.new_count
@@ -241,9 +257,9 @@ def remember_impulses(
 
 @inner_kernel
 def keep_worst(s: Scene, before: int) -> None:
-    """Record the source of the worst row of this step, and of the call if it is the worst so far.
+    """Record the source of the worst row of this step, and the worst source of the call so far.
 
-    s.worst (2,): WORST_ROW of this step, and of the call.
+    s.worst (2,) holds WORST_ROW of this step, and of the call.
 
     Args:
         s: the scene.

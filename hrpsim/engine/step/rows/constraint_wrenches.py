@@ -36,7 +36,15 @@ def add_wrench(
     row: Row,
     force: float,
 ) -> None:
-    """Add a row's `force` to the bodies' loads and the joints' efforts."""
+    """Add the force of a row to the bodies' loads and the joints' efforts.
+
+    Args:
+        articulated: ARTICULATED records (n,). `constraint_wrench` (6,) is changed.
+        constrained: constraint bodies of the step.
+        work: work arrays. `constraint_effort` (nv,) is changed.
+        row: ROW record.
+        force: force [N or Nm] or impulse [Ns or Nms] along the row.
+    """
     if force == 0.0:
         return
     _add_to_port(articulated, constrained, work, row.constrained_a, row.J_a, force)
@@ -64,7 +72,10 @@ def _add_to_port(
 
 @inlined_kernel
 def clear_wrenches(articulated: Records[Articulated], work: Work) -> None:
-    """Empty the bodies' loads and the joints' constraint efforts."""
+    """Set the bodies' loads and the joints' constraint efforts to 0.
+
+    These are `constraint_wrench` of `articulated` and `constraint_effort` of `work`.
+    """
     clear_body_wrenches(articulated)
     for k in range(work.constraint_effort.shape[0]):
         work.constraint_effort[k] = 0.0
@@ -72,7 +83,7 @@ def clear_wrenches(articulated: Records[Articulated], work: Work) -> None:
 
 @inlined_kernel
 def clear_body_wrenches(articulated: Records[Articulated]) -> None:
-    """Empty the bodies' loads."""
+    """Set the bodies' loads `constraint_wrench` to 0."""
     for i in range(articulated.shape[0]):
         store(articulated[i].constraint_wrench, 0, broadcast(0.0))
 
@@ -81,7 +92,7 @@ def clear_body_wrenches(articulated: Records[Articulated]) -> None:
 def hold_wrenches(
     settings: Settings, kinematics: Records[Kinematics], articulated: Records[Articulated], rk4: Rk4
 ) -> None:
-    """Save the constraint forces on bodies for later stages."""
+    """Save the constraint forces on bodies [Nm, N] for later stages of an rk4 step, in rk4.held."""
     if not settings.staged:
         return
     for i in range(articulated.shape[0]):
@@ -96,7 +107,14 @@ def hold_wrenches(
 def add_impact_impulse(
     joint_impact_impulses: Matrix, connections: Records[Connection], rows: Rows, number: Index
 ) -> None:
-    """Add the impact impulse of row `number` to the impact impulses of this step."""
+    """Add the impact impulse of a row to the impact impulses of this step.
+
+    Args:
+        joint_impact_impulses: impulses of joints by kind of row (nv, kinds) [Nms or Ns], changed.
+        connections: CONNECTION_RECORD records. `impact_impulse` is changed.
+        rows: rows of the step.
+        number: number of the row.
+    """
     row = rows.rows[number]
     if LOWER_LIMIT <= row.kind and row.kind < LOWER_LIMIT + JOINT_ROW_COUNT:
         joint_impact_impulses[row.source, row.kind - LOWER_LIMIT] += row.impulse
@@ -107,7 +125,12 @@ def add_impact_impulse(
 
 @inner_kernel
 def forget_impact_impulses(joint_impact_impulses: Matrix, connections: Records[Connection]) -> None:
-    """Clear the impact impulses at the start of a step."""
+    """Set the impact impulses to 0 at the start of a step.
+
+    Args:
+        joint_impact_impulses: impulses of joints by kind of row (nv, kinds) [Nms or Ns], cleared.
+        connections: CONNECTION_RECORD records. `impact_impulse` is cleared.
+    """
     joint_impact_impulses[:] = 0.0
     for c in range(connections.shape[0]):
         impact_impulse = connections[c].impact_impulse

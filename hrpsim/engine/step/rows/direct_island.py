@@ -50,7 +50,7 @@ def solve_chosen_rows_directly(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def solve_positions_directly(s: Scene, k: Index, task: Task) -> int:
-    """Solve the direct island for the position correction: rows have bounds only, no cones."""
+    """Solve the direct island for the position correction. Rows have bounds only, no cones."""
     solve_direct_island(s, task.tolerance, DISPLACEMENT)
     return DONE
 
@@ -63,7 +63,10 @@ def solve_all_rows_directly(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def solve_all_rows_directly_again(s: Scene, k: Index, task: Task) -> int:
-    """Solve all rows directly, as in the last step; forget that if it fails."""
+    """Solve all rows of an island directly, as in the last step.
+
+    Forget that choice after a failure.
+    """
     island = s.islands.ranges[k]
     status = try_direct_solver(s, k)
     if status == DONE and not island.converged:
@@ -78,9 +81,8 @@ def solve_direct_island(s: Scene, tolerance: float, quantity: int) -> int:
     Args:
         s: the scene.
         tolerance: accepted error [m/s].
-        quantity: VELOCITY, or DISPLACEMENT for a position correction. Only the rows' bounds apply
-            then, no cones, and only `updates` of the island is written.
-
+        quantity: VELOCITY, or DISPLACEMENT for a position correction. For DISPLACEMENT only the
+            rows' bounds apply, no cones, and only `updates` of the island is written.
     """
     stats, counts = s.step_stats[0], s.counts[0]
     rows, island_rows, response = s.rows.rows, s.rows.island_rows, s.rows.response

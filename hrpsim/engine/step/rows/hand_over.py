@@ -227,7 +227,7 @@ _first_correction, _, _correct = order_of(POSITIONS, tuple(POSITIONS), is_direct
 
 @inlined_kernel
 def solve_island(s: Scene, k: Index, extent: int) -> int:
-    """Solve island `k`; count the island if a solver other than the chosen one solved it.
+    """Solve island `k`. Count the island if a solver other than the chosen solver succeeded.
 
     `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after the first attempts.
 

@@ -52,7 +52,8 @@ _NEAR = 1e-5  # room at a limit from which on it takes no part [rad or m]
 def predict_frictions(s: Scene) -> int:
     """Predict for each joint with dry friction whether it slides or sticks, or give it a row.
 
-    A joint that sticks, with a speed within the tolerance, is at rest from then on.
+    A joint that sticks, with a speed within the tolerance, is at rest from then on. The kernel
+    writes s.work.friction, and sets the velocity of sticking joints to 0.
 
     Returns:
         The number of predicted joints.
@@ -249,6 +250,6 @@ def start_from_found(s: Scene) -> int:
 
 @inner_kernel
 def forget_frictions(frictions: Records[Friction]) -> None:
-    """Give every joint with friction a row."""
+    """Give every joint with friction a row: `mark` becomes BY_ROW."""
     for k in range(frictions.shape[0]):
         frictions[k].mark = BY_ROW

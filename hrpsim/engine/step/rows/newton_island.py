@@ -110,14 +110,14 @@ def start_by_newton_as_chosen(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def start_again_by_newton(s: Scene, k: Index, task: Task) -> int:
-    """Undo the sweeps; solve an island from the impulses of the last step, whatever the time."""
+    """Undo the sweeps, and solve from the impulses of the last step, whatever the time."""
     restore_impulses(s.constrained, s.rows, s.islands.ranges[k])
     return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
 def continue_by_newton(s: Scene, k: Index, task: Task) -> int:
-    """Solve an island from the impulses of the sweeps, if these do not diverge."""
+    """Solve an island from the impulses of the sweeps, if the sweeps do not diverge."""
     if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
         return TOO_LARGE
     return _solve(s, k, task, USUAL)
@@ -133,7 +133,10 @@ def continue_briefly_by_newton(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def precede_direct_solver(s: Scene, k: Index, task: Task) -> int:
-    """Solve the direct island from the impulses of the last step; restore them after a failure."""
+    """Solve the direct island from the impulses of the last step.
+
+    Restore the impulses after a failure.
+    """
     island = s.islands.ranges[k]
     island.sweeps = 0
     status = _solve(s, k, task, USUAL)
@@ -145,7 +148,7 @@ def precede_direct_solver(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def follow_direct_solver(s: Scene, k: Index, task: Task) -> int:
-    """Solve the direct solver's island from the impulses of that solver."""
+    """Solve the direct island from the impulses of the direct solver."""
     island = s.islands.ranges[k]
     status = _solve(s, k, task, USUAL)
     if status == DONE and not island.converged:

@@ -213,7 +213,7 @@ def assemble_direct(s: Scene) -> int:
 
 @inner_kernel
 def make_direct(rows: Rows, island: Island) -> None:
-    """Make all rows of an island the direct solver's."""
+    """Give all rows of an island to the direct solver."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):

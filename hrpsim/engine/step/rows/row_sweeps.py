@@ -41,10 +41,10 @@ def sweep(
     island: Island,
     limit: int,
 ) -> None:
-    """Sweep over an island until it converges, at most `limit` times including earlier sweeps.
+    """Sweep over an island until convergence, at most `limit` times including earlier sweeps.
 
-    This function avoids a second compilation of `solve`: Numba takes literal numbers in a call as
-    types.
+    The kernel writes `sweeps`, `residual` [m/s] and `converged` of the island. This function avoids
+    a second compilation of `solve`: Numba takes literal numbers in a call as types.
     """
     island.sweeps, island.residual, island.converged = solve(
         rows.rows,
@@ -85,8 +85,8 @@ def _sweep_up_to(s: Scene, k: Index, most: int) -> int:
 def sweep_as_long_as_newton(s: Scene, k: Index, task: Task) -> int:
     """Sweep for as long as Newton's method takes.
 
-    TOO_LARGE is returned if as many sweeps again would suffice. In each half of those sweeps,
-    changes would then fall by the same factor as in the second half of these.
+    TOO_LARGE is returned if as many sweeps again would suffice. Each half of the further sweeps is
+    expected to reduce changes by the same factor as the second half of the sweeps done.
     """
     island, settings = s.islands.ranges[k], s.settings[0]
     most = min(task.sweep_limit, FEW_SWEEPS)
@@ -104,7 +104,7 @@ def sweep_as_long_as_newton(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def sweep_at_rest(s: Scene, k: Index, task: Task) -> int:
-    """Sweep over a lone robot at rest once or twice; undo the sweeps if they do not suffice."""
+    """Sweep over a lone robot at rest once or twice. Undo the sweeps if they do not suffice."""
     island = s.islands.ranges[k]
     island.converged = _rests_after_sweeps(
         s.settings[0], s.counts[0], s.collision.contacts, s.constrained, s.rows, island
@@ -144,7 +144,7 @@ def _rests_after_sweeps(
 
 @inlined_kernel
 def sweep_positions(s: Scene, k: Index, task: Task) -> int:
-    """Sweep over an island for the position correction: rows have bounds only, no cones."""
+    """Sweep over an island for the position correction. Rows have bounds only, no cones."""
     solve_bounded(
         s.rows.rows,
         s.rows.island_rows,

@@ -12,7 +12,7 @@ from hrpsim.engine.solvers.impulses import apply_impulse
 
 @inner_kernel
 def keep_impulses(rows: Rows, island: Island) -> None:
-    """Save the impulses of an island."""
+    """Save the impulses of an island's rows in their `saved_impulse`."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):
@@ -21,7 +21,10 @@ def keep_impulses(rows: Rows, island: Island) -> None:
 
 @inner_kernel
 def restore_impulses(constrained: ConstraintBodies, rows: Rows, island: Island) -> None:
-    """Restore the saved impulses."""
+    """Restore the saved impulses of an island's rows.
+
+    constrained.velocity is changed accordingly.
+    """
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):
@@ -33,7 +36,10 @@ def restore_impulses(constrained: ConstraintBodies, rows: Rows, island: Island) 
 
 @inner_kernel
 def exchange_impulses(constrained: ConstraintBodies, rows: Rows, island: Island) -> None:
-    """Exchange the saved impulses of an island's rows with the present impulses."""
+    """Exchange the saved impulses of an island's rows with the present impulses.
+
+    constrained.velocity is changed accordingly.
+    """
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):

@@ -114,7 +114,7 @@ def longer_by_newton(memory: StoredMemory) -> SolverMemory:
 
 @inlined_kernel
 def forget_newton(contacts: Records[Contact], rows: Rows, island: Island) -> None:
-    """Record that sweeps sufficed; usually there is nothing to record."""
+    """Record that sweeps sufficed. Usually there is nothing to record."""
     if island.contact_end > island.first:
         row = rows.rows[rows.island_rows[island.first]]
         if SWEEPS < contacts[row.source].memory.state < DIRECT_FIRST:

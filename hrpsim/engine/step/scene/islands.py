@@ -59,7 +59,10 @@ class Islands(NamedTuple):
 
 @inlined_kernel
 def representative_of(trees: Records[IslandTree], i: Index) -> int:
-    """Return the representative of body `i`'s island. Paths are halved on the way."""
+    """Return the representative of body `i`'s island.
+
+    Paths to the representative are halved on the way.
+    """
     while trees[i].representative != i:
         trees[i].representative = trees[trees[i].representative].representative
         i = trees[i].representative
@@ -68,14 +71,14 @@ def representative_of(trees: Records[IslandTree], i: Index) -> int:
 
 @inner_kernel
 def join(trees: Records[IslandTree], i: Index, j: Index) -> None:
-    """Join the islands of two representatives. The smaller one stays."""
+    """Join the islands of two bodies. The smaller representative stays."""
     i, j = representative_of(trees, i), representative_of(trees, j)
     trees[max(i, j)].representative = min(i, j)
 
 
 @inlined_kernel
 def root_of(bodies: Records[Body], constrained: ConstraintBodies, constraint_body: Index) -> int:
-    """Return the root of the tree that a constraint body belongs to."""
+    """Return the body at the root of the tree to which a constraint body belongs."""
     return bodies[constrained.bodies[constraint_body].body].root
 
 
@@ -95,7 +98,11 @@ def find_islands(
     rows: Rows,
     islands: Islands,
 ) -> None:
-    """Write the contacts and rows of each island: islands.ranges, rows.island_rows."""
+    """Find the islands of the step, and write the contacts and rows of each island.
+
+    The kernel writes islands.ranges, rows.island_rows, the field `island` of rows, and the counts
+    `island_count` and `direct_island`.
+    """
     island_rows = rows.island_rows
     contact_count, rest = (counts.contact_count, counts.row_count - 3 * counts.contact_count)
     first = root_of(bodies, constrained, rows.rows[0].constrained_a)
@@ -217,7 +224,10 @@ def _gather(
 
 @inner_kernel
 def allowed_sweeps(island: Island, settings: Settings) -> int:
-    """Return the sweep limit of an island in this step."""
+    """Return the largest number of sweeps over an island in this step.
+
+    An island with new contacts or with slip may take more sweeps than the usual limit.
+    """
     if island.new_count == 0 and not island.slips:
         return settings.sweep_limit
     return max(settings.sweep_limit, min(settings.cold_sweep_limit, sweeps_in_time(island)))
@@ -234,7 +244,11 @@ def sweeps_in_time(island: Island) -> int:
 def find_worst(
     counts: Counts, constrained: ConstraintBodies, rows: Rows, ranges: Records[Island]
 ) -> tuple[float, int]:
-    """Return how far the rows of all islands are from a solution [m/s], and the worst of them."""
+    """Return the largest error of the rows of all islands, and the row that has this error.
+
+    Returns:
+        (distance from a solution [m/s or rad/s], row number or -1).
+    """
     largest, worst = 0.0, -1
     for k in range(counts.island_count):
         island = ranges[k]
@@ -252,7 +266,10 @@ def summarise(
     rows: Rows,
     ranges: Records[Island],
 ) -> None:
-    """Write sweeps, residual and convergence of all islands."""
+    """Write the sweeps, the residual [m/s] and the convergence of all islands into `stats`.
+
+    If an island has not converged, `worst_row` is written as well.
+    """
     stats.sweeps, stats.residual, stats.converged = 0, 0.0, 1
     for k in range(counts.island_count):
         island = ranges[k]
