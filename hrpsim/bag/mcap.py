@@ -17,9 +17,11 @@ from hrpsim.common import limits
 _MAGIC = b"\x89MCAP0\r\n"
 _HEADER = 0x01  # the kind of the first record
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 0x03, 0x04, 0x05, 0x06  # of the MCAP format's records
+_FOOTER, _DATA_END = 0x02, 0x0F
 _READ = (_SCHEMA, _CHANNEL, _MESSAGE, _CHUNK)
 _HEAD = struct.Struct("<BQ")  # of a record: kind, length
 _MESSAGE_HEAD = struct.Struct("<HIQQ")  # channel, number, time of reception, time of publication
+_FOOTER_HEAD = struct.Struct("<QQI")  # begin of the summary, of its offsets, checksum
 _CHUNK_HEAD = struct.Struct("<QQQI")  # first and last time, size unpacked, checksum
 
 
@@ -37,6 +39,46 @@ class McapFile:
         with self.path.open("rb") as file:
             magic, kind = file.read(len(_MAGIC)), file.read(1)
         return _MAGIC.startswith(magic) and kind in (b"", bytes([_HEADER]))
+
+    def problems(self) -> list[str]:
+        """Return which checksums outside of chunks fail: of all data, and of the summary."""
+        return list(self._check()[0])
+
+    def unchecked(self) -> str:
+        """Return what no checksum covers, or ""."""
+        return self._check()[1]
+
+    def _check(self) -> tuple[list[str], str]:
+        """Return failed checksums, and what no checksum covers. A checksum of 0 is none."""
+        problems: list[str] = []
+        bare, is_covered, size = 0, False, self.path.stat().st_size
+        with self.path.open("rb") as file:
+            running = zlib.crc32(file.read(len(_MAGIC)))  # of the present part of the file
+            while len(head := file.read(_HEAD.size)) == _HEAD.size:
+                kind, length = _HEAD.unpack(head)
+                if length > min(size - file.tell(), limits.BAG_CHUNK):
+                    break
+                content = file.read(length)
+                if kind == _DATA_END and length >= 4:
+                    (found,) = struct.unpack_from("<I", content)
+                    is_covered = found != 0
+                    if found not in (0, running):
+                        problems.append("the checksum of its data is another one")
+                    running = 0
+                    continue
+                if kind == _FOOTER and length == _FOOTER_HEAD.size:
+                    running = zlib.crc32(head + content[:-4], running)
+                    found = _FOOTER_HEAD.unpack(content)[2]
+                    if found not in (0, running):
+                        problems.append("the checksum of its summary is another one")
+                    break
+                if kind == _CHUNK and length >= _CHUNK_HEAD.size:
+                    bare += _CHUNK_HEAD.unpack_from(content)[3] == 0
+                bare += kind == _MESSAGE
+                running = zlib.crc32(content, zlib.crc32(head, running))
+        if is_covered or not bare:
+            return problems, ""
+        return problems, f"{bare} chunks or messages have no checksum"
 
     def channels(self) -> dict[int, Channel]:
         """Return the channels that `messages` has found so far."""

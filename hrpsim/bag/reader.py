@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hrpsim.bag import checksums
 from hrpsim.bag.bag_contents import ZSTD, Channel, Unpacking
 from hrpsim.bag.mcap import McapFile
 from hrpsim.bag.sqlite import SqliteFile
@@ -44,15 +45,27 @@ class Metadata:
 
     def __init__(self, bag: Path) -> None:
         self.damage = ""
+        self.checksums: dict[str, str] = {}  # of files by name
         self._content: dict[str, Any] = {}
         path = bag / "metadata.yaml"
         if not path.is_file():
             self.damage = "it was not ended: there is no metadata.yaml" if bag.is_dir() else ""
             return
         try:
-            self._content = dict(read_yaml(path, BagError).data["rosbag2_bagfile_information"])
+            intact = checksums.is_intact(path.read_bytes())
+            content = dict(read_yaml(path, BagError).data["rosbag2_bagfile_information"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             self.damage = f"metadata.yaml is damaged ({one_line(error)})"
+            return
+        custom = content.get("custom_data")
+        noted = custom.get(checksums.CHECKSUMS) if isinstance(custom, dict) else None
+        if intact is False or (noted is not None and not intact):
+            self.damage = "metadata.yaml is damaged (its checksum is another one)"
+            return
+        self._content = content
+        if isinstance(noted, str):
+            file, _, digits = noted.rpartition(" ")
+            self.checksums = {file: digits}
 
     def counts(self) -> dict[str, int] | None:
         """Return the number of messages of each topic, or None if unknown."""
@@ -99,7 +112,11 @@ class StoredBag:
         damages += [f"{name} is missing" for name in metadata.files() if name not in names]
         self._files: list[McapFile | SqliteFile] = []
         self.is_begun = False
+        self.has_checksums = bool(metadata.checksums)
         for path in paths:
+            noted = metadata.checksums.get(path.name)
+            if noted is not None and noted != checksums.checksum(path):
+                damages.append(f"{path.name} has another checksum than when it was recorded")
             if path.suffix in _PACKED and Path(path.stem).suffix in _FILES:
                 path, damage = self._unpacked(path)
                 damages.append(damage)
@@ -139,6 +156,11 @@ class StoredBag:
             self.counts[channel.topic] = count
         for topic, keys in keys_by_topic.items():
             self._channels_in.setdefault(topic, []).append((number, keys))
+
+    @property
+    def files(self) -> list[McapFile | SqliteFile]:
+        """The files of the bag, unpacked."""
+        return list(self._files)
 
     def messages(self, topic: str) -> Iterator[bytes]:
         """Yield the messages of a topic in the order of their reception. Raises ValueError."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
-from hrpsim.fitting.measured_motion import Recording
+from hrpsim.fitting.measured_motion import SAMPLES, Recording
 from hrpsim.fitting.recording_checks import check_times
 from hrpsim.fitting.segments import recordings_of, runs_of_clock
 from hrpsim.fitting.unknowns import FitError, FitWarning
@@ -155,7 +155,10 @@ def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
 
 
 def _values(message, joints: Sequence[str]) -> np.ndarray | None:
-    """Return positions, velocities and efforts (3, joints), NaN for none. None: no valid message."""
+    """Return positions, velocities and efforts (3, joints), NaN for none.
+
+    None: the message is not valid.
+    """
     names = list(message.name)
     if not names or len(set(names)) < len(names):
         return None
@@ -198,7 +201,7 @@ def _based(what: str, samples: Mapping[str, Any], odometry: Mapping[str, np.ndar
             f"{what}: the clocks disagree: there are poses from {stamps[0]:.9g} to "
             f"{stamps[-1]:.9g} s"
         )
-    cut = {key: samples[key][within] for key in ("time", "positions", "velocities") if key in samples}
+    cut = {key: samples[key][within] for key in SAMPLES if key in samples}
     time = cut["time"]
     at = np.transpose([np.interp(time, stamps, column) for column in rows.T])
     turns = Slerp(stamps, Rotation.from_quat(rows[:, 3:7]))(time).as_quat()

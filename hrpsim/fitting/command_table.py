@@ -50,7 +50,7 @@ def held_commands(
 def first_command(
     what: str, time: np.ndarray, fields: Mapping[str, np.ndarray], joints: Sequence[str]
 ) -> tuple[float, Fields]:
-    """Return when the last joint gets its first command [s], and fields that hold it from the start.
+    """Return when every joint has had its first command [s], and fields filled up before that time.
 
     A first command that is at most a usual period late is taken to have held before.
 

@@ -94,10 +94,8 @@ def recordings_of(
     notes = [left_out]
     if len(made) > 1:
         times = "; ".join(f"{one.time[0]:.9g} to {one.time[-1]:.9g} s" for one in made[:4])
-        notes.append(
-            f"the clock steps back {count - 1} times, and there are {len(made)} segments: {times}"
-            + "; ..." * (len(made) > 4)
-        )
+        back = f"the clock steps back {count - 1} times, and " if count > 1 else ""
+        notes.append(f"{back}there are {len(made)} segments: {times}" + "; ..." * (len(made) > 4))
     if single:
         notes.append(f"{single} samples that stand alone are left out")
     if said := "; ".join(filter(None, notes)):

@@ -14,10 +14,11 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from hrpsim.common.sealed_text import UNSEALED, seal_holds, sealed
+
 CHECKSUMS, OWN = "checksums", "crc32"
 _ATTRIBUTES = ".zattrs"
-_OPEN = b'"crc32": "'  # before the digits of .zattrs itself
-_NONE = b"0" * 8
+_MARK = b'"crc32": "'  # before the digits of .zattrs itself
 
 
 def seal(store: Path) -> None:
@@ -25,10 +26,8 @@ def seal(store: Path) -> None:
     file = store / _ATTRIBUTES
     found = json.loads(file.read_bytes())
     found[CHECKSUMS] = json.dumps({name: "".join(sums) for name, _, sums in _folders(store)})
-    found[OWN] = _NONE.decode()
-    text = json.dumps(found, indent=1).encode()
-    head, _, tail = text.rpartition(_OPEN + _NONE)
-    file.write_bytes(head + _OPEN + b"%08x" % zlib.crc32(text) + tail)
+    found[OWN] = UNSEALED.decode()
+    file.write_bytes(sealed(json.dumps(found, indent=1).encode(), _MARK))
 
 
 def damage(store: Path) -> tuple[list[str], bool]:
@@ -37,11 +36,10 @@ def damage(store: Path) -> tuple[list[str], bool]:
     Stores of earlier versions have none. Raises OSError and ValueError for unreadable files.
     """
     text = (store / _ATTRIBUTES).read_bytes()
-    head, found, tail = text.rpartition(_OPEN)
-    whole = json.loads(text)
-    if not found and CHECKSUMS not in whole:
+    whole, holds = json.loads(text), seal_holds(text, _MARK)
+    if holds is None and CHECKSUMS not in whole:
         return [], False
-    if tail[:8] != b"%08x" % zlib.crc32(head + _OPEN + _NONE + tail[8:]):
+    if not holds:
         return [f"{_ATTRIBUTES}: the checksum is another one"], True
     there = {name: (files, sums) for name, files, sums in _folders(store)}
     problems = []
