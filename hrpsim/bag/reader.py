@@ -26,10 +26,11 @@ from hrpsim.bag.mcap import McapFile
 from hrpsim.bag.sqlite import SqliteFile
 from hrpsim.bag.types import Types, decode, read_types
 from hrpsim.common import limits
-from hrpsim.common.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError, one_line
 from hrpsim.common.extras import missing_package
 from hrpsim.common.yaml_text import read_yaml
 
+_SHOWN = 200  # characters of another error within a message
 _said: set[Path] = set()
 LOST_MESSAGES = "lost_messages"  # key in the custom data of metadata.yaml
 _FILES: dict[str, type[McapFile] | type[SqliteFile]] = {".mcap": McapFile, ".db3": SqliteFile}
@@ -55,7 +56,7 @@ class Metadata:
             intact = checksums.is_intact(path.read_bytes())
             content = dict(read_yaml(path, BagError).data["rosbag2_bagfile_information"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            self.damage = f"metadata.yaml is damaged ({one_line(error)})"
+            self.damage = f"metadata.yaml is damaged ({one_line(error, _SHOWN)})"
             return
         custom = content.get("custom_data")
         noted = custom.get(checksums.CHECKSUMS) if isinstance(custom, dict) else None
@@ -205,11 +206,6 @@ def _looked_through(bag: Path, stamps: tuple) -> StoredBag:
     return StoredBag(bag)
 
 
-def one_line(error: Exception) -> str:
-    """Return an error's text on one line of limited length."""
-    return " ".join(str(error).split())[:200]
-
-
 class Wrenches(NamedTuple):
     """The messages of one wrench topic."""
 
@@ -299,7 +295,8 @@ def timed_messages(bag: Path, topic: str) -> Iterator[tuple[int, Any]]:
         if isinstance(error, BagError):
             raise
         raise BagError(
-            f"{name}: a message of type {channel.type_name} cannot be decoded: {one_line(error)}"
+            f"{name}: a message of type {channel.type_name} cannot be decoded: "
+            f"{one_line(error, _SHOWN)}"
         ) from error
 
 
@@ -330,7 +327,7 @@ def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> n
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, BagError):
             raise
-        raise BagError(f"{bag}: {name} has other fields: {one_line(error)}") from error
+        raise BagError(f"{bag}: {name} has other fields: {one_line(error, _SHOWN)}") from error
 
 
 def seconds(stamp) -> float:
@@ -343,7 +340,7 @@ def _opened(bag: Path) -> StoredBag:
     try:
         stored = stored_bag(bag)
     except OSError as error:
-        raise BagError(f"{bag} cannot be read: {one_line(error)}") from error
+        raise BagError(f"{bag} cannot be read: {one_line(error, _SHOWN)}") from error
     if stored.missing and not stored.channels and not stored.is_begun:
         raise BagError(f"{bag}: no record is whole: {stored.missing}")
     if stored.channels:  # without channels the next request raises
@@ -371,7 +368,7 @@ def _types_of(channel: Channel) -> Types:
     except (ValueError, AssertionError) as error:
         raise BagError(
             f"{channel.topic}: the definition of {channel.type_name} cannot be read: "
-            f"{one_line(error)}"
+            f"{one_line(error, _SHOWN)}"
         ) from error
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from hrpsim.commands.output import print_report
 from hrpsim.common.errors import HrpsimError
 
-EPILOG = """exit status: 0 sound; 1 damaged, or not readable; 2 usage; 3 nothing wrong was found, but
-some parts have no checksums, and damage of these may not show.
+EPILOG = """exit status: 0 sound; 1 damaged, or not readable; 2 usage; 3 nothing wrong was
+found, but some parts have no checksums, and damage of these may not show.
 
   hrpsim verify study.zarr my_bag
 """

@@ -551,7 +551,9 @@ def test_a_failed_step_names_the_command_not_a_contact():
     world.add_body(Box((0.1, 0.1, 0.1)), 1.0, (2.0, 0.0, 0.0499))
     world.step(5)
     robot.command(efforts=[1e12])
-    with pytest.raises(WorldError, match="'shoulder' of 'arm' is commanded to effort 1e[+]12.*prob"):
+    with pytest.raises(
+        WorldError, match="'shoulder' of 'arm' is commanded to effort 1e[+]12.*prob"
+    ):
         world.step()
 
 

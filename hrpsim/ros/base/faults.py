@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hrpsim.common.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError, shortened
 from hrpsim.ros.base.entities import Refusal
 
 _FAILED = "OPERATION_FAILED"
@@ -129,7 +129,7 @@ class Faults:
     def explain(self, error: Exception, where: str) -> str:
         """Return the answer to an error raised in `where`, short enough to be sent."""
         if isinstance(error, HrpsimError):
-            return shortened(str(error))
+            return sendable(str(error))
         if isinstance(error, RecursionError):
             return f"{where}: refused, it is nested too deep"
         if isinstance(error, MemoryError):
@@ -187,10 +187,10 @@ class Faults:
 
     def _report(self, error: Exception, where: str) -> None:
         self.count += 1
-        self.last = shortened(f"{where}: internal error: {type(error).__name__}: {error}")
+        self.last = sendable(f"{where}: internal error: {type(error).__name__}: {error}")
         if self._filter.passes(self.last):
             lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-12)
-            self._logger().error(f"{where}: {shortened(''.join(lines), 4 * _LONGEST)}")
+            self._logger().error(f"{where}: {sendable(''.join(lines), 4 * _LONGEST)}")
 
 
 class Rejections:
@@ -218,8 +218,6 @@ class Rejections:
             self._logger.warning(self.last)
 
 
-def shortened(text: str, longest: int = _LONGEST) -> str:
-    """Return a text, without its middle if the text is longer than `longest`."""
-    text = text.encode("utf-8", "backslashreplace").decode()  # it may hold invalid Unicode
-    half = longest // 2
-    return text if len(text) <= longest else f"{text[:half]} ... {text[-half:]}"
+def sendable(text: str, longest: int = _LONGEST) -> str:
+    """Return a text of valid Unicode, without its middle if the text is longer than `longest`."""
+    return shortened(text.encode("utf-8", "backslashreplace").decode(), longest)

@@ -92,9 +92,7 @@ _TOPICS: dict[str, Callable[..., dict[str, str]]] = {
 
 
 def check_names(
-    robots: Iterable[NamedRobot],
-    resolved: Callable[[str], str],
-    step_topic: Callable[..., str],
+    robots: Iterable[NamedRobot], resolved: Callable[[str], str], step_topic: Callable[..., str]
 ) -> None:
     """Raise WorldError for a topic or frame with two owners. The error names both.
 
