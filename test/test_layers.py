@@ -78,6 +78,7 @@ LAYERS = [
     {"evidence.experiments.scenes"},
     {"evidence.experiments.studies"},
     {"evidence.experiments"},
+    {"commands.reports"},
     {"commands"},
     {"__main__"},
 ]

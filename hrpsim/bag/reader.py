@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.bag import checksums
 from hrpsim.bag.bag_contents import ZSTD, Channel, Unpacking
+from hrpsim.bag.checksums import CHECKSUMS, checksum, is_intact
 from hrpsim.bag.mcap import McapFile
 from hrpsim.bag.sqlite import SqliteFile
 from hrpsim.bag.types import Types, decode, read_types
@@ -53,13 +53,13 @@ class Metadata:
             self.damage = "it was not ended: there is no metadata.yaml" if bag.is_dir() else ""
             return
         try:
-            intact = checksums.is_intact(path.read_bytes())
+            intact = is_intact(path.read_bytes())
             content = dict(read_yaml(path, BagError).data["rosbag2_bagfile_information"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             self.damage = f"metadata.yaml is damaged ({one_line(error, _SHOWN)})"
             return
         custom = content.get("custom_data")
-        noted = custom.get(checksums.CHECKSUMS) if isinstance(custom, dict) else None
+        noted = custom.get(CHECKSUMS) if isinstance(custom, dict) else None
         if intact is False or (noted is not None and not intact):
             self.damage = "metadata.yaml is damaged (its checksum is another one)"
             return
@@ -116,7 +116,7 @@ class StoredBag:
         self.has_checksums = bool(metadata.checksums)
         for path in paths:
             noted = metadata.checksums.get(path.name)
-            if noted is not None and noted != checksums.checksum(path):
+            if noted is not None and noted != checksum(path):
                 damages.append(f"{path.name} has another checksum than when it was recorded")
             if path.suffix in _PACKED and Path(path.stem).suffix in _FILES:
                 path, damage = self._unpacked(path)

@@ -139,7 +139,7 @@ def _walk_in_viewer(options: argparse.Namespace) -> int:
 
 
 def _walk_here(options: argparse.Namespace) -> int:
-    from hrpsim.commands.walk_report import report, report_lines
+    from hrpsim.commands.reports.walk_report import report, report_lines
     from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import simulate_walk
@@ -170,7 +170,7 @@ def _walk_here(options: argparse.Namespace) -> int:
     result = report(trial, robot.model, controller.sequence, _asked_for(options))
     result["pace"] = controller.pace._asdict()
     if options.plot or options.film:
-        from hrpsim.commands.walk_report import draw_moments, draw_walk
+        from hrpsim.commands.reports.walk_report import draw_moments, draw_walk
 
         if options.plot:
             draw_walk(trial, robot.model, controller.sequence, options.plot)
@@ -218,7 +218,7 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(summary, indent=2))
     else:
-        from hrpsim.commands.walk_report import ros_report_lines
+        from hrpsim.commands.reports.walk_report import ros_report_lines
 
         print("\n" + "\n".join(ros_report_lines(summary, _asked_for(options))))
     return 1 if summary["problems"] else 0

@@ -107,7 +107,7 @@ def ready(
     `report` gets the findings, and at the end whether the robot can walk, before any error is
     raised.
     """
-    from hrpsim.commands.walk_report import pace_text
+    from hrpsim.commands.reports.walk_report import pace_text
     from hrpsim.control.biped.prepare import Finding
     from hrpsim.control.biped.servos import check_hold
     from hrpsim.control.walk import Walk

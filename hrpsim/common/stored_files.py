@@ -34,7 +34,7 @@ _judged: dict[Path, str] = {}
 
 
 def cache_home() -> Path:
-    """Return the folder for all that is stored for later processes, NOWHERE if it does not count."""
+    """Return the folder for all that is stored for later processes, NOWHERE if untrusted."""
     return trusted(_chosen_home())
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def recordings_of(
     for run in runs:
         count += 1
         ends = [0, *gaps(run["time"]), len(run["time"])]
-        for first, end in zip(ends[:-1], ends[1:]):
+        for first, end in pairwise(ends):
             if end - first < 2:
                 single += end - first
                 continue

@@ -233,7 +233,7 @@ def open_store(path: str | Path) -> Any:
 
 
 def _packing() -> dict[str, Any]:
-    """Return the codecs of arrays: packed bytes with a checksum, which any reader of zarr checks."""
+    """Return the codecs of arrays: packed bytes with a checksum that any reader of zarr checks."""
     codecs, zarr = (needed_package(name, "a store") for name in ("numcodecs", "zarr"))
     key = "compressor" if zarr.__version__.startswith("2.") else "compressors"
     return {"filters": [codecs.Zstd(), codecs.CRC32()], key: None}

@@ -101,7 +101,7 @@ def test_a_clock_that_begins_again_gives_a_segment_for_each_run(tmp_path, again)
         assert second.time == pytest.approx(stamps[20:])
         assert [first.name, second.name] == ["run (1 of 2)", "run (2 of 2)"]
         assert second.positions[:, 0] == pytest.approx(TIMES[20:])
-        with pytest.raises(FitError, match="time does not increase without gaps: .* 2 segments"):
+        with pytest.raises(FitError, match=r"time does not increase without gaps: .* 2 segments"):
             read_recording(path)
 
 
@@ -110,7 +110,7 @@ def test_stamps_that_repeat_are_refused_by_all_kinds_of_files(tmp_path):
     stamps = TIMES.copy()
     stamps[20:] = stamps[19]
     for path in write_all(tmp_path, stamps):
-        with pytest.raises(FitError, match="time does not increase: .* at sample 20"):
+        with pytest.raises(FitError, match=r"time does not increase: .* at sample 20"):
             read_recordings(path)
 
 
@@ -149,7 +149,7 @@ def write_messages(path, rows):
 
 
 def test_commands_of_subsets_of_joints_hold_until_the_next(tmp_path):
-    """Law: a joint keeps its command while messages name other joints, or have NaN for the joint."""
+    """Law: a joint keeps its command while messages name others, or have NaN for the joint."""
     nan = np.nan
     states = [("joint_states", t, t, ["a", "b"], [t, -t], []) for t in TIMES]
     commands = [

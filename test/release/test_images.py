@@ -140,6 +140,7 @@ def test_volumes_are_declared_and_are_the_cache_of_kernels():
 def locked(name: str) -> dict[str, set[str]]:
     """Return the hashes of each pinned package of a requirements file, by "name==version"."""
     found: dict[str, set[str]] = {}
+    pin = ""
     for line in (ROOT / "requirements" / name).read_text().splitlines():
         if line.startswith("    --hash="):
             found[pin].add(line.strip(" \\").removeprefix("--hash="))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One flipped bit anywhere in a store of a sweep or in a recorded bag is named by `hrpsim verify`."""
+"""`hrpsim verify` names one flipped bit anywhere in a store of a sweep or in a recorded bag."""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -43,7 +43,7 @@ def write_bag(folder, storage):
 
 
 def flips(path, folder, count, seed):
-    """Yield copies of a store or bag with one flipped bit each, and where; bytes are as probable."""
+    """Yield copies of a store or bag with one flipped bit each, and where."""
     files = sorted(file for file in path.rglob("*") if file.is_file())
     sizes = np.array([file.stat().st_size for file in files], dtype=float)
     chance = np.random.default_rng(seed)
@@ -75,7 +75,7 @@ def test_every_flip_in_a_store_is_named_and_refused(tmp_path):
     assert main(["verify", str(store)]) == 0
     for copy, where in flips(store, tmp_path, COUNT, SEED):
         assert main(["verify", str(copy)]) == 1, where
-        with pytest.raises(SweepError, match="is damaged|cannot be read|no store"):
+        with pytest.raises(SweepError, match=r"is damaged|cannot be read|no store"):
             open_store(copy)
 
 

@@ -46,7 +46,7 @@ def test_a_sensor_with_a_topic_of_the_node_is_named(topic):
 
 def test_two_sensors_with_one_topic_are_named():
     one = named(described(LIDAR.format("left", "scan"), LIDAR.format("right", "/scan")))
-    with pytest.raises(WorldError, match="'/scan' of sensor 'right' of 'r' .*'left' of 'r'"):
+    with pytest.raises(WorldError, match=r"'/scan' of sensor 'right' of 'r' .*'left' of 'r'"):
         check_names([one], resolved, sensor_topic)
 
 
@@ -61,7 +61,7 @@ def test_two_frames_of_one_name_are_named():
     links = '<link name="odom"/><joint name="j" type="fixed"><parent link="body"/>'
     links += '<child link="odom"/></joint>'
     one = named(described(links=links))
-    with pytest.raises(WorldError, match="frame 'odom' of link 'odom' of 'r' .* the node"):
+    with pytest.raises(WorldError, match=r"frame 'odom' of link 'odom' of 'r' .* the node"):
         check_names([one], resolved, sensor_topic)
 
 
@@ -73,7 +73,7 @@ def test_cameras_of_one_namespace_share_their_camera_info():
 
 @pytest.mark.parametrize("name", ["world", "world/ground"])
 def test_no_entity_has_the_name_of_the_fixed_frame(name):
-    """Law: names of links begin with "world/" if their shapes are fixed; no body mixes with these."""
+    """Law: names of fixed links begin with "world/", and no body mixes with these."""
     world = hrpsim.World()
     with pytest.raises(WorldError, match="'world' is the fixed frame"):
         world.add_body(hrpsim.Sphere(0.1), 1.0, name=name)
@@ -91,7 +91,7 @@ def test_no_entity_is_spawned_with_the_name_of_the_worlds_frame(name):
 
 def test_a_world_file_with_a_body_called_world_is_refused(tmp_path):
     (tmp_path / "w.yaml").write_text("bodies: [{name: world, shape: {sphere: 0.1}, mass: 1.0}]\n")
-    with pytest.raises(WorldError, match="w.yaml.*'world' is the fixed frame"):
+    with pytest.raises(WorldError, match=r"w.yaml.*'world' is the fixed frame"):
         hrpsim.load_world(tmp_path / "w.yaml")
 
 

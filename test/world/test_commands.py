@@ -517,7 +517,7 @@ _LARGE = (None, 0.0, 1e9, 1e30, -1e200, 1e308)
 
 @pytest.mark.parametrize("joint", ["hip", "knee"])
 def test_no_finite_command_makes_a_step_of_limited_joints_fail(joint):
-    """Law: a command is refused whole, or the limits of the joint act; 1e308 may mean "no value"."""
+    """Law: a command is refused whole, or the limits of its joint act."""
     limit = 'type="revolute"><limit lower="-2" upper="2" effort="100" velocity="10"/>'
     world = World()
     robot = world.add_robot(load_model(PAIR.replace('type="continuous">', limit), base="free"))
@@ -552,7 +552,7 @@ def test_a_failed_step_names_the_command_not_a_contact():
     world.step(5)
     robot.command(efforts=[1e12])
     with pytest.raises(
-        WorldError, match="'shoulder' of 'arm' is commanded to effort 1e[+]12.*prob"
+        WorldError, match=r"'shoulder' of 'arm' is commanded to effort 1e[+]12.*prob"
     ):
         world.step()
 

@@ -21,6 +21,7 @@ from hrpsim.ros.base.entities import Refusal
 
 _FAILED = "OPERATION_FAILED"
 _REPEATED_AFTER = 10.0  # the same traceback again in the log [s, wall]
+_LAST_TYPE = 9  # rcl_interfaces/ParameterType: PARAMETER_STRING_ARRAY
 _LONGEST = 2000  # letters of a message that quotes a request
 
 
@@ -58,6 +59,14 @@ def failed_response(service_type: type, request, error: Exception, text: str):
         refused = SetParametersResult(successful=False, reason=text)
         response.results = [refused for _ in request.parameters]
     return response
+
+
+def _check_types(request) -> None:
+    """Raise HrpsimError for a parameter of a type that ROS does not have, on which rclpy fails."""
+    for parameter in getattr(request, "parameters", ()):
+        kind = parameter.value.type
+        if not 0 <= kind <= _LAST_TYPE:
+            raise HrpsimError(f"parameter {parameter.name!r}: there is no type {kind}")
 
 
 def fill_result(result, error: Exception, text: str, *where: type) -> None:
@@ -160,6 +169,7 @@ class Faults:
 
         def answer(request, response):
             try:
+                _check_types(request)
                 return noted(callback(request, response), response)
             except Exception as error:
                 return failed(request, error)

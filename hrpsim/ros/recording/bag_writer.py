@@ -26,7 +26,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.rosbag2.storage_mcap import McapWriter
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
-from hrpsim.bag import checksums
+from hrpsim.bag.checksums import announce, seal
 from hrpsim.bag.reader import LOST_MESSAGES
 from hrpsim.common.errors import HrpsimError
 
@@ -136,7 +136,7 @@ class BagWriter:
             storage = self._writer.storage
             file = self._file = storage.path
             self._identity = _identity_of(file)
-            checksums.announce(file.name, self._writer.set_custom_data)
+            announce(file.name, self._writer.set_custom_data)
             if hasattr(storage, "chunks"):  # mcap: an entry for each call of `keep`
                 storage.chunks = SpooledRecords(self.path)
         return self
@@ -149,7 +149,7 @@ class BagWriter:
             with self._named():
                 self._require_file()
                 self._writer.close()
-                checksums.seal(self.path, self._file.name)
+                seal(self.path, self._file.name)
 
     def add_topic(self, topic: str, type_name: str, qos: QoSProfile) -> None:
         """Declare a topic before its first message; an error if its type is not installed."""
