@@ -21,7 +21,7 @@ from hrpsim.world.objects.plausibility import (
 )
 from hrpsim.world.objects.robot import Robot
 
-_LONGEST_GAP = 10.0  # between samples, that a window may span [s]
+_LONGEST_GAP = 10.0  # between samples of a `Recording` [s]
 
 
 def check_recording(recording, robot: Robot | None) -> None:
@@ -69,11 +69,14 @@ def check_recording(recording, robot: Robot | None) -> None:
         )
 
 
-def gaps(time: np.ndarray) -> np.ndarray:
-    """Return which samples of times (n,) [s] follow a gap that no window may span."""
+def gaps(time: np.ndarray, longest: float = _LONGEST_GAP) -> np.ndarray:
+    """Return which samples of times (n,) [s] follow a gap over `longest` [s].
+
+    A gap is also longer than two usual intervals.
+    """
     steps = np.diff(time)
-    long = steps > max(_LONGEST_GAP, 2.0 * float(np.median(steps))) if len(steps) else steps > 0.0
-    return np.flatnonzero(long) + 1
+    usual = float(np.median(steps)) if len(steps) else 0.0
+    return np.flatnonzero(steps > max(longest, 2.0 * usual)) + 1
 
 
 def repeats(time: np.ndarray, arrays: Iterable[np.ndarray]) -> np.ndarray:

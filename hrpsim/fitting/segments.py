@@ -8,7 +8,7 @@ A recording comes as tables of rows with stamps: samples, commands, poses of the
 - A row that repeats the row before is left out. A paused simulation sends such rows.
 - Other rows of one stamp are refused, except commands to different joints.
 - A stamp that steps back begins another run of the clock. All tables must have as many runs.
-- A gap between samples ends a segment. The commands of the run hold on both sides of the gap.
+- A gap of over a second between samples ends a segment. The commands of the run hold on both sides of the gap.
 - A segment of a single sample is left out.
 
 `Recording` refuses times that break the rule. A warning says what was left out.
@@ -26,6 +26,8 @@ import numpy as np
 from hrpsim.fitting.measured_motion import SAMPLES, Recording
 from hrpsim.fitting.recording_checks import gaps, repeats
 from hrpsim.fitting.unknowns import FitError, FitWarning
+
+_PAUSE = 1.0  # between samples, over which nothing is simulated [s]: the clock may have stepped
 
 Table = dict[str, np.ndarray]  # "time" (n,) and columns (n, ...) of the same rows
 
@@ -78,7 +80,7 @@ def recordings_of(
     pieces, single, count = [], 0, 0
     for run in runs:
         count += 1
-        ends = [0, *gaps(run["time"]), len(run["time"])]
+        ends = [0, *gaps(run["time"], _PAUSE), len(run["time"])]
         for first, end in pairwise(ends):
             if end - first < 2:
                 single += end - first
