@@ -8,7 +8,8 @@ A recording comes as tables of rows with stamps: samples, commands, poses of the
 - A row that repeats the row before is left out. A paused simulation sends such rows.
 - Other rows of one stamp are refused, except commands to different joints.
 - A stamp that steps back begins another run of the clock. All tables must have as many runs.
-- A gap of over a second between samples ends a segment. The commands of the run hold on both sides of the gap.
+- A gap of over a second between samples ends a segment. The commands of the run hold on both sides
+  of the gap.
 - A segment of a single sample is left out.
 
 `Recording` refuses times that break the rule. A warning says what was left out.

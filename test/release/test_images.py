@@ -158,7 +158,7 @@ def test_every_package_from_an_index_is_named_with_its_hashes():
         for call in line.split("&&")
         if re.search(r"pip (install|wheel)", call)
     ]
-    assert len(calls) == 4
+    assert len(calls) == 5
     for call in calls:
         assert ("--require-hashes" in call) != ("--no-index" in call), call
     image, lock = locked("image.txt"), locked("lock.txt")

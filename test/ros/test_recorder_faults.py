@@ -95,7 +95,7 @@ def test_a_full_disk_is_named(simulations, listener, bag, storage, tmp_path):
 @pytest.mark.quick_cases("mcap")
 @pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
 def test_a_recorder_whose_bag_is_removed_says_what_is_left(simulations, listener, bag, storage):
-    """Law: nothing is claimed that is not there; the recorder ends instead of writing to nowhere."""
+    """Law: the recorder ends instead of writing to nowhere, and claims nothing."""
     simulations.start()
     recorder = record(simulations, bag, "--storage", storage)
     states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
