@@ -46,6 +46,8 @@ BAD_COMMANDS = {
     "too many kp": (dict(positions=[0.1], names=["hip"], kp=[1.0, 2.0]), r"kp.*must be 1 numbers"),
     "gains of zero": (dict(positions=[0.1], names=["hip"], kp=0.0, kd=0.0), r"'hip'.*has no gains"),
     "two at once": (dict(positions=[[0.1, 0.2]]), r"must be 2 numbers.*\(1, 2\)"),
+    "too large": (dict(efforts=[1e308], names=["hip"]), r"efforts for joint 'hip'.*at most 1e\+12"),
+    "too large kp": (dict(positions=[0.1], names=["hip"], kp=1e308), r"kp.*'hip'.*at most 1e\+50"),
     "repeated": (dict(efforts=[1, 2], names=["knee", "knee"]), r"'knee' is named twice"),
     "no gains": (dict(positions=[0.1], names=["knee"]), r"'knee'.*no gains"),
     "velocity without gains": (dict(velocities=[0.1], names=["knee"]), r"'knee'.*no gains"),
@@ -555,6 +557,13 @@ def test_a_failed_step_names_the_command_not_a_contact():
         WorldError, match=r"'shoulder' of 'arm' is commanded to effort 1e[+]12.*prob"
     ):
         world.step()
+
+
+def test_a_ramp_of_any_finite_time_is_taken():
+    world, robot = pair()
+    robot.command(positions=[0.5], names=["hip"], over=1e308)
+    world.step()
+    assert abs(robot.q[robot.joint_names.index("hip")]) < 1e-6
 
 
 def unlimited_arm():
