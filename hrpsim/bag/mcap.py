@@ -23,6 +23,7 @@ _HEAD = struct.Struct("<BQ")  # of a record: kind, length
 _MESSAGE_HEAD = struct.Struct("<HIQQ")  # channel, number, time of reception, time of publication
 _FOOTER_HEAD = struct.Struct("<QQI")  # begin of the summary, of its offsets, checksum
 _CHUNK_HEAD = struct.Struct("<QQQI")  # first and last time, size unpacked, checksum
+_LEAST = {_CHUNK: _CHUNK_HEAD.size, _DATA_END: 4, _FOOTER: _FOOTER_HEAD.size}  # bytes of content
 
 
 class McapFile:
@@ -51,34 +52,35 @@ class McapFile:
     def _check(self) -> tuple[list[str], str]:
         """Return failed checksums, and what no checksum covers. A checksum of 0 is none."""
         problems: list[str] = []
-        bare, is_covered, size = 0, False, self.path.stat().st_size
+        bare, covered = 0, 0
+        running = zlib.crc32(_MAGIC)  # of the present part of the file
+        for kind, head, content in self._records():
+            if kind == _DATA_END:
+                (covered,) = struct.unpack_from("<I", content)
+                if covered not in (0, running):
+                    problems.append("the checksum of its data is another one")
+                running = 0
+                continue
+            if kind == _FOOTER:
+                found = _FOOTER_HEAD.unpack(content)[2]
+                if found not in (0, zlib.crc32(head + content[:-4], running)):
+                    problems.append("the checksum of its summary is another one")
+                break
+            bare += kind == _MESSAGE or (kind == _CHUNK and not _CHUNK_HEAD.unpack_from(content)[3])
+            running = zlib.crc32(content, zlib.crc32(head, running))
+        is_bare = bare and not covered
+        return problems, f"{bare} chunks or messages have no checksum" if is_bare else ""
+
+    def _records(self) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield kind, head and content of the whole records before the first that is too short."""
+        size = self.path.stat().st_size
         with self.path.open("rb") as file:
-            running = zlib.crc32(file.read(len(_MAGIC)))  # of the present part of the file
+            file.seek(len(_MAGIC))
             while len(head := file.read(_HEAD.size)) == _HEAD.size:
                 kind, length = _HEAD.unpack(head)
-                if length > min(size - file.tell(), limits.BAG_CHUNK):
-                    break
-                content = file.read(length)
-                if kind == _DATA_END and length >= 4:
-                    (found,) = struct.unpack_from("<I", content)
-                    is_covered = found != 0
-                    if found not in (0, running):
-                        problems.append("the checksum of its data is another one")
-                    running = 0
-                    continue
-                if kind == _FOOTER and length == _FOOTER_HEAD.size:
-                    running = zlib.crc32(head + content[:-4], running)
-                    found = _FOOTER_HEAD.unpack(content)[2]
-                    if found not in (0, running):
-                        problems.append("the checksum of its summary is another one")
-                    break
-                if kind == _CHUNK and length >= _CHUNK_HEAD.size:
-                    bare += _CHUNK_HEAD.unpack_from(content)[3] == 0
-                bare += kind == _MESSAGE
-                running = zlib.crc32(content, zlib.crc32(head, running))
-        if is_covered or not bare:
-            return problems, ""
-        return problems, f"{bare} chunks or messages have no checksum"
+                if not _LEAST.get(kind, 0) <= length <= min(size - file.tell(), limits.BAG_CHUNK):
+                    return
+                yield kind, head, file.read(length)
 
     def channels(self) -> dict[int, Channel]:
         """Return the channels that `messages` has found so far."""

@@ -18,8 +18,8 @@ def spawn_request(text="", uri="", **fields):
 
 
 ROTOR = """<robot name="rotor"><link name="world"/><link name="wheel"><inertial>
-  <mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
-  <joint name="spin" type="continuous"><parent link="world"/><child link="wheel"/>
+  <mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link><joint name="spin" type="continuous"><parent link="world"/><child link="wheel"/>
   <origin xyz="-3 0 2"/><axis xyz="0 1 0"/></joint></robot>"""
 
 

@@ -4,6 +4,8 @@
 """`hrpsim verify` names one flipped bit anywhere in a store of a sweep or in a recorded bag."""
 
 import shutil
+import struct
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -103,6 +105,22 @@ def test_a_line_of_a_journal_that_lost_a_bit_is_named(tmp_path):
         (tmp_path / "j").write_bytes(data)
         with pytest.raises(SweepError):
             read_journal(tmp_path / "j")
+
+
+def test_checksums_of_other_recorders_are_checked(tmp_path):
+    """Law: a file with the checksum of its data section, as MCAP defines, hides no flip there."""
+    file = write_bag(tmp_path, "mcap") / "mcap.mcap"
+    whole = bytearray(file.read_bytes())
+    at = whole.index(struct.pack("<BQI", 0x0F, 4, 0))  # the record DataEnd, without a checksum
+    whole[at + 9 : at + 13] = struct.pack("<I", zlib.crc32(whole[:at]))
+    alone = tmp_path / "alone.mcap"
+    alone.write_bytes(whole)
+    assert main(["verify", str(alone)]) == 0
+    for place in (20, at // 2, at - 1):
+        damaged = bytearray(whole)
+        damaged[place] ^= 4
+        alone.write_bytes(damaged)
+        assert main(["verify", str(alone)]) == 1
 
 
 def test_what_has_no_checksum_is_not_called_sound(tmp_path):
