@@ -4,10 +4,12 @@
 """`hrpsim verify`: finds damage in stores of sweeps and in bags."""
 
 import argparse
+from importlib import import_module
 from pathlib import Path
 
 from hrpsim.commands.output import print_report
 from hrpsim.common.errors import HrpsimError
+from hrpsim.common.extras import MissingPackageError
 
 EPILOG = """exit status: 0 sound; 1 damaged, or not readable; 2 usage; 3 nothing wrong was
 found, but some parts have no checksums, and damage of these may not show.
@@ -30,6 +32,8 @@ def verify(options: argparse.Namespace) -> int:
     for path in options.path:
         try:
             said, code = _store(path) if (path / ".zgroup").exists() else _bag(path)
+        except MissingPackageError:
+            raise
         except (HrpsimError, OSError) as error:
             said, code = f"damaged: {error}", 1
         report[str(path)] = said
@@ -41,6 +45,8 @@ def verify(options: argparse.Namespace) -> int:
 def _store(path: Path) -> tuple[str, int]:
     from hrpsim.sweeps.store import check_store, open_store
 
+    for package in ("zarr", "xarray"):  # a missing one is no damage
+        import_module(package)
     has_checksums = check_store(path)
     found = open_store(path)
     if not has_checksums:
