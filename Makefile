@@ -181,12 +181,19 @@ verification: setup-test
 		|| missed=1; \
 	exit $$missed
 
+# What the image has from its distribution, or does not need.
+OF_IMAGE = lxml numpy pycollada python-dateutil pyyaml scipy six uv voluptuous
+
 # One lock for every Python from 3.10 on and every extra that setup-test installs.
 lock: setup-test
 	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes \
 		--no-annotate --custom-compile-command "make lock" setup.py requirements/build.in \
 		--extra record --extra plot --extra ros --extra viewer --extra onnx --extra sweep --extra learning --extra test \
 		--output-file requirements/lock.txt
+	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.12 --generate-hashes \
+		--no-annotate --custom-compile-command "make lock" --constraint requirements/lock.txt \
+		setup.py requirements/build.in --extra record --extra viewer \
+		$(patsubst %,--no-emit-package %,$(OF_IMAGE)) --output-file requirements/image.txt
 	.venv/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 		--no-annotate --custom-compile-command "make lock" --constraint requirements/lock.txt \
 		requirements/docs.in --output-file requirements/docs.txt

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import pytest
 from effort import counted_calls
 
-from hrpsim import HrpsimError
+from hrpsim import HrpsimError, ModelWarning
+from hrpsim.commands.cli import main
 from hrpsim.common.errors import shown_value, unknown_name
 from hrpsim.common.limits import MESSAGE_LENGTH
+from hrpsim.fitting import FitWarning
 
 
 def test_a_message_is_one_printable_line():
@@ -21,6 +24,18 @@ def test_a_long_message_is_cut_in_the_middle():
     text = str(HrpsimError("start " + "x" * 10**6 + " end"))
     assert text.startswith("start ") and text.endswith(" end") and "characters) ..." in text
     assert len(text) < MESSAGE_LENGTH + 50
+
+
+@pytest.mark.parametrize("kind", [ModelWarning, FitWarning])
+def test_a_long_warning_is_cut_too(kind):
+    assert len(str(kind("x" * 10**6))) < MESSAGE_LENGTH + 50
+
+
+def test_a_command_ends_with_a_short_line_whatever_fails(capsys):
+    """Law: errors of the system quote what they were given; the line is bounded all the same."""
+    assert main(["run", "/" + "x" * 200_000]) == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and len(said) < MESSAGE_LENGTH + 100 and "characters) ..." in said
 
 
 def test_values_are_shown_in_short_whatever_they_hold():

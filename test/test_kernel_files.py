@@ -15,7 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim.common import stored_files
-from hrpsim.common.stored_files import read_whole, remove_abandoned, write_whole
+from hrpsim.common.stored_files import (
+    cache_home,
+    make_folder,
+    read_whole,
+    remove_abandoned,
+    trusted,
+    why_not,
+    write_whole,
+)
 from hrpsim.engine.compile import kernel_folders
 from hrpsim.engine.compile.kernel_folders import keep, load_cached, made_by_one
 
@@ -92,6 +100,73 @@ def test_a_write_that_fails_leaves_nothing(folder, capfd, monkeypatch):
     assert said.count("\n") == 1
     assert "No space left on device" in said and "HRPSIM_CACHE_DIR" in said
     assert list(folder.iterdir()) == []
+
+
+@pytest.fixture
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored_files, "_said", set())
+    monkeypatch.setattr(stored_files, "_judged", {})
+    folder = tmp_path / "way" / "cache"
+    make_folder(folder)
+    return folder
+
+
+def opened_to_all(folder):
+    folder.chmod(0o777)
+
+
+def opened_on_the_way(folder):
+    folder.parent.chmod(0o777)
+
+
+def given_to_another(folder):
+    """Give the folder to another user; without the right to, become another user oneself."""
+    try:
+        os.chown(folder, os.geteuid() + 12345, -1)
+    except PermissionError:
+        mine = os.geteuid()
+        return pytest.MonkeyPatch().setattr(os, "geteuid", lambda: mine + 12345)
+
+
+@pytest.mark.parametrize(
+    "open_up, why",
+    [
+        (opened_to_all, "others may write there"),
+        (opened_on_the_way, "all may write to"),
+        (given_to_another, "owns it, not you"),
+    ],
+)
+def test_a_cache_where_others_may_write_is_not_used(own_folder, open_up, why, monkeypatch, capfd):
+    """Law: no code is run from a folder that another user can fill; one line says why."""
+    asked = os.geteuid
+    monkeypatch.setenv("HRPSIM_CACHE_DIR", str(own_folder))
+    assert cache_home() == own_folder
+    keep(own_folder / "planted.nbc", (b"code",))
+    open_up(own_folder)
+    stored_files._judged.clear()
+    try:
+        assert cache_home() == cache_home() == stored_files.NOWHERE
+    finally:
+        monkeypatch.setattr(os, "geteuid", asked)
+    assert load_cached(cache_home() / "planted.nbc") is None
+    keep(cache_home() / "new.nbc", (b"code",))
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1 and why in said and "HRPSIM_CACHE_DIR" in said
+
+
+def test_a_cache_below_a_sticky_folder_is_used(own_folder):
+    """Law: in /tmp all may write, but nobody can replace the folder of another."""
+    own_folder.parent.chmod(0o1777)
+    assert trusted(own_folder) == own_folder
+
+
+def test_folders_are_made_that_others_may_not_write_to(tmp_path):
+    before = os.umask(0)
+    try:
+        make_folder(tmp_path / "a" / "b")
+    finally:
+        os.umask(before)
+    assert not why_not(tmp_path / "a" / "b")
 
 
 def test_what_a_killed_process_left_is_swept_up(tmp_path):

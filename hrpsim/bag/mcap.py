@@ -17,10 +17,13 @@ from hrpsim.common import limits
 _MAGIC = b"\x89MCAP0\r\n"
 _HEADER = 0x01  # the kind of the first record
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 0x03, 0x04, 0x05, 0x06  # of the MCAP format's records
+_FOOTER, _DATA_END = 0x02, 0x0F
 _READ = (_SCHEMA, _CHANNEL, _MESSAGE, _CHUNK)
 _HEAD = struct.Struct("<BQ")  # of a record: kind, length
 _MESSAGE_HEAD = struct.Struct("<HIQQ")  # channel, number, time of reception, time of publication
+_FOOTER_HEAD = struct.Struct("<QQI")  # begin of the summary, of its offsets, checksum
 _CHUNK_HEAD = struct.Struct("<QQQI")  # first and last time, size unpacked, checksum
+_LEAST = {_CHUNK: _CHUNK_HEAD.size, _DATA_END: 4, _FOOTER: _FOOTER_HEAD.size}  # bytes of content
 
 
 class McapFile:
@@ -37,6 +40,47 @@ class McapFile:
         with self.path.open("rb") as file:
             magic, kind = file.read(len(_MAGIC)), file.read(1)
         return _MAGIC.startswith(magic) and kind in (b"", bytes([_HEADER]))
+
+    def problems(self) -> list[str]:
+        """Return which checksums outside of chunks fail: of all data, and of the summary."""
+        return list(self._check()[0])
+
+    def unchecked(self) -> str:
+        """Return what no checksum covers, or ""."""
+        return self._check()[1]
+
+    def _check(self) -> tuple[list[str], str]:
+        """Return failed checksums, and what no checksum covers. A checksum of 0 is none."""
+        problems: list[str] = []
+        bare, covered = 0, 0
+        running = zlib.crc32(_MAGIC)  # of the present part of the file
+        for kind, head, content in self._records():
+            if kind == _DATA_END:
+                (covered,) = struct.unpack_from("<I", content)
+                if covered not in (0, running):
+                    problems.append("the checksum of its data is another one")
+                running = 0
+                continue
+            if kind == _FOOTER:
+                found = _FOOTER_HEAD.unpack(content)[2]
+                if found not in (0, zlib.crc32(head + content[:-4], running)):
+                    problems.append("the checksum of its summary is another one")
+                break
+            bare += kind == _MESSAGE or (kind == _CHUNK and not _CHUNK_HEAD.unpack_from(content)[3])
+            running = zlib.crc32(content, zlib.crc32(head, running))
+        is_bare = bare and not covered
+        return problems, f"{bare} chunks or messages have no checksum" if is_bare else ""
+
+    def _records(self) -> Iterator[tuple[int, bytes, bytes]]:
+        """Yield kind, head and content of the whole records before the first that is too short."""
+        size = self.path.stat().st_size
+        with self.path.open("rb") as file:
+            file.seek(len(_MAGIC))
+            while len(head := file.read(_HEAD.size)) == _HEAD.size:
+                kind, length = _HEAD.unpack(head)
+                if not _LEAST.get(kind, 0) <= length <= min(size - file.tell(), limits.BAG_CHUNK):
+                    return
+                yield kind, head, file.read(length)
 
     def channels(self) -> dict[int, Channel]:
         """Return the channels that `messages` has found so far."""

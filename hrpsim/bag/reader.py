@@ -21,14 +21,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.bag.bag_contents import ZSTD, Channel, Unpacking
+from hrpsim.bag.checksums import CHECKSUMS, checksum, is_intact
 from hrpsim.bag.mcap import McapFile
 from hrpsim.bag.sqlite import SqliteFile
 from hrpsim.bag.types import Types, decode, read_types
 from hrpsim.common import limits
-from hrpsim.common.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError, one_line
 from hrpsim.common.extras import missing_package
 from hrpsim.common.yaml_text import read_yaml
 
+_SHOWN = 200  # characters of another error within a message
 _said: set[Path] = set()
 LOST_MESSAGES = "lost_messages"  # key in the custom data of metadata.yaml
 _FILES: dict[str, type[McapFile] | type[SqliteFile]] = {".mcap": McapFile, ".db3": SqliteFile}
@@ -44,15 +46,27 @@ class Metadata:
 
     def __init__(self, bag: Path) -> None:
         self.damage = ""
+        self.checksums: dict[str, str] = {}  # of files by name
         self._content: dict[str, Any] = {}
         path = bag / "metadata.yaml"
         if not path.is_file():
             self.damage = "it was not ended: there is no metadata.yaml" if bag.is_dir() else ""
             return
         try:
-            self._content = dict(read_yaml(path, BagError).data["rosbag2_bagfile_information"])
+            intact = is_intact(path.read_bytes())
+            content = dict(read_yaml(path, BagError).data["rosbag2_bagfile_information"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            self.damage = f"metadata.yaml is damaged ({one_line(error)})"
+            self.damage = f"metadata.yaml is damaged ({one_line(error, _SHOWN)})"
+            return
+        custom = content.get("custom_data")
+        noted = custom.get(CHECKSUMS) if isinstance(custom, dict) else None
+        if intact is False or (noted is not None and not intact):
+            self.damage = "metadata.yaml is damaged (its checksum is another one)"
+            return
+        self._content = content
+        if isinstance(noted, str):
+            file, _, digits = noted.rpartition(" ")
+            self.checksums = {file: digits}
 
     def counts(self) -> dict[str, int] | None:
         """Return the number of messages of each topic, or None if unknown."""
@@ -99,7 +113,11 @@ class StoredBag:
         damages += [f"{name} is missing" for name in metadata.files() if name not in names]
         self._files: list[McapFile | SqliteFile] = []
         self.is_begun = False
+        self.has_checksums = bool(metadata.checksums)
         for path in paths:
+            noted = metadata.checksums.get(path.name)
+            if noted is not None and noted != checksum(path):
+                damages.append(f"{path.name} has another checksum than when it was recorded")
             if path.suffix in _PACKED and Path(path.stem).suffix in _FILES:
                 path, damage = self._unpacked(path)
                 damages.append(damage)
@@ -139,6 +157,11 @@ class StoredBag:
             self.counts[channel.topic] = count
         for topic, keys in keys_by_topic.items():
             self._channels_in.setdefault(topic, []).append((number, keys))
+
+    @property
+    def files(self) -> list[McapFile | SqliteFile]:
+        """The files of the bag, unpacked."""
+        return list(self._files)
 
     def messages(self, topic: str) -> Iterator[bytes]:
         """Yield the messages of a topic in the order of their reception. Raises ValueError."""
@@ -181,11 +204,6 @@ def stored_bag(bag: Path) -> StoredBag:
 @lru_cache(maxsize=4)
 def _looked_through(bag: Path, stamps: tuple) -> StoredBag:
     return StoredBag(bag)
-
-
-def one_line(error: Exception) -> str:
-    """Return an error's text on one line of limited length."""
-    return " ".join(str(error).split())[:200]
 
 
 class Wrenches(NamedTuple):
@@ -277,7 +295,8 @@ def timed_messages(bag: Path, topic: str) -> Iterator[tuple[int, Any]]:
         if isinstance(error, BagError):
             raise
         raise BagError(
-            f"{name}: a message of type {channel.type_name} cannot be decoded: {one_line(error)}"
+            f"{name}: a message of type {channel.type_name} cannot be decoded: "
+            f"{one_line(error, _SHOWN)}"
         ) from error
 
 
@@ -308,7 +327,7 @@ def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> n
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, BagError):
             raise
-        raise BagError(f"{bag}: {name} has other fields: {one_line(error)}") from error
+        raise BagError(f"{bag}: {name} has other fields: {one_line(error, _SHOWN)}") from error
 
 
 def seconds(stamp) -> float:
@@ -321,7 +340,7 @@ def _opened(bag: Path) -> StoredBag:
     try:
         stored = stored_bag(bag)
     except OSError as error:
-        raise BagError(f"{bag} cannot be read: {one_line(error)}") from error
+        raise BagError(f"{bag} cannot be read: {one_line(error, _SHOWN)}") from error
     if stored.missing and not stored.channels and not stored.is_begun:
         raise BagError(f"{bag}: no record is whole: {stored.missing}")
     if stored.channels:  # without channels the next request raises
@@ -349,7 +368,7 @@ def _types_of(channel: Channel) -> Types:
     except (ValueError, AssertionError) as error:
         raise BagError(
             f"{channel.topic}: the definition of {channel.type_name} cannot be read: "
-            f"{one_line(error)}"
+            f"{one_line(error, _SHOWN)}"
         ) from error
 
 

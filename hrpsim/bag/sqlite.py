@@ -23,6 +23,7 @@ from hrpsim.common import limits
 
 _JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # after the name of another journal
 _TABLES = {"schema", "metadata", "topics", "messages", "message_definitions", "timestamp_idx"}
+_SHOWN = 10  # problems of a structure
 _WORK = 10_000  # instructions of SQLite, about a thousand rows
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)  # an error quotes a damaged schema
 
@@ -47,6 +48,20 @@ class SqliteFile:
         except (*_ERRORS, OSError):
             return False
         return _TABLES.issuperset(name for (name,) in found)
+
+    def problems(self) -> list[str]:
+        """Return what SQLite finds wrong in the structure of the file."""
+        try:
+            with closing(self._opened()) as database:
+                _bound_work(database, 10 * self.path.stat().st_size)
+                rows = database.execute(f"PRAGMA integrity_check({_SHOWN})").fetchall()
+        except (*_ERRORS, OSError) as error:
+            return [str(error)]
+        return [str(text) for (text,) in rows if text != "ok"]
+
+    def unchecked(self) -> str:
+        """Return what no checksum covers: SQLite has none."""
+        return "SQLite has no checksums of messages"
 
     def channels(self) -> dict[int, Channel]:
         """Return the channel of each topic."""

@@ -19,10 +19,9 @@ from pathlib import Path
 from hrpsim.commands.parts import record_signals, view
 from hrpsim.commands.parts.output import pairs, print_report, show_warning
 from hrpsim.common.arguments import MOST_STEPS, not_negative, positive
-from hrpsim.common.errors import HrpsimError, suggestion, unknown_name
+from hrpsim.common.errors import HrpsimError, one_line, suggestion, unknown_name
 from hrpsim.common.extras import missing_package
 from hrpsim.common.interrupts import Terminated, ends_while_computing, signals_raise
-from hrpsim.common.limits import MESSAGE_LENGTH
 from hrpsim.common.progress import Progress
 
 _TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: internal errors show their traceback
@@ -48,6 +47,7 @@ _COMMANDS = {
     "check-simulation-interfaces": "examine a simulator by ROS 2's standard for simulators",
     "sweep": "run a scenario over many values, and show the results",
     "fit": "find parameters of a world from recordings",
+    "verify": "find damage in stores of sweeps and in bags",
     "bench": "time it and other engines",
     "warm-up": "compile every kernel now, for later processes",
 }
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (HrpsimError, OSError) as error:
         if isinstance(error, BrokenPipeError) and _output_is_closed():
             return 128 + signal.SIGPIPE
-        text = " ".join(str(error).split())
+        text = one_line(error)
         if "accept_nonphysical_inertia" in options:  # an argument in Python, an option here
             text = text.replace("accept_nonphysical_inertia=True", "--accept-nonphysical-inertia")
         print(f"hrpsim: {text}", file=sys.stderr)
@@ -82,9 +82,8 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception as error:  # an internal error
         if os.environ.get(_TRACEBACK):
             raise
-        reason = " ".join(str(error).split())[:MESSAGE_LENGTH]
         print(
-            f"hrpsim: internal error: {type(error).__name__}: {reason}"
+            f"hrpsim: internal error: {type(error).__name__}: {one_line(error)}"
             f" ({_TRACEBACK}=1 shows where)",
             file=sys.stderr,
         )

@@ -21,18 +21,28 @@ _brief.maxstring = _brief.maxother = SHOWN_LENGTH
 _brief.maxlevel = 4
 
 
+def shortened(text: str, longest: int = MESSAGE_LENGTH) -> str:
+    """Return a text. The middle of a text over `longest` is left out, and the text says so."""
+    if len(text) <= longest:
+        return text
+    end = longest // 3
+    left_out = len(text) - longest
+    return f"{text[: longest - end]} ... ({left_out} characters) ... {text[-end:]}"
+
+
+def one_line(message: object, longest: int = MESSAGE_LENGTH) -> str:
+    """Return an error or text on one printable line, as every door shows a message."""
+    text = shortened(str(message), longest)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+
+
 class HrpsimError(Exception):
     """Base of every error that hrpsim raises on purpose; its text is one line of limited length."""
 
     def __str__(self) -> str:
-        text = Exception.__str__(self)  # that of KeyError adds quotes
-        if len(text) > MESSAGE_LENGTH:
-            end = MESSAGE_LENGTH // 3
-            left_out = len(text) - MESSAGE_LENGTH
-            text = f"{text[: MESSAGE_LENGTH - end]} ... ({left_out} characters) ... {text[-end:]}"
-        if text.isprintable():
-            return text
-        return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+        return one_line(Exception.__str__(self))  # that of KeyError adds quotes
 
 
 class ModelError(HrpsimError, ValueError):
@@ -57,6 +67,9 @@ class UnknownAttributeError(HrpsimError, AttributeError):
 
 class ModelWarning(UserWarning):
     """A part of a file was corrected, replaced or ignored; the message names file and cause."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 def require_packages(purpose: str, packages: Iterable[str], remedy: str) -> None:

@@ -4,10 +4,17 @@
 """Files that are stored for later processes, complete or absent.
 
 Each file of `write_whole` carries its length and a checksum; one that is damaged is removed.
+
+What is stored is run as code. So a folder counts only if nobody else may write there, as OpenSSH
+requires of keys: this user or root owns the folder, others may not write, and no folder above is
+open to all (unless sticky, as /tmp is). Otherwise nothing is read or stored, and a line says why.
 """
 
 import contextlib
+import grp
 import os
+import pwd
+import stat
 import struct
 import sys
 import time
@@ -19,11 +26,68 @@ _MAGIC = b"HRPSIM01"
 _HEAD = struct.Struct("<8sQI")  # magic, length of the content, its CRC-32
 _ABANDONED = 3600.0  # age of a file that a process never finished writing [s]
 
+# A folder that nothing can be in, in place of one that does not count.
+NOWHERE = Path("/dev/null/hrpsim")
+
 _said: set[str] = set()
+_judged: dict[Path, str] = {}
 
 
 def cache_home() -> Path:
-    """Return the folder for all that is stored for later processes."""
+    """Return the folder for all that is stored for later processes, NOWHERE if untrusted."""
+    return trusted(_chosen_home())
+
+
+def trusted(folder: Path) -> Path:
+    """Return a folder, or NOWHERE after a line on stderr if others may write there."""
+    if folder.is_relative_to(NOWHERE):
+        return NOWHERE
+    if folder not in _judged:
+        _judged[folder] = why_not(folder)
+    if not _judged[folder]:
+        return folder
+    say_once(
+        f"the cache {folder} is not used, because {_judged[folder]}: kernels are compiled anew in "
+        f"each process; change that, or set {VARIABLE} to a folder of your own",
+        f"untrusted {folder}",
+    )
+    return NOWHERE
+
+
+def why_not(folder: Path) -> str:
+    """Return why others may change what is in a folder, or in its way, or ""."""
+    real = Path(os.path.realpath(folder))
+    for path in (real, *real.parents):
+        try:
+            found = path.stat()
+        except OSError:
+            continue  # it is not there yet
+        if path == real and found.st_uid not in (0, os.geteuid()):
+            return f"user {found.st_uid} owns it, not you"
+        if path == real and _others_write(found):
+            return f"others may write there (chmod go-w {path})"
+        if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
+            return f"all may write to {path} (chmod o-w {path})"
+    return ""
+
+
+def _others_write(found: os.stat_result) -> bool:
+    """Return whether others than the owner may write. A group of the user alone is no other."""
+    if found.st_mode & stat.S_IWOTH:
+        return True
+    return bool(found.st_mode & stat.S_IWGRP) and not _is_own_group(found.st_gid)
+
+
+def _is_own_group(gid: int) -> bool:
+    """Return whether a group has the name of this user and no other members."""
+    try:
+        user, group = pwd.getpwuid(os.geteuid()).pw_name, grp.getgrgid(gid)
+    except KeyError:
+        return False
+    return group.gr_name == user and set(group.gr_mem) <= {user}
+
+
+def _chosen_home() -> Path:
     chosen = os.environ.get(VARIABLE)
     if chosen:
         return Path(chosen).absolute()
@@ -48,6 +112,13 @@ def read_whole(path: Path) -> bytes | None:
     return None
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above, that others may not write to. Raises OSError."""
+    for path in (*reversed(folder.parents), folder):
+        with contextlib.suppress(FileExistsError):
+            path.mkdir(mode=0o755)
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file with its length and checksum, as `write_at_once` does."""
     write_at_once(path, _head_of(content), content)
@@ -55,7 +126,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def write_at_once(path: Path, *parts: bytes) -> None:
     """Write a file atomically: no process ever reads a part of it. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with unfinished.open("wb") as file:

@@ -24,13 +24,14 @@ __all__ = [
     "draw_unexplained",
     "read_bag_recording",
     "read_recording",
+    "read_recordings",
     "unexplained",
 ]
 
 if TYPE_CHECKING:
     from hrpsim.fitting.fit_study import cross_validate
     from hrpsim.fitting.measured_motion import Recording
-    from hrpsim.fitting.readers import read_bag_recording, read_recording
+    from hrpsim.fitting.readers import read_bag_recording, read_recording, read_recordings
     from hrpsim.fitting.residuals import Unexplained, draw_fit, draw_unexplained, unexplained
     from hrpsim.fitting.result import FitResult
     from hrpsim.fitting.unknowns import FitError, FitWarning, Unknown

@@ -19,7 +19,7 @@ from hrpsim.common.values import POSITIVE
 from hrpsim.common.yaml_text import read_yaml
 from hrpsim.fitting.fit import STARTS, fit
 from hrpsim.fitting.measured_motion import KINDS, Recording
-from hrpsim.fitting.readers import read_recording
+from hrpsim.fitting.readers import read_recordings
 from hrpsim.fitting.result import FitResult
 from hrpsim.fitting.slopes import DERIVATIVES
 from hrpsim.fitting.unknowns import SCALES, FitError
@@ -137,7 +137,9 @@ def read_fit_study(path: str | Path) -> FitStudy:
         else given
         for name, given in file["parameters"].items()
     }
-    recordings = tuple(_recording(path, dict(entry)) for entry in file["recordings"])
+    recordings = tuple(
+        one for entry in file["recordings"] for one in _recordings(path, dict(entry))
+    )
     options = {
         key: file[key]
         for key in ("entity", "window", "start", "noise", "change", "derivatives")
@@ -148,11 +150,15 @@ def read_fit_study(path: str | Path) -> FitStudy:
     return FitStudy(title, world, recordings, parameters, options, file.get("folds"))
 
 
-def _recording(path: Path, entry: dict[str, Any]) -> Recording:
+def _recordings(path: Path, entry: dict[str, Any]) -> tuple[Recording, ...]:
+    """Return the segments of a file, cut to the span of the entry."""
     begin, end = entry.pop("begin", -np.inf), entry.pop("end", np.inf)
     file = _beside(path, entry.pop("file"))
-    whole = read_recording(file, **entry)
-    return whole.part(begin, end) if np.isfinite([begin, end]).any() else whole
+    whole = read_recordings(file, **entry)
+    if not np.isfinite([begin, end]).any():
+        return whole
+    within = [one for one in whole if ((one.time >= begin) & (one.time <= end)).any()]
+    return tuple(one.part(begin, end) for one in within or whole[:1])
 
 
 def _beside(study: Path, named: str) -> Path:

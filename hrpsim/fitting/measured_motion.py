@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hrpsim.common.errors import unknown_name
+from hrpsim.fitting.command_table import first_command, held_commands
 from hrpsim.fitting.recording_checks import check_recording, check_times, repeats
 from hrpsim.fitting.unknowns import FitError, FitWarning
 from hrpsim.world.objects.robot import Robot
@@ -28,6 +29,7 @@ KINDS = {
 }
 POSITIONS = ("position", "base_position", "base_rotation")
 COMMANDS = ("positions", "velocities", "efforts")
+SAMPLES = ("time", "positions", "velocities", "base", "base_velocity")
 _SHAPES = {"positions": "joints", "velocities": "joints", "base": 7, "base_velocity": 6}
 _SHAPES |= {f"command_{key}": "command_joints" for key in COMMANDS}
 _LEAST_COVER = 0.5  # of the samples must lie within the time of the commands
@@ -51,6 +53,8 @@ class Recording:
         command_positions: (m, command joints) [rad or m].
         command_velocities: (m, command joints) [rad/s or m/s].
         command_efforts: (m, command joints) [Nm or N].
+            NaN in a command means that a value is not given. A joint without any value keeps its
+            command.
         interpolate: position targets move evenly between commands, as with controllers of hrpsim.
             Each target is reached when the next command comes. By default targets jump.
         name: for reports.
@@ -60,7 +64,8 @@ class Recording:
     Raises:
         FitError: for arrays that do not fit each other, values that are not finite, times that do
             not increase, or commands of another time than the samples. Samples that repeat the one
-            before, as a paused simulation sends them, are left out.
+            before, as a paused simulation sends them, are left out. So are samples before the first
+            command of a joint, with a warning.
     """
 
     time: np.ndarray
@@ -95,20 +100,42 @@ class Recording:
                 columns = width if isinstance(width, int) else len(getattr(self, width))
                 put(self, what, self._checked(what, given, (columns,)))
         commands = [f"command_{key}" for key in COMMANDS]
-        self._check_times("time", [key for key in _SHAPES if key not in commands])
-        self._check_times("command_time", commands)
+        self._keep(~repeats(self.time, [*self._arrays(SAMPLES[1:]).values()]))
+        check_times(f"{self.name}: time", self.time)
         self._check_clocks()
+        self._hold_commands(commands)
 
-    def _check_times(self, what: str, columns: Sequence[str]) -> None:
-        """Leave out repeated samples, and check that the times of the others increase."""
-        time = getattr(self, what)
-        if time is None:
+    def _arrays(self, names: Sequence[str]) -> dict[str, np.ndarray]:
+        given = {name: getattr(self, name) for name in names}
+        return {name: array for name, array in given.items() if array is not None}
+
+    def _keep(self, chosen: np.ndarray) -> None:
+        for name, array in self._arrays(SAMPLES).items():
+            object.__setattr__(self, name, array[chosen])
+
+    def _hold_commands(self, names: Sequence[str]) -> None:
+        """Write commands of subsets of joints in full, from the first command of each joint on."""
+        if self.command_time is None:
             return
-        arrays = {key: getattr(self, key) for key in columns if getattr(self, key) is not None}
-        new = ~repeats(time, arrays.values())
-        for key, one in {what: time, **arrays}.items():
-            object.__setattr__(self, key, one[new])
-        check_times(f"{self.name}: {what}", time[new])
+        what, fields = f"{self.name}: command_time", self._arrays(names)
+        check_times(what, self.command_time, repeated=True)
+        time, fields = held_commands(what, self.command_time, fields)
+        first, fields = first_command(self.name, time, fields, self.command_joints)
+        for name, array in {"command_time": time, **fields}.items():
+            object.__setattr__(self, name, array)
+        early = self.time < first
+        if early.mean() > 1.0 - _LEAST_COVER:
+            raise FitError(
+                f"{self.name}: a joint is commanded from {first:.9g} s only, and samples begin at "
+                f"{self.time[0]:.9g} s: give a later begin, or other commands"
+            )
+        if early.any():
+            warnings.warn(
+                f"{self.name}: {early.sum()} samples before the first command are left out",
+                FitWarning,
+                stacklevel=4,
+            )
+            self._keep(~early)
 
     def _checked(self, what: str, given, columns: tuple[int, ...]) -> np.ndarray:
         try:
@@ -124,7 +151,8 @@ class Recording:
             shape = (len(rows), *columns)
         if array.shape != shape or array.size == 0:
             raise FitError(f"{self.name}: {what} must have shape {shape}, got {array.shape}")
-        wrong = np.argwhere(~np.isfinite(array))
+        may_lack = what.startswith("command_") and what != "command_time"
+        wrong = np.argwhere(np.isinf(array) if may_lack else ~np.isfinite(array))
         if len(wrong):
             row, *column = wrong[0].tolist()
             names = self.command_joints if what.startswith("command_") else self.joints
@@ -162,9 +190,7 @@ class Recording:
         chosen = (self.time >= begin) & (self.time <= end)
         if not chosen.any():
             raise FitError(f"{self.name}: no sample lies between {begin:g} and {end:g} s")
-        samples = ("time", "positions", "velocities", "base", "base_velocity")
-        arrays = {what: getattr(self, what) for what in samples}
-        cut = {what: array[chosen] for what, array in arrays.items() if array is not None}
+        cut = {what: array[chosen] for what, array in self._arrays(SAMPLES).items()}
         return replace(self, **cut, **changes)
 
 

@@ -245,9 +245,9 @@ class _Commands(NamedTuple):
 
     def give(self, robot, step: int) -> None:
         if step == 0 and self.first is not None:
-            robot.command(names=self.joints, positions=self.first)
+            robot.command(names=self.joints, positions=self.first, nan_holds=True)
         own = {key: rows[step] for key, rows in self.values.items()}
-        robot.command(names=self.joints, over=self.over[step], **own)
+        robot.command(names=self.joints, over=self.over[step], nan_holds=True, **own)
 
 
 def _commands(one: BoundRecording, begin: float, steps: int, time_step: float, delays: np.ndarray):
@@ -273,7 +273,8 @@ def _commands(one: BoundRecording, begin: float, steps: int, time_step: float, d
             means = np.transpose([np.interp(at, time, column) for column in whole.T])
         else:
             means = _step_means(time, whole, ends - delay)
-        changes[1:] |= (np.diff(means, axis=0) != 0.0).any(axis=1)
+        before, after = means[:-1], means[1:]
+        changes[1:] |= ((before != after) & ~np.isnan([before, after]).all(axis=0)).any(axis=1)
         parts = dict(zip(columns, np.split(means, len(columns), axis=1)))
         first = None
         if given.interpolate and given.command_positions is not None:

@@ -1,11 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings from files: CSV, numpy's npz, and bags of ROS 2."""
+"""Recordings from files: CSV and numpy's npz. Bags of ROS 2 are read by `bag_recordings`."""
 
-import warnings
 import zlib
-from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,15 +11,15 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
 from hrpsim.bag.signal_files import has_signals
 from hrpsim.common import limits
 from hrpsim.common.errors import unknown_name
 from hrpsim.common.text_file import read_text
-from hrpsim.fitting.measured_motion import Recording
-from hrpsim.fitting.recording_checks import check_times, repeats
-from hrpsim.fitting.signal_recordings import fields_of_signals, odometry_beside
-from hrpsim.fitting.unknowns import FitError, FitWarning
+from hrpsim.fitting.bag_recordings import bag_recordings
+from hrpsim.fitting.measured_motion import SAMPLES, Recording
+from hrpsim.fitting.segments import recordings_of, runs_of_clock
+from hrpsim.fitting.signal_recordings import fields_of_signals
+from hrpsim.fitting.unknowns import FitError
 
 _JOINT_COLUMNS = {
     "position": "positions",
@@ -34,43 +32,109 @@ _BASE_COLUMNS = {
     "base": ("x", "y", "z", "qx", "qy", "qz", "qw"),
     "base_velocity": ("vx", "vy", "vz", "wx", "wy", "wz"),
 }
-_STATES, _ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
 _TOPICS = ("states", "commands", "base", "joints")
 _DAMAGED = (ValueError, EOFError, TypeError, BadZipFile, zlib.error)
-_OFFSET = 0.1  # [s] between stamp and reception, by which two topics may differ
 
 
 def read_recording(path: str | Path, **options: Any) -> Recording:
-    """Return the recording in a file.
+    """Return the recording in a file that has one segment.
+
+    Args:
+        path: as for `read_recordings`.
+        **options: as for `read_recordings`.
+
+    Raises:
+        FitError: as `read_recordings`, and for a file of several segments.
+        BagError: for a bag that cannot be read.
+    """
+    return the_only(path, read_recordings(path, **options))
+
+
+def read_bag_recording(bag: str | Path, **options: Any) -> Recording:
+    """Return the recording of a robot in a bag that has one segment.
+
+    Args:
+        bag: folder or file.
+        **options: as for `read_recordings`.
+
+    Raises:
+        FitError: as `read_recordings`, and for a bag of several segments.
+        BagError: for a bag or topic that cannot be read.
+    """
+    return the_only(bag, bag_recordings(Path(bag), **options))
+
+
+def the_only(path: str | Path, segments: tuple[Recording, ...]) -> Recording:
+    """Return the only segment of a file. Raises FitError for several segments."""
+    if len(segments) > 1:
+        first, second = segments[:2]
+        raise FitError(
+            f"{path}: time does not increase without gaps: the clock goes from {first.time[-1]:.9g}"
+            f" to {second.time[0]:.9g} s: {len(segments)} segments, which read_recordings gives"
+        )
+    return segments[0]
+
+
+def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
+    """Return the segments of the recording in a file: each has increasing stamps without gaps.
 
     A .npz has the fields of `Recording` as arrays, or is a recording of signals, from which topics
     are read as from a bag. A .csv has the columns `time`, `position.JOINT`,
     `velocity.JOINT`, `command.JOINT` (position), `command_velocity.JOINT`, `effort.JOINT`
     (commanded), `base.x y z qx qy qz qw`, `base_velocity.vx vy vz wx wy wz`. Any other path is a
-    bag: see `read_bag_recording`.
+    bag. A FitWarning says what was left out.
 
     Args:
         path: file, or folder of a bag.
-        **options: other fields of `Recording`, such as `held_out`; for a bag and a recording of
-            signals, topics too.
+        **options: other fields of `Recording`, such as `held_out`. For bags and signals also
+            `states`, `commands`, `base` and `joints`: the topics of sensor_msgs/JointState, measured and
+            commanded (None: no commands), the topic of nav_msgs/Odometry of a free base, and the
+            joints to use.
 
     Raises:
-        FitError: for columns and values that make no recording.
+        FitError: for columns and values that make no recording, and clocks that cannot be told
+            from each other.
         BagError: for a bag that cannot be read.
     """
     path = Path(path)
+    if path.suffix not in (".npz", ".csv"):
+        return bag_recordings(path, **options)
     options = {"name": path.stem, **options}
-    if path.suffix == ".npz" and has_signals(path):
-        topics = {key: options.pop(key) for key in _TOPICS if key in options}
-        return Recording(**(fields_of_signals(path, **topics) | options))
-    if path.suffix == ".npz":
-        return _read_arrays(path, options)
     if path.suffix == ".csv":
-        return _read_csv(path, options)
-    return read_bag_recording(path, **options)
+        given = _read_csv(path)
+    elif has_signals(path):
+        given = fields_of_signals(path, **{k: options.pop(k) for k in _TOPICS if k in options})
+    else:
+        given = _read_arrays(path)
+    return _segments(path, {**given, **options}, options)
 
 
-def _read_arrays(path: Path, options: dict[str, Any]) -> Recording:
+def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tuple[Recording, ...]:
+    """Return the segments of a table of samples and a table of commands."""
+    commands = [name for name in given if name.startswith("command_") and name != "command_joints"]
+    tables = {}
+    for what, names in {"time": SAMPLES, "command_time": commands}.items():
+        try:
+            columns = {name: np.asarray(given[name], float) for name in names if name in given}
+        except (TypeError, ValueError):
+            return (Recording(**given),)  # which names the field
+        time = columns.pop(what, None)
+        if time is None and not columns:
+            continue
+        shapes = {column.shape[:1] if column.ndim == 2 else () for column in columns.values()}
+        if time is None or time.ndim != 1 or shapes != {time.shape}:
+            return (Recording(**given),)
+        tables[what] = {"time": time, **columns}
+    runs = [
+        {**run["time"], **{("command_time" if n == "time" else n): v for n, v in own.items()}}
+        for run in runs_of_clock(options["name"], tables)
+        for own in [run.get("command_time", {})]
+    ]
+    other = {name: given[name] for name in given if name not in (*SAMPLES, *commands)}
+    return recordings_of(str(path), runs, other)
+
+
+def _read_arrays(path: Path) -> dict[str, Any]:
     known = [field.name for field in fields(Recording)]
     try:
         with np.load(path, allow_pickle=False) as stored:
@@ -83,10 +147,10 @@ def _read_arrays(path: Path, options: dict[str, Any]) -> Recording:
     given = {k: tuple(v.tolist()) if k.endswith("joints") else v for k, v in arrays.items()}
     if "time" not in given:
         raise FitError(f"{path}: an array `time` is needed")
-    return Recording(**(given | options))
+    return given
 
 
-def _read_csv(path: Path, options: dict[str, Any]) -> Recording:
+def _read_csv(path: Path) -> dict[str, Any]:
     lines = read_text(path, FitError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE").splitlines()
     header = [name.strip() for name in lines[0].split(",")] if lines else []
     if "time" not in header or len(set(header)) < len(header):
@@ -121,115 +185,4 @@ def _read_csv(path: Path, options: dict[str, Any]) -> Recording:
         given[_JOINT_COLUMNS[kind]] = np.transpose([parts[joint] for joint in names])
     if "command_joints" in given:
         given["command_time"] = time
-    return Recording(**(given | options))
-
-
-def read_bag_recording(
-    bag: str | Path,
-    states: str = "joint_states",
-    commands: str | None = "joint_commands",
-    base: str | None = None,
-    joints: Sequence[str] | None = None,
-    **options: Any,
-) -> Recording:
-    """Return the recording of a robot in a bag.
-
-    Args:
-        bag: folder or file.
-        states: topic of sensor_msgs/JointState, measured.
-        commands: topic of sensor_msgs/JointState, commanded. None: no commands.
-        base: topic of nav_msgs/Odometry of a free base; by default `odom` if the bag has this
-            topic.
-        joints: names of the joints to use; by default all joints of the first state.
-        **options: other fields of `Recording`.
-
-    Raises:
-        BagError: for a bag or topic that cannot be read.
-        FitError: for messages that make no recording.
-    """
-    bag = Path(bag)
-    options = {"name": bag.stem, **options}
-    found = _joint_table(bag, states, joints)
-    given: dict[str, Any] = {"time": found["time"], "joints": found["joints"]}
-    given |= {key: found[key] for key in ("positions", "velocities") if key in found}
-    lags = {states: found["lag"]}
-    if commands is not None:
-        own = _joint_table(bag, commands, None)
-        given["command_time"], given["command_joints"] = own["time"], own["joints"]
-        given |= {
-            f"command_{key}": own[key]
-            for key in ("positions", "velocities", "efforts")
-            if key in own
-        }
-        lags[commands] = own["lag"]
-    if base is None:
-        base = odometry_beside(full_name(bag, states, _STATES), topic_types(bag))
-    if base is not None:
-        lags[base] = _add_base(bag, base, given)
-    for topic, lag in lags.items():
-        if abs(lag - lags[states]) > _OFFSET:
-            warnings.warn(
-                f"{bag}: the clocks of {states} and {topic} disagree: stamps differ from reception "
-                f"by {lags[states]:.3f} and {lag:.3f} s; fit a delay, or correct the stamps",
-                FitWarning,
-                stacklevel=2,
-            )
-    return Recording(**(given | options))
-
-
-def _joint_table(bag: Path, topic: str, joints: Sequence[str] | None) -> dict[str, Any]:
-    """Return times, joints, and the arrays that every message has."""
-    topic = full_name(bag, topic, _STATES)
-    names: tuple[str, ...] = ()
-    rows: dict[str, list] = {"positions": [], "velocities": [], "efforts": []}
-    time, lags = [], []
-    for received, message in timed_messages(bag, topic):
-        if not names:
-            names = tuple(joints or message.name)
-        lacking = [joint for joint in names if joint not in message.name]
-        if lacking:
-            raise BagError(f"{bag}: {topic}: a message has no joint {', '.join(lacking)}")
-        at = [list(message.name).index(joint) for joint in names]
-        time.append(seconds(message.header.stamp))
-        lags.append(1e-9 * received - time[-1])
-        for key, own in zip(rows, (message.position, message.velocity, message.effort)):
-            if len(own) == len(message.name):
-                rows[key].append(np.asarray(own)[at])
-    if not time:
-        raise BagError(f"{bag}: {topic} has no messages")
-    whole = {key: np.array(own) for key, own in rows.items() if len(own) == len(time)}
-    return {"time": np.array(time), "joints": names, "lag": float(np.median(lags)), **whole}
-
-
-def _add_base(bag: Path, topic: str, given: dict[str, Any]) -> float:
-    """Add poses and velocities at the times of the states. Return the lag of the stamps [s]."""
-    from scipy.spatial.transform import Rotation, Slerp
-
-    topic = full_name(bag, topic, _ODOMETRY)
-    rows, lags = [], []
-    for received, m in timed_messages(bag, topic):
-        p, o, twist = m.pose.pose.position, m.pose.pose.orientation, m.twist.twist
-        stamp = seconds(m.header.stamp)
-        lags.append(1e-9 * received - stamp)
-        linear, angular = twist.linear, twist.angular
-        speeds = (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
-        rows.append((stamp, p.x, p.y, p.z, o.x, o.y, o.z, o.w, *speeds))
-    if len(rows) < 2:
-        raise BagError(f"{bag}: {topic} has {len(rows)} messages; two are needed")
-    table = np.array(rows)
-    table = table[~repeats(table[:, 0], [table])]
-    check_times(f"{bag}: {topic}", table[:, 0])
-    within = (given["time"] >= table[0, 0]) & (given["time"] <= table[-1, 0])
-    if not within.any():
-        raise FitError(
-            f"{bag}: the clocks disagree: {topic} has {table[0, 0]:.9g} to {table[-1, 0]:.9g} s"
-        )
-    for key in ("time", "positions", "velocities"):
-        if key in given:
-            given[key] = given[key][within]
-    time = given["time"]
-    at = np.transpose([np.interp(time, table[:, 0], column) for column in table[:, 1:].T])
-    turns = Slerp(table[:, 0], Rotation.from_quat(table[:, 4:8]))(time).as_quat()
-    given["base"] = np.hstack([at[:, :3], turns])
-    given["base_velocity"] = at[:, 7:]
-    return float(np.median(lags))
+    return given

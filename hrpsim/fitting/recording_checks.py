@@ -21,7 +21,7 @@ from hrpsim.world.objects.plausibility import (
 )
 from hrpsim.world.objects.robot import Robot
 
-_LONGEST_GAP = 10.0  # between samples, that a window may span [s]
+_LONGEST_GAP = 10.0  # between samples of a `Recording` [s]
 
 
 def check_recording(recording, robot: Robot | None) -> None:
@@ -30,11 +30,10 @@ def check_recording(recording, robot: Robot | None) -> None:
     interval = float(np.median(np.diff(time)))
     if text := long_period("the interval of samples", interval, SLOWEST_SAMPLES):
         raise FitError(f"{name}: {text}")
-    k = int(np.diff(time).argmax())
-    if (gap := time[k + 1] - time[k]) > _LONGEST_GAP and gap > 2.0 * interval:
+    for k in gaps(time)[:1]:
         raise FitError(
-            f"{name}: no samples from {time[k]:.9g} to {time[k + 1]:.9g} s: give each part as a "
-            "recording of its own (begin, end)"
+            f"{name}: no samples from {time[k - 1]:.9g} to {time[k]:.9g} s: give each part as a "
+            "recording of its own (begin, end), or read the file with read_recordings"
         )
     if recording.velocities is not None and recording.positions is not None:
         columns = zip(recording.joints, recording.positions.T, recording.velocities.T)
@@ -47,7 +46,7 @@ def check_recording(recording, robot: Robot | None) -> None:
     measured = recording.joints, recording.positions
     for what, (joints, rows) in {"measured": measured, "commanded": commands}.items():
         if rows is not None:
-            ends = (rows.min(axis=0), rows.max(axis=0))
+            ends = (np.fmin.reduce(rows), np.fmax.reduce(rows))  # NaN: no value
             found = [
                 text
                 for end in ends
@@ -70,6 +69,16 @@ def check_recording(recording, robot: Robot | None) -> None:
         )
 
 
+def gaps(time: np.ndarray, longest: float = _LONGEST_GAP) -> np.ndarray:
+    """Return which samples of times (n,) [s] follow a gap over `longest` [s].
+
+    A gap is also longer than two usual intervals.
+    """
+    steps = np.diff(time)
+    usual = float(np.median(steps)) if len(steps) else 0.0
+    return np.flatnonzero(steps > max(longest, 2.0 * usual)) + 1
+
+
 def repeats(time: np.ndarray, arrays: Iterable[np.ndarray]) -> np.ndarray:
     """Return which samples (n,) repeat the one before, as a paused simulation sends them.
 
@@ -81,13 +90,20 @@ def repeats(time: np.ndarray, arrays: Iterable[np.ndarray]) -> np.ndarray:
     return np.append(False, same)
 
 
-def check_times(what: str, time: np.ndarray) -> None:
-    """Raise FitError for times (n,) [s] that do not increase, of `what` in all kinds of files."""
-    k = int((np.diff(time) <= 0.0).argmax()) if len(time) > 1 else 0
-    if len(time) > 1 and time[k + 1] <= time[k]:
+def check_times(what: str, time: np.ndarray, repeated: bool = False) -> None:
+    """Raise FitError for times (n,) [s] that do not increase.
+
+    Args:
+        what: for the error.
+        time: (n,).
+        repeated: whether two rows may have one time.
+    """
+    steps = np.diff(time)
+    for k in np.flatnonzero(steps < 0.0 if repeated else steps <= 0.0)[:1]:
         raise FitError(
             f"{what} does not increase: {time[k + 1]:.9g} s follows {time[k]:.9g} s at sample "
-            f"{k + 1}: give each run of the clock as a recording of its own"
+            f"{k + 1}: give each run of the clock as a recording of its own, as read_recordings "
+            "does"
         )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import HrpsimError, shown_value
+from hrpsim.common.errors import HrpsimError, ModelWarning, shown_value
 from hrpsim.common.values import is_number
 from hrpsim.sweeps.framework.scenario import Parameter, unknown_parameter
 
@@ -23,7 +23,7 @@ class FitError(HrpsimError, ValueError):
     """No parameters can be fitted to a recording or a request. The message names the cause."""
 
 
-class FitWarning(UserWarning):
+class FitWarning(ModelWarning):
     """A part of a recording is not used, or a parameter is not determined. The message names it."""
 
 

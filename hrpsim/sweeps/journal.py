@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.common.errors import shown_value
-from hrpsim.sweeps.cells import Result
+from hrpsim.sweeps.cells import DONE, FAILED, Result
 from hrpsim.sweeps.framework.scenario import SweepError
 
 
@@ -85,6 +85,11 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
         file.seek(0)
         for line in file:
             entry = _entry(line)
+            if entry is None and _was_whole(line):
+                raise SweepError(
+                    f"{path} is damaged: the line at byte {end} has another checksum; restore the "
+                    "file, or remove the file and run its cells again"
+                )
             if entry is None:
                 break
             if header is None:
@@ -99,7 +104,8 @@ def _result(path: Path, entry: Any) -> Result:
     with suppress(TypeError):
         result = Result(**entry)
         kinds = zip(result, (int, int, dict, str), strict=False)
-        if result.number >= 0 and all(isinstance(value, kind) for value, kind in kinds):
+        is_finished = result.number >= 0 and result.status in (DONE, FAILED)
+        if is_finished and all(isinstance(value, kind) for value, kind in kinds):
             return result
     raise SweepError(f"{path}: {shown_value(entry)} is no result of a cell")
 
@@ -123,10 +129,15 @@ def _may_be_journal(first: bytes) -> bool:
     return not first[:8].strip(b"0123456789abcdef") and first[8:10] in (b"", b" ", b" {")
 
 
+def _was_whole(line: bytes) -> bool:
+    """Return whether a line without a valid checksum is more than the beginning of one."""
+    return line[-1:] == b"\n" or _entry(line[:-1] + b"\n") is not None
+
+
 def _entry(line: bytes) -> dict[str, Any] | None:
     """Return the content of a line, or None if the line is incomplete."""
     try:
-        if line[-1:] != b"\n" or int(line[:8], 16) != zlib.crc32(line[9:-1]):
+        if line[-1:] != b"\n" or line[:9] != b"%08x " % zlib.crc32(line[9:-1]):
             return None
         return json.loads(line[9:])
     except ValueError:

@@ -23,17 +23,19 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import shown_value
+from hrpsim.common.errors import ModelWarning, shown_value
 from hrpsim.common.limits import STORE_SIZE, YAML_SIZE
-from hrpsim.sweeps.cells import Result, Table, differences
+from hrpsim.sweeps.cells import STATUS, Result, Table, differences
+from hrpsim.sweeps.checksums import CHECKSUMS, OWN, damage, seal
 from hrpsim.sweeps.framework.scenario import SweepError, needed_package
 from hrpsim.sweeps.journal import Journal, kept, read_journal
 
 _CHUNK = 1024  # runs
 _FORMAT = 2  # of zarr: texts of fixed width have a place in its specification
+_SHOWN = 4  # damaged files in a message
 _SYNC_PERIOD = 5.0  # [s]
 # Codecs that only pack bytes; zarr writes its default, which depends on the release.
-_CODECS = ("blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma")
+_CODECS = ("blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma", "crc32", "crc32c")
 
 
 class Store:
@@ -152,8 +154,9 @@ class Store:
         """
         is_whole = self._table.finished == self._table.count
         whole = self._table.dataset({**self._attributes, "complete": "yes" if is_whole else "no"})
-        chunks = {
-            name: {"chunks": (_CHUNK, *variable.shape[1:])}
+        packing = _packing()
+        encoding = {
+            name: {"chunks": (_CHUNK, *variable.shape[1:]), **packing}
             for name, variable in whole.variables.items()
             if variable.dims[:1] == ("cell",)
         }
@@ -166,7 +169,8 @@ class Store:
             ):
                 warnings.simplefilter("ignore")  # xarray's about parts of zarr's specification
                 new = Path(temporary, "new")
-                whole.to_zarr(new, zarr_format=_FORMAT, consolidated=False, encoding=chunks)
+                whole.to_zarr(new, zarr_format=_FORMAT, consolidated=False, encoding=encoding)
+                seal(new)
                 if self.path.exists():
                     self.path.rename(Path(temporary, "old"))
                 new.rename(self.path)
@@ -210,13 +214,51 @@ def open_store(path: str | Path) -> Any:
     logging.getLogger("asyncio").addFilter(_is_not_of_zarr)
     with _damage_of(path):
         _refuse_programs(path)
+        if not check_store(path):
+            warnings.warn(
+                f"{path} has no checksums: an earlier version wrote the store, and damage would "
+                "not show",
+                ModelWarning,
+                stacklevel=2,
+            )
         found = xarray.open_zarr(path, consolidated=False, zarr_format=_FORMAT).load()
         if "versions" not in found.attrs or "status" not in found:
             raise SweepError(f"{path} is a dataset, but not of a sweep")
+        for name in (CHECKSUMS, OWN):
+            found.attrs.pop(name, None)
         if flaw := _flaw(found):
             raise SweepError(f"{path} is damaged: {flaw}")
         _add_journal(found, _journal_of(path))
     return found[sorted(found.data_vars)]
+
+
+def _packing() -> dict[str, Any]:
+    """Return the codecs of arrays: packed bytes with a checksum that any reader of zarr checks."""
+    codecs, zarr = (needed_package(name, "a store") for name in ("numcodecs", "zarr"))
+    key = "compressor" if zarr.__version__.startswith("2.") else "compressors"
+    return {"filters": [codecs.Zstd(), codecs.CRC32()], key: None}
+
+
+def check_store(path: Path) -> bool:
+    """Check every file of a store against its checksums, and its contents.
+
+    Args:
+        path: folder of the store.
+
+    Returns:
+        Whether the store has checksums. Stores of earlier versions have none.
+
+    Raises:
+        SweepError: names the damaged files.
+    """
+    with _damage_of(path):
+        problems, has_checksums = damage(path)
+        if problems:
+            raise SweepError(
+                f"{path} is damaged: {'; '.join(problems[:_SHOWN])}"
+                + (f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else "")
+            )
+    return has_checksums
 
 
 def _is_not_of_zarr(record: logging.LogRecord) -> bool:
@@ -266,6 +308,8 @@ def _flaw(found: Any) -> str:
         variable, kind = found.variables.get(name), kinds.get(name, "biuf")
         if variable is None or variable.dims[:1] != ("cell",) or variable.dtype.kind not in kind:
             return f"its array {name!r} is missing, or of another kind"
+    if not np.isin(found["status"].values, list(STATUS)).all():
+        return f"a status is none of {', '.join(map(str, STATUS))}"
     return ""
 
 

@@ -149,6 +149,25 @@ def test_joints_that_are_missing_are_named(world, angles):
         hrpsim.fit(world, [made(angles)], {DAMPING: 0.1})
 
 
+def test_a_clock_that_begins_again_does_not_change_what_is_found(world, angles, capsys):
+    """Law: the true parameters are found from the segments, within three half intervals."""
+    index = np.searchsorted(COMMAND_TIME, TIME + 1e-9, side="right") - 1
+    time = np.where(TIME >= 1.2, TIME - 1.19, TIME)
+    table = np.column_stack([time, made(angles).positions, COMMANDS[index]])
+    header = "time,position.shoulder,command.shoulder"
+    np.savetxt(world.parent / "arm.csv", table, delimiter=",", header=header, comments="")
+    (world.parent / "fit.yaml").write_text(
+        f"world: arm.yaml\nrecordings: [{{file: arm.csv}}]\nwindow: 1.2\nstart: fitted\n"
+        f"parameters: {{{GAIN}: 10.0, {DAMPING}: 0.1, {ROTOR}: 0.02}}\n"
+    )
+    assert main(["fit", str(world.parent / "fit.yaml"), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    for name, truth in TRUE.items():
+        low, high = report["parameters"][name]["interval"]
+        assert abs(report["parameters"][name]["value"] - truth) < 1.5 * (high - low), name
+    assert any("2 segments" in text for text in report["warnings"])
+
+
 def test_a_study_is_fitted_by_the_command(world, angles, capsys):
     """Law: the command finds the same gain from a CSV file, and writes a figure."""
     good = made(angles)

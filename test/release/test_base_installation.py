@@ -118,6 +118,7 @@ FILES = {
     "motion.yaml": MOTION,
     "policy.yaml": POLICY,
     "policy.onnx": "",
+    "results/.zgroup": '{"zarr_format": 2}',
 }
 
 # Each command with arguments for a quick run, and the extra that it needs, "" for none.
@@ -140,6 +141,7 @@ COMMANDS = {
     "sweep": ([ROOT / "config/push_study.yaml", "--store", "store"], "sweep"),
     "fit": (["fit.yaml", "--processes", "1"], ""),
     "bench": (["--list"], ""),
+    "verify": (["results"], "sweep"),
     "warm-up": (["rays"], ""),
     "reproduce": (["E7", "--quick"], ""),
 }
@@ -242,6 +244,7 @@ def with_options():
 def outcome(base, folder, *arguments):
     """Run a command; return its extra, "" if it worked. It must name it in one line."""
     for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     done = base(["-m", "hrpsim", *arguments], folder)
     if done.returncode == 0:

@@ -135,3 +135,33 @@ def test_volumes_are_declared_and_are_the_cache_of_kernels():
     for entry in COMPOSE["services"].values():
         assert entry["volumes"] == [f"kernels:{cache}"]
     assert set(COMPOSE["volumes"]) == {"kernels"} and f"VOLUME {cache}" in LINES
+
+
+def locked(name: str) -> dict[str, set[str]]:
+    """Return the hashes of each pinned package of a requirements file, by "name==version"."""
+    found: dict[str, set[str]] = {}
+    pin = ""
+    for line in (ROOT / "requirements" / name).read_text().splitlines():
+        if line.startswith("    --hash="):
+            found[pin].add(line.strip(" \\").removeprefix("--hash="))
+        elif "==" in line:
+            pin = line.split()[0]
+            found[pin] = set()
+    return found
+
+
+def test_every_package_from_an_index_is_named_with_its_hashes():
+    """Law: pip checks what it downloads, and downloads nothing else."""
+    calls = [
+        call
+        for line in LINES
+        for call in line.split("&&")
+        if re.search(r"pip (install|wheel)", call)
+    ]
+    assert len(calls) == 5
+    for call in calls:
+        assert ("--require-hashes" in call) != ("--no-index" in call), call
+    image, lock = locked("image.txt"), locked("lock.txt")
+    assert {"numba", "rosbags", "setuptools", "viser"} <= {pin.partition("==")[0] for pin in image}
+    assert all(hashes for hashes in image.values())
+    assert {pin: image[pin] for pin in image} == {pin: lock.get(pin) for pin in image}

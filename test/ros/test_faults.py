@@ -8,7 +8,7 @@ from rclpy.executors import ExternalShutdownException
 from std_srvs.srv import Trigger
 
 from hrpsim import WorldError
-from hrpsim.ros.base.faults import Faults, Rejections, shortened
+from hrpsim.ros.base.faults import Faults, Rejections, sendable
 
 
 class Log:
@@ -97,6 +97,6 @@ def test_a_flood_on_one_topic_hides_nothing_on_another(faults, log):
 
 def test_answers_can_be_sent():
     """Law: an answer is Unicode of bounded length, whatever it quotes."""
-    text = shortened("\ud800" * 10_000)
+    text = sendable("\ud800" * 10_000)
     text.encode("utf-8")
     assert len(text) < 3000

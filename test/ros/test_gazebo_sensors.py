@@ -110,9 +110,7 @@ def test_without_pillow_only_the_compressed_topics_are_missing(monkeypatch):
     made = []
     for found in (object(), None):
         topics.clear()
-        monkeypatch.setattr(
-            "hrpsim.ros.robot.sample_publishers.find_spec", lambda _, is_=found: is_
-        )
+        monkeypatch.setattr("hrpsim.ros.robot.owned_names.find_spec", lambda _, is_=found: is_)
         frames = RobotFrames(robot.model, "odom")
         sample_publishers(node, robot, frames, SimulationClock(world.time_step), "")
         made.append(set(topics))

@@ -12,6 +12,7 @@ import pytest
 from rclpy.qos import QoSProfile
 from ros.conftest import LIMIT
 from ros.messages import nanoseconds
+from ros.spawning import rotor_without_limits
 from sensor_msgs.msg import JointState
 
 from hrpsim.ros.base.child_process import own_shared_memory
@@ -141,18 +142,16 @@ def test_of_two_controllers_the_last_one_counts(running):
 
 
 def test_a_command_that_no_step_can_follow_pauses(running):
-    publisher = running.listener.publisher(STATE, "joint_commands")
-    huge = JointState(name=["RLEG_JOINT3"], position=[1e300], velocity=[-1e308], effort=[1e308])
-    running.listener.send(publisher, huge)
-    assert running.node.wait_for_line("paused: the step from", LIMIT)
-    assert "would give numbers that are not finite" in running.status(0, ERROR).message
+    with rotor_without_limits(running.listener) as commands:
+        running.listener.send(commands, JointState(name=["spin"], effort=[1e12]))
+        assert running.node.wait_for_line("paused: the step from", LIMIT)
+    assert "'spin' of 'rotor' is commanded" in running.status(0, ERROR).message
     assert np.isfinite(running.states[-1].position).all()
     assert "already paused" in running.listener.call("/hrpsim/pause").message
     assert running.listener.call("/hrpsim/reset").success
     assert running.listener.call("/hrpsim/resume").success
     assert running.is_well()
     assert running.status(0, OK, "ok").message == "ok"
-    running.listener.node.destroy_publisher(publisher)
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ Apart from the other tests of the recorder, whose paused node would be recorded,
 """
 
 import os
+import shutil
 import signal
 import sys
 from types import SimpleNamespace
@@ -89,3 +90,30 @@ def test_a_full_disk_is_named(simulations, listener, bag, storage, tmp_path):
     assert len(said) == 1 and f"{bag}/bag." in said[0]
     assert not any("Traceback" in line for line in recorder.lines)
     assert len(counted(bag)) > 100
+
+
+@pytest.mark.quick_cases("mcap")
+@pytest.mark.parametrize("storage", ["mcap", "sqlite3"])
+def test_a_recorder_whose_bag_is_removed_says_what_is_left(simulations, listener, bag, storage):
+    """Law: the recorder ends instead of writing to nowhere, and claims nothing."""
+    simulations.start()
+    recorder = record(simulations, bag, "--storage", storage)
+    states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
+    assert listener.wait_for(lambda: states and states[-1].header.stamp.sec >= 1)
+    shutil.rmtree(bag)
+    assert recorder.wait(LIMIT) == 1, recorder.lines
+    said = [line for line in recorder.lines if "removed or moved while recording" in line]
+    assert len(said) == 1 and "nothing of the recording can be read there" in said[0]
+    assert not any("Traceback" in line or "recorded before can" in line for line in recorder.lines)
+
+
+def test_a_recorder_whose_bag_is_moved_ends_too(simulations, listener, bag):
+    """Law: what was handed over before is in the moved folder."""
+    simulations.start()
+    recorder = record(simulations, bag)
+    states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
+    assert listener.wait_for(lambda: states and states[-1].header.stamp.sec >= 1)
+    bag.rename(bag.with_name("moved"))
+    assert recorder.wait(LIMIT) == 1, recorder.lines
+    assert any("removed or moved while recording" in line for line in recorder.lines)
+    assert len(counted(bag.with_name("moved"))) > 10

@@ -11,6 +11,7 @@ import pytest
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from ros.messages import seconds
+from ros.spawning import rotor_without_limits
 from ros.stepped import SteppedSimulation
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -315,14 +316,28 @@ def test_the_solver_can_be_told_to_stop_early(bench):
         assert bench.listener.set_parameter("solver_sweep_limit", 0).successful
 
 
-def test_a_step_that_cannot_be_done_leaves_the_last_state(bench):
-    before = bench.step(1)
+def test_a_command_that_could_overflow_is_refused(bench):
+    """Law: 1e308, which some programs send for "no value", stops nobody, and is named."""
     huge = JointState(name=["RLEG_JOINT3"], position=[1e300], velocity=[-1e308], effort=[1e308])
     bench.send("joint_commands", huge)
-    refused = bench.listener.call("/hrpsim/step")
+    assert np.isfinite(list(bench.step(10).values())).all()
+    assert any(
+        "joint 'RLEG_JOINT3' of 'hrp2' is 1e+300" in entry.msg and "at most 1e+12" in entry.msg
+        for entry in bench.log
+    )
+
+
+def test_a_step_that_cannot_be_done_leaves_the_last_state(bench):
+    """Law: the answer names the command, with its joint and value, and no contact."""
+    before = bench.step(1)
+    with rotor_without_limits(bench.listener) as commands:
+        bench.listener.send(commands, JointState(name=["spin"], effort=[1e12]))
+        refused = bench.listener.call("/hrpsim/step")
     assert not refused.success
     assert "made 0 of 1 steps" in refused.message
     assert "would give numbers that are not finite" in refused.message
+    assert "joint 'spin' of 'rotor' is commanded to effort 1e+12" in refused.message
+    assert "could not be satisfied" not in refused.message
     assert bench.listener.wait_for(lambda: len(bench.states) > 3)
     assert dict(zip(bench.states[-1].name, bench.states[-1].position)) == {
         name: values[0] for name, values in before.items()

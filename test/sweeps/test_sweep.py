@@ -217,12 +217,14 @@ def test_what_the_journal_alone_has_is_seen(whole, begun):
     assert replay(named(fall), begun, cell).same
 
 
-def test_a_store_that_lost_a_file_runs_its_cells_again(whole, tmp_path):
+def test_a_store_that_lost_a_file_is_refused(whole, tmp_path):
+    """Law: zarr reads a lost chunk as values that nobody computed; the lack is named instead."""
     damaged = tmp_path / "damaged.zarr"
     shutil.copytree(whole, damaged)
-    (damaged / "status" / "0").unlink()
-    go_on(damaged)
-    assert bytes_of(open_store(damaged)) == bytes_of(open_store(whole))
+    (damaged / "speed" / "0").unlink()
+    for use in (open_store, go_on):
+        with pytest.raises(SweepError, match="damaged: speed has 2 files of 3"):
+            use(damaged)
 
 
 @pytest.mark.long

@@ -19,6 +19,7 @@ from hrpsim.commands.cli import main
 from hrpsim.sweeps import Design, SweepError
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.cells import ERROR_LENGTH, FAILED, Cell, run_cell
+from hrpsim.sweeps.checksums import seal
 from hrpsim.sweeps.executors import named_executor
 from hrpsim.sweeps.framework.scenario import FunctionScenario, unknown_parameter
 from hrpsim.sweeps.store import open_store
@@ -349,6 +350,7 @@ class TestDamagedStores:
     def change(self, store, name, **entries):
         head = json.loads((store / name).read_text())
         (store / name).write_text(json.dumps(head | entries))
+        seal(store)  # as if another program had written it so
 
     @pytest.mark.parametrize("place", ["filters", "compressor"])
     def test_a_codec_that_runs_programs_is_refused_before_it_is_made(self, store, place):
@@ -384,6 +386,7 @@ class TestDamagedStores:
 
     def test_an_outcome_that_is_gone_is_named(self, store, capsys):
         shutil.rmtree(store / "speed")
+        seal(store)
         assert main(["sweep", str(self.study), "--cell", "0"]) == 1
         assert "no outcome 'speed'" in capsys.readouterr().err
 

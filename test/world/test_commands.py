@@ -3,6 +3,7 @@
 
 """What a robot and a world refuse, and that nothing changes then."""
 
+import itertools
 import pickle
 import warnings
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from world.scenes import joint_text, one_joint
 
 from hrpsim import Box, ModelWarning, Sphere, StateError, World, WorldError, load_model
+from hrpsim.common.values import LARGEST_COMMAND
 
 PAIR = """<robot name="pair">
   <link name="base"><inertial><mass value="1"/>
@@ -44,6 +46,8 @@ BAD_COMMANDS = {
     "too many kp": (dict(positions=[0.1], names=["hip"], kp=[1.0, 2.0]), r"kp.*must be 1 numbers"),
     "gains of zero": (dict(positions=[0.1], names=["hip"], kp=0.0, kd=0.0), r"'hip'.*has no gains"),
     "two at once": (dict(positions=[[0.1, 0.2]]), r"must be 2 numbers.*\(1, 2\)"),
+    "too large": (dict(efforts=[1e308], names=["hip"]), r"efforts for joint 'hip'.*at most 1e\+12"),
+    "too large kp": (dict(positions=[0.1], names=["hip"], kp=1e308), r"kp.*'hip'.*at most 1e\+50"),
     "repeated": (dict(efforts=[1, 2], names=["knee", "knee"]), r"'knee' is named twice"),
     "no gains": (dict(positions=[0.1], names=["knee"]), r"'knee'.*no gains"),
     "velocity without gains": (dict(velocities=[0.1], names=["knee"]), r"'knee'.*no gains"),
@@ -334,7 +338,7 @@ def test_a_command_sets_what_it_names_and_nothing_else(data):
     world, robot = pair("free")
     robot.set_gains([50.0, 100.0], [5.0, 10.0])
     world.step(3)
-    numbers = st.floats(-1e308, 1e308)
+    numbers = st.floats(-LARGEST_COMMAND, LARGEST_COMMAND)
     for _ in range(3):
         names = data.draw(st.permutations(robot.joint_names))[: data.draw(st.integers(1, 2))]
         whats = data.draw(
@@ -508,3 +512,66 @@ def test_gains_of_a_command_make_that_oscillator():
     robot.command(positions=[target], names=["hip"])
     control = world.scene.control[0]
     assert (control["kp"], control["kd"]) == (100.0, 10.0)
+
+
+_LARGE = (None, 0.0, 1e9, 1e30, -1e200, 1e308)
+
+
+@pytest.mark.parametrize("joint", ["hip", "knee"])
+def test_no_finite_command_makes_a_step_of_limited_joints_fail(joint):
+    """Law: a command is refused whole, or the limits of its joint act."""
+    limit = 'type="revolute"><limit lower="-2" upper="2" effort="100" velocity="10"/>'
+    world = World()
+    robot = world.add_robot(load_model(PAIR.replace('type="continuous">', limit), base="free"))
+    robot.set_gains([50.0, 100.0], [5.0, 10.0])
+    world.step(3)
+    start, refused = world.snapshot(), 0
+    for values in itertools.product(_LARGE, repeat=3):
+        command = {
+            what: [value]
+            for what, value in zip(("positions", "velocities", "efforts"), values)
+            if value is not None
+        }
+        world.restore(start)
+        if not command:
+            continue
+        try:
+            robot.command(names=[joint], **command)
+        except StateError as error:
+            refused += 1
+            assert f"{joint!r}" in str(error) and "at most 1e+12" in str(error)
+            assert max(map(abs, filter(None, values))) > LARGEST_COMMAND
+            continue
+        world.step(3)
+    assert refused > 100
+
+
+def test_a_failed_step_names_the_command_not_a_contact():
+    """Law: a joint without limits obeys; the command is named, with its joint and value."""
+    world, robot = unlimited_arm()
+    world.add_ground()
+    world.add_body(Box((0.1, 0.1, 0.1)), 1.0, (2.0, 0.0, 0.0499))
+    world.step(5)
+    robot.command(efforts=[1e12])
+    with pytest.raises(
+        WorldError, match=r"'shoulder' of 'arm' is commanded to effort 1e[+]12.*prob"
+    ):
+        world.step()
+
+
+def test_a_ramp_of_any_finite_time_is_taken():
+    world, robot = pair()
+    robot.command(positions=[0.5], names=["hip"], over=1e308)
+    world.step()
+    assert abs(robot.q[robot.joint_names.index("hip")]) < 1e-6
+
+
+def unlimited_arm():
+    text = (
+        '<robot name="arm"><link name="base"/><link name="rod"><inertial><origin xyz="0 0 -0.3"/>'
+        '<mass value="1"/><inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/>'
+        '</inertial></link><joint name="shoulder" type="continuous"><parent link="base"/>'
+        '<child link="rod"/><axis xyz="0 1 0"/></joint></robot>'
+    )
+    world = World()
+    return world, world.add_robot(load_model(text, base="fixed"))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.values import LARGEST_COMMAND
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.pattern.footsteps import Footstep
 
@@ -84,8 +85,11 @@ class VelocityCommands:
 
     def add(self, velocity: Velocity, time: float) -> None:
         """Add a velocity that applies from `time` [s] on. Raises ControllerError if not finite."""
-        if not np.isfinite([*velocity, time]).all():
-            raise ControllerError(f"a velocity must be finite, got {tuple(velocity)} at {time} s")
+        if not (np.abs([*velocity, time]) <= LARGEST_COMMAND).all():
+            raise ControllerError(
+                f"a velocity must be finite and at most {LARGEST_COMMAND:g}, got {tuple(velocity)} "
+                f"at {time} s"
+            )
         if len(self._waiting) >= _MOST_WAITING:
             raise ControllerError(f"more than {_MOST_WAITING} velocities wait for their time")
         at = len(self._waiting)

@@ -31,11 +31,14 @@ from pathlib import Path
 import llvmlite
 
 from hrpsim.common.stored_files import (
+    NOWHERE,
     VARIABLE,
     cache_home,
+    make_folder,
     read_whole,
     remove_abandoned,
     say_once,
+    trusted,
     write_whole,
 )
 
@@ -97,9 +100,11 @@ def _prepare_cache(home: Path, name: str) -> Path:
 
     A name ends with a hash; of those that differ by it alone, the least recently used are removed.
     """
-    folder = home / name
+    folder = trusted(home / name)
+    if folder == NOWHERE:
+        return folder
     with contextlib.suppress(OSError):  # read only, or another process tidies up at the same time
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         os.utime(folder)
         remove_abandoned(folder)
         _forget_oldest(home, name[:-HASH_LENGTH])
@@ -136,12 +141,12 @@ def cache_for(room: str, *more: str) -> Path:
 
     An edit of these, or of the sources of a step's kernels, gives another folder.
     """
-    return cache_directory / _name_for(room, *more)
+    return trusted(cache_directory / _name_for(room, *more))
 
 
 def cache_of(function) -> Path:
     """Return the folder for the compiled code of a function."""
-    return _folder_in(cache_directory, function)
+    return trusted(_folder_in(cache_directory, function))
 
 
 def shipped_with(function, target: str) -> Path:
@@ -194,7 +199,7 @@ def load_cached(path: Path) -> tuple | None:
 def keep(path: Path, kept: tuple) -> None:
     """Store a tuple of bytes and texts, if it can be written."""
     global _is_writable
-    if not _is_writable:
+    if not _is_writable or path.is_relative_to(NOWHERE):
         return
     try:
         write_whole(path, pickle.dumps(kept))

@@ -134,6 +134,8 @@ class Entities:
         """
         if not uri and not text:
             raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
+        if name in self._world_frames[1:]:
+            raise Refusal("NAME_INVALID", f"{name!r} is the frame of the world; give another name")
         if name and not _NAME.fullmatch(name):
             raise Refusal(
                 "NAME_INVALID",
@@ -301,7 +303,7 @@ class Entities:
         if not name and not allow_renaming:
             raise Refusal("NAME_INVALID", "neither the request nor the resource gives a name")
         name = name or "entity"
-        taken = self.world.entities
+        taken = dict.fromkeys((*self._world_frames, *self.world.entities))
         if name not in taken:
             return name
         if not allow_renaming:

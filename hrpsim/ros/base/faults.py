@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from hrpsim.common.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError, shortened
 from hrpsim.ros.base.entities import Refusal
 
 _FAILED = "OPERATION_FAILED"
 _REPEATED_AFTER = 10.0  # the same traceback again in the log [s, wall]
+_LAST_TYPE = 9  # rcl_interfaces/ParameterType: PARAMETER_STRING_ARRAY
 _LONGEST = 2000  # letters of a message that quotes a request
 
 
@@ -58,6 +59,14 @@ def failed_response(service_type: type, request, error: Exception, text: str):
         refused = SetParametersResult(successful=False, reason=text)
         response.results = [refused for _ in request.parameters]
     return response
+
+
+def _check_types(request) -> None:
+    """Raise HrpsimError for a parameter of a type that ROS does not have, on which rclpy fails."""
+    for parameter in getattr(request, "parameters", ()):
+        kind = parameter.value.type
+        if not 0 <= kind <= _LAST_TYPE:
+            raise HrpsimError(f"parameter {parameter.name!r}: there is no type {kind}")
 
 
 def fill_result(result, error: Exception, text: str, *where: type) -> None:
@@ -129,7 +138,7 @@ class Faults:
     def explain(self, error: Exception, where: str) -> str:
         """Return the answer to an error raised in `where`, short enough to be sent."""
         if isinstance(error, HrpsimError):
-            return shortened(str(error))
+            return sendable(str(error))
         if isinstance(error, RecursionError):
             return f"{where}: refused, it is nested too deep"
         if isinstance(error, MemoryError):
@@ -160,6 +169,7 @@ class Faults:
 
         def answer(request, response):
             try:
+                _check_types(request)
                 return noted(callback(request, response), response)
             except Exception as error:
                 return failed(request, error)
@@ -187,10 +197,10 @@ class Faults:
 
     def _report(self, error: Exception, where: str) -> None:
         self.count += 1
-        self.last = shortened(f"{where}: internal error: {type(error).__name__}: {error}")
+        self.last = sendable(f"{where}: internal error: {type(error).__name__}: {error}")
         if self._filter.passes(self.last):
             lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-12)
-            self._logger().error(f"{where}: {shortened(''.join(lines), 4 * _LONGEST)}")
+            self._logger().error(f"{where}: {sendable(''.join(lines), 4 * _LONGEST)}")
 
 
 class Rejections:
@@ -218,8 +228,6 @@ class Rejections:
             self._logger.warning(self.last)
 
 
-def shortened(text: str, longest: int = _LONGEST) -> str:
-    """Return a text, without its middle if the text is longer than `longest`."""
-    text = text.encode("utf-8", "backslashreplace").decode()  # it may hold invalid Unicode
-    half = longest // 2
-    return text if len(text) <= longest else f"{text[:half]} ... {text[-half:]}"
+def sendable(text: str, longest: int = _LONGEST) -> str:
+    """Return a text of valid Unicode, without its middle if the text is longer than `longest`."""
+    return shortened(text.encode("utf-8", "backslashreplace").decode(), longest)

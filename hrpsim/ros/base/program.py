@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-from hrpsim.common.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError, one_line
 from hrpsim.common.interrupts import ends_while_computing
 from hrpsim.common.orphans import end_with_parent
 from hrpsim.ros.base.child_process import own_shared_memory
@@ -184,5 +184,4 @@ def _leave_no_memory() -> None:
 
 def _one_line(error: Exception) -> str:
     """Return the message of an error in one line, without positions in the sources of rcl."""
-    text = " ".join(str(error).split())
-    return re.sub(r", at \S+:\d+", "", text) or type(error).__name__
+    return re.sub(r", at \S+:\d+", "", one_line(error)) or type(error).__name__

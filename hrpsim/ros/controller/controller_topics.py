@@ -24,6 +24,7 @@ from std_msgs.msg import String
 
 from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.values import LARGEST_COMMAND
 from hrpsim.control.framework.contact_points import ContactSums
 from hrpsim.control.framework.controller import BaseReading, Command, State, controlled_joints
 from hrpsim.control.framework.controller_host import TRUE, Needs, seconds_of
@@ -332,8 +333,8 @@ class VelocityListener:
             try:
                 twist = message.twist if self._stamped else message
                 velocity = Velocity(twist.linear.x, twist.linear.y, twist.angular.z)
-                if not np.isfinite(velocity).all():
-                    raise HrpsimError("it has values that are not finite")
+                if not (np.abs(velocity) <= LARGEST_COMMAND).all():
+                    raise HrpsimError(f"a velocity is finite, and at most {LARGEST_COMMAND:g}")
                 self._controller.command_velocity(velocity, seconds_of(self._time(message, now)))
             except Exception as error:
                 self.rejections.note(error, self._subscription.topic, "the walk continues")

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import sqlite3
 import struct
 import tempfile
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -21,13 +23,16 @@ from pathlib import Path
 from rclpy.qos import QoSProfile
 from rosbags import interfaces
 from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.rosbag2.storage_mcap import McapWriter
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
+from hrpsim.bag.checksums import announce, seal
 from hrpsim.bag.reader import LOST_MESSAGES
 from hrpsim.common.errors import HrpsimError
 
 _LENGTH = struct.Struct("<I")
 _NAME = re.compile(r"([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)")
+_CHECKSUM_AT = 1 + 8 + 3 * 8  # in a chunk: after kind, length, two times and the unpacked size
 _KEEP_SIZE = 1_000_000  # bytes that are flushed to the system at once, at most
 _KEEP_PERIOD = 0.5  # the longest loss of a killed recorder [s, wall]
 
@@ -87,20 +92,41 @@ class BagFull(HrpsimError, OSError):
     """A bag that can no longer be written; the message names file and cause."""
 
 
+class _CheckedMcap(McapWriter):
+    """Gives each chunk its checksum, so that damage shows without the end of the file, too."""
+
+    def close_chunk(self) -> None:
+        found, begin = zlib.crc32(self.chunk.bio.getvalue()), self.bio.tell()
+        super().close_chunk()
+        end = self.bio.tell()
+        self.bio.seek(begin + _CHECKSUM_AT)
+        self.bio.write(_LENGTH.pack(found))
+        self.bio.seek(end)
+
+
+class _CheckedWriter(Writer):
+    """A writer of bags whose chunks have checksums."""
+
+    STORAGE_PLUGINS = {**Writer.STORAGE_PLUGINS, StoragePlugin.MCAP: _CheckedMcap}
+
+
 class BagWriter:
     """A bag that is being written; use it as a context manager, so that its index gets written.
 
     `storage` is "mcap" or "sqlite3". Messages before the last call of `keep`, which `write` makes
     after each megabyte, survive any end of the process. Raises rosbags.rosbag2.WriterError if
-    `path` exists, and BagFull, which names the file, if the disk is full.
+    `path` exists. Raises BagFull, which names the file, if the disk is full or the file is gone.
+    The end of the `with` adds the checksums.
     """
 
     def __init__(self, path: Path, storage: str = "mcap") -> None:
         self.path = path
         plugin = StoragePlugin[storage.upper()]
-        self._writer = Writer(path, version=9, storage_plugin=plugin)
+        self._writer = _CheckedWriter(path, version=9, storage_plugin=plugin)
         self._types = get_typestore(Stores.EMPTY)
         self._connections: dict[str, interfaces.Connection] = {}
+        self._file: Path | None = None  # once it is open
+        self._identity: tuple[int, int] | None = None
         self._not_kept = 0  # bytes
         self._next_keep = 0.0  # [s, wall]
 
@@ -108,6 +134,9 @@ class BagWriter:
         with self._named():
             self._writer.open()
             storage = self._writer.storage
+            file = self._file = storage.path
+            self._identity = _identity_of(file)
+            announce(file.name, self._writer.set_custom_data)
             if hasattr(storage, "chunks"):  # mcap: an entry for each call of `keep`
                 storage.chunks = SpooledRecords(self.path)
         return self
@@ -118,7 +147,9 @@ class BagWriter:
                 self._writer.abort()  # what is in the file stays there
         else:
             with self._named():
+                self._require_file()
                 self._writer.close()
+                seal(self.path, self._file.name)
 
     def add_topic(self, topic: str, type_name: str, qos: QoSProfile) -> None:
         """Declare a topic before its first message; an error if its type is not installed."""
@@ -147,6 +178,7 @@ class BagWriter:
         """Flush to the system: no end of this process can lose the messages so far."""
         storage, self._not_kept = self._writer.storage, 0
         with self._named():
+            self._require_file()
             if hasattr(storage, "conn"):
                 storage.conn.commit()
             elif storage.chunk.msgs:
@@ -159,8 +191,13 @@ class BagWriter:
         try:
             yield
         except (OSError, sqlite3.Error) as error:
-            file = getattr(self._writer.storage, "path", self.path)
-            raise BagFull(f"{file}: {getattr(error, 'strerror', None) or error}") from error
+            why = getattr(error, "strerror", None) or error
+            raise BagFull(f"{self._file or self.path}: {why}") from error
+
+    def _require_file(self) -> None:
+        """Raise OSError if the file was removed, moved or replaced."""
+        if _identity_of(self._file) != self._identity:
+            raise FileNotFoundError(errno.ENOENT, "removed or moved while recording")
 
     def note_losses(self, losses: dict[str, int | None]) -> None:
         """Store in metadata.yaml how many messages of each topic got lost (None: unknown)."""
@@ -174,6 +211,14 @@ class BagWriter:
         for part in _types_within(definition):
             self._learn(part)
         self._types.register(definition)
+
+
+def _identity_of(path: Path | None) -> tuple[int, int] | None:
+    try:
+        found = path.stat() if path else None
+    except OSError:
+        return None
+    return found and (found.st_dev, found.st_ino)
 
 
 def _types_within(definition) -> list[str]:

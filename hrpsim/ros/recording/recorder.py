@@ -93,10 +93,9 @@ def _record_bag(options, stop: StopSignal) -> int:
                 print(f"ready: recording {len(recorder.topics)} topics", flush=True)
             _record(recorder, bag, options.time_limit, stop)
             bag.note_losses(recorder.losses())
-            print(recorder.summary(), flush=True)
-        return 0
+        return _told(options.output, recorder)
     except BagFull as error:
-        print(f"{error}; what was recorded before can be read", file=sys.stderr, flush=True)
+        print(f"{error}; {_rest_of(options.output)}", file=sys.stderr, flush=True)
         return 1
     except (WriterError, InvalidNamespaceException) as error:
         print(error, file=sys.stderr, flush=True)
@@ -104,6 +103,28 @@ def _record_bag(options, stop: StopSignal) -> int:
     finally:
         if node is not None:
             node.destroy_node()
+
+
+def _told(bag: Path, recorder) -> int:
+    """Read a closed bag back, and print what it holds. Return 1 if messages are missing."""
+    print(recorder.summary(), flush=True)
+    problem = _rest_of(bag, recorder.count)
+    if problem:
+        print(f"{bag}: {problem}", file=sys.stderr, flush=True)
+    return 1 if problem else 0
+
+
+def _rest_of(bag: Path, expected: int | None = None) -> str:
+    """Return what can be read of a bag, or "" if that is all `expected` messages."""
+    from hrpsim.bag.reader import BagError, StoredBag
+
+    try:
+        stored = StoredBag(bag)
+    except (BagError, OSError):
+        return "nothing of the recording can be read there"
+    if stored.count == expected and not stored.missing:
+        return ""
+    return f"what was recorded before can be read: {stored.count} messages"
 
 
 def _plot(options) -> int:

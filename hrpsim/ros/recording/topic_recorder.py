@@ -139,10 +139,15 @@ class TopicRecorder:
         """Return how many messages of each topic got lost; None if unknown."""
         return {topic: counter.lost for topic, counter in sorted(self._counters.items())}
 
+    @property
+    def count(self) -> int:
+        """Number of messages written to the bag."""
+        return sum(counter.received for counter in self._counters.values())
+
     def summary(self) -> str:
         """Return a table of the topics with messages and losses."""
         width = max(map(len, self._counters), default=0)
-        lines = [f"recorded {sum(c.received for c in self._counters.values())} messages"]
+        lines = [f"recorded {self.count} messages"]
         for topic, counter in sorted(self._counters.items()):
             lost = "loss unknown" if counter.lost is None else f"{counter.lost} lost"
             lines.append(f"  {topic:{width}} {counter.received:8d}  {lost}")

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.interpolate import BPoly
 
 from hrpsim.common.errors import WorldError, unknown_name
+from hrpsim.common.values import LARGEST_COMMAND
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
@@ -98,10 +99,11 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
         for k, row in enumerate(rows):
             if len(row) != len(names):
                 raise WorldError(f"{len(row)} {what} in point {k} for {len(names)} joints")
-            bad = np.flatnonzero(~np.isfinite(row))
+            bad = np.flatnonzero(~(np.abs(row) <= LARGEST_COMMAND))
             if bad.size:
                 raise WorldError(
-                    f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}"
+                    f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}; a command "
+                    f"is finite, and at most {LARGEST_COMMAND:g}"
                 )
         given.append(np.asarray(rows, dtype=np.float64))
     if len(given) > 1:

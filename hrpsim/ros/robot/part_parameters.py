@@ -9,8 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from hrpsim.common.values import LARGEST
 from hrpsim.ros.base.stamps import SimulationClock
 
 if TYPE_CHECKING:
@@ -105,12 +104,12 @@ class JointGains(PartParameters):
 
     def problem(self, name: str, value) -> str:
         """Return what is wrong with a value for a parameter, or ""."""
-        fits = len(value) == 2 and np.isfinite(value).all() and min(value) >= 0.0
+        fits = len(value) == 2 and all(0.0 <= gain <= LARGEST for gain in value)
         if fits and value[0] > 0.0:
             return ""
         return (
             f"parameter {name!r} is {list(value)}; it must be [kp, kd]: two finite numbers, "
-            "kp > 0 and kd >= 0"
+            f"kp > 0 and kd >= 0, at most {LARGEST:g}"
         )
 
     def change(self, name: str, value) -> None:

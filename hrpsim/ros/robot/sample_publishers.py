@@ -13,7 +13,6 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib.util import find_spec
 from io import BytesIO
 from types import ModuleType
 from typing import Any
@@ -29,18 +28,12 @@ from hrpsim.ros.base.geometry_values import fill
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 from hrpsim.ros.robot.frame_names import RobotFrames
+from hrpsim.ros.robot.owned_names import camera_topics, contact_topics, is_one_ring, scan_topics
 from hrpsim.world.objects.camera_view import CameraView
 from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import Sample
 
-# Topic of each image, below the sensor's name and below the topic of several images that it
-# declares for Gazebo.
-_TOPICS = {
-    "color": ("image_raw", "image"),
-    "depth": ("depth/image_raw", "depth_image"),
-    "segmentation": ("segmentation/image_raw", "labels_map"),
-}
 _BYTES = {"rgb8": 3, "32FC1": 4, "16UC1": 2, "32SC1": 4}  # of a pixel
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4")])
 # The bytes of rgb are blue, green, red and 0: as PCL and RViz read it.
@@ -129,10 +122,9 @@ class CameraPublisher(SamplePublisher):
 
     Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is; or 16UC1),
     NAME/segmentation/image_raw (32SC1, indices in World.link_names), NAME/points of the depth, with
-    the colour if there is one, and NAME/camera_info. One that declares a topic for Gazebo has its
-    only image there and camera_info in the same namespace, or image, depth_image, labels_map and
-    camera_info below the topic; points are below it. Where Pillow is installed, colour is also on
-    the topic of its image + "/compressed" (JPEG), where image_transport subscribes.
+    the colour if there is one, and NAME/camera_info; `camera_topics` has others for Gazebo. If
+    Pillow is installed, colour is also on the topic of its image + "/compressed" (JPEG), where
+    image_transport subscribes.
     """
 
     def __init__(self, site: Site, view: CameraView) -> None:
@@ -144,33 +136,30 @@ class CameraPublisher(SamplePublisher):
         info.d, info.k = [0.0] * 5, K.ravel().tolist()
         info.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
         info.p = [f, 0.0, K[0, 2], 0.0, 0.0, f, K[1, 2], 0.0, 0.0, 0.0, 1.0, 0.0]
-        own, alone = at.topic, lens.wanted in (("color",), ("depth",))
-        within = own.rpartition("/")[0] if own and alone else own or at.name
+        topics = camera_topics(view)
 
-        def add(message, topic: str, fill: Callable[[Any], None]) -> None:
+        def add(message, what: str, fill: Callable[[Any], None]) -> None:
             def filled(sample: Sample):
                 fill(message)
                 return message
 
             message.header.frame_id = frame
-            self._add(type(message), site.prefix + topic.lstrip("/"), filled)
+            self._add(type(message), site.prefix + topics[what], filled)
 
-        add(info, f"{within}/camera_info", lambda info: None)
+        add(info, "info", lambda info: None)
         encodings = {"color": "rgb8", "depth": lens.depth_encoding, "segmentation": "32SC1"}
         for name in lens.wanted:
-            encoding, (below, gazebo) = encodings[name], _TOPICS[name]
-            topic = own if own and alone else f"{within}/{gazebo if own else below}"
-            image = Image(width=lens.width, height=lens.height, encoding=encoding)
-            image.step = _BYTES[encoding] * lens.width
-            add(image, topic, partial(self._fill_image, name))
-            if name == "color" and find_spec("PIL"):
-                compressed = CompressedImage(format="rgb8; jpeg compressed bgr8")
-                add(compressed, f"{topic}/compressed", self._fill_compressed)
-        if "depth" in lens.wanted:
+            image = Image(width=lens.width, height=lens.height, encoding=encodings[name])
+            image.step = _BYTES[encodings[name]] * lens.width
+            add(image, name, partial(self._fill_image, name))
+        if "compressed" in topics:
+            compressed = CompressedImage(format="rgb8; jpeg compressed bgr8")
+            add(compressed, "compressed", self._fill_compressed)
+        if "points" in topics:
             kind = COLORED_POINT if "color" in lens.wanted else POINT
             self._cloud = PointCloud(kind, lens.height, lens.width, frame)
             self._axes = frames.optical_axes(at.name)
-            add(self._cloud.message, f"{own or at.name}/points", self._fill_points)
+            add(self._cloud.message, "points", self._fill_points)
 
     def _fill_image(self, name: str, image: Image) -> None:
         pixels = getattr(self._view, name)
@@ -223,7 +212,7 @@ class LaserScanPublisher(SamplePublisher):
         if lidar.sweep:
             scan.time_increment = scan.scan_time / lidar.columns
         scan.header.frame_id = site.frames.of_sensor(name)
-        self._add(LaserScan, site.prefix + (view.description.topic or name), self._filled)
+        self._add(LaserScan, site.prefix + scan_topics(view)["ranges"], self._filled)
 
     def _filled(self, sample: Sample) -> LaserScan:
         self._scan.ranges = array("f", sample.values.ranges.astype(np.float32).tobytes())
@@ -239,9 +228,7 @@ class PointCloudPublisher(SamplePublisher):
         self._cloud = PointCloud(SCAN_POINT, rings, columns, self._frame(site))
         self._cloud.points["time"] = view.times.ravel()
         self._cloud.points["ring"] = np.repeat(np.arange(rings), columns)
-        name, own = view.description.name, view.description.topic
-        topic = site.prefix + (f"{own}/points" if own else name)
-        self._add(PointCloud2, topic, self._filled)
+        self._add(PointCloud2, site.prefix + scan_topics(view)["points"], self._filled)
 
     def _frame(self, site: Site) -> str:
         return site.frames.of_sensor(self._view.description.name)
@@ -266,8 +253,7 @@ class HeightScanPublisher(PointCloudPublisher):
 
 def lidar_publisher(site: Site, view: ScanView) -> SamplePublisher:
     """Return the publisher of a lidar: a LaserScan of one ring, else points."""
-    has_one_ring = view.pattern.repeats and view.pattern.shape[0] == 1
-    return (LaserScanPublisher if has_one_ring else PointCloudPublisher)(site, view)
+    return (LaserScanPublisher if is_one_ring(view) else PointCloudPublisher)(site, view)
 
 
 class ContactSensorPublisher(SamplePublisher):
@@ -283,9 +269,10 @@ class ContactSensorPublisher(SamplePublisher):
         self._types = types = site.contact_types
         self._wrench = WrenchStamped()
         self._wrench.header.frame_id = site.frames.of_sensor(at.name)
-        self._add(WrenchStamped, site.prefix + at.name, self._filled)
+        topics = contact_topics(view)
+        self._add(WrenchStamped, site.prefix + topics["wrench"], self._filled)
         if types is not None:
-            topic = site.prefix + (at.topic or f"{at.name}/contacts")
+            topic = site.prefix + topics["contacts"]
             self._contacts = self._add(types.Contacts, topic, self._contacts_of)
 
     def publish(self) -> None:

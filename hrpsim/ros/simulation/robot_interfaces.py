@@ -18,8 +18,11 @@ from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.guarded_node import NodePart
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
+from hrpsim.ros.robot.frame_names import RobotFrames
+from hrpsim.ros.robot.owned_names import NamedRobot, check_names
 from hrpsim.ros.robot.robot_interface import RobotInterface, RobotNames
 from hrpsim.ros.robot.robot_transforms import fill_pose, transform_of
+from hrpsim.ros.robot.step_sensors import sensor_topic
 from hrpsim.world.objects.robot import Robot
 
 
@@ -118,6 +121,8 @@ class RobotInterfaces:
                     "NAMESPACE_INVALID", f"{topics!r} is the namespace of {other.robot.name!r}"
                 )
         names = RobotNames(topics, f"{self._frame_prefix}{robot.name}/", f"{robot.name}.")
+        there = [(interface.robot, interface.names) for interface in self._all]
+        self._check_names([*there, (robot, names)])
         self._all.append(self._made(robot, names, lockstep=False))
         self._update_lists()
         return topics
@@ -134,10 +139,20 @@ class RobotInterfaces:
 
     def check(self, world) -> None:
         """Raise HrpsimError if the robots of another world cannot have interfaces."""
-        _first_names(list(world.robots.values()), self._frame_prefix)
+        robots = list(world.robots.values())
+        self._check_names(zip(robots, _first_names(robots, self._frame_prefix)))
         if self._lockstep:
             period = parameters.value_of(self._node, "control_period")
             steps_in_period("control_period", period, world.time_step)
+
+    def _check_names(self, robots: Iterable[tuple[Robot, RobotNames]]) -> None:
+        """Raise WorldError if two robots, sensors or the node have one topic or frame."""
+        odom = self._frame_prefix + parameters.value_of(self._node, "odom_frame")
+        named = [
+            NamedRobot(robot, names.topics, RobotFrames(robot.model, odom, names.frames))
+            for robot, names in robots
+        ]
+        check_names(named, self._node.resolve_topic_name, sensor_topic)
 
     def hold(self, world) -> None:
         """Replace the interfaces of all robots by those of another world."""
@@ -150,6 +165,7 @@ class RobotInterfaces:
         self._world = world
         robots = list(world.robots.values())
         names = _first_names(robots, self._frame_prefix)
+        self._check_names(zip(robots, names))
         for robot, name in zip(robots, names):
             self._all.append(self._made(robot, name, self._lockstep))
         self._update_lists()

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hrpsim.common.errors import ModelError, WorldError, unknown_name
-from hrpsim.common.values import finite_vector, not_negative, positive
+from hrpsim.common.values import LARGEST_COMMAND, Range, not_negative, number, positive
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, DRIVEN, LOCKED
 from hrpsim.engine.constraints.connection_state import measure_errors
 from hrpsim.engine.constraints.placed_connection import PLACED_CONNECTION
@@ -298,7 +298,7 @@ class Connection(Closed):
             raise WorldError(
                 f"connection {self.name!r} holds a distance: change its length, not axis {axis!r}"
             )
-        velocity = finite_vector("velocity", [velocity], 1)[0]
+        velocity = number("velocity", velocity, Range(-LARGEST_COMMAND, LARGEST_COMMAND))
         force_limit = not_negative("force_limit", force_limit, 1, finite=False)[0]
         record = self._changing()
         record["axes"][k], record["speed"][k] = DRIVEN, velocity

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError, require_name, unknown_name
-from hrpsim.common.values import not_negative
+from hrpsim.common.values import LARGEST_COMMAND, not_negative
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Vector
 from hrpsim.engine.constraints.joint_rows import (
@@ -104,7 +104,9 @@ class JointConstraints:
             force_limit: largest effort, one number or (n,) [Nm or N].
         """
         indices = self._constrained(names)
-        velocities = self.joint_index.values("velocities", _for_each(velocities, indices), indices)
+        velocities = self.joint_index.values(
+            "velocities", _for_each(velocities, indices), indices, LARGEST_COMMAND
+        )
         limits = not_negative("force_limit", force_limit, len(indices), finite=False)
         at, holds = self.joint_index.v[indices], self._holds()
         holds["speed"][at], holds["driven"][at] = velocities, True

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, unknown_name
+from hrpsim.common.values import LARGEST
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
@@ -114,13 +115,18 @@ class JointIndex:
             )
         return vector
 
-    def values(self, what: str, values: ArrayLike, indices: np.ndarray) -> np.ndarray:
-        """Return the same as `vector`. A number that is not finite also raises StateError."""
+    def values(
+        self, what: str, values: ArrayLike, indices: np.ndarray, largest: float = LARGEST
+    ) -> np.ndarray:
+        """Return the same as `vector`. A number beyond `largest` or NaN also raises StateError."""
         vector = self.vector(what, values, indices)
-        bad = np.flatnonzero(~np.isfinite(vector))
+        bad = np.flatnonzero(~(np.abs(vector) <= largest))
         if bad.size:
             joint = self.names[indices[bad[0]]]
-            raise StateError(f"{what} for joint {joint!r} of {self.robot!r} is {vector[bad[0]]}")
+            raise StateError(
+                f"{what} for joint {joint!r} of {self.robot!r} is {vector[bad[0]]}; a value is "
+                f"finite, and at most {largest:g}"
+            )
         return vector
 
     def gains(

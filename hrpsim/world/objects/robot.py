@@ -36,6 +36,7 @@ from hrpsim.world.objects.sensor_view import MeasuredView, SampledView, SensorVi
 
 _NOTHING = np.zeros(0)
 _SHOWN = 4  # names listed at most
+_MOST_STEPS = 1e15  # of a ramp
 
 
 # Views of kinds of sensors with readings of their own.
@@ -404,4 +405,4 @@ def ramp_steps(over: float, time_step: float) -> int:
     """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time."""
     if not (math.isfinite(over) and over >= 0.0):
         raise StateError(f"over must be a time >= 0 s, got {over!r}")
-    return max(round(over / time_step), 1) if over > 0.0 else 0
+    return max(round(min(over / time_step, _MOST_STEPS)), 1) if over > 0.0 else 0

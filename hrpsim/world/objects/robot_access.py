@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.values import LARGEST_COMMAND
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Control, Index, Indices, Vector
 from hrpsim.engine.compile.reference import Reference
@@ -27,7 +28,10 @@ NAN_HOLDS = 16  # beside the bits of CONTROL's `given`: NaN means that a value i
 
 # What became of a command. BEYOND: written, with a target beyond a limit that was not reported yet.
 WRITTEN, BEYOND, BAD_POSITION, BAD_VELOCITY, BAD_EFFORT, NO_GAINS = range(6)
-_NOT_FINITE = "for joint {joint!r} of {robot!r} is {value}"
+_NOT_FINITE = (
+    "for joint {joint!r} of {robot!r} is {value}; a command is finite, "
+    f"and at most {LARGEST_COMMAND:g}"
+)
 REFUSALS = {
     BAD_POSITION: f"positions {_NOT_FINITE}",
     BAD_VELOCITY: f"velocities {_NOT_FINITE}",
@@ -66,10 +70,11 @@ def set_commands(
     Return what became of the command: WRITTEN, BEYOND, or a key of REFUSALS. A refusal comes with
     the place in `indices` of the joint, and the refused value.
 
-    `given` says which of positions, velocities and efforts (k,) are given. Values must be finite,
-    or NaN if a value is not given. A joint without any value keeps its command. Joints that are
-    `named` need gains unless efforts are given. Position targets reach their goal in `steps` equal
-    steps, the first of them now. With 0 steps the targets change at once.
+    `given` says which of positions, velocities and efforts (k,) are given. Values must be finite
+    and at most LARGEST_COMMAND, or NaN if a value is not given. A joint without any value keeps its
+    command. Joints that are `named` need gains unless efforts are given. Position targets reach
+    their goal in `steps` equal steps, the first of them now. With 0 steps the targets change at
+    once.
     """
     why, place, value = find_refusal(
         actuators, indices, positions, velocities, efforts, given, named
@@ -94,11 +99,11 @@ def find_refusal(
     """Return why a command is invalid, as `set_commands` does. WRITTEN: the command is valid."""
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
-        if has_q and not math.isfinite(positions[k]):
+        if has_q and not abs(positions[k]) <= LARGEST_COMMAND:
             return BAD_POSITION, k, positions[k]
-        if has_v and not math.isfinite(velocities[k]):
+        if has_v and not abs(velocities[k]) <= LARGEST_COMMAND:
             return BAD_VELOCITY, k, velocities[k]
-        if has_effort and not math.isfinite(efforts[k]):
+        if has_effort and not abs(efforts[k]) <= LARGEST_COMMAND:
             return BAD_EFFORT, k, efforts[k]
         at = indices[k]
         needs_gains = named and (has_q or has_v) and not has_effort

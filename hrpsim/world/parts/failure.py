@@ -13,6 +13,7 @@ step, whatever causes the forces. `semi_implicit` treats K and C implicitly, at 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,8 @@ from hrpsim.world.parts.results import Naming
 
 _GROWTH = 1e-6  # of a mode in a step, that rounding might explain
 _HALVINGS = 60
+_TINY = 1e-300  # [kg m^2 or kg]
+_ABSURD = 1e5  # change of speed in a step, demanded of a joint or body alone [rad/s or m/s]
 
 
 class Limit(NamedTuple):
@@ -117,7 +120,9 @@ def why_step_failed(
             "connections that pull hard on light bodies, as in a taut chain, are stable in the "
             f"integrator 'semi_implicit' alone: take that; or {cure}"
         )
-    if fault:
+    if demanded := _demanded(scene, entities):
+        cure = f"{demanded}, which is the probable cause: {cure}"
+    elif fault:
         cure = f"{fault} could not be satisfied, which may be the cause: {cure}"
     return (
         f"the step from t = {time:g} s would give numbers that are not finite, or beyond "
@@ -125,6 +130,44 @@ def why_step_failed(
         f"before it is kept. Fastest is {owner.name!r} with {scene.velocity[k]:.3g} "
         f"(rad/s or m/s); {cure}"
     )
+
+
+def _demanded(scene: Scene, entities: list[Entity]) -> str:
+    """Return the command or wrench that demands the largest absurd acceleration, or ""."""
+    least = _ABSURD / float(scene.settings["time_step"][0])
+    found = [*_commanded(scene, entities), *_pushed(scene, entities)]
+    acceleration, text = max(found, default=(0.0, ""))
+    return text if acceleration > least else ""
+
+
+def _commanded(scene: Scene, entities: list[Entity]) -> Iterator[tuple[float, str]]:
+    """Yield the acceleration that each joint's command demands of the joint alone, and a text."""
+    for robot in (entity for entity in entities if isinstance(entity, Robot)):
+        v = robot.first_v + robot.joint_index.v
+        law, dofs = scene.control[v], scene.forest.dofs[v]
+        error = law["target_position"] - scene.q[robot.first_q + robot.joint_index.q]
+        demand = law["effort"] + law["kp"] * error
+        demand += law["kd"] * (law["target_velocity"] - scene.velocity[v])
+        effort = np.minimum(np.abs(demand), dofs["effort_limit"])
+        for k, name in enumerate(robot.joint_names):
+            given = law[["target_position", "target_velocity", "effort"]][k].tolist()
+            values = ", ".join(
+                f"{what} {value:.3g}"
+                for what, value in zip(("position", "velocity", "effort"), given)
+                if value
+            )
+            text = f"joint {name!r} of {robot.name!r} is commanded to {values}"
+            text += f" with kp {law['kp'][k]:.3g}, kd {law['kd'][k]:.3g}"
+            yield float(effort[k] / max(dofs["own_inertia"][k], _TINY)), text
+
+
+def _pushed(scene: Scene, entities: list[Entity]) -> Iterator[tuple[float, str]]:
+    """Yield the acceleration that each wrench demands of a whole robot or body, and a text."""
+    for wrench in scene.wrenches[: int(scene.counts["wrench_count"][0])]:
+        owner = next(e for e in reversed(entities) if e.first_body <= wrench["body"])
+        force = float(np.abs([wrench["force"], wrench["torque"]]).max())
+        text = f"a wrench of {force:.3g} (N or Nm) acts on {owner.name!r}"
+        yield force / max(float(owner.system.mass.sum()), _TINY), text
 
 
 def _pulls_on_bodies(scene: Scene) -> bool:

@@ -130,7 +130,12 @@ class Population(Connections):
         return self._add(Body(self._world, name, geometry, mass, *state, material, inertia, color))
 
     def _free_name(self, name: str, insist: bool) -> str:
-        taken = {**self._contents.named, **self._contents.frames}
+        taken = {"world": None, **self._contents.named, **self._contents.frames}
+        if insist and (name == "world" or name.startswith("world/")):
+            raise WorldError(
+                f"an entity cannot be called {name!r}: 'world' is the fixed frame, and its shapes "
+                "are called world/NAME; give another name"
+            )
         if insist and name in taken:
             raise WorldError(f"the world already has an entity called {name!r}")
         return free_name(name, taken)

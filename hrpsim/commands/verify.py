@@ -1,0 +1,65 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`hrpsim verify`: finds damage in stores of sweeps and in bags."""
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+from hrpsim.commands.parts.output import print_report
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.extras import MissingPackageError
+
+EPILOG = """exit status: 0 sound; 1 damaged, or not readable; 2 usage; 3 nothing wrong was
+found, but some parts have no checksums, and damage of these may not show.
+
+  hrpsim verify study.zarr my_bag
+"""
+_UNCHECKED = 3  # exit status
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("path", type=Path, nargs="+", help="store of a sweep, or bag")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=verify)
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Check each path, and print what was found. Return the exit status."""
+    report, status = {}, 0
+    for path in options.path:
+        try:
+            said, code = _store(path) if (path / ".zgroup").exists() else _bag(path)
+        except MissingPackageError:
+            raise
+        except (HrpsimError, OSError) as error:
+            said, code = f"damaged: {error}", 1
+        report[str(path)] = said
+        status = code if status == 0 or code == 1 else status
+    print_report(report, options.json)
+    return status
+
+
+def _store(path: Path) -> tuple[str, int]:
+    from hrpsim.sweeps.store import check_store, open_store
+
+    for package in ("zarr", "xarray"):  # a missing one is no damage
+        import_module(package)
+    has_checksums = check_store(path)
+    found = open_store(path)
+    if not has_checksums:
+        return "nothing wrong was found, but an earlier version wrote no checksums", _UNCHECKED
+    return f"sound: {found.sizes['cell']} cells, all files by their checksums", 0
+
+
+def _bag(path: Path) -> tuple[str, int]:
+    from hrpsim.bag.verify import verify_bag
+
+    found = verify_bag(path)
+    if found.problems:
+        return f"damaged: {'; '.join(found.problems)}", 1
+    if found.unchecked:
+        return f"nothing wrong was found, but {'; '.join(found.unchecked)}", _UNCHECKED
+    return f"sound: {found.messages} messages, all decoded and by their checksums", 0

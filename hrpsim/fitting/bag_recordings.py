@@ -1,0 +1,209 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Recordings from bags of ROS 2: every message counts that the node itself obeys."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
+from hrpsim.fitting.measured_motion import SAMPLES, Recording
+from hrpsim.fitting.recording_checks import check_times
+from hrpsim.fitting.segments import recordings_of, runs_of_clock
+from hrpsim.fitting.signal_recordings import odometry_beside
+from hrpsim.fitting.unknowns import FitError, FitWarning
+
+_STATES, _ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
+_FIELDS = ("positions", "velocities", "efforts")
+_OFFSET = 0.1  # [s] between stamp and reception, by which two topics may differ
+
+
+class _Rows(NamedTuple):
+    """The messages of one topic, in the order of reception."""
+
+    received: np.ndarray  # (n,) [s]
+    time: np.ndarray  # (n,) stamps [s]
+    joints: tuple[str, ...]
+    columns: dict[str, np.ndarray]  # (n, ...), NaN: no value
+
+
+def bag_recordings(
+    bag: Path,
+    states: str = "joint_states",
+    commands: str | None = "joint_commands",
+    base: str | None = None,
+    joints: Sequence[str] | None = None,
+    **options: Any,
+) -> tuple[Recording, ...]:
+    """Return the segments of the recording of a robot in a bag.
+
+    Args:
+        bag: folder or file.
+        states: topic of sensor_msgs/JointState, measured.
+        commands: topic of sensor_msgs/JointState, commanded. None: no commands. A message may
+            command some joints only. NaN means no value. A stamp of zero means now.
+        base: topic of nav_msgs/Odometry of a free base. By default `odom` beside `states`, if the
+            bag has this topic.
+        joints: names of the joints to use; by default all joints of the first state.
+        **options: other fields of `Recording`.
+
+    Raises:
+        BagError: for a bag or topic that cannot be read.
+        FitError: for messages that make no recording.
+    """
+    options = {"name": bag.stem, **options}
+    notes: list[str] = []
+    measured = _states(bag, states, joints, notes)
+    topics = {states: measured}
+    if commands is not None:
+        topics[commands] = _commands(bag, commands, measured, notes)
+    if base is None:
+        base = odometry_beside(full_name(bag, states, _STATES), topic_types(bag))
+    if base is not None:
+        topics[base] = _odometry(bag, base)
+    lags = {topic: float(np.median(own.received - own.time)) for topic, own in topics.items()}
+    for topic, lag in lags.items():
+        if abs(lag - lags[states]) > _OFFSET:
+            warnings.warn(
+                f"{bag}: the clocks of {states} and {topic} disagree: stamps differ from reception "
+                f"by {lags[states]:.3f} and {lag:.3f} s; fit a delay, or correct the stamps",
+                FitWarning,
+                stacklevel=4,
+            )
+    tables = {topic: {"time": own.time, **own.columns} for topic, own in topics.items()}
+    runs = []
+    for run in runs_of_clock(options["name"], tables):
+        fields: dict[str, Any] = {"joints": measured.joints, **run[states]}
+        if base is not None:
+            fields |= _based(f"{bag}: {base}", fields, run[base])
+        if commands is not None:
+            own = {f"command_{name}": column for name, column in run[commands].items()}
+            fields |= {"command_joints": topics[commands].joints, **own}
+        runs.append(fields)
+    return recordings_of(str(bag), runs, options, "; ".join(notes))
+
+
+def _states(bag: Path, topic: str, joints: Sequence[str] | None, notes: list[str]) -> _Rows:
+    """Return the states that have all joints. Add a note for each kind of state left out."""
+    name = full_name(bag, topic, _STATES)
+    names = tuple(joints or ())
+    received, time, rows, others = [], [], [], 0
+    lacking: list[str] = []
+    for at, message in timed_messages(bag, name):
+        names = names or tuple(message.name)
+        missing = [joint for joint in names if joint not in message.name]
+        values = None if missing else _values(message, names)
+        if values is None or np.isnan(values[0]).any():
+            lacking, others = lacking or missing, others + 1
+            continue
+        received.append(1e-9 * at)
+        time.append(seconds(message.header.stamp))
+        rows.append(values[:2])
+    if not rows:
+        what = f"no message has joint {', '.join(lacking)}" if lacking else "no positions"
+        raise BagError(f"{bag}: {name} has {what if others else 'no messages'}")
+    if others:
+        notes.append(f"{others} messages of {name} without positions of all joints are left out")
+    stamps, values = np.array(time), np.array(rows)
+    if not stamps.any():
+        stamps = np.array(received)
+        notes.append(f"{name} has no stamps, and times of reception are used")
+    kept = ~np.isnan(values[:, 1]).any(axis=1)
+    columns = {"positions": values[:, 0], "velocities": values[:, 1]}
+    if 2 * kept.sum() <= len(kept):
+        kept = np.ones(len(kept), dtype=bool)
+        del columns["velocities"]
+    if not kept.all():
+        notes.append(f"{(~kept).sum()} messages of {name} without velocities are left out")
+    columns = {key: column[kept] for key, column in columns.items()}
+    return _Rows(np.array(received)[kept], stamps[kept], names, columns)
+
+
+def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
+    """Return the commands that the node obeys. Add a note if it refuses some."""
+    name = full_name(bag, topic, _STATES)
+    received, time, found, refused = [], [], [], 0
+    for at, message in timed_messages(bag, name):
+        values = _values(message, message.name)
+        if values is None or np.isinf(values).any() or np.isnan(values).all():
+            refused += 1
+            continue
+        stamp = seconds(message.header.stamp)
+        received.append(1e-9 * at)
+        time.append(stamp if stamp else np.nan)
+        found.append(dict(zip(message.name, values.T)))
+    if not found:
+        raise BagError(f"{bag}: {name} has no {'valid command' if refused else 'messages'}")
+    if refused:
+        notes.append(f"{refused} messages of {name} that the node refuses are left out")
+    joints = tuple(dict.fromkeys(joint for row in found for joint in row))
+    values = np.full((len(found), len(joints), len(_FIELDS)), np.nan)
+    for k, row in enumerate(found):
+        values[k, [joints.index(joint) for joint in row]] = list(row.values())
+    stamps, at = np.array(time), np.array(received)
+    order = np.argsort(states.received, kind="stable")
+    lag = np.interp(at, states.received[order], (states.received - states.time)[order])
+    stamps = np.where(np.isnan(stamps), at - lag, stamps)
+    columns = {key: values[:, :, k] for k, key in enumerate(_FIELDS)}
+    columns = {key: own for key, own in columns.items() if not np.isnan(own).all()}
+    return _Rows(at, stamps, joints, columns)
+
+
+def _values(message, joints: Sequence[str]) -> np.ndarray | None:
+    """Return positions, velocities and efforts (3, joints), NaN for none.
+
+    None: the message is not valid.
+    """
+    names = list(message.name)
+    if not names or len(set(names)) < len(names):
+        return None
+    found = np.full((len(_FIELDS), len(names)), np.nan)
+    for row, own in zip(found, (message.position, message.velocity, message.effort)):
+        if len(own) not in (0, len(names)):
+            return None
+        row[:] = own if len(own) else np.nan
+    return found[:, [names.index(joint) for joint in joints]]
+
+
+def _odometry(bag: Path, topic: str) -> _Rows:
+    """Return poses and velocities of the base."""
+    name = full_name(bag, topic, _ODOMETRY)
+    received, time, rows = [], [], []
+    for at, m in timed_messages(bag, name):
+        p, o, twist = m.pose.pose.position, m.pose.pose.orientation, m.twist.twist
+        received.append(1e-9 * at)
+        time.append(seconds(m.header.stamp))
+        linear, angular = twist.linear, twist.angular
+        speeds = (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
+        rows.append((p.x, p.y, p.z, o.x, o.y, o.z, o.w, *speeds))
+    if len(rows) < 2:
+        raise BagError(f"{bag}: {name} has {len(rows)} messages; two are needed")
+    table = np.array(rows)
+    if not np.isfinite(table).all() or not np.linalg.norm(table[:, 3:7], axis=1).all():
+        raise FitError(f"{bag}: {name} has a pose that is not finite, or a quaternion of length 0")
+    return _Rows(np.array(received), np.array(time), (), {"rows": table})
+
+
+def _based(what: str, samples: Mapping[str, Any], odometry: Mapping[str, np.ndarray]):
+    """Return the samples within the time of the odometry, with poses and velocities of the base."""
+    from scipy.spatial.transform import Rotation, Slerp
+
+    stamps, rows = odometry["time"], odometry["rows"]
+    check_times(what, stamps)
+    within = (samples["time"] >= stamps[0]) & (samples["time"] <= stamps[-1])
+    if len(stamps) < 2 or not within.any():
+        raise FitError(
+            f"{what}: the clocks disagree: there are poses from {stamps[0]:.9g} to "
+            f"{stamps[-1]:.9g} s"
+        )
+    cut = {key: samples[key][within] for key in SAMPLES if key in samples}
+    time = cut["time"]
+    at = np.transpose([np.interp(time, stamps, column) for column in rows.T])
+    turns = Slerp(stamps, Rotation.from_quat(rows[:, 3:7]))(time).as_quat()
+    return {**cut, "base": np.hstack([at[:, :3], turns]), "base_velocity": at[:, 7:]}

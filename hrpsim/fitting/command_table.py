@@ -1,0 +1,67 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Commands of subsets of joints: what each joint's command is at each time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from hrpsim.fitting.unknowns import FitError
+
+Fields = dict[str, np.ndarray]  # command_positions and others, each (n, joints)
+
+
+def held_commands(
+    what: str, time: np.ndarray, fields: Mapping[str, np.ndarray]
+) -> tuple[np.ndarray, Fields]:
+    """Return times (m,) and fields, in which a joint without values keeps its command.
+
+    Rows of one stamp become one row. NaN means that a value is not given. A joint without values in
+    any field keeps its command. All fields of a joint are NaN before its first command.
+
+    Args:
+        what: for errors.
+        time: of the rows (n,) [s], not decreasing.
+        fields: (n, joints) each.
+
+    Raises:
+        FitError: if one joint has different commands of one stamp.
+    """
+    rows = np.stack([*fields.values()])  # (fields, n, joints)
+    named = ~np.isnan(rows).all(axis=0)
+    same = np.append(np.diff(time) == 0.0, False)
+    for k in np.flatnonzero(same):
+        both = named[k] & named[k + 1]
+        if not np.array_equal(rows[:, k, both], rows[:, k + 1, both], equal_nan=True):
+            raise FitError(
+                f"{what} does not increase: {time[k]:.9g} s follows {time[k]:.9g} s at sample "
+                f"{k + 1}, with another command: give each command the time at which the command "
+                "acts"
+            )
+    last = np.maximum.accumulate(np.where(named, np.arange(len(time))[:, None], -1), axis=0)
+    held = np.take_along_axis(rows, np.broadcast_to(last.clip(0), rows.shape), axis=1)
+    held[:, last < 0] = np.nan
+    return time[~same], dict(zip(fields, held[:, ~same]))
+
+
+def first_command(
+    what: str, time: np.ndarray, fields: Mapping[str, np.ndarray], joints: Sequence[str]
+) -> tuple[float, Fields]:
+    """Return when every joint has had its first command [s], and fields filled up before that time.
+
+    A first command that is at most a usual period late is taken to have held before.
+
+    Raises:
+        FitError: if a joint has no command at all.
+    """
+    without = np.isnan([*fields.values()]).all(axis=0)  # (n, joints)
+    if without[-1].any():
+        raise FitError(f"{what}: no command has a value for {joints[int(without[-1].argmax())]!r}")
+    first = without.argmin(axis=0)
+    rows = np.maximum(np.arange(len(time))[:, None], first)
+    filled = {key: np.take_along_axis(own, rows, axis=0) for key, own in fields.items()}
+    period = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
+    return float(time[first].max(initial=time[0])) - period, filled

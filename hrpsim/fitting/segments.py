@@ -1,0 +1,111 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The rule of time of recordings: segments with increasing stamps, alike for all kinds of files.
+
+A recording comes as tables of rows with stamps: samples, commands, poses of the base. The rule:
+
+- A row that repeats the row before is left out. A paused simulation sends such rows.
+- Other rows of one stamp are refused, except commands to different joints.
+- A stamp that steps back begins another run of the clock. All tables must have as many runs.
+- A gap of over a second between samples ends a segment. The commands of the run hold on both sides
+  of the gap.
+- A segment of a single sample is left out.
+
+`Recording` refuses times that break the rule. A warning says what was left out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from hrpsim.fitting.measured_motion import SAMPLES, Recording
+from hrpsim.fitting.recording_checks import gaps, repeats
+from hrpsim.fitting.unknowns import FitError, FitWarning
+
+_PAUSE = 1.0  # between samples, over which nothing is simulated [s]: the clock may have stepped
+
+Table = dict[str, np.ndarray]  # "time" (n,) and columns (n, ...) of the same rows
+
+
+def runs_of_clock(source: str, tables: Mapping[str, Table]) -> list[dict[str, Table]]:
+    """Return the tables of each run of the clock, without repeated rows.
+
+    Args:
+        source: for errors.
+        tables: by their names.
+
+    Raises:
+        FitError: for tables of different numbers of runs.
+    """
+    found = {name: _runs_of(f"{source}: {name}", table) for name, table in tables.items()}
+    if len({len(runs) for runs in found.values()}) > 1:
+        counts = ", ".join(f"{len(runs) - 1} times in {name}" for name, runs in found.items())
+        raise FitError(
+            f"{source}: the clock steps back {counts}: the runs of the clock cannot be told from "
+            "each other; record each run in a file of its own"
+        )
+    return [dict(zip(found, parts)) for parts in zip(*found.values())]
+
+
+def _runs_of(what: str, table: Table) -> list[Table]:
+    time = table["time"]
+    if not np.isfinite(time).all():
+        raise FitError(f"{what}: time in sample {np.isfinite(time).argmin()} is not finite")
+    new = ~repeats(time, [column for name, column in table.items() if name != "time"])
+    kept = {name: column[new] for name, column in table.items()}
+    at = np.flatnonzero(np.diff(kept["time"]) < 0.0) + 1
+    parts = {name: np.split(column, at) for name, column in kept.items()}
+    return [dict(zip(parts, run)) for run in zip(*parts.values())]
+
+
+def recordings_of(
+    source: str, runs: Iterable[Mapping[str, Any]], options: Mapping[str, Any], left_out: str = ""
+) -> tuple[Recording, ...]:
+    """Return a recording for each segment. Warn of what was left out.
+
+    Args:
+        source: for errors and warnings.
+        runs: fields of `Recording` for each run of the clock.
+        options: further fields, such as the name.
+        left_out: what a reader has left out already.
+
+    Raises:
+        FitError: if no segment has two samples, and as `Recording`.
+    """
+    pieces, single, count = [], 0, 0
+    for run in runs:
+        count += 1
+        ends = [0, *gaps(run["time"], _PAUSE), len(run["time"])]
+        for first, end in pairwise(ends):
+            if end - first < 2:
+                single += end - first
+                continue
+            cut = {name: run[name][first:end] for name in SAMPLES if run.get(name) is not None}
+            pieces.append({**run, **cut})
+    if not pieces:
+        raise FitError(f"{source}: no two samples follow each other within the limit of gaps")
+    name = options.get("name", source)
+    made = tuple(
+        Recording(**{**piece, **options, **_named(name, k, len(pieces))})
+        for k, piece in enumerate(pieces, 1)
+    )
+    notes = [left_out]
+    if len(made) > 1:
+        times = "; ".join(f"{one.time[0]:.9g} to {one.time[-1]:.9g} s" for one in made[:4])
+        back = f"the clock steps back {count - 1} times, and " if count > 1 else ""
+        notes.append(f"{back}there are {len(made)} segments: {times}" + "; ..." * (len(made) > 4))
+    if single:
+        notes.append(f"{single} samples that stand alone are left out")
+    if said := "; ".join(filter(None, notes)):
+        warnings.warn(f"{source}: {said}", FitWarning, stacklevel=4)
+    return made
+
+
+def _named(name: str, number: int, count: int) -> dict[str, str]:
+    return {"name": f"{name} ({number} of {count})"} if count > 1 else {}

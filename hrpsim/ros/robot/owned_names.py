@@ -1,0 +1,140 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Names of topics and frames, each with its one owner. Needs no ROS.
+
+A description names sensors, and may name topics for Gazebo. Such a name must not be the name of
+another owner: two publishers of one topic mix, and two frames of one name break the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from hrpsim.common.errors import WorldError
+from hrpsim.ros.robot.frame_names import RobotFrames
+
+OF_NODE = (
+    *("/clock", "/diagnostics", "/parameter_events", "/rosout"),
+    *("contact_markers", "contacts", "simulation_description", "tf", "tf_static"),
+)
+OF_ROBOT = (
+    *("apply_wrench", "contact_points", "dynamic_joint_commands", "joint_commands"),
+    *("joint_states", "joint_trajectory", "odom", "robot_description", "set_base_pose"),
+    *("set_joint_states", "zmp"),
+)
+# Topic of each image, below the sensor's name and below the topic of several images that a camera
+# declares for Gazebo.
+_IMAGES = {
+    "color": ("image_raw", "image"),
+    "depth": ("depth/image_raw", "depth_image"),
+    "segmentation": ("segmentation/image_raw", "labels_map"),
+}
+_SHARED = "info"  # cameras of one namespace have one camera_info, as in Gazebo
+
+
+class NamedRobot(NamedTuple):
+    """A robot, the prefix of its topics, and its frames."""
+
+    robot: object
+    prefix: str
+    frames: RobotFrames
+
+
+def camera_topics(view) -> dict[str, str]:
+    """Return the topics of a camera: info, each image, compressed and points.
+
+    A camera that declares a topic has its only image there and camera_info in the same namespace,
+    or image, depth_image, labels_map and camera_info below the topic. Points are below the topic.
+    """
+    wanted, own, name = view.pattern.wanted, view.description.topic, view.description.name
+    alone = wanted in (("color",), ("depth",))
+    within = own.rpartition("/")[0] if own and alone else own or name
+    topics = {_SHARED: f"{within}/camera_info".lstrip("/")}
+    for image in wanted:
+        below, of_gazebo = _IMAGES[image]
+        topics[image] = own if own and alone else f"{within}/{of_gazebo if own else below}"
+        if image == "color" and find_spec("PIL"):
+            topics["compressed"] = f"{topics[image]}/compressed"
+    if "depth" in wanted:
+        topics["points"] = f"{own or name}/points"
+    return topics
+
+
+def scan_topics(view) -> dict[str, str]:
+    """Return the topic of a height scan or lidar: ranges of one ring, else points."""
+    name, own = view.description.name, view.description.topic
+    if is_one_ring(view):
+        return {"ranges": own or name}
+    return {"points": f"{own}/points" if own else name}
+
+
+def is_one_ring(view) -> bool:
+    """Return whether a sensor is a lidar with one ring."""
+    is_lidar = view.description.kind == "lidar"
+    return is_lidar and view.pattern.repeats and view.pattern.shape[0] == 1
+
+
+def contact_topics(view) -> dict[str, str]:
+    """Return the topics of a contact sensor."""
+    name = view.description.name
+    return {"wrench": name, "contacts": view.description.topic or f"{name}/contacts"}
+
+
+_TOPICS: dict[str, Callable[..., dict[str, str]]] = {
+    "camera": camera_topics,
+    "contact": contact_topics,
+    "height_scan": scan_topics,
+    "lidar": scan_topics,
+}
+
+
+def check_names(
+    robots: Iterable[NamedRobot], resolved: Callable[[str], str], step_topic: Callable[..., str]
+) -> None:
+    """Raise WorldError for a topic or frame with two owners. The error names both.
+
+    Args:
+        robots: all robots of the world.
+        resolved: returns the absolute name of a topic.
+        step_topic: returns the topic of a sensor that is read in every step.
+    """
+    topics = {resolved(topic): "the node" for topic in OF_NODE}
+    frames: dict[str, str] = {}
+    for one in robots:
+        for topic, owner in _topics_of(one, step_topic):
+            _claim("topic", topics, resolved(topic), owner, "rename the sensor, or its <topic>")
+        remedy = "rename one, or set the parameter frame_prefix or odom_frame"
+        frames.setdefault(one.frames.odom, "the node (odom_frame)")
+        for frame, owner in _frames_of(one):
+            _claim("frame", frames, frame, owner, remedy)
+
+
+def _claim(kind: str, owners: dict[str, str], name: str, owner: str, remedy: str) -> None:
+    before = owners.setdefault(name, owner)
+    if before != owner:
+        raise WorldError(f"{kind} {name!r} of {owner} is also that of {before}: {remedy}")
+
+
+def _topics_of(one: NamedRobot, step_topic) -> Iterator[tuple[str, str]]:
+    robot = one.robot
+    for topic in OF_ROBOT:
+        yield one.prefix + topic, f"robot {robot.name!r}"
+    for sensor in robot.model.sensors:
+        yield one.prefix + step_topic(sensor), f"sensor {sensor.name!r} of {robot.name!r}"
+    for view in robot.samplers:
+        at = view.description
+        for what, topic in _TOPICS[at.kind](view).items():
+            shared = what == _SHARED
+            owner = "cameras" if shared else f"sensor {at.name!r} of {robot.name!r}"
+            yield one.prefix + topic, owner
+
+
+def _frames_of(one: NamedRobot) -> Iterator[tuple[str, str]]:
+    name = one.robot.name
+    for link in one.robot.model.link_names:
+        yield one.frames.of_link(link), f"link {link!r} of {name!r}"
+    for _, frame, *_ in one.frames.sensor_offsets():
+        yield frame, f"a sensor of {name!r}"

@@ -1,0 +1,68 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Checksums of a store's files, kept in the attributes of the store (.zattrs).
+
+The attribute `checksums` has the CRC-32 of every other file: one text for each folder, with eight
+digits for each file in the order of names. The attribute `crc32` covers the file .zattrs itself.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from hrpsim.common.sealed_text import UNSEALED, seal_holds, sealed
+
+CHECKSUMS, OWN = "checksums", "crc32"
+_ATTRIBUTES = ".zattrs"
+_MARK = b'"crc32": "'  # before the digits of .zattrs itself
+
+
+def seal(store: Path) -> None:
+    """Add the checksums to the attributes of a store that was just written."""
+    file = store / _ATTRIBUTES
+    found = json.loads(file.read_bytes())
+    found[CHECKSUMS] = json.dumps({name: "".join(sums) for name, _, sums in _folders(store)})
+    found[OWN] = UNSEALED.decode()
+    file.write_bytes(sealed(json.dumps(found, indent=1).encode(), _MARK))
+
+
+def damage(store: Path) -> tuple[list[str], bool]:
+    """Return what differs from the checksums, and whether there are checksums.
+
+    Stores of earlier versions have none. Raises OSError and ValueError for unreadable files.
+    """
+    text = (store / _ATTRIBUTES).read_bytes()
+    whole, holds = json.loads(text), seal_holds(text, _MARK)
+    if holds is None and CHECKSUMS not in whole:
+        return [], False
+    if not holds:
+        return [f"{_ATTRIBUTES}: the checksum is another one"], True
+    there = {name: (files, sums) for name, files, sums in _folders(store)}
+    problems = []
+    for name, expected in json.loads(whole[CHECKSUMS]).items():
+        files, sums = there.pop(name, ([], []))
+        kept = [expected[k : k + 8] for k in range(0, len(expected), 8)]
+        if len(sums) != len(kept):
+            problems.append(f"{name or 'the group'} has {len(sums)} files of {len(kept)}")
+        else:
+            problems += [
+                f"{name + '/' if name else ''}{file}: the checksum is another one"
+                for file, own, other in zip(files, sums, kept)
+                if own != other
+            ]
+    return problems + [f"{name} does not belong to the store" for name in there], True
+
+
+def _folders(store: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield each folder with the names of its files and their checksums."""
+    for folder in sorted((store, *(path for path in store.rglob("*") if path.is_dir()))):
+        name = "" if folder == store else str(folder.relative_to(store))
+        files = sorted(
+            path for path in folder.iterdir() if path.is_file() and path != store / _ATTRIBUTES
+        )
+        sums = [f"{zlib.crc32(path.read_bytes()):08x}" for path in files]
+        yield name, [path.name for path in files], sums
