@@ -87,9 +87,9 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
     Args:
         path: file, or folder of a bag.
         **options: other fields of `Recording`, such as `held_out`. For bags and signals also
-            `states`, `commands`, `base` and `joints`: the topics of sensor_msgs/JointState, measured and
-            commanded (None: no commands), the topic of nav_msgs/Odometry of a free base, and the
-            joints to use.
+            `states`, `commands`, `base` and `joints`: the topics of sensor_msgs/JointState,
+            measured and commanded (None: no commands), the topic of nav_msgs/Odometry of a free
+            base, and the joints to use.
 
     Raises:
         FitError: for columns and values that make no recording, and clocks that cannot be told
