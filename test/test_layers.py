@@ -22,6 +22,7 @@ MOST_FILES = 20  # in a room, without __init__.py
 # each other. Imports for type checkers count.
 LAYERS = [
     {"common"},
+    {"common.foreign"},
     {"engine.compile"},
     {"engine.spatial", "model.shapes", "model.readers.urdf"},
     {"model.sensors"},

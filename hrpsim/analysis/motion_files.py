@@ -30,12 +30,11 @@ import numpy as np
 from scipy.interpolate import CubicSpline, PPoly
 
 from hrpsim.analysis.motion import FixedFrom, Motion, even_times, motion_of, motion_of_sequence
-from hrpsim.common import limits
 from hrpsim.common.errors import unknown_name
+from hrpsim.common.foreign.text import read_text
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.schema import Kind, listing, mapping, numeric, one_of
-from hrpsim.common.text_file import read_text
 from hrpsim.common.values import Range
-from hrpsim.common.yaml_text import read_yaml
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import (
     COLUMNS,
@@ -104,7 +103,7 @@ def _read_samples(
 
     Cells are converted to numbers line by line: texts would take seven times the memory.
     """
-    text = read_text(path, SequenceError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE")
+    text = read_text(path, SequenceError, "SEQUENCE_SIZE")
     text_lines = text.splitlines(keepends=True)
     rows, most = _rows_of(path, text_lines), len(text_lines)
     header, line = next(rows, ([], 0))
@@ -237,7 +236,8 @@ def read_motion(
 
 def _sample_lines(path) -> np.ndarray:
     """Return the line numbers of the samples in a file of a set."""
-    lines = Path(path).expanduser().read_text(encoding="utf-8-sig", errors="replace").split("\n")
+    path = Path(path).expanduser()
+    lines = read_text(path, SequenceError, "SEQUENCE_SIZE").split("\n")
     used = [k + 1 for k, line in enumerate(lines) if line.strip() and line.strip()[0] not in "#%"]
     return np.array(used)
 

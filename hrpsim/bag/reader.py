@@ -9,7 +9,6 @@ data.
 
 from __future__ import annotations
 
-import json
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -27,7 +26,8 @@ from hrpsim.bag.types import Types, decode, read_types
 from hrpsim.common import limits
 from hrpsim.common.errors import HrpsimError
 from hrpsim.common.extras import missing_package
-from hrpsim.common.yaml_text import read_yaml
+from hrpsim.common.foreign.json_text import parse_json
+from hrpsim.common.foreign.yaml_text import read_yaml
 
 _said: set[Path] = set()
 LOST_MESSAGES = "lost_messages"  # key in the custom data of metadata.yaml
@@ -70,8 +70,8 @@ class Metadata:
         Empty without a note.
         """
         try:
-            return dict(json.loads(self._content["custom_data"][LOST_MESSAGES]))
-        except (KeyError, TypeError, ValueError, RecursionError):
+            return dict(parse_json(self._content["custom_data"][LOST_MESSAGES]))
+        except (KeyError, TypeError, ValueError):
             return {}
 
     def files(self) -> list[str]:
@@ -171,8 +171,8 @@ class StoredBag:
 
 def stored_bag(bag: Path) -> StoredBag:
     """Return a bag. The bag is scanned again only if its files change."""
-    if not bag.exists():
-        raise BagError(f"there is no bag {str(bag)!r}")
+    if not (bag.is_file() or bag.is_dir()):
+        raise BagError(f"there is no bag {str(bag)!r}: a folder or a regular file is needed")
     paths = [bag] if bag.is_file() else sorted(bag.iterdir())
     stamps = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in paths)
     return _looked_through(bag, stamps)

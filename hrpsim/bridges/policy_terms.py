@@ -16,8 +16,8 @@ import numpy as np
 
 from hrpsim.bridges.onnx_network import Network
 from hrpsim.common import schema
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
-from hrpsim.common.yaml_text import read_yaml
 from hrpsim.control.framework.controller import BaseReading, ControllerError, ImuReading
 from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
 from hrpsim.control.framework.plugins import PERIOD

@@ -4,19 +4,18 @@
 """Recordings from files: CSV, numpy's npz, and bags of ROS 2."""
 
 import warnings
-import zlib
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
-from hrpsim.common import limits
 from hrpsim.common.errors import unknown_name
-from hrpsim.common.text_file import read_text
+from hrpsim.common.foreign.arrays import read_npz
+from hrpsim.common.foreign.number_table import number_table
+from hrpsim.common.foreign.text import read_text
 from hrpsim.fitting.measured_motion import Recording
 from hrpsim.fitting.recording_checks import check_times, repeats
 from hrpsim.fitting.unknowns import FitError, FitWarning
@@ -33,7 +32,6 @@ _BASE_COLUMNS = {
     "base_velocity": ("vx", "vy", "vz", "wx", "wy", "wz"),
 }
 _STATES, _ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
-_DAMAGED = (ValueError, EOFError, TypeError, BadZipFile, zlib.error)
 _OFFSET = 0.1  # [s] between stamp and reception, by which two topics may differ
 
 
@@ -64,14 +62,7 @@ def read_recording(path: str | Path, **options: Any) -> Recording:
 
 def _read_arrays(path: Path, options: dict[str, Any]) -> Recording:
     known = [field.name for field in fields(Recording)]
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored.files}
-    except _DAMAGED as error:
-        raise FitError(f"{path}: not arrays of a recording: {error}") from error
-    for key in arrays:
-        if key not in known:
-            raise FitError(f"{path}: {unknown_name('array', key, known)}")
+    arrays = read_npz(path, FitError, "SEQUENCE_SIZE", known)
     given = {k: tuple(v.tolist()) if k.endswith("joints") else v for k, v in arrays.items()}
     if "time" not in given:
         raise FitError(f"{path}: an array `time` is needed")
@@ -79,14 +70,11 @@ def _read_arrays(path: Path, options: dict[str, Any]) -> Recording:
 
 
 def _read_csv(path: Path, options: dict[str, Any]) -> Recording:
-    lines = read_text(path, FitError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE").splitlines()
+    lines = read_text(path, FitError, "SEQUENCE_SIZE").splitlines()
     header = [name.strip() for name in lines[0].split(",")] if lines else []
     if "time" not in header or len(set(header)) < len(header):
         raise FitError(f"{path}: the first line must name columns, each once, `time` among them")
-    try:
-        table = np.loadtxt(lines[1:], delimiter=",", ndmin=2)
-    except ValueError as error:
-        raise FitError(f"{path}: {error}") from error
+    table = number_table(lines[1:], path, FitError)
     if table.shape[1] != len(header):
         raise FitError(f"{path}: {table.shape[1]} values; the first line names {len(header)}")
     columns = dict(zip(header, table.T))

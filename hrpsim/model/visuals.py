@@ -158,7 +158,7 @@ def load_mesh(model: Model, mesh: MeshFile, color: tuple[int, int, int] = GREY):
     Raises OSError, ValueError or ModelError if the file is missing or unreadable, or if trimesh or
     its reader of the format is not installed.
     """
-    loaded = read_scene(_file_of(model, mesh), materials=True)
+    loaded = read_scene(_file_of(model, mesh))
     loaded.apply_transform(np.diag([*mesh.scale, 1.0]))
     paint_plain_parts(loaded, color)
     return loaded

@@ -14,9 +14,9 @@ from typing import Any
 
 from hrpsim.common import schema
 from hrpsim.common.errors import shown_value
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.resources import share_path
 from hrpsim.common.values import POSITIVE
-from hrpsim.common.yaml_text import read_yaml
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.design import METHODS, MOST_CELLS, Design, Product, product, read_table
 from hrpsim.sweeps.framework.scenario import FunctionScenario, Scenario, SweepError

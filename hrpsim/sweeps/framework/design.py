@@ -36,9 +36,8 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common import limits
 from hrpsim.common.errors import require_name, shown_value
-from hrpsim.common.text_file import read_text
+from hrpsim.common.foreign.text import read_text
 from hrpsim.common.values import LARGEST, is_number, whole_count
 from hrpsim.sweeps.framework.scenario import SweepError
 
@@ -312,7 +311,7 @@ def product(*designs: Design) -> Product:
 
 def read_table(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a CSV file whose first line names parameters. Numbers are converted."""
-    text = read_text(path, SweepError, limits.TABLE_SIZE, "TABLE_SIZE", "table")
+    text = read_text(path, SweepError, "TABLE_SIZE", "table")
     reader = csv.DictReader(io.StringIO(text))
     names = list(reader.fieldnames or ())
     if twice := [name for name in names if names.count(name) > 1]:

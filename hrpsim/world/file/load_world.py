@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import ModelWarning, WorldError, unknown_name
+from hrpsim.common.foreign.yaml_text import parse_yaml, read_yaml
 from hrpsim.common.resources import share_path
-from hrpsim.common.yaml_text import parse_yaml, read_yaml
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model

@@ -9,7 +9,6 @@ here only to find these numbers. MuJoCo checks everything else.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -25,7 +24,11 @@ from lxml import etree
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, shown_value
-from hrpsim.common.text_file import refuse_pointer
+from hrpsim.common.foreign.arrays import read_npz
+from hrpsim.common.foreign.file_bytes import open_file, read_bytes, refuse_pointer
+from hrpsim.common.foreign.json_text import parse_json
+from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
+from hrpsim.model.readers.mjcf.compile_child import ARRAYS, NOT_INSTALLED, REFUSED
 from hrpsim.model.readers.urdf.document import described
 
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.IGNORECASE)
@@ -43,7 +46,6 @@ _NO_NUMBERS = {
 _NAMING_FILES = ("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup")
 _FILES = 1000  # that include each other
 _CHILD = Path(__file__).with_name("compile_child.py")
-_NOT_INSTALLED, _REFUSED = 3, 4
 _UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name
 _LINE = re.compile(r"\s*\n\s*")
 
@@ -122,21 +124,16 @@ class MjcfSource:
             if where in self._seen or len(self._seen) >= _FILES or not where.is_file():
                 return
             self._seen.add(where)
-            with where.open("rb") as file:
-                data = file.read(limits.XML_SIZE)
-        except (OSError, ValueError):
+            data = read_bytes(where, ModelError, "XML_SIZE")
+        except (OSError, ValueError):  # ValueError: ModelError, too
             return
         self._add(str(path), data, path.parent, is_part)
 
     def _add(self, label: str, data: bytes, folder: Path | None, is_part: bool) -> None:
-        parser = etree.XMLParser(
-            recover=True, resolve_entities=False, no_network=True, remove_comments=True
-        )
         try:
-            root = etree.fromstring(data, parser)
-        except (etree.XMLSyntaxError, ValueError):
-            return
-        if root is None:
+            text = decoded_xml(data, label, ModelError, "replace")
+            root = xml_root(text, label, ModelError, recover=True)
+        except ModelError:
             return
         self._files.append((label, root))
         if is_part:
@@ -211,9 +208,9 @@ def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None =
             np.savez(Path(folder, "assets.npz"), **stored)  # type: ignore[arg-type]
         output = Path(folder) / "model.npz"
         _compile(source, output, label)
-        with np.load(output, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    return MjcfModel(label, json.loads(arrays.pop("head").tobytes()), arrays, said)
+        names = ("head", *ARRAYS)
+        arrays = read_npz(output, ModelError, "DECODER_RESULT", names, "biuf")
+    return MjcfModel(label, parse_json(arrays.pop("head").tobytes()), arrays, said)
 
 
 def _compile(source: Path, output: Path, label: str) -> None:
@@ -244,18 +241,18 @@ def _compile(source: Path, output: Path, label: str) -> None:
             f"{label}: MuJoCo did not compile it in {limits.MJCF_TIME:g} s of the processor's time"
             " (MJCF_TIME)"
         )
-    if child.returncode == _NOT_INSTALLED:
+    if child.returncode == NOT_INSTALLED:
         raise ModelError(
             f"{label}: MJCF is read by MuJoCo's own parser, which is not installed: pip install"
             " mujoco, or hrpsim[mjcf]; or give a URDF"
         )
-    if child.returncode == _REFUSED:
+    if child.returncode == REFUSED:
         reason = Path(f"{output}.error").read_text(encoding="utf-8", errors="replace")
         if reason.startswith("XML parse error"):
             reason = _why_no_xml(source) or reason
         for name in re.findall(r"'([^']+)'", reason):
             if os.path.isfile(name):
-                with open(name, "rb") as file:
+                with open_file(Path(name), ModelError, "MESH_SIZE") as file:
                     refuse_pointer(Path(name), file.read(100), ModelError)
         raise ModelError(f"{label}: MuJoCo refuses it: {_one_line(reason)}")
     last = child.stderr.decode(errors="replace").strip().rpartition("\n")[2][:300]
@@ -268,9 +265,10 @@ def _compile(source: Path, output: Path, label: str) -> None:
 def _why_no_xml(source: Path) -> str:
     """Return line and cause of a syntax error, which MuJoCo reports only as a number."""
     try:
-        etree.parse(str(source), etree.XMLParser(resolve_entities=False, no_network=True))
-    except (etree.XMLSyntaxError, OSError) as cause:
-        return f"XML syntax error: {cause.args[0] if cause.args else cause}"
+        data = read_bytes(source, ModelError, "XML_SIZE")
+        xml_root(decoded_xml(data, source, ModelError), source, ModelError)
+    except ModelError as cause:
+        return str(cause).removeprefix(f"{source}:")
     return ""
 
 

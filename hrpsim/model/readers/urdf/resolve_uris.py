@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
-from hrpsim.common.errors import shown_value
+from hrpsim.common.errors import ModelError, shown_value
+from hrpsim.common.foreign.file_bytes import read_bytes
 
 PackagePaths = Mapping[str, "str | os.PathLike"] | Iterable["str | os.PathLike"] | str | os.PathLike
 
@@ -133,9 +134,13 @@ def _package_in(folder: Path, name: str) -> Iterator[Path]:
 
 def declared_name(folder: Path) -> str | None:
     """Return the name in the package.xml of a folder, or None without a name."""
-    import xml.etree.ElementTree as ElementTree  # for the few descriptions that need it
+    file = folder / "package.xml"
+    if not _exists(file.is_file):
+        return None
+    from hrpsim.common.foreign.xml_text import decoded_xml, xml_root  # few descriptions need it
 
     try:
-        return ElementTree.parse(folder / "package.xml").findtext("name", "").strip()
-    except (OSError, ElementTree.ParseError):
+        text = decoded_xml(read_bytes(file, ModelError, "YAML_SIZE"), file, ModelError)
+        return (xml_root(text, file, ModelError).findtext("name") or "").strip()
+    except ModelError:
         return None
