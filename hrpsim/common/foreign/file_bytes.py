@@ -16,8 +16,9 @@ from hrpsim.common import limits
 from hrpsim.common.errors import HrpsimError, shown_value
 
 _POINTER = b"version https://git-lfs.github.com/spec/"  # how Git LFS's pointers begin
+_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK: it may be a pipe by now
 _KINDS = {
-    stat.S_IFDIR: "a folder",
+    stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
@@ -50,14 +51,14 @@ def open_file(
         error: the file is missing, unreadable, not regular, or too large.
     """
     try:
-        _require_regular(os.stat(path), path, error, what)
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        file = os.fdopen(handle, "rb")
+        mode = os.stat(path).st_mode
+        handle = os.open(path, _READING) if stat.S_ISREG(mode) else -1
     except (OSError, ValueError) as cause:  # ValueError: a name with a null character
         _unreadable(path, cause, error, what)
-    with file:
+    _require_regular(mode, path, error, what)
+    with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
-        _require_regular(status, path, error, what)
+        _require_regular(status.st_mode, path, error, what)
         if limit is not None and status.st_size > getattr(limits, limit):
             raise too_large(path, limit, error)
         try:
@@ -85,11 +86,9 @@ def too_large(path: Path, limit: str, error: type[HrpsimError]) -> HrpsimError:
     return error(f"{path}: over {getattr(limits, limit)} bytes, the limit of such files ({limit})")
 
 
-def _require_regular(
-    status: os.stat_result, path: Path, error: type[HrpsimError], what: str
-) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "no file")
+def _require_regular(mode: int, path: Path, error: type[HrpsimError], what: str) -> None:
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "no file")
         raise error(f"{what} {shown_value(str(path))}: is {kind}; name a regular file")
 
 
