@@ -286,7 +286,11 @@ def _of_damping(
 
 def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterator[str]:
     """Compare with the exporter's metadata in the network's file."""
-    given = {key: _list_in(text) for key, text in metadata.items()}
+    used = {key for keys in (_NAMES, *_METADATA.values()) for key in keys}
+    given = {key: _list_in(text) for key, text in metadata.items() if key in used}
+    for key in [key for key, values in given.items() if not values]:
+        del given[key]
+        yield f"{key} in the network's metadata is no list of names or numbers"
     names = next((given[key] for key in _NAMES if key in given), list(policy.joints))
     yield from _of_names(policy, names, "in the network's metadata")
     if set(names) != set(policy.joints):
@@ -296,7 +300,10 @@ def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterato
         values = next((given[key] for key in keys if key in given), [])
         try:
             there = np.array(values, dtype=float)
-        except ValueError:
+        except (ValueError, OverflowError):
+            there = np.full(len(values), np.nan)
+        if not np.isfinite(there).all():
+            yield f"{entry} in the network's metadata is no list of finite numbers"
             continue
         if len(there) == len(order):
             here = getattr(policy, entry)
@@ -305,12 +312,16 @@ def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterato
 
 
 def _list_in(text: str) -> list:
-    """Return the list in a text of metadata: JSON, or separated by commas."""
+    """Return the list in a text of metadata: JSON, or separated by commas.
+
+    A list of anything but texts and numbers says nothing, and is empty here.
+    """
     try:
         values = parse_json(text)
     except ValueError:
         values = text.split(",")
-    return values if isinstance(values, list) else [values]
+    values = values if isinstance(values, list) else [values]
+    return values if all(isinstance(one, str | int | float) for one in values) else []
 
 
 def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> Iterator[str]:

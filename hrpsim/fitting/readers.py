@@ -62,11 +62,25 @@ def read_recording(path: str | Path, **options: Any) -> Recording:
 
 def _read_arrays(path: Path, options: dict[str, Any]) -> Recording:
     known = [field.name for field in fields(Recording)]
-    arrays = read_npz(path, FitError, "SEQUENCE_SIZE", known)
-    given = {k: tuple(v.tolist()) if k.endswith("joints") else v for k, v in arrays.items()}
+    arrays = read_npz(path, FitError, "SEQUENCE_SIZE", known, "biufU")
+    given = {key: _field(path, key, array) for key, array in arrays.items()}
     if "time" not in given:
         raise FitError(f"{path}: an array `time` is needed")
     return Recording(**(given | options))
+
+
+def _field(path: Path, key: str, array: np.ndarray) -> Any:
+    """Return the array of an .npz as a field of `Recording`: names, one text, one flag, numbers."""
+    if key.endswith("joints"):
+        if array.ndim != 1 or array.dtype.kind != "U":
+            raise FitError(f"{path}: array {key!r} must be a row of names")
+        return tuple(array.tolist())
+    kinds = {"name": "U", "entity": "U", "interpolate": "b", "held_out": "b"}.get(key)
+    if kinds is None:
+        return array
+    if array.size != 1 or array.dtype.kind != kinds:
+        raise FitError(f"{path}: array {key!r} must hold one {'text' if kinds == 'U' else 'flag'}")
+    return array.item()
 
 
 def _read_csv(path: Path, options: dict[str, Any]) -> Recording:
