@@ -27,6 +27,9 @@ DECODER_RATE = 4_000_000  # bytes of a file for each further second
 DECODER_WAIT = 300.0  # [s, wall]
 DECODER_RESULT = 600_000_000  # bytes of what a decoder returns
 
+# Networks in ONNX
+NETWORK_SIZE = 2_000_000_000  # bytes of a file
+
 # MJCF, which MuJoCo compiles in a separate process
 MJCF_TIME = 60.0  # of the processor [s]
 MJCF_WAIT = 600.0  # [s, wall]: a busy machine may take ten times as long

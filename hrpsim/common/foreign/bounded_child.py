@@ -107,7 +107,12 @@ def end_child() -> None:
 
 
 def call_bounded(
-    function: str, *given: Any, label: str, size: int, error: type[HrpsimError]
+    function: str,
+    *given: Any,
+    label: str,
+    size: int,
+    error: type[HrpsimError],
+    more_memory: int = 0,
 ) -> Any:
     """Return the result of a function, which a child process calls.
 
@@ -120,6 +125,7 @@ def call_bounded(
         label: name of the decoded file in errors.
         size: of the file [bytes]. The allowed time grows with the size.
         error: class of the errors.
+        more_memory: allowed beyond DECODER_MEMORY [bytes].
 
     Raises:
         error: the function raises an error, or exceeds DECODER_MEMORY, DECODER_TIME, DECODER_WAIT
@@ -127,7 +133,7 @@ def call_bounded(
     """
     allowed = limits.DECODER_TIME + size / limits.DECODER_RATE
     known = {name: value for name, value in vars(limits).items() if name.isupper()}
-    request = pickle.dumps((function, given, known, allowed))
+    request = pickle.dumps((function, given, known, allowed, more_memory))
     with _one_call:
         answer = _answer(request, label, allowed, error)
     kind, content = pickle.loads(answer)

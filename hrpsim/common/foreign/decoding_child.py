@@ -55,14 +55,14 @@ def _exactly(calls: BinaryIO, size: int) -> bytes:
 def _served(request: bytes) -> tuple[bytes, bool]:
     """Return the answer to a call, and whether this process can serve another."""
     try:
-        name, given, known, allowed = pickle.loads(request)
+        name, given, known, allowed, more = pickle.loads(request)
         module, _, function = name.partition(":")
         decode = getattr(importlib.import_module(module), function)
         from hrpsim.common import limits
 
         for limit, value in known.items():
             setattr(limits, limit, value)
-        _bound_memory(limits.DECODER_MEMORY)
+        _bound_memory(limits.DECODER_MEMORY + more)
         signal.setitimer(signal.ITIMER_PROF, allowed)
         try:
             answer = pickle.dumps((DONE, decode(*given)), pickle.HIGHEST_PROTOCOL)

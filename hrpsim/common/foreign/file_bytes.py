@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from hrpsim.common.errors import HrpsimError, shown_value
 
 _POINTER = b"version https://git-lfs.github.com/spec/"  # how Git LFS's pointers begin
 _READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK: it may be a pipe by now
+_PART = 1 << 20  # bytes that are read at once
 _KINDS = {
     stat.S_IFDIR: "a directory",
     stat.S_IFIFO: "a pipe",
@@ -79,6 +81,15 @@ def read_bytes(path: Path, error: type[HrpsimError], limit: str, what: str = "fi
         raise too_large(path, limit, error)
     refuse_pointer(path, data, error)
     return data
+
+
+def file_digest(path: Path, error: type[HrpsimError], limit: str) -> bytes:
+    """Return the SHA-256 of a regular file. Raises `error` as `open_file` does."""
+    digest = hashlib.sha256()
+    with open_file(path, error, limit) as file:
+        while part := file.read(_PART):
+            digest.update(part)
+    return digest.digest()
 
 
 def too_large(path: Path, limit: str, error: type[HrpsimError]) -> HrpsimError:

@@ -26,7 +26,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hrpsim.common.errors import ModelError, unknown_name
-from hrpsim.common.foreign.file_bytes import read_bytes
+from hrpsim.common.foreign.file_bytes import file_digest, read_bytes
+from hrpsim.common.foreign.json_text import parse_json
+from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.xml_text import decoded_xml
 from hrpsim.common.stored_files import cache_home, read_whole, remove_oldest, write_whole
 from hrpsim.model.readers.urdf.resolve_uris import Resources
@@ -203,7 +205,7 @@ def recall(key: str, resources: Resources) -> Expansion | None:
     if content is None:
         return None
     try:
-        stored = json.loads(content)
+        stored = parse_json(content)
         expansion = Expansion(**stored["expansion"])
         same = [_hash_of(name) for name in expansion.included] == stored["hashes"] and all(
             str(resources.packages(name)[0]) == folder
@@ -220,7 +222,7 @@ def keep(key: str, text: str, expansion: Expansion) -> None:
     """Store the expansion of `text`, unless the key is "" or the expansion may depend on more."""
     with contextlib.suppress(OSError, ValueError):
         files = [Path(name) for name in expansion.included]
-        read = [text, *(file.read_text(encoding="utf-8") for file in files)]
+        read = [text, *(read_text(file, ModelError, "XML_SIZE") for file in files)]
         if not key or any(map(_DEPENDS_ON_MORE.search, read)):
             return
         hashes = [_hash_of(name) for name in expansion.included]
@@ -230,7 +232,7 @@ def keep(key: str, text: str, expansion: Expansion) -> None:
 
 
 def _hash_of(file: str) -> str:
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    return file_digest(Path(file), ModelError, "XML_SIZE").hex()
 
 
 def _folder() -> Path:
