@@ -155,8 +155,8 @@ def load_mesh(model: Model, mesh: MeshFile, color: tuple[int, int, int] = GREY):
 
     Parts of the file without a colour of their own have `color`.
 
-    Raises OSError, ValueError or ModelError if the file is missing or unreadable, or if trimesh or
-    its reader of the format is not installed.
+    Raises ModelError if the file is missing or unreadable, or if trimesh or its reader of the
+    format is not installed.
     """
     loaded = read_scene(_file_of(model, mesh))
     loaded.apply_transform(np.diag([*mesh.scale, 1.0]))
@@ -183,7 +183,7 @@ def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, 
 def visual_geometry(model: Model, visual: Visual) -> Geometry:
     """Return the drawn geometry: the triangles of a mesh file are in metres.
 
-    Raises OSError, ValueError or ModelError if the file is missing or unreadable.
+    Raises ModelError if the file is missing or unreadable.
     """
     if not isinstance(visual.geometry, MeshFile):
         return visual.geometry
@@ -193,4 +193,7 @@ def visual_geometry(model: Model, visual: Visual) -> Geometry:
 
 def _file_of(model: Model, mesh: MeshFile) -> Path:
     folder = Path(model.source).parent if Path(model.source).is_file() else None
-    return Resources(folder).locate(mesh.uri)
+    try:
+        return Resources(folder).locate(mesh.uri)
+    except FileNotFoundError as cause:
+        raise ModelError(f"missing mesh: {cause}") from cause

@@ -60,7 +60,8 @@ def _xml(data: bytes, chance: random.Random) -> bytes:
         case 2:
             text = f"{text[:at]}{'<a/>' * chance.choice((1000, 250_000))}{text[at:]}"
         case _:
-            text = f"{text[:at]}<a {' '.join(f'a{k}=' + chr(34) * 2 for k in range(20_000))}/>{text[at:]}"
+            names = " ".join(f'a{k}=""' for k in range(20_000))
+            text = f"{text[:at]}<a {names}/>{text[at:]}"
     code = chance.choice(CODES)
     head = f'<?xml version="1.0" encoding="{chance.choice((code, "utf-8", "hex", "zlib"))}"?>'
     return (chance.choice((head, "")) + text).encode(code, "replace")

@@ -19,7 +19,10 @@ import numpy as np
 
 from hrpsim import HrpsimError
 
-INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+INERTIAL = (
+    '<inertial><mass value="1"/>'
+    '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+)
 MESHES = ("stl", "obj", "ply", "dae", "glb", "gltf")
 FOREIGN = {
     "glb": ".glb",
@@ -167,7 +170,8 @@ def _fit_npz() -> tuple[bytes, ...]:
 
 
 def _fit_csv() -> tuple[bytes, ...]:
-    head = "time,position.j,velocity.j,command.j,base.x,base.y,base.z,base.qx,base.qy,base.qz,base.qw\n"
+    base = ",".join(f"base.{axis}" for axis in ("x", "y", "z", "qx", "qy", "qz", "qw"))
+    head = f"time,position.j,velocity.j,command.j,{base}\n"
     rows = "".join(f"{0.01 * k},{0.001 * k},0.1,{0.001 * k},0,0,1,0,0,0,1\n" for k in range(9))
     return ((head + rows).encode(),)
 

@@ -107,7 +107,7 @@ def _files(base: Path) -> dict[str, Path]:
     for kind in CHANNELS:
         for spelling in _SPELLINGS.get(kind, (kind,)):
             path = Path(f"{base}.{spelling}")
-            if kind not in found and path.is_file():
+            if kind not in found and path.exists():
                 found[kind] = path
     return found
 

@@ -112,10 +112,12 @@ def _exists(check: Callable[[], bool]) -> bool:
 
 
 def _other_case(paths: Iterable[Path]) -> str:
-    """Return "; there is 'A.stl': ..." if a file's name differs only in upper and lower case."""
+    """Return what else has the name: "; there is 'A.stl': ...", or no regular file."""
     for path in paths:
         with contextlib.suppress(OSError, ValueError):
             for other in path.parent.iterdir():
+                if other.name == path.name:
+                    return f"; {path.name!r} is no regular file"
                 if other.name.lower() == path.name.lower():
                     return f"; there is {other.name!r}: the case of letters counts"
     return ""
