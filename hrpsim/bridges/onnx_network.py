@@ -43,14 +43,14 @@ class Network:
 
     def _open(self) -> None:
         try:
-            from hrpsim.bridges import onnx_trial
+            from hrpsim.bridges.onnx_trial import REPEATING, open_session, run_options
         except ModuleNotFoundError as error:
             raise ControllerError(
                 "policies in ONNX need onnxruntime: pip install hrpsim[onnx]"
             ) from error
-        self._options = onnx_trial.run_options
+        self._options = run_options
         data = read_bytes(self._path, ControllerError, "NETWORK_SIZE", "network")
-        self._repeats = any(operator in data for operator in onnx_trial.REPEATING)
+        self._repeats = any(operator in data for operator in REPEATING)
         call_bounded(
             "hrpsim.bridges.onnx_trial:try_network",
             str(self._path),
@@ -61,7 +61,7 @@ class Network:
             more_memory=_COPIES * len(data),
         )
         try:
-            self._session = onnx_trial.open_session(str(self._path))
+            self._session = open_session(str(self._path))
         except Exception as error:  # of one of onnxruntime's many classes
             raise self._error("is no network", error) from error
 

@@ -65,15 +65,16 @@ def decoded_triangles(path: str, kind: str) -> tuple[np.ndarray, np.ndarray, tup
     return np.concatenate(vertices), np.concatenate(triangles), scene.metadata["notes"]
 
 
-def decoded_scene(path: str, kind: str) -> trimesh.Scene:
-    """Return a file as trimesh.Scene in metres, with its colours and pictures.
+def decoded_scene(
+    path: str, kind: str, scale: tuple[float, ...], color: tuple[int, int, int]
+) -> trimesh.Scene:
+    """Return a file as trimesh.Scene in metres, scaled, with its colours and pictures.
 
-    The scene's metadata has `notes` on parts that were passed over.
-
-    Raises any error of the decoder.
+    Parts without a colour of their own have `color`. The scene's metadata has `notes` on parts that
+    were passed over. Raises any error of the decoder.
     """
     scene = _scene(Path(path), kind, pictures=True)
-    used = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
+    used: list[Any] = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
     _refuse_more(
         sum(len(part.vertices) for part in used),
         sum(len(getattr(part, "faces", ())) for part in used),
@@ -81,7 +82,32 @@ def decoded_scene(path: str, kind: str) -> trimesh.Scene:
     for part in used:
         if not np.isfinite(part.vertices).all():
             raise ValueError("a vertex is not finite: every number must be finite")
+    scene.apply_transform(np.diag([*scale, 1.0]))
+    paint = {"baseColorFactor": [*color, 255], "metallicFactor": 0.0}
+    for part in used:
+        if not part.visual.defined:
+            material = trimesh.visual.material.PBRMaterial(**paint)
+            part.visual = trimesh.visual.TextureVisuals(material=material)
     return scene
+
+
+def decoded_parts(
+    path: str, kind: str, scale: tuple[float, ...], color: tuple[int, int, int]
+) -> list[tuple[np.ndarray, np.ndarray, tuple[int, int, int]]]:
+    """Return vertices (n, 3) [m], triangles (m, 3) and colour of each part of a file.
+
+    Args and errors are those of `decoded_scene`.
+    """
+    found = []
+    part: Any
+    for part in decoded_scene(path, kind, scale, color).dump():
+        if not hasattr(part, "faces"):
+            continue  # points and lines
+        is_plain = part.visual.kind == "texture" and part.visual.uv is None
+        paint = part.visual.material if is_plain else part.visual.to_color()
+        r, g, b, _ = np.asarray(paint.main_color).tolist()
+        found.append((np.asarray(part.vertices), np.asarray(part.faces), (r, g, b)))
+    return found
 
 
 def _refuse_more(vertices: int, triangles: int) -> None:

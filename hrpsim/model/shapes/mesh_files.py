@@ -140,16 +140,32 @@ def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     return _decoded("decoded_triangles", path)
 
 
-def read_scene(path: Path):
-    """Return a file as trimesh.Scene in metres, with its colours and pictures.
+def read_scene(
+    path: Path,
+    scale: tuple[float, ...] = (1.0, 1.0, 1.0),
+    color: tuple[int, int, int] = (128, 128, 128),
+):
+    """Return a file as trimesh.Scene in metres, scaled, with its colours and pictures.
 
-    The scene's metadata has `notes` on parts that were passed over. Raises ModelError as
-    `load_mesh` does, and if trimesh or a package that trimesh needs is missing.
+    Parts without a colour of their own have `color`, from 0 to 255. The scene's metadata has
+    `notes` on parts that were passed over. Raises ModelError as `load_mesh` does, and if trimesh or
+    a package that trimesh needs is missing.
     """
-    return _decoded("decoded_scene", path)
+    return _decoded("decoded_scene", path, tuple(scale), color)
 
 
-def _decoded(function: str, path: Path) -> Any:
+def read_parts(
+    path: Path, scale: tuple[float, ...], color: tuple[int, int, int]
+) -> list[tuple[Mesh, tuple[int, int, int]]]:
+    """Return the parts of a file in metres, scaled, each with its colour.
+
+    Args and errors are those of `read_scene`.
+    """
+    parts = _decoded("decoded_parts", path, tuple(scale), color)
+    return [(Mesh(vertices, triangles), paint) for vertices, triangles, paint in parts]
+
+
+def _decoded(function: str, path: Path, *given: Any) -> Any:
     """Return the result of a function of `mesh_decoding`, which a child process calls."""
     kind = path.suffix[1:].lower()
     if kind not in FORMATS:
@@ -171,6 +187,7 @@ def _decoded(function: str, path: Path) -> Any:
         f"{_DECODING}:{function}",
         str(path),
         kind,
+        *given,
         label=f"mesh {path}: cannot be read as {kind.upper()}",
         size=size,
         error=ModelError,
@@ -198,14 +215,3 @@ def capsule_mesh(capsule: Capsule) -> tuple[np.ndarray, np.ndarray]:
     mesh = trimesh.creation.capsule(capsule.length, capsule.radius)
     vertices = mesh.vertices - mesh.bounds.mean(axis=0)
     return vertices.astype(np.float32), mesh.faces.astype(np.uint32)
-
-
-def paint_plain_parts(scene, color: tuple[int, int, int]) -> None:
-    """Give parts of a trimesh.Scene without a colour of their own this colour, from 0 to 255."""
-    from trimesh.visual import TextureVisuals
-    from trimesh.visual.material import PBRMaterial
-
-    for part in scene.geometry.values():
-        if not part.visual.defined:
-            paint = PBRMaterial(baseColorFactor=[*color, 255], metallicFactor=0.0)
-            part.visual = TextureVisuals(material=paint)

@@ -53,9 +53,13 @@ def _bound_sizes(tree: dict[str, Any], primitives: list[dict[str, Any]]) -> None
 def _bound_nodes(tree: dict[str, Any]) -> None:
     """Raise ValueError for too many nodes, and for a node with two parents."""
     nodes = tree.get("nodes", [])
-    shown = sum("mesh" in node for node in nodes)
-    if shown > _NODES:
-        raise ValueError(f"{shown} of its nodes show a mesh, and {_NODES} are the limit")
+    sizes = [len(mesh.get("primitives", ())) for mesh in tree.get("meshes", ())]
+    shown = [node["mesh"] for node in nodes if "mesh" in node]
+    if len(shown) > _NODES:
+        raise ValueError(f"{len(shown)} of its nodes show a mesh, and {_NODES} are the limit")
+    parts = max(sum(sizes), sum(sizes[mesh] for mesh in shown if 0 <= mesh < len(sizes)))
+    if parts > _NODES:
+        raise ValueError(f"it shows {parts} primitives, and {_NODES} are the limit")
     if len(nodes) > 5 * _NODES:
         raise ValueError(f"it has {len(nodes)} nodes, and {5 * _NODES} are the limit")
     parents = Counter(child for node in nodes for child in node.get("children", ()))
