@@ -36,10 +36,11 @@ def decoded_triangles(path: str, kind: str) -> tuple[np.ndarray, np.ndarray, tup
 
     Raises any error of the decoder.
     """
-    scene = _scene(Path(path), kind, pictures=False)
-    vertices, triangles, count = [], [], 0
+    scene, in_metres, notes = _scene(Path(path), kind, pictures=False)
+    vertices, triangles, count, faces = [], [], 0, 0
     for node in scene.graph.nodes_geometry:
         transform, name = scene.graph[node]
+        transform = in_metres @ transform
         part = scene.geometry[name]
         if not hasattr(part, "faces"):
             continue  # points and lines
@@ -58,11 +59,11 @@ def decoded_triangles(path: str, kind: str) -> tuple[np.ndarray, np.ndarray, tup
             points = points @ transform[:3, :3].T + transform[:3, 3]
         vertices.append(points)
         triangles.append(corners + count)
-        count += len(points)
-        _refuse_more(count, sum(map(len, triangles)))
+        count, faces = count + len(points), faces + len(corners)
+        _refuse_more(count, faces)
     if not triangles:
         return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64), ()
-    return np.concatenate(vertices), np.concatenate(triangles), scene.metadata["notes"]
+    return np.concatenate(vertices), np.concatenate(triangles), notes
 
 
 def decoded_scene(
@@ -73,21 +74,9 @@ def decoded_scene(
     Parts without a colour of their own have `color`. The scene's metadata has `notes` on parts that
     were passed over. Raises any error of the decoder.
     """
-    scene = _scene(Path(path), kind, pictures=True)
-    used: list[Any] = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
-    _refuse_more(
-        sum(len(part.vertices) for part in used),
-        sum(len(getattr(part, "faces", ())) for part in used),
-    )
-    for part in used:
-        if not np.isfinite(part.vertices).all():
-            raise ValueError("a vertex is not finite: every number must be finite")
-    scene.apply_transform(np.diag([*scale, 1.0]))
-    paint = {"baseColorFactor": [*color, 255], "metallicFactor": 0.0}
-    for part in used:
-        if not part.visual.defined:
-            material = trimesh.visual.material.PBRMaterial(**paint)
-            part.visual = trimesh.visual.TextureVisuals(material=material)
+    parts, notes = _drawn(path, kind, scale, color)
+    scene = trimesh.Scene(parts)
+    scene.metadata["notes"] = notes
     return scene
 
 
@@ -99,8 +88,7 @@ def decoded_parts(
     Args and errors are those of `decoded_scene`.
     """
     found = []
-    part: Any
-    for part in decoded_scene(path, kind, scale, color).dump():
+    for part in _drawn(path, kind, scale, color)[0]:
         if not hasattr(part, "faces"):
             continue  # points and lines
         is_plain = part.visual.kind == "texture" and part.visual.uv is None
@@ -110,6 +98,31 @@ def decoded_parts(
     return found
 
 
+def _drawn(
+    path: str, kind: str, scale: tuple[float, ...], color: tuple[int, int, int]
+) -> tuple[list[Any], tuple[str, ...]]:
+    """Return the parts of a file as it is drawn, and notes."""
+    scene, in_metres, notes = _scene(Path(path), kind, pictures=True)
+    used: list[Any] = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
+    _refuse_more(
+        sum(len(part.vertices) for part in used),
+        sum(len(getattr(part, "faces", ())) for part in used),
+    )
+    for part in used:
+        if not np.isfinite(part.vertices).all():
+            raise ValueError("a vertex is not finite: every number must be finite")
+    # In each part: a scene would compare its whole graph at every node that it turns.
+    scaled = np.diag([*scale, 1.0]) @ in_metres
+    parts: list[Any] = scene.dump()
+    paint = {"baseColorFactor": [*color, 255], "metallicFactor": 0.0}
+    for part in parts:
+        part.apply_transform(scaled)
+        if not part.visual.defined:
+            material = trimesh.visual.material.PBRMaterial(**paint)
+            part.visual = trimesh.visual.TextureVisuals(material=material)
+    return parts, notes
+
+
 def _refuse_more(vertices: int, triangles: int) -> None:
     if max(vertices, triangles) > limits.MESH_ELEMENTS:
         raise ValueError(
@@ -117,7 +130,10 @@ def _refuse_more(vertices: int, triangles: int) -> None:
         )
 
 
-def _scene(path: Path, kind: str, pictures: bool) -> trimesh.Scene:
+def _scene(
+    path: Path, kind: str, pictures: bool
+) -> tuple[trimesh.Scene, np.ndarray, tuple[str, ...]]:
+    """Return what trimesh reads, the transform (4, 4) to metres with z up, and notes."""
     data, notes = read_bytes(path, ModelError, "MESH_SIZE", "mesh"), []
     options: dict[str, Any] = {}
     unit = 1.0
@@ -143,12 +159,8 @@ def _scene(path: Path, kind: str, pictures: bool) -> trimesh.Scene:
         )
     finally:
         log.end()
-    scene.metadata["notes"] = (*notes, *(log.notes[:_NOTES] if pictures else ()))
-    if unit != 1.0:
-        scene.apply_transform(np.diag([unit, unit, unit, 1.0]))
-    elif kind in ("gltf", "glb"):
-        scene.apply_transform(_Z_UP)
-    return scene
+    in_metres = _Z_UP if kind in ("gltf", "glb") else np.diag([unit, unit, unit, 1.0])
+    return scene, in_metres, (*notes, *(log.notes[:_NOTES] if pictures else ()))
 
 
 class _Log(logging.Handler):
