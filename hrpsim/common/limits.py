@@ -31,7 +31,8 @@ DECODER_RESULT = 600_000_000  # bytes of what a decoder returns
 NETWORK_SIZE = 2_000_000_000  # bytes of a file
 
 # MJCF, which MuJoCo compiles in a separate process
-MJCF_TIME = 60.0  # of the processor [s]
+MJCF_TIME = 60.0  # of the processor [s], at most: 5 s and 2 s for each MB of its files
+MJCF_MEMORY = 6_000_000_000  # bytes, at most: 1.2 GB and 40 times the size of its files
 MJCF_WAIT = 600.0  # [s, wall]: a busy machine may take ten times as long
 
 # VRML
@@ -45,6 +46,7 @@ HULL_POINTS = 200_000  # different vertices of a hull's input
 MESH_ELEMENTS = 1_500_000  # vertices, and triangles, before they are reduced
 IMAGE_PIXELS = 40_000_000  # of a picture that a mesh shows
 TABLE_SIZE = 64_000_000  # bytes of a .npy or .csv
+TABLE_VALUES = 1_000_000  # of a design in CSV
 SEQUENCE_SIZE = 128_000_000  # bytes of one file of a set, or of a .csv
 SEQUENCE_SAMPLES = 2_000_000  # after resampling: 10 000 s at 5 ms
 SEQUENCE_VALUES = 40_000_000  # positions, rates, accelerations of a motion: half an hour

@@ -44,6 +44,8 @@ _NO_NUMBERS = {
     *("assetdir", "meshdir", "texturedir", "content_type", "user", "data", "value"),
 }
 _NAMING_FILES = ("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup")
+_LEAST_TIME, _TIME_EACH = 5.0, 2e-6  # [s], and for each byte of the files
+_LEAST_MEMORY, _COPIES = 1_200_000_000, 40  # [bytes], and for each byte of the files
 _FILES = 1000  # that include each other
 _CHILD = Path(__file__).with_name("compile_child.py")
 _UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name
@@ -89,13 +91,26 @@ class MjcfSource:
 
         If several files fit a name, all are returned.
         """
-        found = [path for path in self._seen if isinstance(path, Path)]
+        found, is_complete = self._named()
+        return sorted(found) if is_complete else None
+
+    def size(self) -> int:
+        """Return the size of all files that exist, without those in memory [bytes].
+
+        Raises ModelError for a pipe or a device, on which MuJoCo would wait.
+        """
+        return sum(path.stat().st_size for path in self._named()[0])
+
+    def _named(self) -> tuple[set[Path], bool]:
+        """Return the files that are read and exist, and whether each name fits one."""
+        found = {path for path in self._seen if isinstance(path, Path)}
         folders = {""}
         for _, root in self._files:
             for compiler in root.iter("compiler"):
                 named = (compiler.get(name, "") for name in ("assetdir", "meshdir", "texturedir"))
                 folders.update(named)
         tops = {path.parent for path in found} | {self._top or Path.cwd()}
+        is_complete = True
         for _, root in self._files:
             for element in root.iter(etree.Element):
                 for name in (element.get(key) for key in _NAMING_FILES if element.get(key)):
@@ -103,11 +118,22 @@ class MjcfSource:
                     fits = {
                         top / folder / tail for top in tops for folder in folders for tail in tails
                     }
-                    there = sorted(path.resolve() for path in fits if path.is_file())
-                    if not there:
-                        return None
-                    found += there
-        return sorted(set(found))
+                    there = {path.resolve() for path in fits if self._is_file(path)}
+                    is_complete = is_complete and bool(there)
+                    found |= there
+        return found, is_complete
+
+    @staticmethod
+    def _is_file(path: Path) -> bool:
+        try:
+            if path.is_dir() or not path.exists():
+                return False
+            with open_file(path, ModelError, None, "MJCF: file"):
+                return True
+        except (OSError, ValueError) as cause:  # ValueError: a name with a null character
+            if isinstance(cause, ModelError):
+                raise
+            return False
 
     def key_lengths(self) -> Iterator[tuple[str, int]]:
         """Yield name and count of numbers of each keyframe's `qpos`, without attached keyframes."""
@@ -214,8 +240,12 @@ def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None =
 
 
 def _compile(source: Path, output: Path, label: str) -> None:
-    time = str(limits.MJCF_TIME)
-    command = [sys.executable, str(_CHILD), str(source), str(output), time]
+    """Compile an MJCF within time and memory that its files may need."""
+    assets = output.with_name("assets.npz")
+    size = MjcfSource("", source).size() + (assets.stat().st_size if assets.exists() else 0)
+    time = min(limits.MJCF_TIME, _LEAST_TIME + _TIME_EACH * size)
+    memory = min(limits.MJCF_MEMORY, _LEAST_MEMORY + _COPIES * size)
+    command = [sys.executable, str(_CHILD), str(source), str(output), str(time), str(memory)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
         child = subprocess.run(
@@ -238,7 +268,7 @@ def _compile(source: Path, output: Path, label: str) -> None:
         return
     if child.returncode == -signal.SIGPROF:
         raise ModelError(
-            f"{label}: MuJoCo did not compile it in {limits.MJCF_TIME:g} s of the processor's time"
+            f"{label}: MuJoCo did not compile it in {time:.3g} s of the processor's time"
             " (MJCF_TIME)"
         )
     if child.returncode == NOT_INSTALLED:
@@ -258,7 +288,7 @@ def _compile(source: Path, output: Path, label: str) -> None:
     last = child.stderr.decode(errors="replace").strip().rpartition("\n")[2][:300]
     raise ModelError(
         f"{label}: MuJoCo's parser ended with status {child.returncode} ({last or 'no message'}):"
-        " the file is damaged, or too large for its limits of memory and time"
+        " the file is damaged, or needs more memory than MJCF_MEMORY allows"
     )
 
 
