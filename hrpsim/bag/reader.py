@@ -21,6 +21,7 @@ import numpy as np
 
 from hrpsim.bag.bag_contents import ZSTD, Channel, Unpacking
 from hrpsim.bag.mcap import McapFile
+from hrpsim.bag.needed_fields import lacking_field
 from hrpsim.bag.sqlite import SqliteFile
 from hrpsim.bag.types import Types, decode, read_types
 from hrpsim.common import limits
@@ -229,7 +230,8 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
 
     Names are absolute, except names that a program gave to rosbag2's writer without a slash.
     BagError lists the existing topics if no topic or several topics end with `topic`. BagError is
-    also raised if the topic has another type than `type_name`.
+    also raised if the topic has another type than `type_name`, or if the bag's definition of the
+    type lacks a field that hrpsim reads.
     """
     types = topic_types(bag)
     wanted = "/" + topic.lstrip("/")
@@ -246,6 +248,13 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
         raise BagError(f"{bag} has no topic {topic!r}; it has: {names}{of_type}")
     if type_name not in (None, types[found[0]]):
         raise BagError(f"{bag}: {found[0]} is of type {types[found[0]]}, not {type_name}")
+    if type_name is not None:
+        defined = _types_of(_opened(bag).channels[found[0]])
+        if lacking := lacking_field(defined, type_name):
+            raise BagError(
+                f"{bag}: {found[0]}: the bag's definition of {type_name} lacks {lacking!r}, or has"
+                " another kind of it"
+            )
     return found[0]
 
 

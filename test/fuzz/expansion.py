@@ -164,7 +164,7 @@ def _npz(data: bytes, chance: random.Random) -> bytes:
                     117
                 )
                 content = b"\x93NUMPY\x01\x00v\x00" + head.encode() + b"\n"
-                content += bytes(chance.choice((0, 64, 3 * 10**7)))
+                content += bytes(chance.choice((0, 64, 64, 3 * 10**6)))
             archive.writestr(chance.choice((member.filename, member.filename, "../x.npy")), content)
     made = file.getvalue()
     if chance.random() < 0.2:

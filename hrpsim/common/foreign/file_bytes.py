@@ -20,11 +20,11 @@ _POINTER = b"version https://git-lfs.github.com/spec/"  # how Git LFS's pointers
 _READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK: it may be a pipe by now
 _PART = 1 << 20  # bytes that are read at once
 _KINDS = {
-    stat.S_IFDIR: "a directory",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "Is a directory",
+    stat.S_IFIFO: "Is a pipe",
+    stat.S_IFCHR: "Is a device",
+    stat.S_IFBLK: "Is a device",
+    stat.S_IFSOCK: "Is a socket",
 }
 
 
@@ -99,8 +99,8 @@ def too_large(path: Path, limit: str, error: type[HrpsimError]) -> HrpsimError:
 
 def _require_regular(mode: int, path: Path, error: type[HrpsimError], what: str) -> None:
     if not stat.S_ISREG(mode):
-        kind = _KINDS.get(stat.S_IFMT(mode), "no file")
-        raise error(f"{what} {shown_value(str(path))}: is {kind}; name a regular file")
+        kind = _KINDS.get(stat.S_IFMT(mode), "Is no file")
+        raise error(f"{what} {shown_value(str(path))}: {kind}; name a regular file")
 
 
 def _unreadable(path: Path, cause: Exception, error: type[HrpsimError], what: str) -> NoReturn:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping
@@ -80,16 +81,17 @@ class Snapshot(dict[str, Any]):
     def __init__(self, parts: Mapping[str, Any]) -> None:
         super().__init__(parts)
         self._parts = tuple(parts.items())
+        self._arrays = tuple(self["arrays"])
         self._checksum = _checksum_of(self["arrays"])
 
     def is_whole(self) -> bool:
         """Return whether nothing has been changed."""
         names = tuple(self) == tuple(name for name, _ in self._parts)
-        return (
-            names
-            and all(self[name] is part for name, part in self._parts)
-            and _checksum_of(self["arrays"]) == self._checksum
-        )
+        if not (names and all(self[name] is part for name, part in self._parts)):
+            return False
+        arrays = self["arrays"]
+        same = len(arrays) == len(self._arrays) and all(map(operator.is_, arrays, self._arrays))
+        return same and _checksum_of(arrays) == self._checksum
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle the snapshot with a checksum."""

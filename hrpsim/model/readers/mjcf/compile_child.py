@@ -3,7 +3,7 @@
 
 """Compile an MJCF by MuJoCo and write the result to a file. Run this module as a program.
 
-Usage: compile_child.py FILE OUTPUT TIME MEMORY. FILE is an MJCF. OUTPUT, an .npz, gets the arrays
+Usage: compile_child.py FILE OUTPUT TIME [MEMORY]. FILE is an MJCF. OUTPUT, an .npz, gets the arrays
 of the compiled model. After a failure, OUTPUT with the suffix .error gets the reason. The working
 folder may have files that FILE names, in assets.npz. MuJoCo is C++ and the file may be untrusted,
 so nothing of hrpsim is in this process. Its resources are limited: the process ends by SIGPROF
@@ -16,6 +16,7 @@ import resource
 import signal
 import sys
 
+MEMORY = 6_000_000_000  # address space without an argument [bytes]
 FILE_SIZE = 2 << 30  # bytes of the output
 NOT_INSTALLED = 3  # exit status
 REFUSED = 4
@@ -80,8 +81,8 @@ TAKEN = {
 
 def main() -> int:
     """Compile one file. Return the exit status."""
-    source, output, time, memory = sys.argv[1:]
-    _limit_resources(float(time), int(memory))
+    source, output, time, *memory = sys.argv[1:]
+    _limit_resources(float(time), int(memory[0]) if memory else MEMORY)
     try:
         import mujoco
         import numpy as np
