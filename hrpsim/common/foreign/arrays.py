@@ -66,7 +66,8 @@ def read_npz(
         try:
             archive = zipfile.ZipFile(file)
         except Exception as cause:
-            raise error(f"{path}: not arrays of a recording, no .npz file: {reason_of(cause)}") from cause
+            why = f"not arrays of a recording, no .npz file: {reason_of(cause)}"
+            raise error(f"{path}: {why}") from cause
         left = getattr(limits, limit)
         if len(archive.infolist()) > _MEMBERS:
             raise error(f"{path}: has over {_MEMBERS} arrays")
