@@ -11,7 +11,16 @@ import os
 from pathlib import Path
 
 import pytest
-from fuzz.targets import NEEDED, SUFFIXES, verdict
+from fuzz.targets import NEEDED, SUFFIXES, arm, verdict
+
+import hrpsim
+from hrpsim import HrpsimError
+from hrpsim.analysis.motion_files import read_motion
+from hrpsim.bag import messages
+from hrpsim.bridges.policy_terms import read_policy
+from hrpsim.control import read_sequence
+from hrpsim.control.framework.plugins import read_parameters
+from hrpsim.fitting import read_recording
 
 ROOT = Path(__file__).resolve().parents[1]
 GATE = "hrpsim/common/foreign/"
@@ -167,3 +176,23 @@ def test_a_pipe_is_refused_by_name(kind, tmp_path, monkeypatch):
 def read(path: Path) -> bytes:
     with open(path, "rb") as file:
         return file.read()
+
+
+@pytest.mark.parametrize("name", ["x" * 3000, "a\0b"], ids=["too long", "with a null character"])
+@pytest.mark.parametrize(
+    "reader",
+    [
+        lambda name: hrpsim.load_world(name),
+        lambda name: hrpsim.load_model(name),
+        lambda name: hrpsim.load_mesh(f"{name}.stl"),
+        lambda name: list(messages(Path(name), "imu")),
+        lambda name: read_recording(f"{name}.npz"),
+        lambda name: read_motion(f"{name}.csv", arm()),
+        lambda name: read_policy(Path(name)),
+        lambda name: read_sequence(name, arm()),
+        lambda name: read_parameters(Path(name), {}),
+    ],
+)
+def test_names_that_no_file_can_have_are_refused(reader, name):
+    with pytest.raises(HrpsimError):
+        reader(name)

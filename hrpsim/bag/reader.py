@@ -9,6 +9,7 @@ data.
 
 from __future__ import annotations
 
+import os
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -172,7 +173,7 @@ class StoredBag:
 
 def stored_bag(bag: Path) -> StoredBag:
     """Return a bag. The bag is scanned again only if its files change."""
-    if not (bag.is_file() or bag.is_dir()):
+    if not (os.path.isfile(bag) or os.path.isdir(bag)):
         raise BagError(f"there is no bag {str(bag)!r}: a folder or a regular file is needed")
     paths = [bag] if bag.is_file() else sorted(bag.iterdir())
     stamps = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in paths)

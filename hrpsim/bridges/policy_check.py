@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -165,7 +166,7 @@ def check_policy(
     """
     policy = read_policy(description)
     found = list(_of_robot(policy, robot))
-    if policy.observation.network.is_file():
+    if os.path.isfile(policy.observation.network):
         network = Network(policy.observation.network)
         found += _of_metadata(policy, network.metadata)
         network.close()

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -161,7 +162,7 @@ class ObservingNetwork:
         for term in observation.terms:
             term.check(source, sample)
         path = observation.network
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise ControllerError(f"{source}: policy {str(path)!r} does not exist")
         self.network = Network(path)
         first, total = self.network.inputs[0], len(observation.columns(sample))

@@ -5,6 +5,7 @@
 
 import importlib
 import inspect
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def _module(module_name: str, name: str):
 
 def _module_in_file(source: str):
     path = Path(source).expanduser()
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ControllerError(f"controller file {str(path)!r} does not exist")
     return module_in_file(path)
 

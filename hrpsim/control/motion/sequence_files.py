@@ -107,7 +107,7 @@ def _files(base: Path) -> dict[str, Path]:
     for kind in CHANNELS:
         for spelling in _SPELLINGS.get(kind, (kind,)):
             path = Path(f"{base}.{spelling}")
-            if kind not in found and path.exists():
+            if kind not in found and os.path.exists(path):
                 found[kind] = path
     return found
 

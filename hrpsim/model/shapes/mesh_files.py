@@ -69,7 +69,7 @@ def load_mesh(
             200 000 triangles (for a hull, different vertices).
     """
     path = Path(path).expanduser()
-    if not path.is_file():
+    if not os.path.isfile(path):  # False for a name that is too long, too
         raise ModelError(f"mesh {path}: there is no such file")
     read = read_mesh(path, tuple(float(s) for s in np.broadcast_to(scale, (3,))), bool(hull))
     for note in read.notes:

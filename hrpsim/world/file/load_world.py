@@ -9,6 +9,7 @@ The name, tags and named poses of a world are read too. They have no effect on t
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -192,7 +193,7 @@ def open_world(path: str | Path) -> FileReader:
             shipped = share_path(Path("config", path.name))
         except FileNotFoundError:
             shipped = path
-        if path.exists() or shipped == path:
+        if os.path.exists(path) or shipped == path:
             raise
         raise WorldError(f"{error}; hrpsim ships one of this name, {shipped}") from error
 
