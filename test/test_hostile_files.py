@@ -8,11 +8,13 @@ import json
 import pickle
 import struct
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from fuzz.corpus import seeds
 from fuzz.foreign import DEFINITION, INERTIAL, _fit_bag
+from PIL import Image
 
 import hrpsim
 from hrpsim import HrpsimError, ModelError, WorldError, load_mesh, load_model
@@ -23,6 +25,7 @@ from hrpsim.model import visuals
 from hrpsim.model.sensors.contact_pad import ContactPad
 from hrpsim.model.sensors.height_scan import HeightScan
 from hrpsim.model.sensors.lidar import Lidar
+from hrpsim.model.shapes.mesh_files import read_scene
 from hrpsim.viewer.markdown import plain
 
 SHAPE = '<{0}><geometry><mesh filename="file://{1}"/></geometry></{0}>'
@@ -112,6 +115,31 @@ def test_meshes_of_both_uses_are_refused_alike(tmp_path, name, use):
     with pytest.raises(ModelError, match=cause) as refused:
         use(tmp_path / file)
     assert file in str(refused.value)
+
+
+def test_pictures_outside_the_folder_are_left_out_and_named(tmp_path):
+    """Law: a mesh is drawn without a picture that leads out of its folder, and a note says so."""
+    folder = tmp_path / "meshes"
+    folder.mkdir()
+    for place in (tmp_path, folder):
+        Image.new("RGB", (4, 4)).save(place / "paint.png")
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n"
+    (folder / "a.obj").write_text(f"mtllib m.mtl\n{corners}usemtl m\nf 1/1 2/2 3/3\n")
+    for name, note in (("paint.png", ""), ("../paint.png", "leads out of the mesh's folder")):
+        (folder / "m.mtl").write_text(f"newmtl m\nmap_Kd {name}\n")
+        notes = read_scene(folder / "a.obj").metadata["notes"]
+        assert note in " ".join(notes) if note else notes == ()
+
+
+def test_a_name_is_of_the_working_directory_of_the_call(tmp_path, monkeypatch):
+    """Law: the child process keeps none of its own."""
+    (tmp_path / "b.obj").write_bytes(seeds("obj")[0])
+    as_collision(tmp_path / "b.obj")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        Path("b.obj").write_bytes(seeds("obj")[name == "two"])
+        assert len(load_mesh("b.obj").vertices) == (42 if name == "two" else 8)
 
 
 @pytest.mark.parametrize("code", ["utf-8", "utf-16", "utf-16-le", "utf-32-be", "utf-8-sig"])

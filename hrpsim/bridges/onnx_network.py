@@ -53,7 +53,7 @@ class Network:
         self._repeats = any(operator in data for operator in REPEATING)
         call_bounded(
             "hrpsim.bridges.onnx_trial:try_network",
-            str(self._path),
+            str(self._path.absolute()),
             not self._repeats,
             label=f"{str(self._path)!r} is no network",
             size=len(data),

@@ -185,7 +185,7 @@ def _decoded(function: str, path: Path, *given: Any) -> Any:
     _require_decoder(path, kind)
     return call_bounded(
         f"{_DECODING}:{function}",
-        str(path),
+        str(path.absolute()),  # the child may have another working directory
         kind,
         *given,
         label=f"mesh {path}: cannot be read as {kind.upper()}",
