@@ -174,6 +174,10 @@ def claiming(shape):
 TIME = {"time": np.arange(3.0)}
 ARRAYS = {
     "claims": (zipped("time.npy", claiming("(4000000000,)")), "'time': its shape is said to be"),
+    "a long header": (
+        zipped("time.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**31) + bytes(99)),
+        "'time': its header is said to have 2147483648 bytes",
+    ),
     "less than zero": (zipped("time.npy", claiming("(-1,)")), "'time'"),
     "unknown": (npz(**TIME, other=np.ones(3)), "array 'other' does not exist"),
     "objects": (npz(**TIME, joints=np.array([{}])), "'joints': its entries are object"),

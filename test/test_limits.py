@@ -146,6 +146,7 @@ CASES = {
     "DECODER_RESULT": (100, called("builtins:bytes", 1000)),
     "IMAGE_PIXELS": (100, picture),
     "TABLE_VALUES": (3, design),
+    "TEXT_LINES": (2, design),
     "NETWORK_SIZE": (100, network),
     "VRML_DEPTH": (1, wrl),
     "VRML_TOKENS": (20, wrl),

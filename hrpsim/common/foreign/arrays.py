@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 import zipfile
 from collections.abc import Collection
@@ -19,6 +20,10 @@ from hrpsim.common.foreign.file_bytes import open_file, refuse_pointer
 
 _MEMBERS = 1000  # arrays of an .npz
 _HEADER = 1 << 20  # bytes in which a header ends
+_HEADERS = {  # by version: bytes of the length, reader
+    1: (2, np.lib.format.read_array_header_1_0),
+    2: (4, np.lib.format.read_array_header_2_0),
+}
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -102,8 +107,12 @@ def _array(file: BinaryIO, most: int, kinds: str) -> np.ndarray:
     version = np.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version} of the format is not read")
-    read = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
-    shape, is_fortran, kind = read[version[0]](file, max_header_size=_HEADER)
+    width, read = _HEADERS[version[0]]
+    head = file.read(width)
+    if (length := int.from_bytes(head, "little")) > _HEADER:
+        raise ValueError(f"its header is said to have {length} bytes")
+    header = io.BytesIO(head + file.read(length))
+    shape, is_fortran, kind = read(header, max_header_size=_HEADER)
     if kind.hasobject or kind.kind not in kinds:
         raise ValueError(f"its entries are {kind}, not numbers{' or texts' * ('U' in kinds)}")
     size = math.prod(shape) * kind.itemsize

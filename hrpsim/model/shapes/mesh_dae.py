@@ -18,6 +18,7 @@ from hrpsim.common.errors import ModelError
 from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
 from hrpsim.model.shapes.polygons import cut, cut_rings
 
+_LABEL = "its XML"
 _SHOWN = 10_000  # instances of geometries
 _INSTANCES = ("instance_geometry", "instance_controller")
 
@@ -33,7 +34,7 @@ def plain_dae(data: bytes) -> tuple[bytes, float]:
     """
     if data[:2] == b"PK":
         raise ModelError("it is an archive, not the DAE itself: unpack it")
-    root = xml_root(decoded_xml(data, "DAE", ModelError), "DAE", ModelError, huge=True)
+    root = xml_root(decoded_xml(data, _LABEL, ModelError), _LABEL, ModelError, huge=True)
     _bound_instances(root)
     for mesh in root.iter("{*}mesh"):
         for kind in ("polylist", "polygons"):
