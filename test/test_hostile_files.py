@@ -275,6 +275,12 @@ def test_a_changed_snapshot_is_refused(world, change):
     np.testing.assert_array_equal(world.bodies["ball"].q, before)
 
 
+@pytest.mark.parametrize("form", [3, "x", [], {}, (1,), None])
+def test_a_snapshot_of_an_odd_format_is_refused(world, form):
+    with pytest.raises(WorldError, match="saved by an earlier version"):
+        world.restore(world.snapshot() | {"format": form})
+
+
 def test_texts_of_files_are_letters_on_pages():
     """Law: no mark of markdown is left."""
     shown = plain("![x](http://a/b) <img src=x> **b** `c` | d\n# e")

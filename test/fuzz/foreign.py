@@ -375,6 +375,8 @@ def _read_pickle(kind: str, path: Path) -> None:
                 world, snapshot = world
             else:
                 snapshot = world.snapshot()
+            if type(world).__name__ != "World":  # an outer part of the pickle says so
+                raise HrpsimError("another object than a world")
     world.restore(snapshot)
     world.step(3)
     np.testing.assert_array_equal(_state(world), _after())

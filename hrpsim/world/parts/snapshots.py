@@ -63,6 +63,8 @@ def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
     ours = saved_format()
     if saved == ours:
         return
+    if not isinstance(saved, tuple) or len(saved) != len(ours):
+        saved = None
     theirs = "an earlier version" if saved is None else f"version {saved[0]}"
     if saved is not None and saved[0] == ours.version:
         theirs = f"another revision of version {saved[0]}"
