@@ -4,6 +4,7 @@
 """The child process of decoders: one for all calls, errors by name, an end with its parent."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -27,10 +28,20 @@ def test_one_child_serves_all_calls():
     assert first == call("os:getpid") != os.getpid()
 
 
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGTERM])
+def test_a_child_that_has_ended_is_replaced(sign):
+    first = call("os:getpid")
+    os.kill(first, sign)
+    while os.path.exists(f"/proc/{first}") and _is_running(first):
+        time.sleep(0.01)
+    assert call("os:getpid") != first
+
+
 @pytest.mark.parametrize(
     ("function", "given", "cause"),
     [
         ("builtins:bytearray", 10**10, r"box\.glb: decoding needs over \d+ bytes \(DECODER_MEMORY"),
+        ("os:_exit", 0, r"box\.glb: its decoder ended with status 0"),
         ("os:_exit", 3, r"box\.glb: its decoder ended with status 3"),
         ("os:kill", None, r"box\.glb: its decoder ended with status -11"),
         ("builtins:exec", "f = lambda: f()\nglobals()['f'] = f\nf()", "box.glb: maximum recursion"),

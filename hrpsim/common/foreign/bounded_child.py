@@ -10,6 +10,7 @@ exceeds a limit ends the child, and the next call starts another child.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import pickle
 import select
@@ -80,10 +81,8 @@ class _Child:
         if self.process.poll() is None:
             self.process.kill()
         for pipe in (self.process.stdin, self.process.stdout):
-            try:
+            with contextlib.suppress(OSError):
                 pipe.close()  # type: ignore[union-attr]
-            except OSError:
-                pass
         return self.process.wait()
 
 
@@ -149,35 +148,35 @@ def call_bounded(
 
 
 def _answer(request: bytes, label: str, allowed: float, error: type[HrpsimError]) -> bytes:
+    """Return the child's answer. A child that has ended since the last call is replaced."""
     global _child
-    for _ in range(2):  # the child may have ended since the last call
+    status = 0
+    if _child is not None and _child.process.poll() is not None:
+        end_child()
+    for _ in range(2):
         try:
-            is_new = _child is None
             _child = _child or _Child()
-            _child.send(request)
-            break
         except OSError as cause:
-            end_child()
-            if is_new:
-                raise error(
-                    f"{label}: no process could be started to decode it: {cause}"
-                ) from cause
-    assert _child is not None
-    try:
-        answer = _child.receive(time.monotonic() + limits.DECODER_WAIT)
-    except BaseException:
-        end_child()  # an interrupted call leaves its answer in the pipe
-        raise
-    if answer is None:
+            raise error(f"{label}: no process could be started to decode it: {cause}") from cause
+        try:
+            with contextlib.suppress(BrokenPipeError):
+                _child.send(request)
+            answer = _child.receive(time.monotonic() + limits.DECODER_WAIT)
+        except BaseException:
+            end_child()  # an interrupted call leaves its answer in the pipe
+            raise
+        if answer is not None:
+            return answer
         child, _child = _child, None
-        status = child.process.poll()
-        status = child.end() if status is None else (child.end(), status)[1]
-        if status == -signal.SIGPROF:
-            why = f"decoding takes over {allowed:.3g} s of the processor's time (DECODER_TIME)"
-        else:
-            why = (
-                f"its decoder ended with status {status}: the file is damaged, or too large for"
-                " DECODER_MEMORY, DECODER_WAIT or DECODER_RESULT"
-            )
-        raise error(f"{label}: {why}; export a smaller or plainer file")
-    return answer
+        is_late = child.process.poll() is None
+        status = child.end()
+        if is_late or status != 0:
+            break
+    if status == -signal.SIGPROF:
+        why = f"decoding takes over {allowed:.3g} s of the processor's time (DECODER_TIME)"
+    else:
+        why = (
+            f"its decoder ended with status {status}: the file is damaged, or too large for"
+            " DECODER_MEMORY, DECODER_WAIT or DECODER_RESULT"
+        )
+    raise error(f"{label}: {why}; export a smaller or plainer file")
