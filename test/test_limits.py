@@ -21,6 +21,7 @@ from hrpsim.analysis.motion_files import read_motion
 from hrpsim.bag import messages
 from hrpsim.bag.types import read_types
 from hrpsim.common import limits
+from hrpsim.common.foreign.bounded_child import call_bounded
 from hrpsim.world.file.load_shapes import read_table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -89,12 +90,64 @@ def mjcf(folder):
     return hrpsim.load_model(write(folder / "robot.xml", text))
 
 
+def gltf(folder):
+    import trimesh
+
+    trimesh.creation.box((1.0, 1.0, 1.0)).export(folder / "box.glb")
+    return load_mesh(folder / "box.glb")
+
+
+def picture(folder):
+    from PIL import Image
+
+    from hrpsim.model.shapes.mesh_files import read_scene
+
+    Image.new("RGB", (40, 40)).save(folder / "paint.png")
+    write(folder / "m.mtl", "newmtl m\nmap_Kd paint.png\n")
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n"
+    path = write(folder / "a.obj", f"mtllib m.mtl\n{corners}usemtl m\nf 1/1 2/2 3/3\n")
+    if notes := read_scene(path).metadata["notes"]:
+        raise hrpsim.ModelError(f"IMAGE_PIXELS: {notes}")
+
+
+def design(folder):
+    from hrpsim.sweeps.framework.design import read_table as read_design
+
+    return read_design(write(folder / "design.csv", "a,b\n1,2\n3,4\n"))
+
+
+def called(function, *given):
+    return lambda folder: call_bounded(
+        function, *given, label="it", size=0, error=hrpsim.ModelError
+    )
+
+
+def network(folder):
+    pytest.importorskip("onnxruntime")
+    from fuzz.corpus import seeds
+
+    from hrpsim.bridges.onnx_network import Network
+
+    (folder / "n.onnx").write_bytes(seeds("network")[0])
+    return Network(folder / "n.onnx")
+
+
 NESTED = "B b\n" + "=" * 80 + "\nMSG: a_msgs/B\nint8 x\n"
 CASES = {
     "XML_SIZE": (20, xml),
     "XML_ELEMENTS": (1, xml),
     "MJCF_TIME": (1e-3, mjcf),
     "MJCF_WAIT": (1e-3, mjcf),
+    "MJCF_MEMORY": (10_000_000, mjcf),
+    "JSON_VALUES": (20, gltf),
+    "DECODER_MEMORY": (10_000_000, called("builtins:bytearray", 50_000_000)),
+    "DECODER_TIME": (1e-3, called("builtins:sum", range(5_000_000))),
+    "DECODER_WAIT": (0.05, called("time:sleep", 0.5)),
+    "DECODER_RESULT": (100, called("builtins:bytes", 1000)),
+    "IMAGE_PIXELS": (100, picture),
+    "TABLE_VALUES": (3, design),
+    "TEXT_LINES": (2, design),
+    "NETWORK_SIZE": (100, network),
     "VRML_DEPTH": (1, wrl),
     "VRML_TOKENS": (20, wrl),
     "MESH_SIZE": (200, mesh),

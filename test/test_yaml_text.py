@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hrpsim import WorldError
-from hrpsim.common import limits, yaml_text
-from hrpsim.common.yaml_text import parse_yaml, read_yaml
+from hrpsim.common import limits
+from hrpsim.common.foreign import yaml_text
+from hrpsim.common.foreign.yaml_text import parse_yaml, read_yaml
 
 plain = st.recursive(
     st.none()

@@ -8,6 +8,7 @@ import numpy as np
 from evidence.crane.player import PlayedCrane
 from evidence.crane.score import GOAL, in_goal
 from hrpsim.model.shapes.geometry import Box
+from hrpsim.viewer.markdown import plain
 
 # Keys that viser's camera leaves free: it flies with W A S D Q E and turns with the arrows.
 KEYS = {
@@ -86,7 +87,7 @@ class CranePanel:
     def _score_text(self) -> str:
         lying = in_goal(self._world)
         text = f"**{len(lying)} of {len(self._world.bodies)} in the goal**"
-        return f"{text}: {', '.join(lying)}" if lying else text
+        return f"{text}: {', '.join(map(plain, lying))}" if lying else text
 
     def _set_scene(self, viewer) -> None:
         """Colour the game, label the goal, and hide forces at first."""

@@ -18,7 +18,6 @@ time, RLEG_JOINT2, RLEG_JOINT3, ..., fixed_link
 0.005, -0.4541, 0.8731, ..., r_sole+l_sole
 """
 
-import csv
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -32,10 +31,11 @@ from scipy.interpolate import CubicSpline, PPoly
 from hrpsim.analysis.motion import FixedFrom, Motion, even_times, motion_of, motion_of_sequence
 from hrpsim.common import limits
 from hrpsim.common.errors import unknown_name
+from hrpsim.common.foreign.csv_rows import csv_rows
+from hrpsim.common.foreign.text import read_text
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.schema import Kind, listing, mapping, numeric, one_of
-from hrpsim.common.text_file import read_text
 from hrpsim.common.values import Range
-from hrpsim.common.yaml_text import read_yaml
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import (
     COLUMNS,
@@ -104,7 +104,7 @@ def _read_samples(
 
     Cells are converted to numbers line by line: texts would take seven times the memory.
     """
-    text = read_text(path, SequenceError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE")
+    text = read_text(path, SequenceError, "SEQUENCE_SIZE")
     text_lines = text.splitlines(keepends=True)
     rows, most = _rows_of(path, text_lines), len(text_lines)
     header, line = next(rows, ([], 0))
@@ -134,13 +134,10 @@ def _read_samples(
 
 def _rows_of(path: Path, text_lines: list[str]) -> Iterator[tuple[list[str], int]]:
     """Yield the cells and the line number of each line that is not blank nor a comment."""
-    reader = csv.reader(text_lines, skipinitialspace=True)
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#"):
-                yield [cell.strip() for cell in row], reader.line_num
-    except csv.Error as cause:
-        raise SequenceError(f"{path}:{reader.line_num}: not CSV: {cause}") from None
+    most = limits.SEQUENCE_VALUES
+    for row, line in csv_rows(text_lines, path, SequenceError, most, "SEQUENCE_VALUES"):
+        if any(row) and not row[0].startswith("#"):
+            yield row, line
 
 
 def _numbers_of(path: Path, line: int, names: list[str], cells: list[str]) -> np.ndarray:
@@ -237,7 +234,8 @@ def read_motion(
 
 def _sample_lines(path) -> np.ndarray:
     """Return the line numbers of the samples in a file of a set."""
-    lines = Path(path).expanduser().read_text(encoding="utf-8-sig", errors="replace").split("\n")
+    path = Path(path).expanduser()
+    lines = read_text(path, SequenceError, "SEQUENCE_SIZE").split("\n")
     used = [k + 1 for k, line in enumerate(lines) if line.strip() and line.strip()[0] not in "#%"]
     return np.array(used)
 

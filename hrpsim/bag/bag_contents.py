@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hrpsim.common import limits
+from hrpsim.common.errors import HrpsimError
 from hrpsim.common.extras import missing_package
+from hrpsim.common.foreign.file_bytes import open_file
 
 ZSTD = b"\x28\xb5\x2f\xfd"  # first bytes of zstd's packed data; CDR never begins so
 _PART = 1 << 20  # bytes of a file that are unpacked at once
@@ -63,7 +65,7 @@ class Unpacking:
     def unpack_file(self, source: Path, target: Path) -> str:
         """Unpack a zstd file. Return its damage, or "" for an intact file."""
         unpacker = _unpacker("zstd")
-        with source.open("rb") as packed, target.open("wb") as file:
+        with open_file(source, HrpsimError, None) as packed, target.open("wb") as file:
             while not unpacker.eof:
                 part = packed.read(_PART) if unpacker.needs_input else b""
                 if unpacker.needs_input and not part:

@@ -13,6 +13,8 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.foreign.file_bytes import open_file
 from hrpsim.common.sealed_text import UNSEALED, seal_holds, sealed
 
 CHECKSUMS, OWN = "checksums", "crc32"  # keys in the custom data
@@ -44,7 +46,7 @@ def is_intact(metadata: bytes) -> bool | None:
 def checksum(path: Path) -> str:
     """Return the CRC-32 of a file as eight digits."""
     found = 0
-    with path.open("rb") as file:
+    with open_file(path, HrpsimError, None) as file:
         while part := file.read(_PART):
             found = zlib.crc32(part, found)
     return f"{found:08x}"

@@ -13,6 +13,8 @@ from typing import BinaryIO
 
 from hrpsim.bag.bag_contents import Channel, Stored, Unpacking
 from hrpsim.common import limits
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.foreign.file_bytes import open_file
 
 _MAGIC = b"\x89MCAP0\r\n"
 _HEADER = 0x01  # the kind of the first record
@@ -37,7 +39,7 @@ class McapFile:
 
     def is_begun(self) -> bool:
         """Return whether the file begins like an MCAP file."""
-        with self.path.open("rb") as file:
+        with open_file(self.path, HrpsimError, None) as file:
             magic, kind = file.read(len(_MAGIC)), file.read(1)
         return _MAGIC.startswith(magic) and kind in (b"", bytes([_HEADER]))
 
@@ -74,7 +76,7 @@ class McapFile:
     def _records(self) -> Iterator[tuple[int, bytes, bytes]]:
         """Yield kind, head and content of the whole records before the first that is too short."""
         size = self.path.stat().st_size
-        with self.path.open("rb") as file:
+        with open_file(self.path, HrpsimError, None) as file:
             file.seek(len(_MAGIC))
             while len(head := file.read(_HEAD.size)) == _HEAD.size:
                 kind, length = _HEAD.unpack(head)
@@ -91,7 +93,7 @@ class McapFile:
         self.damage = "it was not ended"
         size = self.path.stat().st_size
         unpacking = Unpacking(size)
-        with self.path.open("rb") as file:
+        with open_file(self.path, HrpsimError, None) as file:
             if file.read(len(_MAGIC)) != _MAGIC:
                 self.damage = "it does not begin as an MCAP file"
                 return

@@ -9,7 +9,7 @@ data.
 
 from __future__ import annotations
 
-import json
+import os
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -23,12 +23,15 @@ import numpy as np
 from hrpsim.bag.bag_contents import ZSTD, Channel, Unpacking
 from hrpsim.bag.checksums import CHECKSUMS, checksum, is_intact
 from hrpsim.bag.mcap import McapFile
+from hrpsim.bag.needed_fields import lacking_field
 from hrpsim.bag.sqlite import SqliteFile
 from hrpsim.bag.types import Types, decode, read_types
 from hrpsim.common import limits
 from hrpsim.common.errors import HrpsimError, one_line
 from hrpsim.common.extras import missing_package
-from hrpsim.common.yaml_text import read_yaml
+from hrpsim.common.foreign.file_bytes import read_bytes
+from hrpsim.common.foreign.json_text import parse_json
+from hrpsim.common.foreign.yaml_text import read_yaml
 
 _SHOWN = 200  # characters of another error within a message
 _said: set[Path] = set()
@@ -53,7 +56,7 @@ class Metadata:
             self.damage = "it was not ended: there is no metadata.yaml" if bag.is_dir() else ""
             return
         try:
-            intact = is_intact(path.read_bytes())
+            intact = is_intact(read_bytes(path, BagError, "YAML_SIZE"))
             content = dict(read_yaml(path, BagError).data["rosbag2_bagfile_information"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             self.damage = f"metadata.yaml is damaged ({one_line(error, _SHOWN)})"
@@ -84,8 +87,8 @@ class Metadata:
         Empty without a note.
         """
         try:
-            return dict(json.loads(self._content["custom_data"][LOST_MESSAGES]))
-        except (KeyError, TypeError, ValueError, RecursionError):
+            return dict(parse_json(self._content["custom_data"][LOST_MESSAGES]))
+        except (KeyError, TypeError, ValueError):
             return {}
 
     def files(self) -> list[str]:
@@ -194,8 +197,8 @@ class StoredBag:
 
 def stored_bag(bag: Path) -> StoredBag:
     """Return a bag. The bag is scanned again only if its files change."""
-    if not bag.exists():
-        raise BagError(f"there is no bag {str(bag)!r}")
+    if not (os.path.isfile(bag) or os.path.isdir(bag)):
+        raise BagError(f"there is no bag {str(bag)!r}: a folder or a regular file is needed")
     paths = [bag] if bag.is_file() else sorted(bag.iterdir())
     stamps = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in paths)
     return _looked_through(bag, stamps)
@@ -247,7 +250,8 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
 
     Names are absolute, except names that a program gave to rosbag2's writer without a slash.
     BagError lists the existing topics if no topic or several topics end with `topic`. BagError is
-    also raised if the topic has another type than `type_name`.
+    also raised if the topic has another type than `type_name`, or if the bag's definition of the
+    type lacks a field that hrpsim reads.
     """
     types = topic_types(bag)
     wanted = "/" + topic.lstrip("/")
@@ -264,6 +268,13 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
         raise BagError(f"{bag} has no topic {topic!r}; it has: {names}{of_type}")
     if type_name not in (None, types[found[0]]):
         raise BagError(f"{bag}: {found[0]} is of type {types[found[0]]}, not {type_name}")
+    if type_name is not None:
+        defined = _types_of(_opened(bag).channels[found[0]])
+        if lacking := lacking_field(defined, type_name):
+            raise BagError(
+                f"{bag}: {found[0]}: the bag's definition of {type_name} lacks {lacking!r}, or has"
+                " another kind of it"
+            )
     return found[0]
 
 

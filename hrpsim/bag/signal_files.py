@@ -11,12 +11,10 @@ file. An .mcap has messages of ROS 2 with their definitions, as `ros2 bag record
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -24,6 +22,8 @@ from hrpsim.bag.reader import BagError, seconds, timed_messages, topic_types
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
 from hrpsim.bag.signal_types import MESSAGE_PARTS, NAMED_UNITS, NAMED_VALUES, Field, chosen_columns
 from hrpsim.common.errors import HrpsimError
+from hrpsim.common.foreign.arrays import names_in_npz, read_npz
+from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.stored_files import write_at_once
 
 TABLE = "signals"
@@ -31,7 +31,7 @@ TABLE = "signals"
 
 SUFFIXES = (".npz", ".mcap")
 _VERSION = 1
-_DAMAGED = (ValueError, EOFError, KeyError, TypeError, AttributeError, BadZipFile, zlib.error)
+_LIMIT = "SIGNALS_SIZE"
 
 
 def check_path(path: str | Path) -> Path:
@@ -86,9 +86,8 @@ def read_signals(path: str | Path, names: Iterable[str] | None = None) -> Signal
 def has_signals(path: Path) -> bool:
     """Return whether a file is an .npz of `write_signals`."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            return TABLE in stored.files
-    except (*_DAMAGED, OSError):
+        return TABLE in names_in_npz(path, BagError, _LIMIT)
+    except BagError:
         return False
 
 
@@ -115,23 +114,21 @@ def _write_npz(log: SignalLog, path: Path) -> None:
 
 
 def _read_npz(path: Path) -> SignalLog:
-    if not path.is_file():
-        raise BagError(f"there is no recording {str(path)!r}")
-    if not has_signals(path):
+    stored = read_npz(path, BagError, _LIMIT, None)
+    if TABLE not in stored:
         raise BagError(f"{path}: no recording of signals: there is no array {TABLE!r}")
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            table = json.loads(str(stored[TABLE]))
-            if table["version"] != _VERSION:
-                raise BagError(f"{path}: version {table['version']} of recordings is not known")
-            return SignalLog([_topic_of(stored, one) for one in table["topics"]])
-    except (*_DAMAGED, RecursionError) as error:
+        table = parse_json(str(stored[TABLE]))
+        if table["version"] != _VERSION:
+            raise BagError(f"{path}: version {table['version']} of recordings is not known")
+        return SignalLog([_topic_of(stored, one) for one in table["topics"]])
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, BagError):
             raise
         raise BagError(f"{path}: a damaged recording of signals: {error}") from error
 
 
-def _topic_of(stored, given: dict[str, Any]) -> TopicSignals:
+def _topic_of(stored: dict[str, np.ndarray], given: dict[str, Any]) -> TopicSignals:
     name = str(given["topic"])
     fields = tuple(
         Field(str(one["name"]), tuple(map(str, one["labels"])), str(one["unit"]))

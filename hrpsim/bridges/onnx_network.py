@@ -12,13 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
+from hrpsim.common.foreign.bounded_child import call_bounded
+from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.control.framework.controller import ControllerError
 
 _MOST_MEMORY = 10_000_000  # numbers
 _FLOAT = ("tensor(float)",)
 _FLOATS = (*_FLOAT, "tensor(double)", "tensor(float16)")
-_REPEATING = (b"Loop", b"Scan")  # operators of networks that may compute without end
-_NO_LOG = 4  # but fatal errors: all others are raised
+_COPIES = 4  # of a file that onnxruntime may hold while it opens the network
 
 
 class Network:
@@ -37,24 +38,30 @@ class Network:
         self._check_types(outputs)
         self._check_memory(outputs)
         self._worker = None
-        if any(operator in path.read_bytes() for operator in _REPEATING):
+        if self._repeats:
             self._worker = ThreadPoolExecutor(1, "onnx")
 
     def _open(self) -> None:
         try:
-            import onnxruntime
+            from hrpsim.bridges.onnx_trial import REPEATING, open_session, run_options
         except ModuleNotFoundError as error:
             raise ControllerError(
                 "policies in ONNX need onnxruntime: pip install hrpsim[onnx]"
             ) from error
-        self._options = onnxruntime.RunOptions
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = _NO_LOG
+        self._options = run_options
+        data = read_bytes(self._path, ControllerError, "NETWORK_SIZE", "network")
+        self._repeats = any(operator in data for operator in REPEATING)
+        call_bounded(
+            "hrpsim.bridges.onnx_trial:try_network",
+            str(self._path.absolute()),
+            not self._repeats,
+            label=f"{str(self._path)!r} is no network",
+            size=len(data),
+            error=ControllerError,
+            more_memory=_COPIES * len(data),
+        )
         try:
-            self._session = onnxruntime.InferenceSession(
-                str(self._path), options, providers=["CPUExecutionProvider"], enable_fallback=0
-            )
+            self._session = open_session(str(self._path))
         except Exception as error:  # of one of onnxruntime's many classes
             raise self._error("is no network", error) from error
 
@@ -97,7 +104,6 @@ class Network:
         values = [observation.astype(np.float32)[None], *memory]
         given = {one.name: value for one, value in zip(self.inputs, values)}
         options = self._options()
-        options.log_severity_level = _NO_LOG
         run = self._session.run
         try:
             if self._worker is not None:

@@ -15,10 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim.common import limits
 from hrpsim.common.errors import HrpsimError
-from hrpsim.common.text_file import read_text
-from hrpsim.common.yaml_text import read_yaml
+from hrpsim.common.foreign.text import read_text
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, SequenceError
 from hrpsim.model.model import Model
@@ -44,7 +43,7 @@ def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, 
     """
     path, names = Path(path).expanduser(), controlled_joints(model)
     rows = []
-    text = read_text(path, GainError, limits.YAML_SIZE, "YAML_SIZE", "gains file")
+    text = read_text(path, GainError, "YAML_SIZE", "gains file")
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split("#")[0].split()
         if not words:

@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-import json
-import zlib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -18,6 +16,10 @@ from hrpsim.bridges.onnx_network import Network
 from hrpsim.bridges.onnx_policy import OnnxPolicy
 from hrpsim.bridges.policy_terms import Observation, PolicyDescription, Readings, read_policy
 from hrpsim.common.errors import unknown_name
+from hrpsim.common.foreign.arrays import read_npz
+from hrpsim.common.foreign.json_text import parse_json
+from hrpsim.common.foreign.number_table import number_table
+from hrpsim.common.foreign.text import read_text
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import ControllerError, controlled_joints
 from hrpsim.control.framework.controller_host import steps_in_period
@@ -39,7 +41,7 @@ _METADATA = {
     "action_scale": ("action_scale",),
 }
 _NAMES = ("joint_names", "dof_names")
-_DAMAGED = (ValueError, LookupError, EOFError, TypeError, AttributeError, BadZipFile, zlib.error)
+_TABLES = ("observations", "actions")
 
 
 def differing_columns(
@@ -126,17 +128,18 @@ def read_recording(path: Path, joint_count: int) -> Recording:
     actions. Raises ControllerError for anything else.
     """
     names: tuple[str, ...] = ()
-    try:
-        if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as file:
-                tables = np.asarray(file["observations"], float), np.asarray(file["actions"], float)
-                if "joint_names" in file:
-                    names = tuple(map(str, file["joint_names"]))
-        else:
-            rows = np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
-            tables = rows[:, :-joint_count], rows[:, -joint_count:]
-    except _DAMAGED as error:
-        raise ControllerError(f"{path}: not a recording: {error}") from error
+    if path.suffix == ".npz":
+        found = read_npz(path, ControllerError, "SEQUENCE_SIZE", (*_TABLES, "joint_names"))
+        if missing := [name for name in _TABLES if name not in found]:
+            raise ControllerError(f"{path}: not a recording: array {missing[0]!r} is missing")
+        if any(found[name].dtype.kind == "U" for name in _TABLES):
+            raise ControllerError(f"{path}: not a recording: its tables hold texts, not numbers")
+        tables = found["observations"].astype(float), found["actions"].astype(float)
+        names = tuple(map(str, found.get("joint_names", np.empty(0)).ravel().tolist()))
+    else:
+        lines = read_text(path, ControllerError, "SEQUENCE_SIZE", "recording").splitlines()
+        rows = number_table(lines[1:], path, ControllerError)
+        tables = rows[:, :-joint_count], rows[:, -joint_count:]
     if any(table.ndim != 2 or not np.isfinite(table).all() for table in tables) or not (
         0 < len(tables[0]) == len(tables[1])
     ):
@@ -163,7 +166,7 @@ def check_policy(
     """
     policy = read_policy(description)
     found = list(_of_robot(policy, robot))
-    if policy.observation.network.is_file():
+    if os.path.isfile(policy.observation.network):
         network = Network(policy.observation.network)
         found += _of_metadata(policy, network.metadata)
         network.close()
@@ -284,7 +287,11 @@ def _of_damping(
 
 def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterator[str]:
     """Compare with the exporter's metadata in the network's file."""
-    given = {key: _list_in(text) for key, text in metadata.items()}
+    used = {key for keys in (_NAMES, *_METADATA.values()) for key in keys}
+    given = {key: _list_in(text) for key, text in metadata.items() if key in used}
+    for key in [key for key, values in given.items() if not values]:
+        del given[key]
+        yield f"{key} in the network's metadata is no list of names or numbers"
     names = next((given[key] for key in _NAMES if key in given), list(policy.joints))
     yield from _of_names(policy, names, "in the network's metadata")
     if set(names) != set(policy.joints):
@@ -294,7 +301,10 @@ def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterato
         values = next((given[key] for key in keys if key in given), [])
         try:
             there = np.array(values, dtype=float)
-        except ValueError:
+        except (ValueError, OverflowError):
+            there = np.full(len(values), np.nan)
+        if not np.isfinite(there).all():
+            yield f"{entry} in the network's metadata is no list of finite numbers"
             continue
         if len(there) == len(order):
             here = getattr(policy, entry)
@@ -303,12 +313,16 @@ def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterato
 
 
 def _list_in(text: str) -> list:
-    """Return the list in a text of metadata: JSON, or separated by commas."""
+    """Return the list in a text of metadata: JSON, or separated by commas.
+
+    A list of anything but texts and numbers says nothing, and is empty here.
+    """
     try:
-        values = json.loads(text)
+        values = parse_json(text)
     except ValueError:
         values = text.split(",")
-    return values if isinstance(values, list) else [values]
+    values = values if isinstance(values, list) else [values]
+    return values if all(isinstance(one, str | int | float) for one in values) else []
 
 
 def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> Iterator[str]:

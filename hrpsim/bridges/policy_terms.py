@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +17,8 @@ import numpy as np
 
 from hrpsim.bridges.onnx_network import Network
 from hrpsim.common import schema
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
-from hrpsim.common.yaml_text import read_yaml
 from hrpsim.control.framework.controller import BaseReading, ControllerError, ImuReading
 from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
 from hrpsim.control.framework.plugins import PERIOD
@@ -161,7 +162,7 @@ class ObservingNetwork:
         for term in observation.terms:
             term.check(source, sample)
         path = observation.network
-        if not path.is_file():
+        if not os.path.isfile(path):
             raise ControllerError(f"{source}: policy {str(path)!r} does not exist")
         self.network = Network(path)
         first, total = self.network.inputs[0], len(observation.columns(sample))

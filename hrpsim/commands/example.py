@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.resources import share_path
-from hrpsim.common.yaml_text import read_yaml
 
 EPILOG = """Without a name the command lists the examples. The copy is a folder with the name of the
 example. All files of the copy belong to you, and nothing is ever overwritten.

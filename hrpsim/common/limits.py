@@ -10,6 +10,7 @@ machine: a file at a limit is read within seconds and with less than 1 GB.
 # Text
 MESSAGE_LENGTH = 1500  # characters of an error's message
 SHOWN_LENGTH = 120  # characters of an offending value in it
+TEXT_LINES = 4_000_000  # of a file in UTF-8
 XML_SIZE = 32_000_000  # bytes of a URDF, xacro or SRDF
 XML_ELEMENTS = 400_000
 YAML_SIZE = 4_000_000  # bytes
@@ -18,8 +19,21 @@ YAML_NODES = 400_000  # as written
 YAML_EXPANDED = 800_000  # nodes after expanding aliases
 YAML_ALIASES = 1_000
 
+JSON_VALUES = 4_000_000
+
+# Decoders of other packages, which run in a child process
+DECODER_MEMORY = 800_000_000  # bytes beyond what the process has when it begins
+DECODER_TIME = 4.0  # of the processor [s], and
+DECODER_RATE = 4_000_000  # bytes of a file for each further second
+DECODER_WAIT = 300.0  # [s, wall]
+DECODER_RESULT = 600_000_000  # bytes of what a decoder returns
+
+# Networks in ONNX
+NETWORK_SIZE = 2_000_000_000  # bytes of a file
+
 # MJCF, which MuJoCo compiles in a separate process
-MJCF_TIME = 60.0  # of the processor [s]
+MJCF_TIME = 60.0  # of the processor [s], at most: 5 s and 2 s for each MB of its files
+MJCF_MEMORY = 6_000_000_000  # bytes, at most: 1.2 GB and 40 times the size of its files
 MJCF_WAIT = 600.0  # [s, wall]: a busy machine may take ten times as long
 
 # VRML
@@ -31,8 +45,11 @@ MESH_SIZE = 64_000_000  # bytes of a file: 250 000 triangles as text, 1 200 000 
 MESH_PARTS = 5_000_000  # triangles, and 100 a part, that are tested for lying within other parts
 HULL_POINTS = 200_000  # different vertices of a hull's input
 MESH_ELEMENTS = 1_500_000  # vertices, and triangles, before they are reduced
+IMAGE_PIXELS = 40_000_000  # of a picture that a mesh shows
 TABLE_SIZE = 64_000_000  # bytes of a .npy or .csv
+TABLE_VALUES = 1_000_000  # of a design in CSV
 SEQUENCE_SIZE = 128_000_000  # bytes of one file of a set, or of a .csv
+SIGNALS_SIZE = 2_000_000_000  # bytes of a recording of signals, unpacked
 SEQUENCE_SAMPLES = 2_000_000  # after resampling: 10 000 s at 5 ms
 SEQUENCE_VALUES = 40_000_000  # positions, rates, accelerations of a motion: half an hour
 

@@ -26,8 +26,8 @@ def share_path(relative: str | os.PathLike[str] = "") -> Path:
             f"hrpsim is installed in {package} without its shared files: no share/hrpsim above it"
         )
     path = share / relative
-    if not path.exists():
-        nearest = next(folder for folder in path.parents if folder.is_dir())
+    if not os.path.exists(path):
+        nearest = next(folder for folder in path.parents if os.path.isdir(folder))
         names = sorted(entry.name for entry in nearest.iterdir() if entry.name[0] != ".")
         raise FileNotFoundError(f"{path} does not exist; {nearest} holds {', '.join(names)}")
     return path

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from hrpsim.common import schema
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.resources import share_path
 from hrpsim.common.values import POSITIVE
-from hrpsim.common.yaml_text import read_yaml
 from hrpsim.fitting.fit import STARTS, fit
 from hrpsim.fitting.measured_motion import KINDS, Recording
 from hrpsim.fitting.readers import read_recordings

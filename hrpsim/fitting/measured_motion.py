@@ -32,6 +32,7 @@ COMMANDS = ("positions", "velocities", "efforts")
 SAMPLES = ("time", "positions", "velocities", "base", "base_velocity")
 _SHAPES = {"positions": "joints", "velocities": "joints", "base": 7, "base_velocity": 6}
 _SHAPES |= {f"command_{key}": "command_joints" for key in COMMANDS}
+_QUATERNION_SLACK = 0.1  # of a length, which rounding in a file may change
 _LEAST_COVER = 0.5  # of the samples must lie within the time of the commands
 
 
@@ -99,11 +100,25 @@ class Recording:
             if given is not None:
                 columns = width if isinstance(width, int) else len(getattr(self, width))
                 put(self, what, self._checked(what, given, (columns,)))
+        self._check_turns()
         commands = [f"command_{key}" for key in COMMANDS]
         self._keep(~repeats(self.time, [*self._arrays(SAMPLES[1:]).values()]))
         check_times(f"{self.name}: time", self.time)
         self._check_clocks()
         self._hold_commands(commands)
+
+    def _check_turns(self) -> None:
+        """Refuse quaternions that are no rotation."""
+        if self.base is None:
+            return
+        lengths = np.linalg.norm(self.base[:, 3:], axis=1)
+        wrong = np.flatnonzero(np.abs(lengths - 1.0) > _QUATERNION_SLACK)
+        if wrong.size:
+            k = int(wrong[0])
+            raise FitError(
+                f"{self.name}: base: the quaternion of sample {k} has length {lengths[k]:.3g}, and"
+                " a rotation has length 1"
+            )
 
     def _arrays(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         given = {name: getattr(self, name) for name in names}

@@ -3,18 +3,17 @@
 
 """Recordings from files: CSV and numpy's npz. Bags of ROS 2 are read by `bag_recordings`."""
 
-import zlib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from hrpsim.bag.signal_files import has_signals
-from hrpsim.common import limits
 from hrpsim.common.errors import unknown_name
-from hrpsim.common.text_file import read_text
+from hrpsim.common.foreign.arrays import read_npz
+from hrpsim.common.foreign.number_table import number_table
+from hrpsim.common.foreign.text import read_text
 from hrpsim.fitting.bag_recordings import bag_recordings
 from hrpsim.fitting.measured_motion import SAMPLES, Recording
 from hrpsim.fitting.segments import recordings_of, runs_of_clock
@@ -33,7 +32,6 @@ _BASE_COLUMNS = {
     "base_velocity": ("vx", "vy", "vz", "wx", "wy", "wz"),
 }
 _TOPICS = ("states", "commands", "base", "joints")
-_DAMAGED = (ValueError, EOFError, TypeError, BadZipFile, zlib.error)
 
 
 def read_recording(path: str | Path, **options: Any) -> Recording:
@@ -136,29 +134,33 @@ def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tup
 
 def _read_arrays(path: Path) -> dict[str, Any]:
     known = [field.name for field in fields(Recording)]
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {key: stored[key] for key in stored.files}
-    except _DAMAGED as error:
-        raise FitError(f"{path}: not arrays of a recording: {error}") from error
-    for key in arrays:
-        if key not in known:
-            raise FitError(f"{path}: {unknown_name('array', key, known)}")
-    given = {k: tuple(v.tolist()) if k.endswith("joints") else v for k, v in arrays.items()}
+    arrays = read_npz(path, FitError, "SEQUENCE_SIZE", known, "biufU")
+    given = {key: _field(path, key, array) for key, array in arrays.items()}
     if "time" not in given:
         raise FitError(f"{path}: an array `time` is needed")
     return given
 
 
+def _field(path: Path, key: str, array: np.ndarray) -> Any:
+    """Return the array of an .npz as a field of `Recording`: names, one text, one flag, numbers."""
+    if key.endswith("joints"):
+        if array.ndim != 1 or array.dtype.kind != "U":
+            raise FitError(f"{path}: array {key!r} must be a row of names")
+        return tuple(array.tolist())
+    kinds = {"name": "U", "entity": "U", "interpolate": "b", "held_out": "b"}.get(key)
+    if kinds is None:
+        return array
+    if array.size != 1 or array.dtype.kind != kinds:
+        raise FitError(f"{path}: array {key!r} must hold one {'text' if kinds == 'U' else 'flag'}")
+    return array.item()
+
+
 def _read_csv(path: Path) -> dict[str, Any]:
-    lines = read_text(path, FitError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE").splitlines()
+    lines = read_text(path, FitError, "SEQUENCE_SIZE").splitlines()
     header = [name.strip() for name in lines[0].split(",")] if lines else []
     if "time" not in header or len(set(header)) < len(header):
         raise FitError(f"{path}: the first line must name columns, each once, `time` among them")
-    try:
-        table = np.loadtxt(lines[1:], delimiter=",", ndmin=2)
-    except ValueError as error:
-        raise FitError(f"{path}: {error}") from error
+    table = number_table(lines[1:], path, FitError)
     if table.shape[1] != len(header):
         raise FitError(f"{path}: {table.shape[1]} values; the first line names {len(header)}")
     columns = dict(zip(header, table.T))

@@ -16,9 +16,8 @@ from dataclasses import replace
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from lxml import etree
-
-from hrpsim.common.errors import WorldError, unknown_name
+from hrpsim.common.errors import ModelError, WorldError, unknown_name
+from hrpsim.common.foreign.xml_text import xml_root
 from hrpsim.model.actuator import FIELDS, LISTS, RANGES, Actuator
 from hrpsim.model.described import CONNECTION_SOLVERS, held_axes
 from hrpsim.model.model import MESH_USES
@@ -56,7 +55,7 @@ def with_robot_name(text: str, name: str) -> str:
 
 def robot_name(text: str) -> str:
     """Return the name that `with_robot_name` put into a URDF's text, or ""."""
-    root = etree.fromstring(text.strip().encode(), etree.XMLParser(encoding="utf-8"))
+    root = xml_root(text.strip(), "URDF", ModelError)
     elements = root.findall(f"hrpsim[@{ROBOT_NAME}]")
     return elements[-1].get(ROBOT_NAME, "") if elements else ""
 

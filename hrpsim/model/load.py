@@ -26,6 +26,7 @@ import numpy as np
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, ModelWarning, require_name, unknown_name
+from hrpsim.common.foreign.file_bytes import file_digest
 from hrpsim.common.stored_files import read_whole, remove_oldest, write_whole
 from hrpsim.engine.compile.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
@@ -254,7 +255,7 @@ def recall(key: str, resources: Resources | None = None) -> Model | None:
             there = Path(uri) if resources is None else resources.locate(uri)
             if str(there) != file or _hash_of(there) != known:
                 return None
-    except OSError:
+    except (OSError, ModelError):
         return None
     with contextlib.suppress(OSError):
         os.utime(path)
@@ -269,7 +270,7 @@ def keep(key: str, model: Model) -> Model:
     if not key:
         return model
     pickled = pickle.dumps(model)
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, ModelError):
         files = {(use.uri, use.file) for use in model.meshes if use.file}
         hashes = {(uri, file): _hash_of(Path(file)) for uri, file in files}
         write_whole(_FOLDER / f"{key}.pickle", pickle.dumps((hashes, pickled)))
@@ -278,4 +279,4 @@ def keep(key: str, model: Model) -> Model:
 
 
 def _hash_of(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return file_digest(file, ModelError, "MESH_SIZE").hex()

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from hrpsim.common.errors import ModelError
 from hrpsim.model.body_inertia import why_no_solid
 from hrpsim.model.model import GREY, CollisionShape, Frame, MeshUse, Model, Visual
@@ -17,7 +15,7 @@ from hrpsim.model.readers.robot_data import LinkData, MeshData, MeshFile, RobotD
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.compound import centered_shape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
-from hrpsim.model.shapes.mesh_files import paint_plain_parts, read_mesh, read_scene
+from hrpsim.model.shapes.mesh_files import read_mesh, read_parts, read_scene
 from hrpsim.model.shapes.placement import Placement
 
 BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))
@@ -155,13 +153,10 @@ def load_mesh(model: Model, mesh: MeshFile, color: tuple[int, int, int] = GREY):
 
     Parts of the file without a colour of their own have `color`.
 
-    Raises OSError, ValueError or ModelError if the file is missing or unreadable, or if trimesh or
-    its reader of the format is not installed.
+    Raises ModelError if the file is missing or unreadable, or if trimesh or its reader of the
+    format is not installed.
     """
-    loaded = read_scene(_file_of(model, mesh), materials=True)
-    loaded.apply_transform(np.diag([*mesh.scale, 1.0]))
-    paint_plain_parts(loaded, color)
-    return loaded
+    return read_scene(_file_of(model, mesh), mesh.scale, color)
 
 
 def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, int, int]]]:
@@ -171,19 +166,14 @@ def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, 
     `load_mesh`.
     """
     assert isinstance(visual.geometry, MeshFile)
-    found = []
-    for part in load_mesh(model, visual.geometry, visual.color).dump():
-        plain = part.visual.kind == "texture" and part.visual.uv is None
-        paint = part.visual.material if plain else part.visual.to_color()
-        r, g, b, _ = np.asarray(paint.main_color).tolist()
-        found.append((Mesh(np.asarray(part.vertices), np.asarray(part.faces)), (r, g, b)))
-    return found
+    mesh = visual.geometry
+    return read_parts(_file_of(model, mesh), mesh.scale, visual.color)
 
 
 def visual_geometry(model: Model, visual: Visual) -> Geometry:
     """Return the drawn geometry: the triangles of a mesh file are in metres.
 
-    Raises OSError, ValueError or ModelError if the file is missing or unreadable.
+    Raises ModelError if the file is missing or unreadable.
     """
     if not isinstance(visual.geometry, MeshFile):
         return visual.geometry
@@ -193,4 +183,7 @@ def visual_geometry(model: Model, visual: Visual) -> Geometry:
 
 def _file_of(model: Model, mesh: MeshFile) -> Path:
     folder = Path(model.source).parent if Path(model.source).is_file() else None
-    return Resources(folder).locate(mesh.uri)
+    try:
+        return Resources(folder).locate(mesh.uri)
+    except FileNotFoundError as cause:
+        raise ModelError(f"missing mesh: {cause}") from cause

@@ -14,7 +14,10 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from hrpsim.common.foreign.file_bytes import read_bytes
+from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.sealed_text import UNSEALED, seal_holds, sealed
+from hrpsim.sweeps.framework.scenario import SweepError
 
 CHECKSUMS, OWN = "checksums", "crc32"
 _ATTRIBUTES = ".zattrs"
@@ -33,17 +36,17 @@ def seal(store: Path) -> None:
 def damage(store: Path) -> tuple[list[str], bool]:
     """Return what differs from the checksums, and whether there are checksums.
 
-    Stores of earlier versions have none. Raises OSError and ValueError for unreadable files.
+    Stores of earlier versions have none. Raises ValueError for unreadable files.
     """
-    text = (store / _ATTRIBUTES).read_bytes()
-    whole, holds = json.loads(text), seal_holds(text, _MARK)
+    text = read_bytes(store / _ATTRIBUTES, SweepError, "STORE_SIZE")
+    whole, holds = parse_json(text), seal_holds(text, _MARK)
     if holds is None and CHECKSUMS not in whole:
         return [], False
     if not holds:
         return [f"{_ATTRIBUTES}: the checksum is another one"], True
     there = {name: (files, sums) for name, files, sums in _folders(store)}
     problems = []
-    for name, expected in json.loads(whole[CHECKSUMS]).items():
+    for name, expected in parse_json(whole[CHECKSUMS]).items():
         files, sums = there.pop(name, ([], []))
         kept = [expected[k : k + 8] for k in range(0, len(expected), 8)]
         if len(sums) != len(kept):
@@ -64,5 +67,5 @@ def _folders(store: Path) -> Iterator[tuple[str, list[str], list[str]]]:
         files = sorted(
             path for path in folder.iterdir() if path.is_file() and path != store / _ATTRIBUTES
         )
-        sums = [f"{zlib.crc32(path.read_bytes()):08x}" for path in files]
+        sums = [f"{zlib.crc32(read_bytes(path, SweepError, 'STORE_SIZE')):08x}" for path in files]
         yield name, [path.name for path in files], sums

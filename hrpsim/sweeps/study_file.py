@@ -8,15 +8,16 @@ docs/reference/study_file.md lists the entries. `STUDY_FILE` is the schema.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hrpsim.common import schema
 from hrpsim.common.errors import shown_value
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.resources import share_path
 from hrpsim.common.values import POSITIVE
-from hrpsim.common.yaml_text import read_yaml
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.design import METHODS, MOST_CELLS, Design, Product, product, read_table
 from hrpsim.sweeps.framework.scenario import FunctionScenario, Scenario, SweepError
@@ -183,7 +184,7 @@ def _beside(study: Path, named: str) -> Path:
     """Return the absolute path of a file next to the study, or of a file that hrpsim ships."""
     path = (study.parent / Path(named).expanduser()).absolute()
     try:
-        if path.exists():
+        if os.path.exists(path):
             return path
     except OSError as error:  # a name that is too long
         raise SweepError(f"{shown_value(named)}: {error.strerror}") from error

@@ -13,6 +13,7 @@ import numpy as np
 
 from hrpsim.viewer.drawing import Drawing
 from hrpsim.viewer.gate import page_faults
+from hrpsim.viewer.markdown import plain
 from hrpsim.viewer.session import Session
 from hrpsim.viewer.signals import History, moves_freely, signals_of
 
@@ -165,7 +166,7 @@ class Controls:
         session = self._session
         shown = session.world.time
         if session.problem:
-            state = f"stopped: {session.problem}"
+            state = f"stopped: {plain(session.problem)}"
         elif session.looking_back > 0.0:
             state = f"{session.looking_back:.2f} s ago"
         elif session.playing:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.errors import ModelError
 from hrpsim.model import visuals
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_files import capsule_mesh
@@ -177,9 +178,11 @@ class Drawing:
             return self._add_geometry(name, visual.geometry, visual.placement, visual.color)
         try:
             mesh = visuals.load_mesh(model, visual.geometry, visual.color)
-        except Exception as cause:  # readers of mesh formats raise any exception
+        except ModelError as cause:
             self.left_out.append(f"{model.name}/{visual.link}: {visual.geometry.uri}: {cause}")
             return None
+        for note in mesh.metadata["notes"]:
+            self.left_out.append(f"{model.name}/{visual.link}: {visual.geometry.uri}: {note}")
         return self._scene.add_mesh_trimesh(name, mesh, **_pose(visual.placement))
 
     def _add_geometry(self, name: str, geometry: Geometry, placement: Placement, color):

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import ModelWarning, WorldError, suggestion, unknown_name
+from hrpsim.common.sealing import plain_copy, sealed
 from hrpsim.common.values import RANGES, finite_vector, flag
 from hrpsim.derivatives.step_derivatives import Linearization
 from hrpsim.engine.step.arrays import Scene
@@ -450,6 +451,15 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
     def __copy__(self) -> World:
         """Return an independent world. Worlds that share arrays would corrupt each other."""
         return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> World:
+        return plain_copy(self, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle the world with a checksum, together with its robots and bodies."""
+        return sealed(
+            "world", saved_format(), self, lambda one: one is self or isinstance(one, Entity)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Start with the format. Leave out machine code, which belongs to this process."""

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from fuzz.foreign import FOREIGN, foreign_seeds
 from fuzz.targets import ARM
 
 from hrpsim import share_path
@@ -163,6 +164,8 @@ def seeds(kind: str) -> tuple[bytes, ...]:
     }
     if kind in texts:
         return tuple(text.encode() for text in texts[kind])
+    if kind in FOREIGN:
+        return foreign_seeds(kind)
     if kind == "npy":
         return tuple(map(_npy, (np.arange(12.0).reshape(3, 4), np.ones((2, 2), dtype=np.int16))))
     if kind in ("mcap", "db3", "metadata"):

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from fuzz.foreign import FOREIGN, read_foreign
 
 from hrpsim import HrpsimError
 
@@ -46,6 +47,7 @@ SUFFIXES = {
     "store": ".json",
     "message_type": ".txt",
     "recording": ".json",
+    **FOREIGN,
 }
 NEEDED = {  # packages, without which a kind is not read
     "policy": ("onnx", "onnxruntime"),
@@ -54,6 +56,8 @@ NEEDED = {  # packages, without which a kind is not read
     "store": ("xarray", "zarr"),
     "message_type": ("rclpy",),
     "recording": ("rclpy",),
+    "metadata_props": ("onnx", "onnxruntime"),
+    "design_table": ("scipy",),
 }
 LONGEST_MESSAGE = 2000
 
@@ -129,6 +133,8 @@ def read(kind: str, path: Path) -> None:
         _read_other(kind, path)
     elif kind in ("study", "journal", "store"):
         _read_sweep(kind, path)
+    elif kind in FOREIGN:
+        read_foreign(kind, path)
     else:
         from hrpsim import load_mesh
 

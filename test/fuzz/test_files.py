@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import pytest
+from fuzz.expansion import expanded
 from fuzz.fuzzing import Reader, first_seed, fuzz, minutes
 from fuzz.mutation import damaged, mixed
 from fuzz.targets import NEEDED, SUFFIXES
@@ -22,8 +23,8 @@ def kind(request):
 
 
 def either(kind: str, seed: int) -> bytes:
-    """Return a damaged file for odd seeds, a mixed one for even ones."""
-    return damaged(kind, seed) if seed % 2 else mixed(kind, seed)
+    """Return a damaged file, a mixed one, or one that expands, in turn."""
+    return (damaged, mixed, expanded)[seed % 3](kind, seed)
 
 
 @pytest.mark.long

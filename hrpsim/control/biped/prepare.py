@@ -22,6 +22,7 @@ from lxml import etree
 
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import ModelError, ModelWarning
+from hrpsim.common.foreign.file_bytes import open_file
 from hrpsim.control.biped.anatomy import Biped, biped_of
 from hrpsim.control.biped.servos import StaticHold, default_gains, static_hold
 from hrpsim.control.biped.urdf_parts import (
@@ -365,7 +366,7 @@ def turn_meshes(root: etree._Element) -> int:
         path = unquote(urlparse(mesh.get("filename", "")).path)
         if not path.lower().endswith(".dae"):
             continue
-        with open(path, "rb") as file:
+        with open_file(Path(path), ModelError, "MESH_SIZE", "mesh") as file:
             found = _UP.search(file.read(_HEAD))
         if found is None or found[1] not in _TURNS:
             continue

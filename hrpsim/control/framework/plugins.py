@@ -5,15 +5,16 @@
 
 import importlib
 import inspect
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hrpsim.common.errors import HrpsimError, shown_value, unknown_name
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.schema import Kind, first_mistake, mapping
 from hrpsim.common.user_modules import module_in_file
 from hrpsim.common.values import Range
-from hrpsim.common.yaml_text import read_yaml
 from hrpsim.control.framework.controller import Controller, ControllerError
 
 PERIOD = Range(1e-6, 10.0, "s")  # between two calls of a controller
@@ -69,7 +70,7 @@ def _module(module_name: str, name: str):
 
 def _module_in_file(source: str):
     path = Path(source).expanduser()
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ControllerError(f"controller file {str(path)!r} does not exist")
     return module_in_file(path)
 

@@ -10,13 +10,14 @@ docs/reference/sequence_files.md describes the columns.
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
-from hrpsim.common import limits
 from hrpsim.common.errors import unknown_name
-from hrpsim.common.text_file import read_text
+from hrpsim.common.foreign.number_table import number_table
+from hrpsim.common.foreign.text import read_text
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import (
     CHANNELS,
@@ -106,7 +107,7 @@ def _files(base: Path) -> dict[str, Path]:
     for kind in CHANNELS:
         for spelling in _SPELLINGS.get(kind, (kind,)):
             path = Path(f"{base}.{spelling}")
-            if kind not in found and path.is_file():
+            if kind not in found and os.path.exists(path):
                 found[kind] = path
     return found
 
@@ -139,16 +140,15 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
 
 def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Channel:
     """Return the samples in a file. labels: names of the columns after the time, if known."""
-    text = read_text(path, SequenceError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE")
+    text = read_text(path, SequenceError, "SEQUENCE_SIZE")
     lines = text.split("\n")
     used = [k for k, line in enumerate(lines) if _has_sample(line)]
     if not used:
         raise SequenceError(f"{path}: the file holds no samples")
     width = len(lines[used[0]].split()) - 1 if labels is None else len(labels)
-    try:
-        table: np.ndarray | None = np.loadtxt([lines[k] for k in used], comments=None, ndmin=2)
-    except ValueError:
-        table = None
+    table: np.ndarray | None = None
+    with suppress(SequenceError):  # the complaint names the line
+        table = number_table([lines[k] for k in used], path, SequenceError, None, None)
     no_width = width < 1 or (kind == "wrenches" and width % 6 != 0)
     if table is None or table.shape[1] != 1 + width or not np.isfinite(table).all() or no_width:
         raise SequenceError(_complaint(path, kind, lines, used, labels, width))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from hrpsim.model.sensors.sensor_kind import SampledSensorKind, require
+from hrpsim.model.sensors.sensor_kind import SampledSensorKind, cells_along, require
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ContactPad(SampledSensorKind):
         """Numbers of cells along x and y."""
         if self.cell == 0.0:
             return 0, 0
-        nx, ny = (max(math.ceil(length / self.cell - 1e-9), 1) for length in self.size)
+        nx, ny = (max(math.ceil(cells_along(length, self.cell) - 1e-9), 1) for length in self.size)
         return nx, ny
 
     def check(self, rate: float) -> None:

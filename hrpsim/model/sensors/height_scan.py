@@ -11,7 +11,7 @@ import numpy as np
 
 from hrpsim.common.errors import unknown_name
 from hrpsim.model.sensors.ray_pattern import ALIGNMENTS, RayPattern
-from hrpsim.model.sensors.sensor_kind import require
+from hrpsim.model.sensors.sensor_kind import cells_along, require
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class HeightScan(RayPattern):
         """Numbers of rays along x and y, or number of rings and of rays in each ring."""
         if self.radii:
             return len(self.radii), self.points
-        nx, ny = (int(length / self.spacing + 1e-9) + 1 for length in self.size)
+        nx, ny = (int(cells_along(length, self.spacing) + 1e-9) + 1 for length in self.size)
         return nx, ny
 
     def rays(self, sample: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

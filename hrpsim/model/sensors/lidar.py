@@ -98,7 +98,7 @@ class Lidar(RayPattern):
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rings and of columns. A rosette has 1 ring with all rays."""
-        return (len(self.elevations), self.columns) if self.repeats else (1, self.columns)
+        return (self.rings or len(self.elevation) if self.repeats else 1), self.columns
 
     def rays(self, sample: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return origins (n, 3) [m], directions (n, 3) and times (n,) in a sample.

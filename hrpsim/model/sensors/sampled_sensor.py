@@ -74,14 +74,17 @@ def sampled_sensor(
     return SampledSensor(name, kind, link, body, placement.R, placement.p, pattern, **common)
 
 
+_FLAGS = ("true", True, "false", False)
+
+
 def _value(key: str, kind: str, given: Any) -> Any:
     """Return a setting in its type: a number, numbers, a whole number, a flag, a word."""
     if kind == "str":
-        return str(given)
+        require(isinstance(given, str), f"{key}={shown_value(given)} must be a word")
+        return given
     if kind == "bool":
-        flags = {"true": True, "false": False, True: True, False: False}
-        require(given in flags, f"{key}={shown_value(given)} must be true or false")
-        return flags[given]
+        require(given in _FLAGS, f"{key}={shown_value(given)} must be true or false")
+        return given in _FLAGS[:2]
     words = given.split() if isinstance(given, str) else given
     words = words if isinstance(words, (list, tuple)) else [words]
     try:

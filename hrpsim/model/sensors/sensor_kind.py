@@ -27,6 +27,12 @@ def require(holds: bool, text: str) -> None:
         raise ModelError(text)
 
 
+def cells_along(length: float, cell: float) -> float:
+    """Return a length in cells, which need not be whole, or one more than SENSOR_RAYS."""
+    most = limits.SENSOR_RAYS + 1
+    return length / cell if length < most * cell else float(most)
+
+
 class SensorKind:
     """A kind of sensor: its name here, and its names in other formats.
 

@@ -10,8 +10,7 @@ up to z up, as in RViz and Drake. Polygons are cut in `polygons.py`.
 
 from __future__ import annotations
 
-import io
-import logging
+import importlib.util
 import os
 import re
 import warnings
@@ -24,16 +23,14 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, ModelWarning, unknown_name
-from hrpsim.common.text_file import refuse_pointer
+from hrpsim.common.foreign.bounded_child import call_bounded
+from hrpsim.common.foreign.file_bytes import open_file, refuse_pointer
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Capsule, Mesh
-from hrpsim.model.shapes.mesh_gltf import check_gltf
-from hrpsim.model.shapes.mesh_ply import plain_ply
 from hrpsim.model.shapes.mesh_repair import repaired
-from hrpsim.model.shapes.mesh_text import plain_dae, plain_obj, plain_stl
 
 FORMATS = ("stl", "obj", "dae", "ply", "gltf", "glb")
-_PLAIN = {"obj": plain_obj, "dae": plain_dae, "ply": plain_ply}
+_DECODING = "hrpsim.model.shapes.mesh_decoding"
 # Repair takes 4 to 6 microseconds a triangle, and contact searches visit all of them.
 TRIANGLE_LIMIT = 200_000
 LARGEST, SMALLEST = 1e3, 1e-6  # extents beyond which a mesh is in another unit [m]
@@ -41,9 +38,7 @@ _HEAD = 1 << 16  # bytes in which the header of a PLY ends
 _ASKEW = np.array(
     [0.5403023058681398, 0.8414709848078965, 0.9092974268256817]
 )  # not along any symmetry
-_Z_UP = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0, 0, 0, 1]])
 _ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
-_UNIT = re.compile(rb"<unit\b[^>]*?\bmeter\s*=\s*[\"']([^\"']+)[\"']")
 
 
 class ReadMesh(NamedTuple):
@@ -74,7 +69,7 @@ def load_mesh(
             200 000 triangles (for a hull, different vertices).
     """
     path = Path(path).expanduser()
-    if not path.is_file():
+    if not os.path.isfile(path):  # False for a name that is too long, too
         raise ModelError(f"mesh {path}: there is no such file")
     read = read_mesh(path, tuple(float(s) for s in np.broadcast_to(scale, (3,))), bool(hull))
     for note in read.notes:
@@ -142,55 +137,43 @@ def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bo
 
 def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
     """Return all vertices (n, 3) [m], triangles (m, 3) and notes of a file, transforms applied."""
+    return _decoded("decoded_triangles", path)
+
+
+def read_scene(
+    path: Path,
+    scale: tuple[float, ...] = (1.0, 1.0, 1.0),
+    color: tuple[int, int, int] = (128, 128, 128),
+):
+    """Return a file as trimesh.Scene in metres, scaled, with its colours and pictures.
+
+    Parts without a colour of their own have `color`, from 0 to 255. The scene's metadata has
+    `notes` on parts that were passed over. Raises ModelError as `load_mesh` does, and if trimesh or
+    a package that trimesh needs is missing.
+    """
+    return _decoded("decoded_scene", path, tuple(scale), color)
+
+
+def read_parts(
+    path: Path, scale: tuple[float, ...], color: tuple[int, int, int]
+) -> list[tuple[Mesh, tuple[int, int, int]]]:
+    """Return the parts of a file in metres, scaled, each with its colour.
+
+    Args and errors are those of `read_scene`.
+    """
+    parts = _decoded("decoded_parts", path, tuple(scale), color)
+    return [(Mesh(vertices, triangles), paint) for vertices, triangles, paint in parts]
+
+
+def _decoded(function: str, path: Path, *given: Any) -> Any:
+    """Return the result of a function of `mesh_decoding`, which a child process calls."""
     kind = path.suffix[1:].lower()
     if kind not in FORMATS:
         raise ModelError(f"mesh {path}: {unknown_name('format', kind, FORMATS)}")
-    _check_size(path, kind)
-    try:
-        scene = read_scene(path)
-        vertices, triangles, count = [], [], 0
-        for node in scene.graph.nodes_geometry:
-            transform, name = scene.graph[node]
-            part = scene.geometry[name]
-            if not hasattr(part, "faces"):
-                continue  # points and lines
-            points = np.asarray(part.vertices, dtype=np.float64)
-            corners = np.asarray(part.faces, dtype=np.int64)
-            if points.shape[1:] != (3,) or corners.shape[1:] != (3,):
-                raise ValueError(
-                    f"vertices {points.shape} and triangles {corners.shape} need three"
-                )
-            if len(corners) and not 0 <= corners.min() <= corners.max() < len(points):
-                raise ValueError(
-                    f"triangles name vertices {corners.min()} to {corners.max()}, and there are"
-                    f" {len(points)} of them, counted from 0"
-                )
-            if np.linalg.det(transform[:3, :3]) < 0.0:
-                corners = corners[:, ::-1]
-            if not np.array_equal(transform, np.eye(4)):
-                points = points @ transform[:3, :3].T + transform[:3, 3]
-            vertices.append(points)
-            triangles.append(corners + count)
-            count += len(points)
-    except ModelError:
-        raise
-    except Exception as cause:  # readers of mesh formats raise any exception
-        reason = str(cause).strip().partition("\n")[0] or type(cause).__name__
-        raise ModelError(f"mesh {path}: cannot be read as {kind.upper()}: {reason}") from cause
-    if not triangles:
-        return np.zeros((0, 3)), np.zeros((0, 3), dtype=np.int64), ()
-    return np.concatenate(vertices), np.concatenate(triangles), scene.metadata["notes"]
-
-
-def _check_size(path: Path, kind: str) -> None:
-    """Refuse files that are empty, too large or absent, or that declare too much data."""
-    size = path.stat().st_size
+    with open_file(path, ModelError, "MESH_SIZE", "mesh") as file:
+        head, size = file.read(_HEAD), os.fstat(file.fileno()).st_size
     if size == 0:
         raise ModelError(f"mesh {path}: it is empty: the file has no bytes")
-    if size > limits.MESH_SIZE:
-        raise ModelError(f"mesh {path}: over {limits.MESH_SIZE} bytes (MESH_SIZE)")
-    with path.open("rb") as file:
-        head = file.read(size if kind == "dae" else _HEAD)
     refuse_pointer(path, head, ModelError)
     if kind == "ply":
         for name, count in _ELEMENT.findall(head.partition(b"end_header")[0]):
@@ -199,8 +182,29 @@ def _check_size(path: Path, kind: str) -> None:
                     f"mesh {path}: it says that it has {count[:20].decode()} of {name.decode()!r},"
                     f" and has {size} bytes"
                 )
-    if kind == "dae" and (b"<!ENTITY" in head or b"<!DOCTYPE" in head):
-        raise ModelError(f"mesh {path}: a document type or entities are not allowed")
+    _require_decoder(path, kind)
+    return call_bounded(
+        f"{_DECODING}:{function}",
+        str(path.absolute()),  # the child may have another working directory
+        kind,
+        *given,
+        label=f"mesh {path}: cannot be read as {kind.upper()}",
+        size=size,
+        error=ModelError,
+    )
+
+
+def _require_decoder(path: Path, kind: str) -> None:
+    for name in ("trimesh", "collada") if kind == "dae" else ("trimesh",):
+        try:
+            is_there = importlib.util.find_spec(name) is not None
+        except (ImportError, ValueError):
+            is_there = False
+        if not is_there:
+            raise ModelError(
+                f"mesh {path}: reading {kind.upper()} needs {name}: pip install"
+                f" {'pycollada' if name == 'collada' else name}"
+            )
 
 
 @lru_cache(maxsize=1)
@@ -211,68 +215,3 @@ def capsule_mesh(capsule: Capsule) -> tuple[np.ndarray, np.ndarray]:
     mesh = trimesh.creation.capsule(capsule.length, capsule.radius)
     vertices = mesh.vertices - mesh.bounds.mean(axis=0)
     return vertices.astype(np.float32), mesh.faces.astype(np.uint32)
-
-
-def read_scene(path: Path, materials: bool = False):
-    """Return a file as trimesh.Scene in metres. materials: whether to read its colours.
-
-    The scene's metadata has `notes` on parts that were passed over. Raises trimesh's errors. Raises
-    ModelError if trimesh or a package that trimesh needs is missing.
-    """
-    kind = path.suffix[1:].lower()
-    try:
-        import trimesh
-
-        # Its log of damaged files has tracebacks.
-        logging.getLogger("trimesh").addHandler(logging.NullHandler())
-        if kind == "dae":
-            import collada  # noqa: F401  trimesh only reports that it cannot read the format
-    except ImportError as cause:
-        raise ModelError(
-            f"mesh {path}: reading {kind.upper()} needs {cause.name}: pip install"
-            f" {'pycollada' if cause.name == 'collada' else cause.name}"
-        ) from cause
-    options: dict[str, Any] = {"skip_materials": not materials} if kind == "obj" else {}
-    data, notes = _plain(path, kind)
-    if data is not None:
-        options["resolver"] = trimesh.resolvers.FilePathResolver(str(path))
-    source = path if data is None else io.BytesIO(data)
-    scene = trimesh.load_scene(source, file_type=kind, process=False, **options)
-    scene.metadata["notes"] = notes
-    if kind == "dae":
-        with path.open("rb") as file:
-            unit = _UNIT.search(file.read(1 << 16))
-        if unit and float(unit[1]) != 1.0:
-            scene.apply_transform(np.diag([*[float(unit[1])] * 3, 1.0]))
-    elif kind in ("gltf", "glb"):
-        scene.apply_transform(_Z_UP)
-    return scene
-
-
-def _plain(path: Path, kind: str) -> tuple[bytes | None, tuple[str, ...]]:
-    """Return the file in a form that trimesh reads correctly, and notes on parts passed over.
-
-    The form is None if trimesh can read the file itself.
-    """
-    if kind not in FORMATS:
-        return None, ()
-    data, note = path.read_bytes(), ""
-    plain = data
-    if kind in _PLAIN:
-        plain = _PLAIN[kind](data)
-    elif kind == "stl":
-        plain, note = plain_stl(data)
-    else:
-        check_gltf(data)
-    return (None if plain is data else plain), (note,) if note else ()
-
-
-def paint_plain_parts(scene, color: tuple[int, int, int]) -> None:
-    """Give parts of a trimesh.Scene without a colour of their own this colour, from 0 to 255."""
-    from trimesh.visual import TextureVisuals
-    from trimesh.visual.material import PBRMaterial
-
-    for part in scene.geometry.values():
-        if not part.visual.defined:
-            paint = PBRMaterial(baseColorFactor=[*color, 255], metallicFactor=0.0)
-            part.visual = TextureVisuals(material=paint)

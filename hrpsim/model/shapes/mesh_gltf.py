@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-import json
 import struct
+from collections import Counter
 from typing import Any
 
 from hrpsim.common import limits
+from hrpsim.common.foreign.json_text import parse_json
 
 _LOOKS = ("KHR_materials_", "KHR_texture_", "KHR_lights_", "KHR_xmp", "EXT_texture_")
 _TRIANGLE_FAN = 6
@@ -25,12 +26,46 @@ def check_gltf(data: bytes) -> None:
     primitives = [p for mesh in tree.get("meshes", ()) for p in mesh.get("primitives", ())]
     if any(primitive.get("mode") == _TRIANGLE_FAN for primitive in primitives):
         raise ValueError("it has triangle fans, which are not read: export triangles")
-    elements = sum(int(accessor.get("count", 0)) for accessor in tree.get("accessors", ()))
+    _bound_sizes(tree, primitives)
+    _bound_nodes(tree)
+
+
+def _bound_sizes(tree: dict[str, Any], primitives: list[dict[str, Any]]) -> None:
+    """Raise ValueError for accessors of too many elements, or of none that the file has."""
+    accessors = tree.get("accessors", [])
+    elements = sum(int(accessor.get("count", 0)) for accessor in accessors)
     if elements > 8 * limits.MESH_ELEMENTS:
         raise ValueError(f"its accessors have {elements} elements (MESH_ELEMENTS)")
-    shown = sum("mesh" in node for node in tree.get("nodes", ()))
-    if shown > _NODES:
-        raise ValueError(f"{shown} of its nodes show a mesh, and {_NODES} are the limit")
+    used: Counter[int] = Counter()
+    for primitive in primitives:
+        position = primitive.get("attributes", {}).get("POSITION")
+        used.update(n for n in (position, primitive.get("indices")) if n is not None)
+    for number, times in used.items():
+        if not 0 <= number < len(accessors):
+            raise ValueError(f"a mesh names accessor {number}, and there are {len(accessors)}")
+        accessor = accessors[number]
+        if not {"bufferView", "sparse"} & accessor.keys():
+            raise ValueError(f"accessor {number} has no data: it names no bufferView")
+        if times * int(accessor["count"]) > 8 * limits.MESH_ELEMENTS:
+            raise ValueError(f"{times} primitives show accessor {number} (MESH_ELEMENTS)")
+
+
+def _bound_nodes(tree: dict[str, Any]) -> None:
+    """Raise ValueError for too many nodes, and for a node with two parents."""
+    nodes = tree.get("nodes", [])
+    sizes = [len(mesh.get("primitives", ())) for mesh in tree.get("meshes", ())]
+    shown = [node["mesh"] for node in nodes if "mesh" in node]
+    if len(shown) > _NODES:
+        raise ValueError(f"{len(shown)} of its nodes show a mesh, and {_NODES} are the limit")
+    parts = max(sum(sizes), sum(sizes[mesh] for mesh in shown if 0 <= mesh < len(sizes)))
+    if parts > _NODES:
+        raise ValueError(f"it shows {parts} primitives, and {_NODES} are the limit")
+    if len(nodes) > 5 * _NODES:
+        raise ValueError(f"it has {len(nodes)} nodes, and {5 * _NODES} are the limit")
+    parents = Counter(child for node in nodes for child in node.get("children", ()))
+    twice = next((child for child, times in parents.items() if times > 1), None)
+    if twice is not None:
+        raise ValueError(f"node {twice} has {parents[twice]} parents")
 
 
 def _tree(data: bytes) -> dict[str, Any]:
@@ -38,7 +73,7 @@ def _tree(data: bytes) -> dict[str, Any]:
     if data[:4] == b"glTF":
         (length,) = struct.unpack_from("<I", data, 12)
         data = data[20 : 20 + length]
-    tree = json.loads(data)
+    tree = parse_json(data)
     if not isinstance(tree, dict):
         raise ValueError("its JSON is no object")
     return tree

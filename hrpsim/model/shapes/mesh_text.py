@@ -14,9 +14,8 @@ import re
 import struct
 
 import numpy as np
-from lxml import etree
 
-from hrpsim.model.shapes.polygons import cut, cut_rings
+from hrpsim.model.shapes.polygons import cut
 
 # Faces that are no triangles, count backwards, or have corners of several forms (1 2/2 3//3).
 _NOT_PLAIN = re.compile(
@@ -83,66 +82,6 @@ def _alike(corners: list[bytes]) -> list[bytes]:
     """Return the corners of a face, by their vertices alone if the corners have several forms."""
     forms = {tuple(map(bool, corner.split(b"/"))) for corner in corners}
     return corners if len(forms) == 1 else [corner.partition(b"/")[0] for corner in corners]
-
-
-def plain_dae(data: bytes) -> bytes:
-    """Return a DAE with <triangles> in place of <polylist> and <polygons>. Holes stay open."""
-    if b"<polylist" not in data and b"<polygons" not in data:
-        return data
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
-    root = etree.fromstring(data, parser)
-    for mesh in root.iter("{*}mesh"):
-        for kind in ("polylist", "polygons"):
-            for element in mesh.findall(f"{{*}}{kind}"):
-                _to_triangles(mesh, element)
-    return etree.tostring(root)
-
-
-def _to_triangles(mesh: etree._Element, element: etree._Element) -> None:
-    inputs = element.findall("{*}input")
-    width = 1 + max(int(source.get("offset", "0")) for source in inputs)
-    (vertex,) = (source for source in inputs if source.get("semantic") == "VERTEX")
-    column = int(vertex.get("offset", "0"))
-    points = _positions(mesh, vertex.get("source", "")[1:])
-    rows = []
-    if (counts := element.find("{*}vcount")) is not None:
-        flat = _integers(element.find("{*}p")).reshape(-1, width)
-        rows.append(flat[cut(points[flat[:, column]], _integers(counts))])
-    for outline in element.findall("{*}p") if counts is None else ():
-        ring = _integers(outline).reshape(-1, width)
-        rows.append(ring[cut(points[ring[:, column]], [len(ring)])])
-    for holed in element.findall("{*}ph"):
-        rings = [_integers(ring).reshape(-1, width) for ring in holed]
-        ring = np.concatenate(rings)
-        ends = np.cumsum([len(one) for one in rings]).tolist()
-        rows.append(ring[cut_rings(points[ring[:, column]], ends)])
-    for child in element.iterchildren("{*}vcount", "{*}p", "{*}ph"):
-        element.remove(child)
-    name = element.tag.removesuffix(etree.QName(element).localname)
-    made = np.concatenate([part.reshape(-1, width) for part in rows] or [np.empty((0, width), int)])
-    element.tag = name + "triangles"
-    element.set("count", str(len(made) // 3))
-    body = etree.Element(name + "p")
-    body.text = " ".join(map(str, made.ravel().tolist()))
-    element.insert(1 + element.index(inputs[-1]), body)
-
-
-def _positions(mesh: etree._Element, name: str) -> np.ndarray:
-    """Return the positions (n, 3) of a mesh's <vertices> of this id."""
-    by_id = {child.get("id"): child for child in mesh}
-    (position,) = (
-        source for source in by_id[name].findall("{*}input") if source.get("semantic") == "POSITION"
-    )
-    source = by_id[position.get("source", "")[1:]]
-    accessor = source.find(".//{*}accessor")
-    values = np.array((source.find("{*}float_array").text or "").split(), dtype=float)
-    stride, offset = int(accessor.get("stride", "1")), int(accessor.get("offset", "0"))
-    first = offset + stride * np.arange(int(accessor.get("count")))
-    return values[first[:, None] + np.arange(3)]
-
-
-def _integers(element: etree._Element) -> np.ndarray:
-    return np.array((element.text or "").split(), dtype=np.int64)
 
 
 def plain_stl(data: bytes) -> tuple[bytes, str]:

@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import HrpsimError, ModelError, WorldError, unknown_name
+from hrpsim.common.foreign.text import read_text
 from hrpsim.common.resources import share_path
 from hrpsim.model.load import load_model
 from hrpsim.model.readers.urdf.resolve_uris import Resources
-from hrpsim.model.readers.urdf.xacro_text import is_xacro
+from hrpsim.model.readers.urdf.xacro_text import is_xacro, read_source
 from hrpsim.model.robot_formats import format_of
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.world.file.load_shapes import read_shape
@@ -282,13 +283,15 @@ class Entities:
 
     def _spawn_body(self, source, name: str, pose: Placement, allow_renaming: bool) -> Entity:
         try:
-            text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
+            text = source
+            if isinstance(source, Path):
+                text = read_text(source, WorldError, "YAML_SIZE")
             reader, entry = read_body(text, str(source) if text != source else "resource_string")
             for given in ("position", "orientation", "on_floor"):
                 if given in entry:
                     raise reader.fail(given, "the request defines its pose")
             shape = read_shape(reader, entry.pop("shape"), "")
-        except (HrpsimError, OSError, UnicodeDecodeError) as error:
+        except HrpsimError as error:
             raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
         name = self._free(name or str(entry.pop("name", "")), allow_renaming)
         entry.pop("name", None)
@@ -326,7 +329,10 @@ def located(uri: str, kinds: tuple[str, ...], formats: str) -> Path:
 
 def _text_of(source: str | Path) -> tuple[str, Path | None]:
     if isinstance(source, Path):
-        return source.read_text(encoding="utf-8", errors="replace"), source
+        try:
+            return read_source(source)
+        except ModelError as error:
+            raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
     return source, None
 
 

@@ -18,8 +18,8 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.limits import PARAMETER_TEXT
-from hrpsim.common.yaml_text import read_yaml
 from hrpsim.control.estimation.zero_moment_point import FOOT_SENSORS
 from hrpsim.world.settings import ACCURACIES
 

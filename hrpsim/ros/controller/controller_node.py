@@ -25,7 +25,7 @@ from rclpy.executors import SingleThreadedExecutor
 from hrpsim.common import user_modules
 from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import HrpsimError
-from hrpsim.common.yaml_text import parse_yaml
+from hrpsim.common.foreign.yaml_text import parse_yaml
 from hrpsim.control.controller_group import ControllerGroup
 from hrpsim.control.framework import controller_host, plugins
 from hrpsim.control.framework.controller import Command

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -102,7 +103,7 @@ def find_worlds(sources: Iterable[str]) -> Found:
     """Return the WorldEntry of each world that hrpsim ships, or in the files and folders given."""
 
     def worlds_at(path: Path, prefix: str = "") -> list[WorldEntry]:
-        if path.is_file():
+        if os.path.isfile(path):
             return [WorldEntry(str(path), load_world.read_notes(load_world.open_world(path)))]
         return [
             WorldEntry(prefix + file.name if prefix else str(file), notes)
@@ -118,7 +119,7 @@ def find_spawnables(sources: Iterable[str]) -> Found:
     """Return the URI of each robot description that hrpsim ships or that lies in a source."""
 
     def models_at(path: Path) -> list[str]:
-        files = [path] if path.is_file() else _files(path, _MODEL_KINDS)
+        files = [path] if os.path.isfile(path) else _files(path, _MODEL_KINDS)
         return [str(file) for file in files if file.suffix in _MODEL_KINDS]
 
     own = _files(share_path("urdf"), _MODEL_KINDS)
@@ -143,7 +144,7 @@ def _existing(source: str) -> Path:
         if package == "hrpsim":
             return share_path(inside)
         for folder in Resources(None).packages(package):
-            if (folder / inside).exists():
+            if os.path.exists(folder / inside):
                 return folder / inside
         raise FileNotFoundError("there is no such folder in a package of that name")
     if source.startswith("file://"):
@@ -151,7 +152,7 @@ def _existing(source: str) -> Path:
     if "://" in source:
         raise ValueError("only paths, file:// and package:// are searched")
     path = Path(source).expanduser()
-    if not path.exists():
+    if not os.path.exists(path):
         raise FileNotFoundError("does not exist")
     return path.absolute()
 

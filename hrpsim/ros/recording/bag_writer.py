@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from io import SEEK_END, BytesIO
+from os.path import isfile
 from pathlib import Path
 
 from rclpy.qos import QoSProfile
@@ -76,7 +77,7 @@ def definition_file(type_name: str) -> Path:
     inside = Path("share", match[1], "msg", f"{match[2]}.msg")
     for folder in [] if spec is None else spec.submodule_search_locations or ():
         for prefix in Path(folder).parents:
-            if (prefix / inside).is_file():
+            if isfile(prefix / inside):  # also of a name that is too long for a file
                 return prefix / inside
     raise HrpsimError(f"no installed interface package has {type_name}")
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import bisect
-import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ import numpy as np
 import voluptuous as vol
 
 from hrpsim.bag.reader import BagError, full_name, messages, timed_messages, topic_types
+from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.schema import flag, numeric, vector
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.ros.core.simulation_contents import DESCRIPTION_VERSION
@@ -129,12 +129,12 @@ class Recording:
         self._prefix = names[0].removesuffix(_DESCRIPTION)
         for message in messages(self.bag, names[0]):
             try:
-                return _DESCRIBED(json.loads(message.data))
+                return _DESCRIBED(parse_json(message.data))
             except vol.MultipleInvalid as error:
                 where = "".join(f"[{key!r}]" for key in error.errors[0].path)
                 text = f"{self.bag}: {names[0]}: {where or 'it'}: {error.errors[0].error_message}"
                 raise BagError(text) from None
-            except (ValueError, RecursionError) as error:
+            except ValueError as error:
                 raise BagError(f"{self.bag}: {names[0]} is not JSON: {error}") from None
         return {}
 

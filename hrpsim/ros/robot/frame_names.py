@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.errors import ModelError
+from hrpsim.common.foreign.xml_text import xml_root
 from hrpsim.model.model import Model
 from hrpsim.model.sensor_names import link_at, sensor_frame
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
@@ -88,5 +89,5 @@ class RobotFrames:
                 joint=joint.attrib["name"],
                 moves=joint.attrib["type"] != "fixed",
             )
-            for joint in ElementTree.fromstring(self._model.urdf).findall("joint")
+            for joint in xml_root(self._model.urdf, "URDF", ModelError).findall("joint")
         ]

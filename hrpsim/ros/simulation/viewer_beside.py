@@ -19,6 +19,7 @@ from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.viewer.gate import page_faults
+from hrpsim.viewer.markdown import plain
 from hrpsim.viewer.session import Grabbing, Grip, Motion
 from hrpsim.viewer.viewer import Viewer
 
@@ -91,16 +92,16 @@ class Dashboard:
         try:
             self.answer.content = action()
         except HrpsimError as error:
-            self.answer.content = f"refused: {_plain(str(error))}"
+            self.answer.content = f"refused: {plain(str(error))}"
         self._next = 0.0
 
     def _save(self) -> str:
         self._simulation.save_state(self.name.value)
-        return f"saved {_plain(self.name.value)}"
+        return f"saved {plain(self.name.value)}"
 
     def _load(self) -> str:
         self._simulation.load_state(self.chosen.value)
-        return f"loaded {_plain(self.chosen.value)}"
+        return f"loaded {plain(self.chosen.value)}"
 
     def _clear(self) -> str:
         return f"{self._simulation.contents.delete_spawned()} spawned entities deleted"
@@ -111,8 +112,8 @@ class Dashboard:
         for status in self._diagnostics.last:
             name = status.name.partition(": ")[2]
             level = _LEVELS[status.level]
-            lines.append(f"**{_plain(name)}**: {level}{_plain(status.message)}")
-            lines += [f"- {_plain(v.key)}: {_plain(v.value)}" for v in status.values]
+            lines.append(f"**{plain(name)}**: {level}{plain(status.message)}")
+            lines += [f"- {plain(v.key)}: {plain(v.value)}" for v in status.values]
             lines.append("")
         return "\n".join(lines) or "none yet"
 
@@ -127,13 +128,8 @@ class Dashboard:
             self._sent[topic] = publisher.sent[0]
             rate = (publisher.sent[0] - before.get(topic, publisher.sent[0])) / passed
             heard = publisher.get_subscription_count()
-            lines.append(f"| {_plain(topic)} | {rate:.0f} | {heard} |")
+            lines.append(f"| {plain(topic)} | {rate:.0f} | {heard} |")
         return "\n".join(lines)
-
-
-def _plain(text: str) -> str:
-    """Escape text for markdown: any node in the domain can choose names."""
-    return "".join(f"&#{ord(c)};" if c in "\\`*_{}[]()<>#+-!|&$~" else c for c in text)
 
 
 class NodeSession(Grabbing):

@@ -24,10 +24,9 @@ run.
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -38,7 +37,8 @@ import numpy as np
 
 from hrpsim.common import limits
 from hrpsim.common.errors import require_name, shown_value
-from hrpsim.common.text_file import read_text
+from hrpsim.common.foreign.csv_rows import csv_rows
+from hrpsim.common.foreign.text import read_text
 from hrpsim.common.values import LARGEST, is_number, whole_count
 from hrpsim.sweeps.framework.scenario import SweepError
 
@@ -312,16 +312,17 @@ def product(*designs: Design) -> Product:
 
 def read_table(path: Path) -> list[dict[str, Any]]:
     """Return the rows of a CSV file whose first line names parameters. Numbers are converted."""
-    text = read_text(path, SweepError, limits.TABLE_SIZE, "TABLE_SIZE", "table")
-    reader = csv.DictReader(io.StringIO(text))
-    names = list(reader.fieldnames or ())
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise SweepError(f"{path}:1: {twice[0]!r} is the name of two columns")
+    lines = read_text(path, SweepError, "TABLE_SIZE", "table").splitlines(keepends=True)
+    cells = csv_rows(lines, path, SweepError, limits.TABLE_VALUES, "TABLE_VALUES")
+    names, _ = next(cells, ([], 0))
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise SweepError(f"{path}:1: {shown_value(twice[0])} is the name of two columns")
     rows = []
-    for row in reader:
-        if None in row or None in row.values():
-            raise SweepError(f"{path}:{reader.line_num}: not as many values as there are names")
-        rows.append({name: _number_or_text(value) for name, value in row.items()})
+    for row, line in cells:
+        if row and len(row) != len(names):
+            raise SweepError(f"{path}:{line}: not as many values as there are names")
+        if row:
+            rows.append(dict(zip(names, map(_number_or_text, row))))
     if not rows:
         raise SweepError(f"{path}: a table needs a line of names and one of values")
     return rows

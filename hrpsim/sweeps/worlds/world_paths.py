@@ -23,6 +23,7 @@ import numpy as np
 from hrpsim.common.errors import require_name
 from hrpsim.common.schema import first_mistake, numeric
 from hrpsim.common.values import NOT_NEGATIVE, RANGES, Range
+from hrpsim.model.readers.urdf.xacro_text import read_source
 from hrpsim.model.shapes.geometry import Box
 from hrpsim.model.shapes.placement import quaternion_of
 from hrpsim.sweeps.framework.scenario import Parameter, SweepError
@@ -133,7 +134,7 @@ def _arguments(description: Path | None) -> list[str]:
     """Return the names of the arguments that a xacro file declares."""
     if description is None or not description.is_file():
         return []
-    text = description.read_text(encoding="utf-8", errors="replace")
+    text = read_source(description)[0]
     return list(dict.fromkeys(_ARGUMENT.findall(text)))
 
 

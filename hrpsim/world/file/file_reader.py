@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.common.errors import HrpsimError, WorldError
-from hrpsim.common.yaml_text import YamlText
+from hrpsim.common.foreign.yaml_text import YamlText
 
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 

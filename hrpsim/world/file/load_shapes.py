@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, WorldError
 from hrpsim.common.extras import missing_package
+from hrpsim.common.foreign.arrays import read_npy
+from hrpsim.common.foreign.file_bytes import open_file
+from hrpsim.common.foreign.number_table import number_table
+from hrpsim.common.foreign.text import read_text
 from hrpsim.common.resources import share_path
-from hrpsim.common.text_file import read_text, refuse_pointer
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
@@ -102,9 +103,7 @@ def read_image(path: Path, span: Sequence[float] | None) -> np.ndarray:
     except ModuleNotFoundError as error:
         raise missing_package("a height field from an image", error) from error
     try:
-        if path.stat().st_size > limits.TABLE_SIZE:
-            raise ModelError(f"{path}: over {limits.TABLE_SIZE} bytes (TABLE_SIZE)")
-        with Image.open(path) as image:
+        with open_file(path, ModelError, "TABLE_SIZE") as file, Image.open(file) as image:
             check_size(str(path), image.width, image.height)
             if image.mode == "F":
                 raise ModelError(f"{path}: it has numbers and no greys: store them as .npy")
@@ -126,7 +125,11 @@ def read_table(path: Path) -> np.ndarray:
     ModelError if the file cannot be read, is no table of finite numbers, or is larger than
     declared.
     """
-    table = _read_npy(path) if path.suffix == ".npy" else _read_csv(path)
+    if path.suffix == ".npy":
+        table = read_npy(path, ModelError, "TABLE_SIZE").astype(np.float64)
+    else:
+        lines = read_text(path, ModelError, "TABLE_SIZE").splitlines()
+        table = number_table(lines, path, ModelError)
     if table.ndim != 2 or not table.size:
         raise ModelError(f"{path}: a table is needed, with rows and columns, not {table.shape}")
     bad = np.argwhere(~np.isfinite(table))
@@ -134,36 +137,3 @@ def read_table(path: Path) -> np.ndarray:
         i, j = bad[0]
         raise ModelError(f"{path}: row {i}, column {j} is {table[i, j]}: it must be finite")
     return table
-
-
-def _read_npy(path: Path) -> np.ndarray:
-    try:
-        size = path.stat().st_size
-        if size > limits.TABLE_SIZE:
-            raise ModelError(f"{path}: over {limits.TABLE_SIZE} bytes (TABLE_SIZE)")
-        with path.open("rb") as file:
-            refuse_pointer(path, file.read(100), ModelError)
-            file.seek(0)
-            version = np.lib.format.read_magic(file)
-            if version == (1, 0):
-                shape, _, kind = np.lib.format.read_array_header_1_0(file)
-            else:
-                shape, _, kind = np.lib.format.read_array_header_2_0(file)
-            if kind.hasobject or kind.kind not in "iuf":
-                raise ValueError(f"its entries are {kind}, not numbers")
-            if math.prod(shape) * kind.itemsize > size:
-                raise ValueError(f"it says that its shape is {shape}, and has {size} bytes")
-        return np.load(path, allow_pickle=False).astype(np.float64)
-    except ModelError:
-        raise
-    except Exception as cause:  # the header is parsed as Python text, which may fail in many ways
-        reason = str(cause).strip().partition("\n")[0] or type(cause).__name__
-        raise ModelError(f"{path}: cannot be read as a table of numbers: {reason}") from cause
-
-
-def _read_csv(path: Path) -> np.ndarray:
-    text = read_text(path, ModelError, limits.TABLE_SIZE, "TABLE_SIZE")
-    try:
-        return np.loadtxt(text.splitlines(), delimiter=",", ndmin=2)
-    except ValueError as cause:
-        raise ModelError(f"{path}: cannot be read as a table of numbers: {cause}") from cause

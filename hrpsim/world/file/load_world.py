@@ -9,6 +9,7 @@ The name, tags and named poses of a world are read too. They have no effect on t
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -19,8 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import ModelWarning, WorldError, unknown_name
+from hrpsim.common.foreign.yaml_text import parse_yaml, read_yaml
 from hrpsim.common.resources import share_path
-from hrpsim.common.yaml_text import parse_yaml, read_yaml
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
@@ -193,7 +194,7 @@ def open_world(path: str | Path) -> FileReader:
             shipped = share_path(Path("config", path.name))
         except FileNotFoundError:
             shipped = path
-        if path.exists() or shipped == path:
+        if os.path.exists(path) or shipped == path:
             raise
         raise WorldError(f"{error}; hrpsim ships one of this name, {shipped}") from error
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError
+from hrpsim.common.sealing import plain_copy, plain_parts
 from hrpsim.common.values import finite_vector
 from hrpsim.engine.collision.body_bounds import bounding_radius, thickness
 from hrpsim.engine.collision.mesh.collision_proxies import mesh_thickness
@@ -164,6 +165,13 @@ class Entity(Closed):
         if self._world is None:
             raise WorldError(f"{self.name!r} was taken out of its world")
         return self._world
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle the entity as a part of its world, which has a checksum."""
+        return plain_parts(self) if self._world is None else (_entity_of, (self._world, self.name))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Entity:
+        return plain_copy(self, memo)
 
     def leave(self) -> None:
         """Detach the entity from the world."""
@@ -326,6 +334,11 @@ def part_of(vector: str, entries: slice, doc: str) -> np.ndarray:
         return getattr(whole, vector)[entries]
 
     return cast(np.ndarray, property(entries_of, doc=doc))
+
+
+def _entity_of(world: Any, name: str) -> Entity:
+    entity: Entity = world.entities[name]
+    return entity
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

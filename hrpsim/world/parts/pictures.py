@@ -162,7 +162,7 @@ def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
         link = table.range_of(robot, visual.link)[0]
         try:
             parts = _parts_of(robot, visual)
-        except Exception as error:  # readers of mesh formats raise any exception
+        except ModelError as error:
             faults[visual.link] = f"{visual.link} ({error})"
             continue
         found += [Drawn(part, link, visual.placement, color) for part, color in parts]

@@ -203,7 +203,7 @@ def _as_it_is_drawn(robot: Robot, table: LinkTable) -> list[Target]:
         frame = robot.model.frame(visual.link)
         try:
             geometry = visual_geometry(robot.model, visual)
-        except (HrpsimError, OSError, ValueError) as error:
+        except HrpsimError as error:
             raise WorldError(
                 f"{robot.name!r}: the visual of link {visual.link!r} cannot be met by rays:"
                 f" {error}; cast them with geometry='collision'"

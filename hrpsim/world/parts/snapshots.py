@@ -6,12 +6,17 @@
 from __future__ import annotations
 
 import hashlib
+import operator
 import os
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hrpsim.common.errors import WorldError, shown_value
+from hrpsim.common.sealing import sealed
 from hrpsim.engine.compile.fields import Life, at, declared_fields
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.parts.exclusions import Exclusions
@@ -58,6 +63,8 @@ def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
     ours = saved_format()
     if saved == ours:
         return
+    if not isinstance(saved, tuple) or len(saved) != len(ours):
+        saved = None
     theirs = "an earlier version" if saved is None else f"version {saved[0]}"
     if saved is not None and saved[0] == ours.version:
         theirs = f"another revision of version {saved[0]}"
@@ -65,6 +72,47 @@ def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
         f"the {what} was saved by {theirs} of hrpsim, whose state has other fields than that of "
         f"this one, version {ours.version}: load it there, or make it again here"
     )
+
+
+class Snapshot(dict[str, Any]):
+    """A snapshot of a world, for `World.restore`. It is not to be changed.
+
+    A checksum of the arrays, and the other parts as they were, show a change.
+    """
+
+    def __init__(self, parts: Mapping[str, Any]) -> None:
+        super().__init__(parts)
+        self._parts = tuple(parts.items())
+        self._arrays = tuple(self["arrays"])
+        self._checksum = _checksum_of(self["arrays"])
+
+    def is_whole(self) -> bool:
+        """Return whether nothing has been changed."""
+        names = tuple(self) == tuple(name for name, _ in self._parts)
+        if not (names and all(self[name] is part for name, part in self._parts)):
+            return False
+        arrays = self["arrays"]
+        same = len(arrays) == len(self._arrays) and all(map(operator.is_, arrays, self._arrays))
+        return same and _checksum_of(arrays) == self._checksum
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle the snapshot with a checksum."""
+        opened, given = sealed("snapshot", self["format"], dict(self))
+        return _unsealed, (opened, given)
+
+
+def _unsealed(opened: Callable[..., Any], given: tuple[Any, ...]) -> Snapshot:
+    return Snapshot(opened(*given))
+
+
+def _checksum_of(arrays: Iterable[np.ndarray]) -> int:
+    found = 0
+    try:
+        for array in arrays:
+            found = zlib.crc32(array, found)
+    except (TypeError, ValueError, BufferError):  # no arrays, or parts of others
+        return -1
+    return found
 
 
 class Snapshots(Exclusions):
@@ -100,35 +148,41 @@ class Snapshots(Exclusions):
             sampler.forget()
         self._convergence.reset()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         """Return a snapshot of everything that the future depends on.
 
         `restore` continues from the snapshot bit for bit.
         """
         self._contents.refuse_while_stepping()
-        return {
-            "format": saved_format(),
-            "world": self._identity,
-            "parts": self._parts(),
-            "convergence": self._convergence.copy(),
-            "sleep": self._sleep.state(),
-            "inertias": [entity._inertias for entity in self._contents.entities],
-            "samples": [sampler.state() for sampler in self._contents.samplers],
-            "frames": [frame.placement for frame in self._contents.frames.values()],
-            "arrays": self._scenes.lasting_arrays(),
-        }
+        return Snapshot(
+            {
+                "format": saved_format(),
+                "world": self._identity,
+                "parts": self._parts(),
+                "convergence": self._convergence.copy(),
+                "sleep": self._sleep.state(),
+                "inertias": tuple(entity._inertias for entity in self._contents.entities),
+                "samples": tuple(sampler.state() for sampler in self._contents.samplers),
+                "frames": tuple(frame.placement for frame in self._contents.frames.values()),
+                "arrays": self._scenes.lasting_arrays(),
+            }
+        )
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot of this world, or of the world from which this world was copied.
 
         Properties that are not part of the state keep their present values: gains, inertias,
         friction. WorldError if the snapshot is of another world or of another version of hrpsim.
-        WorldError also if anything was added or removed since.
+        WorldError also if anything was added or removed since, or if the snapshot was changed.
         """
         self._contents.refuse_while_stepping()
         if not isinstance(snapshot, Mapping) or "world" not in snapshot:
             raise WorldError(f"not a snapshot of a world: {shown_value(snapshot)}")
         refuse_other_format("snapshot", snapshot.get("format"))
+        if not (isinstance(snapshot, Snapshot) and snapshot.is_whole()):
+            raise WorldError(
+                "the snapshot is not as `snapshot()` returned it: restore an unchanged one"
+            )
         if snapshot["world"] != self._identity:
             raise WorldError("the snapshot is another world's")
         if snapshot["parts"] != self._parts():

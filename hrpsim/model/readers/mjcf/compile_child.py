@@ -3,11 +3,11 @@
 
 """Compile an MJCF by MuJoCo and write the result to a file. Run this module as a program.
 
-Usage: compile_child.py FILE OUTPUT TIME. FILE is an MJCF. OUTPUT, an .npz, gets the arrays of the
-compiled model. After a failure, OUTPUT with the suffix .error gets the reason. The working folder
-may have files that FILE names, in assets.npz. MuJoCo is C++ and the file may be untrusted, so
-nothing of hrpsim is in this process. Its resources are limited: the process ends by SIGPROF after
-TIME [s] of processor time.
+Usage: compile_child.py FILE OUTPUT TIME [MEMORY]. FILE is an MJCF. OUTPUT, an .npz, gets the arrays
+of the compiled model. After a failure, OUTPUT with the suffix .error gets the reason. The working
+folder may have files that FILE names, in assets.npz. MuJoCo is C++ and the file may be untrusted,
+so nothing of hrpsim is in this process. Its resources are limited: the process ends by SIGPROF
+after TIME [s] of processor time, and has MEMORY [bytes] of address space.
 """
 
 import json
@@ -16,7 +16,7 @@ import resource
 import signal
 import sys
 
-MEMORY = 6 << 30  # address space [bytes]
+MEMORY = 6_000_000_000  # address space without an argument [bytes]
 FILE_SIZE = 2 << 30  # bytes of the output
 NOT_INSTALLED = 3  # exit status
 REFUSED = 4
@@ -81,8 +81,8 @@ TAKEN = {
 
 def main() -> int:
     """Compile one file. Return the exit status."""
-    source, output, time = sys.argv[1:]
-    _limit_resources(float(time))
+    source, output, time, *memory = sys.argv[1:]
+    _limit_resources(float(time), int(memory[0]) if memory else MEMORY)
     try:
         import mujoco
         import numpy as np
@@ -111,11 +111,11 @@ def main() -> int:
     return 0
 
 
-def _limit_resources(time: float) -> None:
+def _limit_resources(time: float, memory: int) -> None:
     """Limit processor time [s], memory and size of files of this process."""
     signal.setitimer(signal.ITIMER_PROF, time)
     for limit, most in (
-        (resource.RLIMIT_AS, MEMORY),
+        (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_FSIZE, FILE_SIZE),
         (resource.RLIMIT_CORE, 0),
     ):

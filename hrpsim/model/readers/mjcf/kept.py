@@ -18,6 +18,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from hrpsim.common.errors import ModelError
+from hrpsim.common.foreign.file_bytes import file_digest
 from hrpsim.common.stored_files import read_whole, remove_oldest, write_whole
 from hrpsim.engine.compile.kernel_folders import cache_for
 from hrpsim.model.readers.mjcf.read import MjcfSource
@@ -70,7 +72,7 @@ def _key_of(text: str, path: Path) -> str:
         digest = hashlib.sha256(version("mujoco").encode())
         for file in [path.resolve(), *files]:
             digest.update(f"{file} {file.stat().st_size}\n".encode("utf-8", "surrogateescape"))
-            digest.update(hashlib.sha256(file.read_bytes()).digest())
-    except (OSError, PackageNotFoundError):
+            digest.update(file_digest(file, ModelError, "MESH_SIZE"))
+    except (OSError, ModelError, PackageNotFoundError):
         return ""
     return digest.hexdigest()[:40]

@@ -9,7 +9,6 @@ here only to find these numbers. MuJoCo checks everything else.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -25,7 +24,11 @@ from lxml import etree
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, shown_value
-from hrpsim.common.text_file import refuse_pointer
+from hrpsim.common.foreign.arrays import read_npz
+from hrpsim.common.foreign.file_bytes import open_file, read_bytes, refuse_pointer
+from hrpsim.common.foreign.json_text import parse_json
+from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
+from hrpsim.model.readers.mjcf.compile_child import ARRAYS, NOT_INSTALLED, REFUSED
 from hrpsim.model.readers.urdf.document import described
 
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.IGNORECASE)
@@ -41,9 +44,10 @@ _NO_NUMBERS = {
     *("assetdir", "meshdir", "texturedir", "content_type", "user", "data", "value"),
 }
 _NAMING_FILES = ("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup")
+_LEAST_TIME, _TIME_EACH = 5.0, 2e-6  # [s], and for each byte of the files
+_LEAST_MEMORY, _COPIES = 1_200_000_000, 40  # [bytes], and for each byte of the files
 _FILES = 1000  # that include each other
 _CHILD = Path(__file__).with_name("compile_child.py")
-_NOT_INSTALLED, _REFUSED = 3, 4
 _UNNAMED = "MuJoCo Model"  # what MuJoCo calls a model without a name
 _LINE = re.compile(r"\s*\n\s*")
 
@@ -87,13 +91,26 @@ class MjcfSource:
 
         If several files fit a name, all are returned.
         """
-        found = [path for path in self._seen if isinstance(path, Path)]
+        found, is_complete = self._named()
+        return sorted(found) if is_complete else None
+
+    def size(self) -> int:
+        """Return the size of all files that exist, without those in memory [bytes].
+
+        Raises ModelError for a pipe or a device, on which MuJoCo would wait.
+        """
+        return sum(path.stat().st_size for path in self._named()[0])
+
+    def _named(self) -> tuple[set[Path], bool]:
+        """Return the files that are read and exist, and whether each name fits one."""
+        found = {path for path in self._seen if isinstance(path, Path)}
         folders = {""}
         for _, root in self._files:
             for compiler in root.iter("compiler"):
                 named = (compiler.get(name, "") for name in ("assetdir", "meshdir", "texturedir"))
                 folders.update(named)
         tops = {path.parent for path in found} | {self._top or Path.cwd()}
+        is_complete = True
         for _, root in self._files:
             for element in root.iter(etree.Element):
                 for name in (element.get(key) for key in _NAMING_FILES if element.get(key)):
@@ -101,11 +118,22 @@ class MjcfSource:
                     fits = {
                         top / folder / tail for top in tops for folder in folders for tail in tails
                     }
-                    there = sorted(path.resolve() for path in fits if path.is_file())
-                    if not there:
-                        return None
-                    found += there
-        return sorted(set(found))
+                    there = {path.resolve() for path in fits if self._is_file(path)}
+                    is_complete = is_complete and bool(there)
+                    found |= there
+        return found, is_complete
+
+    @staticmethod
+    def _is_file(path: Path) -> bool:
+        try:
+            if path.is_dir() or not path.exists():
+                return False
+            with open_file(path, ModelError, None, "MJCF: file"):
+                return True
+        except (OSError, ValueError) as cause:  # ValueError: a name with a null character
+            if isinstance(cause, ModelError):
+                raise
+            return False
 
     def key_lengths(self) -> Iterator[tuple[str, int]]:
         """Yield name and count of numbers of each keyframe's `qpos`, without attached keyframes."""
@@ -122,21 +150,16 @@ class MjcfSource:
             if where in self._seen or len(self._seen) >= _FILES or not where.is_file():
                 return
             self._seen.add(where)
-            with where.open("rb") as file:
-                data = file.read(limits.XML_SIZE)
-        except (OSError, ValueError):
+            data = read_bytes(where, ModelError, "XML_SIZE")
+        except (OSError, ValueError):  # ValueError: ModelError, too
             return
         self._add(str(path), data, path.parent, is_part)
 
     def _add(self, label: str, data: bytes, folder: Path | None, is_part: bool) -> None:
-        parser = etree.XMLParser(
-            recover=True, resolve_entities=False, no_network=True, remove_comments=True
-        )
         try:
-            root = etree.fromstring(data, parser)
-        except (etree.XMLSyntaxError, ValueError):
-            return
-        if root is None:
+            text = decoded_xml(data, label, ModelError, "replace")
+            root = xml_root(text, label, ModelError, recover=True)
+        except ModelError:
             return
         self._files.append((label, root))
         if is_part:
@@ -211,14 +234,18 @@ def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None =
             np.savez(Path(folder, "assets.npz"), **stored)  # type: ignore[arg-type]
         output = Path(folder) / "model.npz"
         _compile(source, output, label)
-        with np.load(output, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    return MjcfModel(label, json.loads(arrays.pop("head").tobytes()), arrays, said)
+        names = ("head", *ARRAYS)
+        arrays = read_npz(output, ModelError, "DECODER_RESULT", names, "biuf")
+    return MjcfModel(label, parse_json(arrays.pop("head").tobytes()), arrays, said)
 
 
 def _compile(source: Path, output: Path, label: str) -> None:
-    time = str(limits.MJCF_TIME)
-    command = [sys.executable, str(_CHILD), str(source), str(output), time]
+    """Compile an MJCF within time and memory that its files may need."""
+    assets = output.with_name("assets.npz")
+    size = MjcfSource("", source).size() + (assets.stat().st_size if assets.exists() else 0)
+    time = min(limits.MJCF_TIME, _LEAST_TIME + _TIME_EACH * size)
+    memory = min(limits.MJCF_MEMORY, _LEAST_MEMORY + _COPIES * size)
+    command = [sys.executable, str(_CHILD), str(source), str(output), str(time), str(memory)]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
         child = subprocess.run(
@@ -241,36 +268,37 @@ def _compile(source: Path, output: Path, label: str) -> None:
         return
     if child.returncode == -signal.SIGPROF:
         raise ModelError(
-            f"{label}: MuJoCo did not compile it in {limits.MJCF_TIME:g} s of the processor's time"
+            f"{label}: MuJoCo did not compile it in {time:.3g} s of the processor's time"
             " (MJCF_TIME)"
         )
-    if child.returncode == _NOT_INSTALLED:
+    if child.returncode == NOT_INSTALLED:
         raise ModelError(
             f"{label}: MJCF is read by MuJoCo's own parser, which is not installed: pip install"
             " mujoco, or hrpsim[mjcf]; or give a URDF"
         )
-    if child.returncode == _REFUSED:
+    if child.returncode == REFUSED:
         reason = Path(f"{output}.error").read_text(encoding="utf-8", errors="replace")
         if reason.startswith("XML parse error"):
             reason = _why_no_xml(source) or reason
         for name in re.findall(r"'([^']+)'", reason):
             if os.path.isfile(name):
-                with open(name, "rb") as file:
+                with open_file(Path(name), ModelError, "MESH_SIZE") as file:
                     refuse_pointer(Path(name), file.read(100), ModelError)
         raise ModelError(f"{label}: MuJoCo refuses it: {_one_line(reason)}")
     last = child.stderr.decode(errors="replace").strip().rpartition("\n")[2][:300]
     raise ModelError(
         f"{label}: MuJoCo's parser ended with status {child.returncode} ({last or 'no message'}):"
-        " the file is damaged, or too large for its limits of memory and time"
+        " the file is damaged, or needs more memory than MJCF_MEMORY allows"
     )
 
 
 def _why_no_xml(source: Path) -> str:
     """Return line and cause of a syntax error, which MuJoCo reports only as a number."""
     try:
-        etree.parse(str(source), etree.XMLParser(resolve_entities=False, no_network=True))
-    except (etree.XMLSyntaxError, OSError) as cause:
-        return f"XML syntax error: {cause.args[0] if cause.args else cause}"
+        data = read_bytes(source, ModelError, "XML_SIZE")
+        xml_root(decoded_xml(data, source, ModelError), source, ModelError)
+    except ModelError as cause:
+        return str(cause).removeprefix(f"{source}:")
     return ""
 
 

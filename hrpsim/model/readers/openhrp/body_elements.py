@@ -12,8 +12,8 @@ import numpy as np
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, unknown_name
-from hrpsim.common.text_file import read_text
-from hrpsim.common.yaml_text import YamlText, parse_yaml
+from hrpsim.common.foreign.text import read_text
+from hrpsim.common.foreign.yaml_text import YamlText, parse_yaml
 from hrpsim.model.readers.openhrp.assembly import (
     MESH_SUFFIXES,
     Color,
@@ -61,7 +61,7 @@ class YamlFiles:
     def content(self, path: Path) -> Any:
         """Return the contents of a file. ModelError names file, line and cause."""
         if path not in self._read:
-            text = read_text(path, ModelError, limits.YAML_SIZE, "YAML_SIZE")
+            text = read_text(path, ModelError, "YAML_SIZE")
             found = parse_yaml(text, str(path), ModelError, repeated=True, anchors_of=self._main)
             self._read[path] = found.data
             self._note_repeats(found)

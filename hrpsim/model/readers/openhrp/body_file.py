@@ -14,8 +14,8 @@ import numpy as np
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, shown_value, unknown_name
-from hrpsim.common.text_file import read_text
-from hrpsim.common.yaml_text import YamlText, parse_yaml
+from hrpsim.common.foreign.text import read_text
+from hrpsim.common.foreign.yaml_text import YamlText, parse_yaml
 from hrpsim.model.readers.openhrp.assembly import Part, affine, assembled, copied
 from hrpsim.model.readers.openhrp.body_elements import Elements, YamlFiles
 from hrpsim.model.readers.openhrp.body_values import Values
@@ -170,7 +170,7 @@ class _Reader:
         if where in self.shared.open:
             node.fail(f"uri: {path.name} is being read: files cannot be parts of each other")
         if where not in known:
-            text = read_text(path, ModelError, limits.YAML_SIZE, "YAML_SIZE")
+            text = read_text(path, ModelError, "YAML_SIZE")
             yaml = parse_yaml(text, str(path), ModelError, repeated=True)
             known[where] = _Reader(yaml, path, Resources(path.parent), self.shared)
         prefix, suffix = node.text("prefix", default=""), node.text("suffix", default="")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -131,7 +132,7 @@ def _inline(file: Vrml, node: Node, T: np.ndarray, notes: Notes, inlined: int) -
     path = file.path.parent / url
     if path.suffix.lower() in assembly.MESH_SUFFIXES:  # Choreonoid reads these, too
         shape = assembly.mesh_file_shape(path, T, None)
-        if not path.is_file():
+        if not os.path.isfile(path):
             file.fail(node, f"url: there is no file {str(path)!r}")
         if shape is None:
             file.fail(node, "url: a mesh file cannot be sheared")

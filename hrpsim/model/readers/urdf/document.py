@@ -11,13 +11,10 @@ from typing import NoReturn
 
 from lxml import etree
 
-from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, shown_value, unknown_name
+from hrpsim.common.foreign.xml_text import xml_root
 from hrpsim.common.values import LARGEST
 
-# What public files have and loses nothing: prefixes without a namespace, as of old Gazebo elements,
-# "--" in comments, versions of XML that do not exist.
-_HARMLESS = {"NS_ERR_UNDEFINED_NAMESPACE", "ERR_HYPHEN_IN_COMMENT", "ERR_UNKNOWN_VERSION"}
 _NAMES = {"name", "link", "joint", "reference"}  # attributes; spaces around them mean nothing
 
 
@@ -30,22 +27,13 @@ class Document:
     def __init__(self, text: str, label: str, has_lines: bool = True) -> None:
         self.label = label
         self._has_lines = has_lines
-        if text.count("<") > 2 * limits.XML_ELEMENTS:
-            raise ModelError(f"{label}: over {limits.XML_ELEMENTS} elements (XML_ELEMENTS)")
         try:
-            self.root = _parsed(text.encode("utf-8"))
-        except UnicodeEncodeError as cause:
-            raise ModelError(f"{label}: is not text: {cause.reason}") from cause
-        except etree.XMLSyntaxError as cause:
-            line = f":{cause.lineno}" if has_lines and cause.lineno else ""
-            cure = ""
-            if not text.lstrip().startswith("<"):
-                cure = "; a world file (YAML) is read by `load_world` and `hrpsim run`"
-            raise ModelError(f"{label}{line}: XML syntax error: {cause.msg}{cure}") from cause
-        if self.root is None:
-            raise ModelError(f"{label}: holds no element")
-        if self.root.getroottree().docinfo.internalDTD is not None:
-            self.fail(self.root, "a document type or entities are not allowed")
+            self.root = xml_root(text, label, ModelError, has_lines)
+        except ModelError as cause:
+            if text.lstrip().startswith("<"):
+                raise
+            cure = "a world file (YAML) is read by `load_world` and `hrpsim run`"
+            raise ModelError(f"{cause}; {cure}") from cause
         for element in self.root.iter(etree.Element):
             for key in _NAMES.intersection(element.attrib):
                 element.set(key, element.get(key).strip())
@@ -118,25 +106,6 @@ class Document:
         """Raise the ModelError about an element unless `given` is one of `available`."""
         if given not in available:
             self.fail(element, unknown_name(kind, given, available))
-
-
-def _parsed(text: bytes, recover: bool = False):
-    """Return the root element. Syntax errors of `_HARMLESS` kinds are passed over."""
-    # Nothing outside the text is ever read: no entities, no DTD, no network.
-    parser = etree.XMLParser(
-        encoding="utf-8",
-        resolve_entities=False,
-        no_network=True,
-        remove_comments=True,
-        recover=recover,
-    )
-    try:
-        return etree.fromstring(text, parser)
-    except etree.XMLSyntaxError:
-        # The parser's own log: that of the exception has errors of earlier texts, too.
-        if not recover and {entry.type_name for entry in parser.error_log} <= _HARMLESS:
-            return _parsed(text, recover=True)
-        raise
 
 
 def is_foreign(element) -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
-from hrpsim.common.errors import shown_value
+from hrpsim.common.errors import ModelError, shown_value
+from hrpsim.common.foreign.file_bytes import read_bytes
 
 PackagePaths = Mapping[str, "str | os.PathLike"] | Iterable["str | os.PathLike"] | str | os.PathLike
 
@@ -111,10 +112,12 @@ def _exists(check: Callable[[], bool]) -> bool:
 
 
 def _other_case(paths: Iterable[Path]) -> str:
-    """Return "; there is 'A.stl': ..." if a file's name differs only in upper and lower case."""
+    """Return what else has the name: "; there is 'A.stl': ...", or no regular file."""
     for path in paths:
         with contextlib.suppress(OSError, ValueError):
             for other in path.parent.iterdir():
+                if other.name == path.name:
+                    return f"; {path.name!r} is no regular file"
                 if other.name.lower() == path.name.lower():
                     return f"; there is {other.name!r}: the case of letters counts"
     return ""
@@ -133,9 +136,13 @@ def _package_in(folder: Path, name: str) -> Iterator[Path]:
 
 def declared_name(folder: Path) -> str | None:
     """Return the name in the package.xml of a folder, or None without a name."""
-    import xml.etree.ElementTree as ElementTree  # for the few descriptions that need it
+    file = folder / "package.xml"
+    if not _exists(file.is_file):
+        return None
+    from hrpsim.common.foreign.xml_text import decoded_xml, xml_root  # few descriptions need it
 
     try:
-        return ElementTree.parse(folder / "package.xml").findtext("name", "").strip()
-    except (OSError, ElementTree.ParseError):
+        text = decoded_xml(read_bytes(file, ModelError, "YAML_SIZE"), file, ModelError)
+        return (xml_root(text, file, ModelError).findtext("name") or "").strip()
+    except ModelError:
         return None

@@ -25,18 +25,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.common.foreign.file_bytes import file_digest, read_bytes
+from hrpsim.common.foreign.json_text import parse_json
+from hrpsim.common.foreign.text import read_text
+from hrpsim.common.foreign.xml_text import decoded_xml
 from hrpsim.common.stored_files import cache_home, read_whole, remove_oldest, write_whole
-from hrpsim.common.text_file import refuse_pointer
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 
 _STORED = 200  # expansions, the most recently used
 _DEPENDS_ON_MORE = re.compile(r"load_yaml|\$\((env|optenv|cwd|eval)\b|filename\s*=[^>]*[*?[]")
-_ENCODING = re.compile(
-    r"utf-?(8|16|32)(-sig|-?[lb]e)?|(us-)?ascii|iso-?8859-?\d+|latin-?1|windows-125\d"
-)
-_DECLARED_ENCODING = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
 # What xacro acts on. A single call of a macro is left over from an undefined macro.
 _TO_EXPAND = re.compile(
@@ -207,7 +205,7 @@ def recall(key: str, resources: Resources) -> Expansion | None:
     if content is None:
         return None
     try:
-        stored = json.loads(content)
+        stored = parse_json(content)
         expansion = Expansion(**stored["expansion"])
         same = [_hash_of(name) for name in expansion.included] == stored["hashes"] and all(
             str(resources.packages(name)[0]) == folder
@@ -224,7 +222,7 @@ def keep(key: str, text: str, expansion: Expansion) -> None:
     """Store the expansion of `text`, unless the key is "" or the expansion may depend on more."""
     with contextlib.suppress(OSError, ValueError):
         files = [Path(name) for name in expansion.included]
-        read = [text, *(file.read_text(encoding="utf-8") for file in files)]
+        read = [text, *(read_text(file, ModelError, "XML_SIZE") for file in files)]
         if not key or any(map(_DEPENDS_ON_MORE.search, read)):
             return
         hashes = [_hash_of(name) for name in expansion.included]
@@ -234,7 +232,7 @@ def keep(key: str, text: str, expansion: Expansion) -> None:
 
 
 def _hash_of(file: str) -> str:
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    return file_digest(Path(file), ModelError, "XML_SIZE").hex()
 
 
 def _folder() -> Path:
@@ -266,22 +264,7 @@ def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
     path = Path(source)
     if not str(source).strip() or "\n" in str(path):
         raise ModelError("the robot description is neither a path nor XML text that begins with <")
-    try:
-        with path.open("rb") as file:
-            data = file.read(limits.XML_SIZE + 1)
-    except (OSError, ValueError) as cause:  # ValueError: a name with a null character
-        reason = getattr(cause, "strerror", None) or cause
-        raise ModelError(f"{path}: cannot be read: {reason}") from cause
-    refuse_pointer(path, data, ModelError)
-    if len(data) > limits.XML_SIZE:
-        raise ModelError(f"{path}: over {limits.XML_SIZE} bytes (XML_SIZE)")
-    declared = _DECLARED_ENCODING.match(data)
-    encoding = declared[1].decode() if declared else "utf-8-sig"
-    if not _ENCODING.fullmatch(encoding.lower()):
-        raise ModelError(f"{path}:1: encoding {encoding[:40]!r} is not known; use UTF-8")
-    try:
-        # Comments of Japanese VRML files are in many encodings.
-        errors = "replace" if path.suffix.lower() == ".wrl" else "strict"
-        return data.decode(encoding, errors).lstrip("\ufeff \t\r\n"), path
-    except (UnicodeError, LookupError) as cause:
-        raise ModelError(f"{path}: is not text: {cause}") from cause
+    data = read_bytes(path, ModelError, "XML_SIZE")
+    # Comments of Japanese VRML files are in many encodings.
+    errors = "replace" if path.suffix.lower() == ".wrl" else "strict"
+    return decoded_xml(data, path, ModelError, errors), path

@@ -20,7 +20,7 @@ from yaml.constructor import ConstructorError, SafeConstructor
 
 from hrpsim.common import limits
 from hrpsim.common.errors import HrpsimError
-from hrpsim.common.text_file import read_text
+from hrpsim.common.foreign.text import read_text
 
 _TAG = "tag:yaml.org,2002:"
 _NUMBERS = (_TAG + "int", _TAG + "float")
@@ -83,7 +83,7 @@ class YamlText(NamedTuple):
 
 def read_yaml(path: Path, error: type[HrpsimError], what: str = "file") -> YamlText:
     """Read a YAML file; raise `error` with file, line and column for any mistake."""
-    return parse_yaml(read_text(path, error, limits.YAML_SIZE, "YAML_SIZE", what), str(path), error)
+    return parse_yaml(read_text(path, error, "YAML_SIZE", what), str(path), error)
 
 
 def parse_yaml(

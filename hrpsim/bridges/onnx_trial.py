@@ -1,0 +1,55 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Open a network and evaluate it once. It runs in the child process of `bounded_child.py`.
+
+onnxruntime computes constant parts of a network when it opens the file. A few bytes can stand for
+an array of any size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnxruntime
+
+REPEATING = (b"Loop", b"Scan")  # operators of networks that may compute without end
+_NO_LOG = 4  # but fatal errors: all others are raised
+
+
+def session_options() -> onnxruntime.SessionOptions:
+    """Return the options with which networks are opened: one thread, errors instead of a log."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = _NO_LOG
+    return options
+
+
+def run_options() -> onnxruntime.RunOptions:
+    """Return the options of one evaluation."""
+    options = onnxruntime.RunOptions()
+    options.log_severity_level = _NO_LOG
+    return options
+
+
+def open_session(path: str) -> onnxruntime.InferenceSession:
+    """Open the network of a file."""
+    return onnxruntime.InferenceSession(
+        path, session_options(), providers=["CPUExecutionProvider"], enable_fallback=0
+    )
+
+
+def try_network(path: str, is_evaluated: bool) -> None:
+    """Open a network, and evaluate zeros if wanted. Raises onnxruntime's errors of opening."""
+    session = open_session(path)
+    inputs = session.get_inputs()
+    shapes = [[one if isinstance(one, int) else 1 for one in entry.shape] for entry in inputs]
+    if not is_evaluated or any(entry.type != "tensor(float)" for entry in inputs):
+        return
+    zeros = {entry.name: np.zeros(shape, np.float32) for entry, shape in zip(inputs, shapes)}
+    try:
+        session.run(None, zeros, run_options())
+    except MemoryError:
+        raise
+    except Exception as error:
+        if "lloc" in str(error):  # what onnxruntime says if there is no memory
+            raise MemoryError from error

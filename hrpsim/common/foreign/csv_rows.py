@@ -1,0 +1,38 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Read the rows of CSV texts."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from hrpsim.common.errors import HrpsimError
+
+
+def csv_rows(
+    lines: Iterable[str], label: str | Path, error: type[HrpsimError], most: int, limit: str
+) -> Iterator[tuple[list[str], int]]:
+    """Yield the cells of each row, without spaces around them, and the number of its last line.
+
+    Args:
+        lines: of the text, with their ends.
+        label: name of the file in errors.
+        error: class of the errors.
+        most: number of cells that are read.
+        limit: name of this bound.
+
+    Raises:
+        error: a row is no CSV, or there are more cells.
+    """
+    reader = csv.reader(lines, skipinitialspace=True)
+    try:
+        for row in reader:
+            most -= len(row)
+            if most < 0:
+                raise error(f"{label}:{reader.line_num}: too many values ({limit})")
+            yield [cell.strip() for cell in row], reader.line_num
+    except csv.Error as cause:
+        raise error(f"{label}:{reader.line_num}: not CSV: {cause}") from cause

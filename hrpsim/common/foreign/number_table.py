@@ -1,0 +1,44 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Read tables of numbers from lines of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.common.errors import HrpsimError
+
+_LONGEST = 5_000_000  # characters of a line
+
+
+def number_table(
+    lines: Sequence[str],
+    label: str | Path,
+    error: type[HrpsimError],
+    delimiter: str | None = ",",
+    comments: str | None = "#",
+) -> np.ndarray:
+    """Return the numbers (rows, columns) of lines.
+
+    Args:
+        lines: rows, one a line. Empty lines are passed over.
+        label: name of the file in errors.
+        error: class of the error.
+        delimiter: between numbers. None: white space.
+        comments: begin of the rest of a line that is passed over. None: no such begin.
+
+    Raises:
+        error: a word is no number, or rows differ in length.
+    """
+    if max(map(len, lines), default=0) > _LONGEST:
+        raise error(f"{label}: a line has over {_LONGEST} characters")
+    if not any(line.partition(comments or "\n")[0].strip() for line in lines):
+        return np.empty((0, 0))
+    try:
+        return np.loadtxt(lines, delimiter=delimiter, comments=comments, ndmin=2)
+    except ValueError as cause:
+        raise error(f"{label}: cannot be read as a table of numbers: {cause}") from cause

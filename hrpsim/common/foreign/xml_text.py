@@ -1,0 +1,119 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Decode and parse XML without document types, entities, the network, or other files.
+
+The text is decoded here, from the encoding of its first bytes or of its declaration. The parser
+receives UTF-8 only, so that no encoding hides a document type.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from lxml import etree
+
+from hrpsim.common import limits
+from hrpsim.common.errors import HrpsimError
+
+# What public files have and loses nothing: prefixes without a namespace, as of old Gazebo elements,
+# "--" in comments, versions of XML that do not exist.
+_HARMLESS = {"NS_ERR_UNDEFINED_NAMESPACE", "ERR_HYPHEN_IN_COMMENT", "ERR_UNKNOWN_VERSION"}
+_MARKS = (  # the longer first: that of UTF-32 begins as that of UTF-16
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xef\xbb\xbf", "utf-8-sig"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+    (b"<\0\0\0", "utf-32-le"),
+    (b"\0\0\0<", "utf-32-be"),
+    (b"<\0", "utf-16-le"),
+    (b"\0<", "utf-16-be"),
+)
+_ENCODING = re.compile(
+    r"utf-?(8|16|32)(-sig|-?[lb]e)?|(us-)?ascii|iso-?8859-?\d+|latin-?1|windows-125\d"
+)
+_DECLARED = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
+_DECLARATION = re.compile(r"\s*<\?xml\b[^>]*\?>")
+_TYPE = re.compile(r"<!(DOCTYPE|ENTITY)")
+_COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+
+
+def decoded_xml(
+    data: bytes, label: str | Path, error: type[HrpsimError], errors: str = "strict"
+) -> str:
+    """Return the text of an XML document. Raises `error` for another encoding than it says.
+
+    errors: "replace" replaces bytes that are no characters.
+    """
+    encoding = next((code for mark, code in _MARKS if data.startswith(mark)), "")
+    if not encoding:
+        declared = _DECLARED.match(data)
+        encoding = declared[1].decode() if declared else "utf-8"
+    if not _ENCODING.fullmatch(encoding.lower()):
+        raise error(f"{label}:1: encoding {encoding[:40]!r} is not known; use UTF-8")
+    try:
+        return data.decode(encoding, errors).lstrip("\ufeff \t\r\n")
+    except (UnicodeError, LookupError) as cause:
+        raise error(f"{label}: is not text: {cause}") from cause
+
+
+def xml_root(
+    text: str,
+    label: str | Path,
+    error: type[HrpsimError],
+    has_lines: bool = True,
+    recover: bool = False,
+    huge: bool = False,
+) -> etree._Element:
+    """Return the root element of an XML text.
+
+    Args:
+        text: the document.
+        label: name of the document in errors.
+        error: class of the error.
+        has_lines: whether the lines of the text are those of the file that `label` names.
+        recover: pass over syntax errors.
+        huge: allow texts of more than 10 MB within one element.
+
+    Raises:
+        error: the text is no XML, has a document type or entities, has no element, or has more than
+            XML_ELEMENTS elements.
+    """
+    if text.count("<") > 2 * limits.XML_ELEMENTS:
+        raise error(f"{label}: over {limits.XML_ELEMENTS} elements (XML_ELEMENTS)")
+    found = _TYPE.search(text) and _TYPE.search(_COMMENT.sub("", text))
+    if found and not recover:
+        line = f":{text.count(chr(10), 0, text.find(found[0])) + 1}" if has_lines else ""
+        raise error(f"{label}{line}: a document type or entities are not allowed")
+    try:
+        root = _parsed(_DECLARATION.sub("", text, count=1).encode("utf-8"), recover, huge)
+    except UnicodeEncodeError as cause:
+        raise error(f"{label}: is not text: {cause.reason}") from cause
+    except etree.XMLSyntaxError as cause:
+        line = f":{cause.lineno}" if has_lines and cause.lineno else ""
+        raise error(f"{label}{line}: XML syntax error: {cause.msg}") from cause
+    if root is None:
+        raise error(f"{label}: holds no element")
+    return root
+
+
+def _parsed(text: bytes, recover: bool, huge: bool) -> etree._Element | None:
+    """Return the root element. Syntax errors of `_HARMLESS` kinds are passed over."""
+    parser = etree.XMLParser(
+        encoding="utf-8",
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        remove_comments=True,
+        recover=recover,
+        huge_tree=huge,
+    )
+    try:
+        return etree.fromstring(text, parser)
+    except etree.XMLSyntaxError:
+        # The parser's own log: that of the exception has errors of earlier texts, too.
+        if not recover and {entry.type_name for entry in parser.error_log} <= _HARMLESS:
+            return _parsed(text, True, huge)
+        raise

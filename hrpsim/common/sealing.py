@@ -1,0 +1,74 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Pickles with a checksum, so that a damaged one is refused before anything of it is used.
+
+The checksum finds damage, not forgery: a pickle is a program, whoever made it.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import zlib
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, TypeVar
+
+from hrpsim.common.errors import WorldError
+
+_Object = TypeVar("_Object")
+_PROTOCOL = 4  # the lowest of all supported versions of Python
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles some objects by their attributes, although they have a way of their own."""
+
+    def __init__(self, file: io.BytesIO, is_plain: Callable[[Any], bool]) -> None:
+        super().__init__(file, _PROTOCOL)
+        self._is_plain = is_plain
+
+    def reducer_override(self, one: Any) -> Any:
+        return plain_parts(one) if self._is_plain(one) else NotImplemented
+
+
+def plain_parts(one: Any) -> Any:
+    """Return how `pickle` makes an object again from its attributes."""
+    return object.__reduce_ex__(one, _PROTOCOL)
+
+
+def plain_copy(one: _Object, memo: dict[int, Any]) -> _Object:
+    """Return the deep copy of an object by its attributes."""
+    made = type(one).__new__(type(one))
+    memo[id(one)] = made
+    state = deepcopy(plain_parts(one)[2], memo)
+    if hasattr(made, "__setstate__"):
+        made.__setstate__(state)
+    else:
+        made.__dict__.update(state)
+    return made
+
+
+def sealed(
+    what: str, form: object, one: Any, is_plain: Callable[[Any], bool] = lambda _: False
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return how `pickle` makes an object again: from its own pickle, with a checksum.
+
+    Args:
+        what: name of the object in errors.
+        form: unpickled first. It refuses another version.
+        one: the object.
+        is_plain: whether an object is pickled by its attributes.
+    """
+    file = io.BytesIO()
+    _Pickler(file, is_plain).dump(one)
+    content = file.getvalue()
+    return _opened, (what, form, zlib.crc32(content), content)
+
+
+def _opened(what: str, form: object, checksum: int, content: bytes) -> Any:
+    if not isinstance(content, bytes) or zlib.crc32(content) != checksum:
+        raise WorldError(
+            f"the pickled {what} is damaged: its checksum is another one; save the {what} again"
+        )
+    return pickle.loads(content)

@@ -1,0 +1,132 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Rewrite a DAE for trimesh: one encoding, no document type, no polygons, bounded instances.
+
+trimesh cuts every polygon as a fan. pycollada opens archives, and follows nodes that instance nodes
+without a bound. The XML that is written here has neither.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from lxml import etree
+
+from hrpsim.common.errors import ModelError
+from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
+from hrpsim.model.shapes.polygons import cut, cut_rings
+
+_LABEL = "its XML"
+_SHOWN = 10_000  # instances of geometries
+_INSTANCES = ("instance_geometry", "instance_controller")
+
+
+def plain_dae(data: bytes) -> tuple[bytes, float]:
+    """Return a DAE with <triangles> in place of <polylist> and <polygons>, and its unit [m].
+
+    Holes of polygons stay open.
+
+    Raises:
+        ModelError: the file is no XML, is an archive, or has a document type.
+        ValueError: it shows too many geometries, or its unit is no positive number.
+    """
+    if data[:2] == b"PK":
+        raise ModelError("it is an archive, not the DAE itself: unpack it")
+    root = xml_root(decoded_xml(data, _LABEL, ModelError), _LABEL, ModelError, huge=True)
+    _bound_instances(root)
+    for mesh in root.iter("{*}mesh"):
+        for kind in ("polylist", "polygons"):
+            for element in mesh.findall(f"{{*}}{kind}"):
+                _to_triangles(mesh, element)
+    return etree.tostring(root), _unit(root)
+
+
+def _unit(root: etree._Element) -> float:
+    texts = (unit.get("meter") for unit in root.iter("{*}unit"))
+    unit = float(next((text for text in texts if text is not None), "1"))
+    if not (math.isfinite(unit) and unit > 0.0):
+        raise ValueError(f"its unit of {unit} m must be positive")
+    return unit
+
+
+def _bound_instances(root: etree._Element) -> None:
+    """Raise ValueError if nodes instance each other in a circle, or show too many geometries."""
+    nodes = {node.get("id"): node for node in root.iter("{*}node") if node.get("id")}
+    shown: dict[etree._Element, int] = {}
+    for scene in root.iter("{*}visual_scene"):
+        pending: list[etree._Element] = [scene]
+        within: set[etree._Element] = set()
+        while pending:
+            element = pending[-1]
+            parts = [] if element in shown else _parts_of(element, nodes)
+            if element not in within and any(part not in shown for part in parts):
+                within.add(element)
+                for part in parts:
+                    if part in within:
+                        raise ValueError(f"node {part.get('id')!r} instances itself")
+                    if part not in shown:
+                        pending.append(part)
+                continue
+            pending.pop()
+            within.discard(element)
+            if element not in shown:
+                own = sum(len(element.findall(f"{{*}}{kind}")) for kind in _INSTANCES)
+                shown[element] = own + sum(shown.get(part, 0) for part in parts)
+        if shown[scene] > _SHOWN:
+            raise ValueError(f"it shows {shown[scene]} geometries, and {_SHOWN} are the limit")
+
+
+def _parts_of(element: etree._Element, nodes: dict[str, etree._Element]) -> list[etree._Element]:
+    """Return the nodes that a node or scene holds or instances."""
+    urls = (instance.get("url", "") for instance in element.findall("{*}instance_node"))
+    named = (nodes.get(url.removeprefix("#")) for url in urls)
+    return [*element.findall("{*}node"), *(node for node in named if node is not None)]
+
+
+def _to_triangles(mesh: etree._Element, element: etree._Element) -> None:
+    inputs = element.findall("{*}input")
+    width = 1 + max(int(source.get("offset", "0")) for source in inputs)
+    (vertex,) = (source for source in inputs if source.get("semantic") == "VERTEX")
+    column = int(vertex.get("offset", "0"))
+    points = _positions(mesh, vertex.get("source", "")[1:])
+    rows = []
+    if (counts := element.find("{*}vcount")) is not None:
+        flat = _integers(element.find("{*}p")).reshape(-1, width)
+        rows.append(flat[cut(points[flat[:, column]], _integers(counts))])
+    for outline in element.findall("{*}p") if counts is None else ():
+        ring = _integers(outline).reshape(-1, width)
+        rows.append(ring[cut(points[ring[:, column]], [len(ring)])])
+    for holed in element.findall("{*}ph"):
+        rings = [_integers(ring).reshape(-1, width) for ring in holed]
+        ring = np.concatenate(rings)
+        ends = np.cumsum([len(one) for one in rings]).tolist()
+        rows.append(ring[cut_rings(points[ring[:, column]], ends)])
+    for child in element.iterchildren("{*}vcount", "{*}p", "{*}ph"):
+        element.remove(child)
+    name = element.tag.removesuffix(etree.QName(element).localname)
+    made = np.concatenate([part.reshape(-1, width) for part in rows] or [np.empty((0, width), int)])
+    element.tag = name + "triangles"
+    element.set("count", str(len(made) // 3))
+    body = etree.Element(name + "p")
+    body.text = " ".join(map(str, made.ravel().tolist()))
+    element.insert(1 + element.index(inputs[-1]), body)
+
+
+def _positions(mesh: etree._Element, name: str) -> np.ndarray:
+    """Return the positions (n, 3) of a mesh's <vertices> of this id."""
+    by_id = {child.get("id"): child for child in mesh}
+    (position,) = (
+        source for source in by_id[name].findall("{*}input") if source.get("semantic") == "POSITION"
+    )
+    source = by_id[position.get("source", "")[1:]]
+    accessor = source.find(".//{*}accessor")
+    values = np.array((source.find("{*}float_array").text or "").split(), dtype=float)
+    stride, offset = int(accessor.get("stride", "1")), int(accessor.get("offset", "0"))
+    first = offset + stride * np.arange(int(accessor.get("count")))
+    return values[first[:, None] + np.arange(3)]
+
+
+def _integers(element: etree._Element) -> np.ndarray:
+    return np.array((element.text or "").split(), dtype=np.int64)
