@@ -66,6 +66,7 @@ OWN = {
     "hrpsim/sweeps/journal.py": "lines with a checksum each",
     "hrpsim/sweeps/store.py": "descriptions of arrays, checked before zarr reads them",
     "hrpsim/sweeps/sweep.py": "attributes of a store that was checked",
+    "hrpsim/world/file/load_shapes.py": "a picture, opened by the gate, of a checked size",
 }
 # Files that use the gate, and the kinds of hostile inputs of test/fuzz that reach them.
 READERS = {
