@@ -377,6 +377,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             for field in ("target_velocity", "effort", "ramp", "ramp_steps", "ahead"):
                 control[field][at] = 0
             self.refill_commands(at)
+        self.restart_integrals(joints.v[q[joints.q] != before[joints.q]])
 
     def apply_wrench(
         self,
