@@ -47,7 +47,8 @@ NearRow = NewType("NearRow", Record)
 OF_WORLDS = (
     "pushes are not: linearise before apply_wrench",
     "driven tendons are not",
-    "actuators with a gear, losses, Stribeck friction, encoders, sampling, filters or an integral are not",
+    "actuators with a gear, losses, Stribeck friction, encoders, sampling, a filter or an integral"
+    " are not",
     "position_projection is not",
     "steps with stop='relative_change', which end before the solution, are not",
     "the integrators 'rk4' and 'euler' are not: only 'semi_implicit' is",

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import ModelWarning, WorldError, suggestion, unknown_name
-from hrpsim.common.values import RANGES, finite_vector, flag
+from hrpsim.common.values import flag
 from hrpsim.derivatives.step_derivatives import Linearization
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.linearizing import Linearizing
@@ -36,7 +36,7 @@ from hrpsim.world.parts.solver_choice import SolverChoice
 from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings
 from hrpsim.world.parts.world_contents import Contents
-from hrpsim.world.settings import new_settings
+from hrpsim.world.settings import checked_gravity, new_settings
 from hrpsim.world.start import RestReport, Settled, lift_to_floor, relax, warn_of_start
 
 
@@ -217,7 +217,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
 
     @gravity.setter
     def gravity(self, values) -> None:
-        gravity = finite_vector("gravity", values, 3, RANGES["gravity"])
+        gravity = checked_gravity(values, stacklevel=3)
         self.wake()
         self._contents.settings["gravity"][0] = gravity
 

@@ -21,7 +21,7 @@ DRIFT = '<intvelocity name="m" joint="j" kp="9" kv="0.4" %s/>'
 
 
 def apart(actuators, ctrl, command, start, fine, time_step):
-    """Return the largest difference of the joint's angles in 0.1 s; states of MuJoCo begin there."""
+    """Return the largest difference of the joint's angles in 0.1 s; MuJoCo's states begin there."""
     text = ARM % (fine, actuators)
     world = World(time_step, gravity=(0.0, 0.0, -9.81), tolerance=1e-12)
     robot = world.add_robot(load_model(text), q=[start])
@@ -63,10 +63,7 @@ def apart(actuators, ctrl, command, start, fine, time_step):
             SERVO + '<velocity joint="j" kv="0.7" gear="2"/>',
             *([0.3, 0.5], {"positions": [0.3], "velocities": [0.25]}, 0.1, COARSE),
         ),
-        (
-            SERVO + '<position joint="j" kp="3"/>',
-            *([0.3, 0.5], {"positions": [0.35]}, 0.1, COARSE),
-        ),
+        (SERVO + '<position joint="j" kp="3"/>', *([0.3, 0.5], {"positions": [0.35]}, 0.1, COARSE)),
     ],
 )
 def test_states_and_sums_move_as_in_mujoco(actuators, ctrl, command, start, fine):

@@ -122,11 +122,7 @@ def _bounded(actuator: Actuator, state: ActuatorState, change: float) -> float:
 
 @inlined_kernel
 def count_step(
-    actuator: Actuator,
-    state: ActuatorState,
-    command: Control,
-    position: float,
-    time_step: Seconds,
+    actuator: Actuator, state: ActuatorState, command: Control, position: float, time_step: Seconds
 ) -> None:
     """Count a complete step.
 

@@ -27,13 +27,20 @@ from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
-from hrpsim.world.objects.plausibility import JointLimits, listed
+from hrpsim.world.objects.plausibility import (
+    LONGEST_RAMP,
+    JointLimits,
+    listed,
+    long_period,
+    unreached,
+)
 from hrpsim.world.objects.robot_access import BEYOND, NAN_HOLDS, REFUSALS, WRITTEN, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
 from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import MeasuredView, SampledView, SensorView
 
+_REACHED = 16  # bit of `_reported`: the joint's first velocity was examined
 _NOTHING = np.zeros(0)
 _SHOWN = 4  # names listed at most
 
@@ -293,6 +300,34 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             self.report_beyond(indices, {"positions": q, "velocities": v, "efforts": tau})
         elif became != WRITTEN:
             raise self.refusal(became, indices[place], value)
+        if given & (POSITIONS | VELOCITIES | EFFORTS) == VELOCITIES and kd is None:
+            self.report_unreached(indices, v)
+
+    def report_unreached(self, indices: np.ndarray, velocities: np.ndarray) -> None:
+        """Warn of velocities that the damping gain does not reach, once for each joint.
+
+        Args:
+            indices: indices of k joints that are commanded by velocity alone.
+            velocities: targets (k,) [rad/s or m/s].
+        """
+        fresh = self._reported[indices] & _REACHED == 0
+        if fresh.any() and (text := self.unreached(indices[fresh], velocities[fresh])):
+            warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=3)
+
+    def unreached(self, indices: np.ndarray, velocities: np.ndarray) -> str:
+        """Return a text of velocities (k,) that the gains of k joints do not reach, or "".
+
+        Each joint is examined once, by its first velocity that is not 0.
+        """
+        named = {one.name: one for one in self.model.joints}
+        found: list[str] = []
+        gravity = self.world.scene.settings["gravity"][0]
+        for k, velocity in zip(indices.tolist(), velocities.tolist()):
+            if velocity and not self._reported[k] & _REACHED and math.isfinite(velocity):
+                self._reported[k] |= _REACHED
+                joint, kd = named[self.joint_names[k]], float(self._kd[k])
+                found += filter(None, [unreached(self, joint, velocity, kd, gravity)])
+        return listed(found)
 
     def report_beyond(
         self, indices: np.ndarray, values: dict[str, np.ndarray], stacklevel: int = 3
@@ -402,7 +437,12 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
 
 def ramp_steps(over: float, time_step: float) -> int:
-    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time."""
+    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time.
+
+    A ModelWarning says that a ramp is long.
+    """
     if not (math.isfinite(over) and over >= 0.0):
         raise StateError(f"over must be a time >= 0 s, got {over!r}")
+    if text := long_period("over", over, LONGEST_RAMP, "a ramp between two commands"):
+        warnings.warn(text, ModelWarning, stacklevel=3)
     return max(round(over / time_step), 1) if over > 0.0 else 0

@@ -312,7 +312,8 @@ class RobotActuators(RobotProperties, Entity):
         """Store the present commands as the commands of all earlier steps."""
         scene = self.world.scene
         arrays, units = scene.actuators, scene.actuators.units[at]
-        control, q = scene.control[units["dof"]], scene.q[scene.forest.dofs["q_index"][units["dof"]]]
+        dofs = units["dof"]
+        control, q = scene.control[dofs], scene.q[scene.forest.dofs["q_index"][dofs]]
         integrates = (control["given"] & VELOCITIES != 0) & (control["kp"] == 0.0)
         integrates &= units["velocity_integral_gain"] > 0.0
         stored = np.zeros(len(at), dtype=COMMAND)

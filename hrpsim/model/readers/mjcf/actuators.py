@@ -363,9 +363,7 @@ def _target(gain: float, b0: float, kp: float, gear: float) -> str:
     return f"{gain * gear / kp:.6g} ctrl" + (f" + {b0 * gear / kp:.6g}" if b0 else "")
 
 
-def _limit(
-    m: MjcfModel, k: int, drive: Drive, notes: Notes, gear: float, scale: float
-) -> None:
+def _limit(m: MjcfModel, k: int, drive: Drive, notes: Notes, gear: float, scale: float) -> None:
     """Limit the effort to the effort that the actuator can deliver."""
     at = k if m.actuator_ctrladr is None else int(m.actuator_ctrladr[k])
     is_motor, name = drive.gains is None, drive.name
