@@ -97,7 +97,8 @@ def _odd_parts(robot: RobotData) -> list[str]:
             [one for one in joints if JOINT_TYPES[one.type].has_range and one.lower == one.upper],
         ),
     )
-    kinds += tuple((text, [joint]) for joint in joints if (text := wide_limits(joint)))
+    if wide := [joint for joint in joints if wide_limits(joint)]:
+        kinds += ((wide_limits(wide[0]), wide),)
     if text := narrow_limits(joints):
         kinds += ((text, [robot.links[robot.root]]),)
     return [

@@ -46,7 +46,10 @@ def wide_limits(joint: JointData) -> str:
         return ""
     if not all(end == round(end) for end in ends):
         return ""
-    return f"the limits {ends[0]:.6g} to {ends[1]:.6g} rad are over two turns: {if_degrees(widest)}"
+    return (
+        f"limits such as {ends[0]:.6g} to {ends[1]:.6g} rad are over two turns:"
+        f" {if_degrees(widest)}; without limits, make the joint continuous"
+    )
 
 
 def narrow_limits(joints: Iterable[JointData]) -> str:

@@ -35,6 +35,7 @@ from hrpsim.world.objects.plausibility import (
     depth_in_ground,
     heights_over_ground,
     listed,
+    odd_motion,
     wrong_scale,
 )
 from hrpsim.world.objects.robot import Robot
@@ -70,6 +71,7 @@ def warn_of_start(
             rules = {
                 "ground": lambda one=entity, at=first: depth_in_ground(one, at, planes, apart),
                 "limits": lambda one=entity: _beyond_limits(one),
+                "motion": lambda one=entity: odd_motion(one),
                 "scale": lambda one=entity: wrong_scale(one, not isinstance(one, Robot)),
             }
             for kind, rule in rules.items():

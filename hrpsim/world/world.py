@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.constants import STANDARD_GRAVITY
-from hrpsim.common.errors import ModelWarning, WorldError, suggestion, unknown_name
+from hrpsim.common.errors import ModelWarning, WorldError, require_name, suggestion, unknown_name
 from hrpsim.common.values import flag
 from hrpsim.derivatives.step_derivatives import Linearization
 from hrpsim.engine.step.arrays import Scene
@@ -227,6 +227,13 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
     def entities(self) -> dict[str, Entity]:
         """Robots and bodies by name."""
         return self._contents.by_name
+
+    def __getitem__(self, name: str) -> Entity:
+        """Return the robot or body of a name."""
+        require_name("robot or body", name, self.entities)
+        return self.entities[name]
+
+    __iter__ = None  # a world is no sequence
 
     @property
     def robots(self) -> MappingProxyType[str, Robot]:

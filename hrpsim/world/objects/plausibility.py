@@ -33,6 +33,10 @@ _DEEP = 5e-3  # inside the ground [m]
 _SHOWN = 3  # findings in a text
 _TIMES = 3.0  # as fast as positions change, velocities contradict them
 _ALIKE = 0.7  # least correlation at which their ratio says something
+_STRONGEST = 300.0  # gravity, of the sun [m/s^2]
+_SLOWEST_SERVO = 10.0  # kd / kp [s]
+_FASTEST = 300.0  # body or robot [m/s]
+_GYRATION = 20.0  # largest radius of gyration [m]
 _ROUGHEST = 10.0  # coefficient of friction
 _DENSITIES = 0.01, 1e5  # of bodies: a hundredth of air, four times osmium [kg/m^3]
 _HEAVIEST = 1e6  # robot [kg]
@@ -117,12 +121,14 @@ def long_period(
     )
 
 
-def upward(gravity: np.ndarray) -> str:
-    """Return a text if gravity (3,) [m/s^2] points upward, or else ""."""
-    if gravity[2] <= 0.0:
-        return ""
-    listed_gravity = ", ".join(f"{part:g}" for part in gravity)
-    return f"gravity ({listed_gravity}) points upward, as z is up: things fall with a negative z"
+def odd_gravity(gravity: np.ndarray) -> str:
+    """Return a text if gravity (3,) [m/s^2] points upward or is a star's, or else ""."""
+    parts = ", ".join(f"{part:g}" for part in gravity)
+    if gravity[2] > 0.0:
+        return f"gravity ({parts}) points upward, as z is up: things fall with a negative z"
+    if np.linalg.norm(gravity) > _STRONGEST:
+        return f"gravity ({parts}) is in m/s^2: the earth's is (0, 0, -9.81)"
+    return ""
 
 
 def too_rough(what: str, friction: float) -> str:
@@ -146,6 +152,14 @@ def wrong_scale(entity: Entity, is_body: bool) -> str:
             return ""
         kind = "lighter than gas" if density < low else "denser than any metal"
         return f"with {mass:g} kg and {density:.3g} kg/m^3, {kind}: sizes are in m, masses in kg"
+    system = entity.system
+    moments = np.abs(system.inertia).max(axis=(1, 2))
+    radii = np.sqrt(moments / np.where(system.mass > 0.0, system.mass, np.inf))
+    if radii.max(initial=0.0) > _GYRATION:
+        return (
+            f"with a moment of inertia of {moments[radii.argmax()]:.3g} kg m^2 for"
+            f" {system.mass[radii.argmax()]:.3g} kg: moments are in kg m^2"
+        )
     if mass > _HEAVIEST:
         return f"with a mass of {mass:.3g} kg: masses are in kg"
     largest = max(extents, default=0.0)
@@ -153,6 +167,38 @@ def wrong_scale(entity: Entity, is_body: bool) -> str:
         name = entity.shapes[extents.index(largest)].link
         return f"with {name!r} {largest:.3g} m long: sizes are in m (a mesh in mm has scale 0.001)"
     return ""
+
+
+def odd_motion(entity: Entity) -> str:
+    """Return a text if a free base is turned by (1, 0, 0, 0), or moves very fast, or else "".
+
+    That quaternion is a half turn about x, and no turn in the order w x y z.
+    """
+    if entity.system.joint_type[0] != FREE:
+        return ""
+    speed = float(np.linalg.norm(entity.v[:3]))
+    if speed > _FASTEST:
+        return f"with {speed:g} m/s: velocities are in m/s"
+    return half_turn(entity.q[3:7])
+
+
+def half_turn(quaternion: np.ndarray) -> str:
+    """Return a text if a quaternion (4,) is (1, 0, 0, 0), or else ""."""
+    if quaternion.tolist() != [1.0, 0.0, 0.0, 0.0]:
+        return ""
+    return (
+        "upside down, with the quaternion 1 0 0 0: the order is x y z w, so no turn is 0 0 0 1; if"
+        " a half turn about x is meant, write -1 0 0 0"
+    )
+
+
+def slow_servo(joints: Sequence[str], kp: np.ndarray, kd: np.ndarray) -> str:
+    """Return a text if gains (n,) of joints seem swapped, or else ""."""
+    slow = np.flatnonzero(kd > _SLOWEST_SERVO * np.where(kp > 0.0, kp, np.inf))
+    found = [f"kp {kp[k]:g} and kd {kd[k]:g} of {joints[k]!r}" for k in slow]
+    if not found:
+        return ""
+    return f"{listed(found)}: a target is reached in kd / kp = {kd[slow[0]] / kp[slow[0]]:g} s"
 
 
 def _extent(geometry: Geometry) -> float:

@@ -32,6 +32,7 @@ from hrpsim.world.objects.plausibility import (
     JointLimits,
     listed,
     long_period,
+    slow_servo,
     unreached,
 )
 from hrpsim.world.objects.robot_access import BEYOND, NAN_HOLDS, REFUSALS, WRITTEN, RobotAccess
@@ -196,6 +197,8 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         indices = self.joint_index.indices(names)
         kp = self.joint_index.gains("kp", kp, indices)
         kd = self.joint_index.gains("kd", kd, indices)
+        if text := slow_servo([self.joint_names[k] for k in indices.tolist()], kp, kd):
+            warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=2)
         self._kp[indices], self._kd[indices] = kp, kd
         self._without_gains.difference_update(indices.tolist())
         if self._initial_control is not None:
