@@ -5,6 +5,7 @@
 
 import math
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -488,7 +489,7 @@ def test_a_world_gives_its_robots_by_name_and_names_the_cure_of_wrong_arguments(
         (lambda: World("stand.yaml"), "`load_world` reads a world file"),
         (lambda: Batch(robot, 2), "a batch copies a World"),
         (lambda: hrpsim.Sphere("0.1"), "radius must be positive"),
-        (lambda: load_model("foot.stl"), "is a mesh"),
+        (lambda: load_model(Path("foot.stl")), "is a mesh"),
     ):
         with pytest.raises(hrpsim.common.errors.HrpsimError, match=text):
             act()
