@@ -79,6 +79,34 @@ def _read_arrays(path: Path, options: dict[str, Any]) -> Recording:
 
 
 def _read_csv(path: Path, options: dict[str, Any]) -> Recording:
+    grouped: dict[str, dict[str, np.ndarray]] = {}
+    columns = _csv_columns(path)
+    given: dict[str, Any] = {"time": columns.pop("time")}
+    for name, values in columns.items():
+        kind, _, part = name.partition(".")
+        if kind not in _JOINT_COLUMNS and part not in _BASE_COLUMNS.get(kind, ()):
+            known = [*_JOINT_COLUMNS, *(f"{k}.{a}" for k, v in _BASE_COLUMNS.items() for a in v)]
+            raise FitError(f"{path}: {unknown_name('column', name, known, 30)}")
+        grouped.setdefault(kind, {})[part] = values
+    for kind, parts in grouped.items():
+        if kind in _BASE_COLUMNS:
+            names, field = _BASE_COLUMNS[kind], kind
+            if missing := [axis for axis in names if axis not in parts]:
+                raise FitError(f"{path}: columns are missing: {kind}.{', '.join(missing)}")
+        else:
+            field = _JOINT_COLUMNS[kind]
+            which = "command_joints" if field.startswith("command") else "joints"
+            names = given.setdefault(which, tuple(parts))
+            if set(names) != set(parts):
+                raise FitError(f"{path}: {kind} has other joints than {', '.join(names)}")
+        given[field] = np.transpose([parts[name] for name in names])
+    if "command_joints" in given:
+        given["command_time"] = given["time"]
+    return Recording(**(given | options))
+
+
+def _csv_columns(path: Path) -> dict[str, np.ndarray]:
+    """Return the columns of a CSV by name, `time` among them. FitError for another text."""
     lines = read_text(path, FitError, limits.SEQUENCE_SIZE, "SEQUENCE_SIZE").splitlines()
     header = [name.strip() for name in lines[0].split(",")] if lines else []
     if "time" not in header or len(set(header)) < len(header):
@@ -89,31 +117,7 @@ def _read_csv(path: Path, options: dict[str, Any]) -> Recording:
         raise FitError(f"{path}: {error}") from error
     if table.shape[1] != len(header):
         raise FitError(f"{path}: {table.shape[1]} values; the first line names {len(header)}")
-    columns = dict(zip(header, table.T))
-    time = columns.pop("time")
-    given: dict[str, Any] = {"time": time}
-    grouped: dict[str, dict[str, np.ndarray]] = {}
-    for name, values in columns.items():
-        kind, _, part = name.partition(".")
-        if kind not in _JOINT_COLUMNS and part not in _BASE_COLUMNS.get(kind, ()):
-            known = [*_JOINT_COLUMNS, *(f"{k}.{a}" for k, v in _BASE_COLUMNS.items() for a in v)]
-            raise FitError(f"{path}: {unknown_name('column', name, known, 30)}")
-        grouped.setdefault(kind, {})[part] = values
-    for kind, parts in grouped.items():
-        if kind in _BASE_COLUMNS:
-            missing = [axis for axis in _BASE_COLUMNS[kind] if axis not in parts]
-            if missing:
-                raise FitError(f"{path}: columns are missing: {kind}.{', '.join(missing)}")
-            given[kind] = np.transpose([parts[axis] for axis in _BASE_COLUMNS[kind]])
-            continue
-        which = "command_joints" if _JOINT_COLUMNS[kind].startswith("command") else "joints"
-        names = given.setdefault(which, tuple(parts))
-        if set(names) != set(parts):
-            raise FitError(f"{path}: {kind} has other joints than {', '.join(names)}")
-        given[_JOINT_COLUMNS[kind]] = np.transpose([parts[joint] for joint in names])
-    if "command_joints" in given:
-        given["command_time"] = time
-    return Recording(**(given | options))
+    return dict(zip(header, table.T))
 
 
 def read_bag_recording(
