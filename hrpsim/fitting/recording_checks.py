@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from hrpsim.fitting.unknowns import FitError, FitWarning
-from hrpsim.model.plausibility import DEGREES
+from hrpsim.model.readers.plausibility import DEGREES
 from hrpsim.world.objects.plausibility import (
     SLOWEST_SAMPLES,
     STATE_SLACK,

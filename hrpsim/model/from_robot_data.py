@@ -13,7 +13,7 @@ import numpy as np
 
 from hrpsim.model.build import build_model, stated_base
 from hrpsim.model.model import MeshUse, Model
-from hrpsim.model.plausibility import narrow_limits, wide_limits
+from hrpsim.model.readers.plausibility import narrow_limits, wide_limits
 from hrpsim.model.readers.robot_data import SHOWN, KeyframeData, LinkData, RobotData, counted
 from hrpsim.model.readers.urdf.description import UNSTATED
 from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES

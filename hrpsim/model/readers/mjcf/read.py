@@ -26,7 +26,7 @@ from lxml import etree
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, shown_value
 from hrpsim.common.text_file import refuse_pointer
-from hrpsim.model.plausibility import radians_in_degrees
+from hrpsim.model.readers.plausibility import radians_in_degrees
 from hrpsim.model.readers.urdf.document import described
 
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.IGNORECASE)
