@@ -313,7 +313,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             indices: indices of k joints that are commanded by velocity alone.
             velocities: targets (k,) [rad/s or m/s].
         """
-        fresh = self._reported[indices] & _REACHED == 0
+        fresh = (self._reported[indices] & _REACHED == 0) & (velocities != 0.0)
         if fresh.any() and (text := self.unreached(indices[fresh], velocities[fresh])):
             warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=3)
 
