@@ -116,7 +116,7 @@ def _referent(description: Description, tag, reference: str, kind: str) -> str:
     if kind == "joint":
         if reference not in description.joints:
             fail(tag, f"belongs to a joint, and {reference!r} is a link")
-        joint_type = description.joints[reference].get("type")
+        joint_type = description.joints[reference].type
         if joint_type not in MOVING_TYPES:
             fail(tag, f"needs a joint with one coordinate, and {reference!r} is {joint_type}")
         return reference
@@ -127,10 +127,9 @@ def _referent(description: Description, tag, reference: str, kind: str) -> str:
     joint = description.joints.get(reference)
     if joint is None:
         return reference
-    child = joint.find("child").get("link")
-    if reference in description.links and child != reference:
+    if reference in description.links and joint.child != reference:
         fail(tag, f"{reference!r} is a link and a joint above another link: rename one")
-    return child
+    return joint.child
 
 
 def _read_spring(description: Description, robot: RobotData, joint: str, tag) -> None:
@@ -208,8 +207,8 @@ def _read_material(description: Description, robot: RobotData, link: str, tag) -
 
 def _read_gravity(description: Description, robot: RobotData, link: str, tag) -> None:
     _check_content(description, tag, ("compensation",))
-    inertial = robot.links[link].inertial
-    if inertial is None or inertial[0] == 0.0:
+    inertial = description.links[link].inertial
+    if inertial is None or inertial.mass == 0.0:
         description.document.fail(tag, f"link {link!r} has no weight: give it a mass")
     part = description.document.number(tag, "compensation")
     robot.links[link].gravity_compensation = part
@@ -219,7 +218,7 @@ def _read_capsule(description: Description, robot: RobotData, link: str, tag) ->
     document = description.document
     _check_content(description, tag, ("collision",))
     name = document.text(tag, "collision")
-    collisions = list(document.children(description.links[link], "collision"))
+    collisions = list(document.children(description.link_elements[link], "collision"))
     named = [k for k, collision in enumerate(collisions) if collision.get("name") == name]
     if not named:
         names = [c.get("name") for c in collisions if c.get("name")]
@@ -244,7 +243,7 @@ def _read_mesh(description: Description, robot: RobotData, link: str, tag) -> No
     _check_content(description, tag, ("as",))
     use = document.text(tag, "as")
     document.require_name(tag, "as", use, MESH_USES)
-    if description.links[link].find("collision/geometry/mesh") is None:
+    if description.link_elements[link].find("collision/geometry/mesh") is None:
         document.fail(tag, f"link {link!r} has no collision mesh")
     robot.links[link].mesh_use = use
 
@@ -341,7 +340,7 @@ def _read_keyframe(description: Description, robot: RobotData, link: str, tag) -
         _check_content(description, element, ("name", "position"))
         joint = document.text(element, "name")
         document.require_name(element, "joint", joint, description.joints)
-        kind = description.joints[joint].get("type")
+        kind = description.joints[joint].type
         count = JOINT_TYPES[kind].q_count
         if not count:
             document.fail(element, f"joint {joint!r} is {kind}, with no coordinate")

@@ -22,7 +22,7 @@ from hrpsim.model.readers.robot_data import (
     ShapeData,
     counted,
 )
-from hrpsim.model.readers.urdf.description import INERTIA, Description, read_description, shape_of
+from hrpsim.model.readers.urdf.description import Description, read_description, shape_of
 from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
 from hrpsim.model.readers.urdf.xacro_text import NAMESPACES, UrdfText
 from hrpsim.model.readers.urdf_writer import read_urdf
@@ -39,23 +39,22 @@ def robot_of_urdf(urdf: UrdfText) -> tuple[RobotData, list[str]]:
     description = read_description(document)
     robot = RobotData(description.name, description.root, urdf.label, document)
     colors = _material_colors(document.root)
-    for name, element in description.links.items():
-        robot.links[name] = _link(name, element, colors)
-    for name, element in description.joints.items():
-        robot.joints[name] = _joint(name, element)
+    for name, element in description.link_elements.items():
+        robot.links[name] = _link(description.links[name], element, colors)
+    for name, element in description.joint_elements.items():
+        robot.joints[name] = _joint(description.joints[name], element)
     read_extension(description, robot)
     robot.notes = [*unread_parts(document), *robot.notes]
     return robot, _readings(description)
 
 
-def _link(name: str, element, colors: dict[str, tuple[float, ...]]) -> LinkData:
-    """Return the link of an element."""
-    data, inertial = LinkData(name, element=element), element.find("inertial")
-    if inertial is not None:
-        value = {key: float(inertial.find("inertia").get(key)) for key in INERTIA}
-        moments = np.array([[value[f"i{min(a, b)}{max(a, b)}"] for b in "xyz"] for a in "xyz"])
-        at_com = BodyInertia(float(inertial.find("mass").get("value")), IDENTITY.p, moments)
-        data.inertial = at_com.seen_from(_origin_of(inertial))
+def _link(link, element, colors: dict[str, tuple[float, ...]]) -> LinkData:
+    """Return the link of urdf-parser-py's object and its element."""
+    data = LinkData(link.name, element=element)
+    if link.inertial is not None:
+        moments = link.inertial.inertia.to_matrix()
+        at_com = BodyInertia(float(link.inertial.mass), IDENTITY.p, np.array(moments, dtype=float))
+        data.inertial = at_com.seen_from(_origin_of(link.inertial.origin))
     data.visuals = [_shape(visual, _color(visual, colors)) for visual in element.findall("visual")]
     data.collisions = [_shape(collision) for collision in element.findall("collision")]
     return data
@@ -63,14 +62,17 @@ def _link(name: str, element, colors: dict[str, tuple[float, ...]]) -> LinkData:
 
 def _shape(element, color: tuple[float, ...] | None = None) -> ShapeData:
     """Return the shape of a <visual> or <collision>."""
-    shape = shape_of(element)
+    shape, origin = shape_of(element), element.find("origin")
+    placement = IDENTITY
+    if origin is not None:
+        placement = from_origin(*(_numbers(origin.get(key)) for key in ("xyz", "rpy")))
     size = [_numbers(shape.get(key)) or () for key in ("size", "radius", "length")]
     mesh = None
     if shape.tag == "mesh":
         x, y, z = _numbers(shape.get("scale")) or (1.0, 1.0, 1.0)
         mesh = MeshFile(shape.get("filename"), (x, y, z))
     return ShapeData(
-        *(shape.tag, sum(size, ()), _origin_of(element), mesh, color),
+        *(shape.tag, sum(size, ()), placement, mesh, color),
         name=element.get("name", ""),
         element=shape,
     )
@@ -98,36 +100,28 @@ def _color(visual, colors: dict[str, tuple[float, ...]]) -> tuple[float, ...] | 
     return colors.get(material.get("name"))
 
 
-def _joint(name: str, element) -> JointData:
-    """Return the joint of an element."""
-    joint_type, axis = JOINT_TYPES[element.get("type")], element.find("axis")
-    parent, child = (element.find(end).get("link") for end in ("parent", "child"))
-    data = JointData(name, joint_type.name, parent, child, _origin_of(element), element=element)
-    if axis is not None and joint_type.needs_axis:
-        x, y, z = map(float, axis.get("xyz").split())
-        data.axis = (x, y, z)
-    if (dynamics := element.find("dynamics")) is not None:
-        data.damping, data.friction = (_number(dynamics, key) for key in ("damping", "friction"))
-    if (limit := element.find("limit")) is not None and joint_type.is_single:
-        data.velocity, data.effort = (_number(limit, key) for key in ("velocity", "effort"))
+def _joint(joint, element) -> JointData:
+    """Return the joint of urdf-parser-py's object and its element."""
+    data = JointData(
+        *(joint.name, joint.type, joint.parent, joint.child, _origin_of(joint.origin)),
+        axis=tuple(joint.axis or (1.0, 0.0, 0.0)),
+        element=element,
+    )
+    if joint.dynamics is not None:
+        data.damping, data.friction = joint.dynamics.damping or 0.0, joint.dynamics.friction or 0.0
+    joint_type = JOINT_TYPES[joint.type]
+    if joint.limit is not None and joint_type.is_single:
+        data.velocity, data.effort = joint.limit.velocity, joint.limit.effort
         if joint_type.has_range:
-            data.lower, data.upper = (_number(limit, key) for key in ("lower", "upper"))
-    if (mimic := element.find("mimic")) is not None:
-        ratio, offset = float(mimic.get("multiplier", 1.0)), _number(mimic, "offset")
-        data.mimic = (mimic.get("joint"), ratio, offset)
+            data.lower, data.upper = joint.limit.lower, joint.limit.upper
+    if joint.mimic is not None:
+        ratio = 1.0 if joint.mimic.multiplier is None else joint.mimic.multiplier
+        data.mimic = (joint.mimic.joint, ratio, joint.mimic.offset or 0.0)
     return data
 
 
-def _number(element, key: str) -> float:
-    return float(element.get(key, 0.0))
-
-
-def _origin_of(owner) -> Placement:
-    """Return the placement of the <origin> of an element."""
-    origin = owner.find("origin")
-    if origin is None:
-        return IDENTITY
-    return from_origin(*(_numbers(origin.get(key)) for key in ("xyz", "rpy")))
+def _origin_of(origin) -> Placement:
+    return IDENTITY if origin is None else from_origin(origin.xyz, origin.rpy)
 
 
 def _readings(description: Description) -> list[str]:

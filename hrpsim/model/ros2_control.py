@@ -36,7 +36,7 @@ def read_ros2_control(description: Description, robot: RobotData, element) -> No
         robot.commanded[name] = tuple(dict.fromkeys((*known, *interfaces)))
         for parameter in joint.iterfind("state_interface/param"):
             if is_initial_value(parameter):
-                if description.joints[name].get("type") not in MOVING_TYPES:
+                if description.joints[name].type not in MOVING_TYPES:
                     document.fail(parameter, f"joint {name!r} has no position to start at")
                 robot.joints[name].start = _number(description, parameter)
 

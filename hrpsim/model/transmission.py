@@ -95,8 +95,8 @@ def _transmission(description: Description, element, kind: str) -> Transmission:
     )
     for joint in names:
         require_name("joint", joint, description.joints, _IllFormed)
-        if (its_type := description.joints[joint].get("type")) not in MOVING_TYPES:
-            raise _IllFormed(f"joint {joint!r} is {its_type}")
+        if description.joints[joint].type not in MOVING_TYPES:
+            raise _IllFormed(f"joint {joint!r} is {description.joints[joint].type}")
     n, m = ([_reduction(part) for part in given] for given in (joints, actuators))
     offsets = np.array([_number(part, ("offset",), 0.0) for part in joints])
     name = element.get("name") or names[0]

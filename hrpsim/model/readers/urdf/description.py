@@ -1,16 +1,21 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The standard part of a URDF: links, joints and tree, checked element by element."""
+"""The standard part of a URDF: checked element by element, then read by urdf-parser-py."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from lxml import etree
+
 from hrpsim.common import limits
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import ModelError, unknown_name
 from hrpsim.model.readers.urdf.document import Document, described, is_foreign
 from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 
@@ -18,14 +23,14 @@ GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 UNSTATED = -1.0  # no limit, in Gazebo's SDF; exporters copy it
 
-INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+_INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 @dataclass(frozen=True)
 class Description:
     """A URDF with valid links, joints and tree.
 
-    links, joints: elements by name.
+    links, joints: urdf-parser-py objects by name. elements: the XML behind the objects, for errors.
     """
 
     document: Document
@@ -33,6 +38,8 @@ class Description:
     root: str
     links: dict[str, Any]
     joints: dict[str, Any]
+    link_elements: dict[str, Any]
+    joint_elements: dict[str, Any]
     parent_joint: dict[str, str]  # link -> the joint above it
 
 
@@ -42,25 +49,34 @@ def read_description(document: Document) -> Description:
     ModelError for an invalid document.
     """
     name = document.text(document.root, "name")
-    links = _by_name(document, "link")
-    joints = _by_name(document, "joint")
-    if not links:
+    link_elements = _by_name(document, "link")
+    joint_elements = _by_name(document, "joint")
+    if not link_elements:
         there = ", ".join({f"<{described(e)}>": None for e in document.children(document.root)})
         document.fail(
             document.root, f"a robot needs at least one <link>; there is {there[:200] or 'nothing'}"
         )
-    if len(links) > limits.LINKS:
-        count = len(links)
+    if len(link_elements) > limits.LINKS:
+        count = len(link_elements)
         document.fail(document.root, f"{count} links, {limits.LINKS} are allowed (LINKS)")
     _check_colors(document)
-    for element in links.values():
+    for element in link_elements.values():
         _check_link(document, element)
-    for element in joints.values():
-        _check_joint(document, element, links)
-    parent_joint = _check_tree(document, links, joints)
-    _check_mimics(document, joints)
-    root = next(link for link in links if link not in parent_joint)
-    return Description(document, name, root, links, joints, parent_joint)
+    for element in joint_elements.values():
+        _check_joint(document, element, link_elements)
+    parent_joint = _check_tree(document, link_elements, joint_elements)
+    _check_mimics(document, joint_elements)
+    links, joints = _parse_standard(document, link_elements, joint_elements)
+    return Description(
+        document=document,
+        name=name,
+        root=next(link for link in link_elements if link not in parent_joint),
+        links=links,
+        joints=joints,
+        link_elements=link_elements,
+        joint_elements=joint_elements,
+        parent_joint=parent_joint,
+    )
 
 
 def _by_name(document: Document, tag: str) -> dict[str, Any]:
@@ -82,7 +98,7 @@ def _check_link(document: Document, link) -> None:
         if document.number(mass, "value") < 0.0:
             document.fail(mass, f"the mass {mass.get('value')} kg is negative")
         inertia = document.only(inertial, "inertia", required=True)
-        for key in INERTIA:
+        for key in _INERTIA:
             document.number(inertia, key)
     for tag in ("visual", "collision"):
         for element in document.children(link, tag):
@@ -253,3 +269,46 @@ def _check_mimics(document: Document, joints: dict) -> None:
             if mimic.get("joint") in path:
                 document.fail(mimic, f"joints follow each other: {' -> '.join(path)}")
             path.append(mimic.get("joint"))
+
+
+def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict, dict]:
+    """Pass links (without visuals) and joints to urdf-parser-py, which knows little else.
+
+    Types of joints are not passed, because it refuses types that are not URDF's.
+    """
+    from urdf_parser_py import urdf
+
+    standard = etree.Element("robot", name="standard")
+    for element in (*links.values(), *joints.values()):
+        copy = deepcopy(element)
+        unread, joint_type = ["visual"], JOINT_TYPES.get(copy.get("type"))
+        if joint_type is not None:
+            copy.set("type", "unknown")
+            unread += [] if joint_type.needs_axis else ["axis"]
+        for part in [part for tag in unread for part in copy.findall(tag)]:
+            copy.remove(part)
+        for foreign in [part for part in copy.iter() if is_foreign(part)]:
+            foreign.getparent().remove(foreign)
+        for capsule in copy.iterfind("collision/geometry/capsule"):
+            capsule.tag = "cylinder"  # which has the same attributes
+        standard.append(copy)
+    try:
+        with _quiet_parser():
+            robot = urdf.Robot.from_xml_string(etree.tostring(standard, encoding="utf-8"))
+    except Exception as cause:  # the parser raises bare Exception and AssertionError
+        raise ModelError(f"{document.label}: {cause}") from cause
+    for name, joint in robot.joint_map.items():
+        joint.type = joints[name].get("type")
+    return dict(robot.link_map), dict(robot.joint_map)
+
+
+@contextmanager
+def _quiet_parser() -> Iterator[None]:
+    """Keep urdf-parser-py from printing unknown tags."""
+    from urdf_parser_py.xml_reflection import core
+
+    noisy, core.on_error = core.on_error, lambda message: None
+    try:
+        yield
+    finally:
+        core.on_error = noisy
