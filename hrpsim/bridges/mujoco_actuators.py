@@ -20,13 +20,16 @@ _Input = tuple[int, int, float, float, float, float]
 
 def joint_actuators(m, robot: Robot) -> list[tuple]:
     """Return ACTUATOR values of a robot's joints: hrpsim's servos, dampers and motors."""
-    found, names = [], robot.joint_names
+    found, names, interfaces = [], robot.joint_names, robot.model.command_interfaces
     for k in range(len(m.actuator_gear)):
         joints = _driven_joints(m, k)
-        if len(joints) == 1 and joints[0][0] in robot.model.command_interfaces:
-            joint = names.index(joints[0][0])
-            inputs = _inputs(m, k, float(m.actuator_gear[k][0]) * joints[0][1])
-            found += [(at, joint, *law) for at, *law in inputs]
+        if len(joints) == 1 and joints[0][0] in interfaces:
+            name, joint = joints[0][0], names.index(joints[0][0])
+            gear = float(m.actuator_gear[k][0]) * joints[0][1]
+            gains = robot.model.gains.get(name, (0.0, 0.0))
+            inputs = _inputs(m, k, gear, gains)
+            simulated = [one for one in inputs if COMMANDS[one[1]] in interfaces[name]]
+            found += [(at, joint, *law) for at, *law in simulated]
     return found
 
 
@@ -58,8 +61,11 @@ def _driven_joints(m, k: int) -> list[tuple[str, float]]:
     return [(m.joint(int(m.wrap_objid[w])).name, float(m.wrap_prm[w])) for w in driven]
 
 
-def _inputs(m, k: int, gear: float) -> list[_Input]:
-    """Return the inputs of an actuator as commands."""
+def _inputs(m, k: int, gear: float, gains: tuple[float, float] = (0.0, 0.0)) -> list[_Input]:
+    """Return the inputs of an actuator as commands.
+
+    gains: kp and kd of all actuators of the joint, 0 for those of this one.
+    """
     import mujoco
 
     kind = mujoco.mjtGain(int(m.actuator_gaintype[k])).name.removeprefix("mjGAIN_")
@@ -70,12 +76,14 @@ def _inputs(m, k: int, gear: float) -> list[_Input]:
         fields = [COMMANDS.index(name) for name in inputs]
         laws = [(field, gear if field == 2 else 1.0 / gear, 0.0) for field in fields]
     else:
-        laws = [_affine_input(m, k, kind, gear)]
+        laws = [_affine_input(m, k, kind, gear, gains)]
     laws = laws[: _entry(m, "actuator_ctrlnum", k, 1)]
     return [(at, *law, *_bounds(m, at)) for at, law in enumerate(laws, first)]
 
 
-def _affine_input(m, k: int, kind: str, gear: float) -> tuple[int, float, float]:
+def _affine_input(
+    m, k: int, kind: str, gear: float, gains: tuple[float, float]
+) -> tuple[int, float, float]:
     """Return field, scale and offset of the command of an actuator with one input."""
     gain = float(m.actuator_gainprm[k][0])
     if kind == "DCMOTOR":  # gain: the resistance
@@ -84,10 +92,12 @@ def _affine_input(m, k: int, kind: str, gear: float) -> tuple[int, float, float]
     if m.actuator_biastype[k] == 0:
         b0 = b1 = b2 = 0.0
     kp, kd = -b1 * gear * gear, -b2 * gear * gear
-    if kp > 0.0:
-        field, unit = 0, kp
+    if kp > 0.0 and m.actuator_dyntype[k] == 1:  # an integrator
+        field, unit, b0 = 1, kp, 0.0
+    elif kp > 0.0:
+        field, unit = 0, gains[0] or kp
     elif kd > 0.0 and np.isclose(gain, -b2):
-        field, unit = 1, kd
+        field, unit = 1, gains[1] or kd
     else:
         field, unit = 2, 1.0
     return field, gain * gear / unit, b0 * gear / unit

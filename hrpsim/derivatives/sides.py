@@ -47,7 +47,8 @@ NearRow = NewType("NearRow", Record)
 OF_WORLDS = (
     "pushes are not: linearise before apply_wrench",
     "driven tendons are not",
-    "actuators with a gear, losses, Stribeck friction, encoders, sampling or an integral are not",
+    "actuators with a gear, losses, Stribeck friction, encoders, sampling, a filter or an integral"
+    " are not",
     "position_projection is not",
     "steps with stop='relative_change', which end before the solution, are not",
     "the integrators 'rk4' and 'euler' are not: only 'semi_implicit' is",
@@ -90,7 +91,8 @@ def find_refused_world(s: Scene) -> int:
 @inner_kernel
 def _is_linear(unit: Actuator) -> bool:
     """Return whether an actuator within its limits is a PD servo with delay and friction."""
-    stored = unit.period > 0.0 or unit.slew_step > 0.0 or unit.integral_gain > 0.0
+    stored = unit.period > 0.0 or unit.slew_step > 0.0 or unit.lag > 0.0
+    stored = stored or unit.integral_gain > 0.0 or unit.velocity_integral_gain > 0.0
     rounded = unit.joint_resolution > 0.0 or unit.motor_resolution > 0.0
     rough = unit.static != unit.coulomb or unit.has_losses != 0
     return not (stored or rounded or rough or unit.two_mass)

@@ -156,17 +156,9 @@ def _field(path: Path, key: str, array: np.ndarray) -> Any:
 
 
 def _read_csv(path: Path) -> dict[str, Any]:
-    lines = read_text(path, FitError, "SEQUENCE_SIZE").splitlines()
-    header = [name.strip() for name in lines[0].split(",")] if lines else []
-    if "time" not in header or len(set(header)) < len(header):
-        raise FitError(f"{path}: the first line must name columns, each once, `time` among them")
-    table = number_table(lines[1:], path, FitError)
-    if table.shape[1] != len(header):
-        raise FitError(f"{path}: {table.shape[1]} values; the first line names {len(header)}")
-    columns = dict(zip(header, table.T))
-    time = columns.pop("time")
-    given: dict[str, Any] = {"time": time}
     grouped: dict[str, dict[str, np.ndarray]] = {}
+    columns = _csv_columns(path)
+    given: dict[str, Any] = {"time": columns.pop("time")}
     for name, values in columns.items():
         kind, _, part = name.partition(".")
         if kind not in _JOINT_COLUMNS and part not in _BASE_COLUMNS.get(kind, ()):
@@ -175,16 +167,28 @@ def _read_csv(path: Path) -> dict[str, Any]:
         grouped.setdefault(kind, {})[part] = values
     for kind, parts in grouped.items():
         if kind in _BASE_COLUMNS:
-            missing = [axis for axis in _BASE_COLUMNS[kind] if axis not in parts]
-            if missing:
+            names, field = _BASE_COLUMNS[kind], kind
+            if missing := [axis for axis in names if axis not in parts]:
                 raise FitError(f"{path}: columns are missing: {kind}.{', '.join(missing)}")
-            given[kind] = np.transpose([parts[axis] for axis in _BASE_COLUMNS[kind]])
-            continue
-        which = "command_joints" if _JOINT_COLUMNS[kind].startswith("command") else "joints"
-        names = given.setdefault(which, tuple(parts))
-        if set(names) != set(parts):
-            raise FitError(f"{path}: {kind} has other joints than {', '.join(names)}")
-        given[_JOINT_COLUMNS[kind]] = np.transpose([parts[joint] for joint in names])
+        else:
+            field = _JOINT_COLUMNS[kind]
+            which = "command_joints" if field.startswith("command") else "joints"
+            names = given.setdefault(which, tuple(parts))
+            if set(names) != set(parts):
+                raise FitError(f"{path}: {kind} has other joints than {', '.join(names)}")
+        given[field] = np.transpose([parts[name] for name in names])
     if "command_joints" in given:
-        given["command_time"] = time
+        given["command_time"] = given["time"]
     return given
+
+
+def _csv_columns(path: Path) -> dict[str, np.ndarray]:
+    """Return the columns of a CSV by name, `time` among them. FitError for another text."""
+    lines = read_text(path, FitError, "SEQUENCE_SIZE").splitlines()
+    header = [name.strip() for name in lines[0].split(",")] if lines else []
+    if "time" not in header or len(set(header)) < len(header):
+        raise FitError(f"{path}: the first line must name columns, each once, `time` among them")
+    table = number_table(lines[1:], path, FitError)
+    if table.shape[1] != len(header):
+        raise FitError(f"{path}: {table.shape[1]} values; the first line names {len(header)}")
+    return dict(zip(header, table.T))

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from hrpsim.fitting.unknowns import FitError, FitWarning
+from hrpsim.model.readers.plausibility import DEGREES
 from hrpsim.world.objects.plausibility import (
-    DEGREES,
     SLOWEST_SAMPLES,
     STATE_SLACK,
     contradiction,

@@ -143,20 +143,20 @@ def _kind_of(
 
 def _bounds(name: str, one: Unknown, kind: Parameter | None) -> tuple[float, float, bool]:
     """Return the bounds, and whether the scale is logarithmic. Raises FitError if invalid."""
+    mistake = (lambda value: "") if kind is None else kind.mistake
     if not is_number(one.start):
         raise FitError(f"{name}: start must be a number, got {shown_value(one.start)}")
-    if kind is not None and (mistake := kind.mistake(one.start)):
-        raise FitError(f"{name}: start: {mistake}")
-    positive = kind is not None and bool(kind.mistake(0.0))
+    if text := mistake(one.start):
+        raise FitError(f"{name}: start: {text}")
     if one.scale not in (None, *SCALES):
         raise FitError(f"{name}: scale must be linear or log, got {shown_value(one.scale)}")
-    log = one.scale == "log" or (one.scale is None and positive)
-    not_negative = log or (kind is not None and bool(kind.mistake(-1e-9)))
-    low, high = one.between or (0.0 if not_negative else -math.inf, math.inf)
+    log = one.scale == "log" or (one.scale is None and bool(mistake(0.0)))
+    low, high = one.between or (0.0 if log or mistake(-1e-9) else -math.inf, math.inf)
     if log and low <= 0.0:
         low = math.exp(-50.0) * one.start
-    if not low <= one.start <= high or low >= high or (log and one.start <= 0.0):
+    least = 0.0 if log else -math.inf  # of values, which lie above
+    if not (low <= one.start <= high and low < high and one.start > least):
         raise FitError(f"{name}: start {one.start:g} must lie between {low:g} and {high:g}")
-    if one.prior is not None and not (one.prior[1] > 0.0 and (not log or one.prior[0] > 0.0)):
+    if one.prior is not None and not (one.prior[1] > 0.0 and one.prior[0] > least):
         raise FitError(f"{name}: prior needs a mean and a positive deviation, got {one.prior}")
     return low, high, log

@@ -19,6 +19,7 @@ from hrpsim.model.readers.robot_data import LONGEST_DELAY
 
 CURVE_POINTS = 8  # most points of a torque-speed curve
 ENCODERS = ("joint", "motor")
+_BOUND = Range(-math.inf, infinite=True)
 _DELAY = Range(0.0, LONGEST_DELAY, "s")
 _EFFICIENCY = Range(0.0, 1.0, above_low=True)
 TEMPERATURE = Range(-273.15, 1e4, "degrees Celsius")
@@ -42,10 +43,13 @@ def _setting(default: Any, bounds: Range | None = None, *, acts: bool = False) -
 # Properties without effect unless another property is given, and the text of an error.
 _OF_MOTOR = "resistance", "{} has no effect without the motor's resistance"
 _OF_GEAR = "stiffness", "{} of the gear needs its stiffness"
+_OF_INTEGRAL = "velocity_integral_gain", "{} has no effect without a velocity_integral_gain"
 _NEEDS = {
     **dict.fromkeys(("voltage", "torque_constant", "winding_heat_capacity"), _OF_MOTOR),
     "current_limit": _OF_MOTOR,
     "integral_limit": ("integral_gain", "{} has no effect without an integral_gain"),
+    "velocity_integral_lower": _OF_INTEGRAL,
+    "velocity_integral_upper": _OF_INTEGRAL,
     **dict.fromkeys(("damping", "backlash"), _OF_GEAR),
     "encoder": ("stiffness", "an encoder at the motor needs the gear's stiffness to differ"),
     "regeneration_torque": ("curve_velocity", "{} has no effect without a curve"),
@@ -66,6 +70,12 @@ class Actuator:
         slew_rate: rate at which the position target moves to the commanded target [rad/s]. 0 moves
             the target at once.
         integral_gain, integral_limit: of the position error, while kp acts [Nm/(rad s), Nm].
+        velocity_integral_gain: of a velocity command [Nm/rad]. The gain acts on the difference of
+            the integral of the commanded velocity and the position.
+        velocity_integral_lower, velocity_integral_upper: bounds of that integral, which is a
+            position [rad].
+        time_constant: of a low-pass filter of first order for targets and efforts [s]. 0 means no
+            filter.
         curve_velocity, curve_torque: torque-speed curve, 2 to 8 points, from velocity 0 on [rad/s,
             Nm]. The curve is linear between points and constant after the last. Torques do not
             rise.
@@ -101,6 +111,10 @@ class Actuator:
     slew_rate: float = _setting(0.0, NOT_NEGATIVE, acts=True)
     integral_gain: float = _setting(0.0, NOT_NEGATIVE, acts=True)
     integral_limit: float = _setting(math.inf, LIMIT)
+    velocity_integral_gain: float = _setting(0.0, NOT_NEGATIVE, acts=True)
+    velocity_integral_lower: float = _setting(-math.inf, _BOUND)
+    velocity_integral_upper: float = _setting(math.inf, _BOUND)
+    time_constant: float = _setting(0.0, NOT_NEGATIVE, acts=True)
     curve_velocity: tuple[float, ...] = _setting((), acts=True)
     curve_torque: tuple[float, ...] = _setting(())
     regeneration_torque: float | None = _setting(None, LIMIT)
@@ -182,6 +196,11 @@ class Actuator:
             absent = _DEFAULTS[name]
             if getattr(self, name) != absent and not getattr(self, needed):
                 raise WorldError(text.format(name))
+        if not self.velocity_integral_lower < self.velocity_integral_upper:
+            raise WorldError(
+                f"velocity_integral_lower is {self.velocity_integral_lower:g}, not below"
+                f" velocity_integral_upper, {self.velocity_integral_upper:g}"
+            )
         if self.static_friction is not None and self.static_friction < self.coulomb_friction:
             raise WorldError(
                 f"static_friction is {self.static_friction:g}, below coulomb_friction,"

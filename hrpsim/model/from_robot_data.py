@@ -13,6 +13,7 @@ import numpy as np
 
 from hrpsim.model.build import build_model, stated_base
 from hrpsim.model.model import MeshUse, Model
+from hrpsim.model.readers.plausibility import narrow_limits, wide_limits
 from hrpsim.model.readers.robot_data import SHOWN, KeyframeData, LinkData, RobotData, counted
 from hrpsim.model.readers.urdf.description import UNSTATED
 from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
@@ -96,6 +97,10 @@ def _odd_parts(robot: RobotData) -> list[str]:
             [one for one in joints if JOINT_TYPES[one.type].has_range and one.lower == one.upper],
         ),
     )
+    if wide := [joint for joint in joints if wide_limits(joint)]:
+        kinds += ((wide_limits(wide[0]), wide),)
+    if text := narrow_limits(joints):
+        kinds += ((text, [robot.links[robot.root]]),)
     return [
         f"{robot.where(parts[0])}: {what} {counted(part.name for part in parts)}"
         for what, parts in kinds

@@ -12,6 +12,8 @@ from lxml import etree
 
 from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.extension import read_extension
+from hrpsim.model.readers.gazebo.gazebo_sensors import in_degrees
+from hrpsim.model.readers.plausibility import wide_turn
 from hrpsim.model.readers.robot_data import (
     JointData,
     LinkData,
@@ -127,7 +129,10 @@ def _readings(description: Description) -> list[str]:
     root = description.document.root
     colors = [(_material(color), color) for color in root.iter("color") if _odd(color)]
     calls = [(_macro(call), call) for call in _calls(description)]
-    notes = []
+    notes, turns = [], _wide_turns(root)
+    if turns:
+        listed = ", ".join(turns[element] for element in list(turns)[:3])
+        notes.append(f"{description.document.where(next(iter(turns)))}: {listed} ({len(turns)})")
     for what, found in (
         ("parts of a colour beyond 0 to 1 are drawn as 0 or 1", colors),
         ("calls of macros that this file does not have are passed over", calls),
@@ -136,6 +141,17 @@ def _readings(description: Description) -> list[str]:
             where = description.document.where(found[0][1])
             notes.append(f"{where}: {what} {counted(name for name, _ in found)}")
     return notes
+
+
+def _wide_turns(root: etree._Element) -> dict[etree._Element, str]:
+    """Return a text for each <origin> and <pose> with an angle of over a turn, by element."""
+    angles = {one: ("rpy", _numbers(one.get("rpy")) or ()) for one in root.iter("origin")}
+    for one in root.iter("pose"):
+        words = (one.text or "").split()
+        if len(words) == 6 and not in_degrees(one):  # else a quaternion
+            angles[one] = "angle of a <pose>", tuple(map(float, words[3:]))
+    texts = ((one, wide_turn(*given)) for one, given in angles.items())
+    return {element: text for element, text in texts if text}
 
 
 def _odd(color) -> bool:

@@ -80,6 +80,11 @@ FORMATS = (
         root="sdf",
         refusal="SDF is not read: convert it to URDF or MJCF first",
     ),
+    RobotFormat(
+        "mesh",
+        suffixes=(".stl", ".obj", ".dae", ".ply", ".glb", ".gltf"),
+        refusal="is a mesh, of which a <collision> of a robot, or `load_mesh`, makes a shape",
+    ),
     RobotFormat("usd", suffixes=(".usd", ".usda", ".usdc", ".usdz"), refusal=_NO_USD),
 )
 _TITLES = [one.title for one in FORMATS if one.title]

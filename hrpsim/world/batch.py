@@ -45,10 +45,12 @@ class Batch(BatchMotion, Closed):
         threads: number of threads. The default is one for each processor.
 
     Raises:
-        WorldError: `count` or `threads` is below 1.
+        WorldError: `world` is no World, or `count` or `threads` is below 1.
     """
 
     def __init__(self, world: World, count: int, threads: int | None = None) -> None:
+        if not isinstance(world, World):
+            raise WorldError(f"a batch copies a World, got {shown_value(world)}")
         threads = (os.cpu_count() or 1) if threads is None else threads
         copies = whole_count("count of a batch", count), whole_count("threads of a batch", threads)
         worlds = tuple(world.copy() for _ in range(copies[0]))

@@ -124,6 +124,9 @@ class BatchCommands(FollowedEntities):
         )
         if refusing >= 0:
             raise self.entities[refusing].refusal(became, indices[place], value)
+        if given == VELOCITIES:
+            for k in chosen.tolist():
+                self.entities[k].report_unreached(indices, values["velocities"][k])
         if became == BEYOND:
             for k in chosen.tolist():
                 one = {what: array[k] for what, array in values.items()}

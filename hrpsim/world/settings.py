@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.common.constants import STANDARD_GRAVITY
-from hrpsim.common.errors import ModelWarning, WorldError, unknown_name
+from hrpsim.common.errors import ModelWarning, WorldError, shown_value, unknown_name
 from hrpsim.common.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
 from hrpsim.engine.constraints.friction_laws import LAWS as FRICTION_MODELS
 from hrpsim.engine.step.scene.integrators import INTEGRATORS
 from hrpsim.engine.step.scene.records import SETTINGS
-from hrpsim.world.objects.plausibility import long_period
+from hrpsim.world.objects.plausibility import long_period, odd_gravity
 
 STOPPING_RULES = ("residual", "relative_change")
 ACCURACIES = {"fast": 1e-3, "standard": 1e-6, "exact": 1e-8}  # tolerances of the residual
@@ -40,11 +42,16 @@ def new_settings(options: dict) -> np.ndarray:
         if not isinstance(given, str) or given not in known:
             raise WorldError(unknown_name(what, str(given), known))
     record = np.zeros(1, dtype=SETTINGS)
+    if isinstance(options["time_step"], (str, os.PathLike)):
+        raise WorldError(
+            f"World takes a time step, got {shown_value(str(options['time_step']))}: `load_world`"
+            " reads a world file, `load_model` a robot for `add_robot`"
+        )
     time_step = setting("time_step", options["time_step"])
     record["time_step"] = time_step
     if text := long_period("time_step", time_step):
         warnings.warn(text, ModelWarning, stacklevel=4)
-    record["gravity"] = finite_vector("gravity", options["gravity"], 3, RANGES["gravity"])
+    record["gravity"] = checked_gravity(options["gravity"], stacklevel=5)
     integrator = INTEGRATORS[options["integrator"]]
     record["integrator"] = integrator.code
     record["order"], record["staged"] = integrator.order, integrator.is_staged
@@ -71,6 +78,14 @@ def new_settings(options: dict) -> np.ndarray:
             usual = share * gained  # with less a ball bounces for good
         record[name] = usual if options[name] is None else setting(name, options[name])
     return record
+
+
+def checked_gravity(values: ArrayLike, stacklevel: int) -> np.ndarray:
+    """Return a valid gravity (3,) [m/s^2]. A ModelWarning names an odd gravity."""
+    gravity = finite_vector("gravity", values, 3, RANGES["gravity"])
+    if text := odd_gravity(gravity):
+        warnings.warn(text, ModelWarning, stacklevel=stacklevel)
+    return gravity
 
 
 def _tolerance(options: dict) -> float:

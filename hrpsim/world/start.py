@@ -35,6 +35,8 @@ from hrpsim.world.objects.plausibility import (
     depth_in_ground,
     heights_over_ground,
     listed,
+    odd_motion,
+    wrong_scale,
 )
 from hrpsim.world.objects.robot import Robot
 
@@ -52,7 +54,7 @@ class Started(WorldState, Protocol):
 def warn_of_start(
     world: Started, placed: Collection[Entity], reported: set[tuple[str, str]], stacklevel: int
 ) -> None:
-    """Warn of robots and bodies inside a plane of the present world, or beyond their limits.
+    """Warn of robots and bodies inside a plane, beyond their limits, or in other units.
 
     Each robot or body with a problem gets a ModelWarning with the amount and the remedy.
 
@@ -69,6 +71,8 @@ def warn_of_start(
             rules = {
                 "ground": lambda one=entity, at=first: depth_in_ground(one, at, planes, apart),
                 "limits": lambda one=entity: _beyond_limits(one),
+                "motion": lambda one=entity: odd_motion(one),
+                "scale": lambda one=entity: wrong_scale(one, not isinstance(one, Robot)),
             }
             for kind, rule in rules.items():
                 if (name, kind) not in reported and (text := rule()):

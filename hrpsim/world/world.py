@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.constants import STANDARD_GRAVITY
-from hrpsim.common.errors import ModelWarning, WorldError, suggestion, unknown_name
+from hrpsim.common.errors import ModelWarning, WorldError, require_name, suggestion, unknown_name
 from hrpsim.common.sealing import plain_copy, sealed
-from hrpsim.common.values import RANGES, finite_vector, flag
+from hrpsim.common.values import flag
 from hrpsim.derivatives.step_derivatives import Linearization
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.linearizing import Linearizing
@@ -37,7 +37,7 @@ from hrpsim.world.parts.solver_choice import SolverChoice
 from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings
 from hrpsim.world.parts.world_contents import Contents, Watcher
-from hrpsim.world.settings import new_settings
+from hrpsim.world.settings import checked_gravity, new_settings
 from hrpsim.world.start import RestReport, Settled, lift_to_floor, relax, warn_of_start
 
 
@@ -218,7 +218,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
 
     @gravity.setter
     def gravity(self, values) -> None:
-        gravity = finite_vector("gravity", values, 3, RANGES["gravity"])
+        gravity = checked_gravity(values, stacklevel=3)
         self.wake()
         self._contents.settings["gravity"][0] = gravity
 
@@ -228,6 +228,13 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
     def entities(self) -> dict[str, Entity]:
         """Robots and bodies by name."""
         return self._contents.by_name
+
+    def __getitem__(self, name: str) -> Entity:
+        """Return the robot or body of a name."""
+        require_name("robot or body", name, self.entities)
+        return self.entities[name]
+
+    __iter__ = None  # a world is no sequence
 
     @property
     def robots(self) -> MappingProxyType[str, Robot]:

@@ -87,3 +87,50 @@ def test_a_target_moves_at_the_slew_rate(period):
     assert robot.q[0] == pytest.approx(0.5 - 20 / 400 * 0.5, abs=2e-3)
     world.step(2000)
     assert robot.q[0] == pytest.approx(0.7, abs=1e-9)
+
+
+@pytest.mark.parametrize("period", [0.0, 0.005])
+def test_a_filter_approaches_a_step_of_effort_exponentially(period):
+    """Law: v = u (t - T (1 - exp(-t / T))) / I at each step, held commands filtered exactly."""
+    T, t = 0.03, 0.05
+    world, robot = arm({"time_constant": T, "command_period": period})
+    robot.command(efforts=[3.0])
+    world.step(50)
+    expected = t - T * -math.expm1(-t / T)
+    assert robot.v[0] == pytest.approx(3.0 / INERTIA * expected, rel=1e-12)
+
+
+def test_a_filtered_servo_follows_a_ramp_by_its_time_constant_later():
+    """Law: at a constant rate the target behind the filter lags by T."""
+    worlds = [arm({"time_constant": T}, kp=400, kd=20) for T in (0.0, 0.02)]
+    ends = []
+    for world, robot in worlds:
+        for n in range(1000):
+            robot.command(positions=[0.5e-3 * n], velocities=[0.5])
+            world.step()
+        ends.append(robot.q[0])
+    assert ends[0] - ends[1] == pytest.approx(0.5 * 0.02, rel=1e-6)
+
+
+def test_commanded_velocities_are_integrated_within_bounds_and_reset():
+    """Law: the joint reaches the integral of the velocity, stops at its bound, and begins where
+    the joint was put."""
+    bounds = {"velocity_integral_lower": -0.5, "velocity_integral_upper": 0.2}
+    world, robot = arm({"velocity_integral_gain": 400.0, **bounds}, kp=400, damping=20)
+    for q in (0.0, -0.3):
+        robot.q = [q]
+        robot.v = [0.0]
+        robot.command(velocities=[0.1])
+        world.step(1000)
+        robot.command(velocities=[0.0])
+        world.step(2000)
+        assert robot.q[0] == pytest.approx(q + 0.1, abs=1e-6)
+    robot.command(velocities=[1.0])
+    world.step(3000)
+    assert robot.q[0] == pytest.approx(0.2, abs=1e-6)
+    robot.command(efforts=[0.0])
+    world.step(10)
+    robot.q = [-0.1]
+    robot.command(velocities=[0.0])
+    world.step(2000)
+    assert robot.q[0] == pytest.approx(-0.1, abs=1e-6)

@@ -18,6 +18,10 @@ ALL = {
     "command_period": 0.002,
     "slew_rate": 2.0,
     "integral_gain": 5.0,
+    "velocity_integral_gain": 30.0,
+    "velocity_integral_lower": -2.0,
+    "velocity_integral_upper": 3.0,
+    "time_constant": 0.05,
     "integral_limit": 1.0,
     "curve_velocity": (0.0, 4.0, 6.0),
     "curve_torque": (50.0, 50.0, 10.0),
@@ -58,6 +62,11 @@ ALL = {
         ({"curve_velocity": (1.0, 2.0), "curve_torque": (2.0, 1.0)}, "must begin at 0"),
         ({"housing_thermal_resistance": 0.0}, "from 1e-06 to 1e[+]12 K/W, got 0"),
         ({"integral_limit": 1.0}, "integral_limit has no effect without"),
+        ({"velocity_integral_upper": 1.0}, "without a velocity_integral_gain"),
+        (
+            {"velocity_integral_gain": 1.0, "velocity_integral_upper": -math.inf},
+            "velocity_integral_lower is -inf, not below",
+        ),
         ({"backlash": 0.1}, "backlash of the gear needs its stiffness"),
         ({"encoder": "gear"}, "encoder 'gear' does not exist"),
         ({"encoder": "motor"}, "needs the gear's stiffness"),
@@ -230,9 +239,10 @@ def test_what_acts_changes_the_motion_or_is_refused_alone(given):
         return
     other, plain = arm(kp=300, kd=5)
     world.step(), other.step()
-    for each in (robot, plain):
-        each.command(positions=[0.5])
-    world.step(50), other.step(50)
+    for command in ({"positions": [0.5]}, {"velocities": [0.5]}):
+        for each in (robot, plain):
+            each.command(**command)
+        world.step(50), other.step(50)
     assert robot.actuators["j"].properties.acts == (robot.q[0] != plain.q[0])
 
 

@@ -115,11 +115,12 @@ def test_slopes_of_a_demand_are_differences(position, rate, kp, kd):
 def test_slopes_of_a_delayed_command_are_differences(steps, part, slot, efforts):
     """Law: by the present command and by the delay, which is (steps + part) time steps."""
     unit = SimpleNamespace(delay_steps=steps, delay_part=part, slots=6, period=0.0, slew_step=0.0)
+    unit.lag = unit.velocity_integral_gain = 0.0
 
     def effort(delay_part=part, present=0.0):
         state = SimpleNamespace(elapsed=0.0, slot=slot, sample=records(1, COMMAND)[0])
         command = dict(effort=efforts[slot] + present, kp=0.0, kd=0.0, target_velocity=0.0)
-        law = SimpleNamespace(target_position=0.0, ahead=0.0, **command)
+        law = SimpleNamespace(target_position=0.0, ahead=0.0, given=0, **command)
         unit.delay_part, out = delay_part, records(1, COMMAND)
         run_command(unit, state, stored, law, DT, out[0])
         return out["constant"][0]

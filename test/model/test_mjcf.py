@@ -90,6 +90,34 @@ def test_public_walkers_have_the_dynamics_of_mujoco(path):
         assert_same_dynamics(path, load_model(path))
 
 
+@pytest.mark.parametrize(
+    "compiler, masses",
+    [
+        ('inertiafromgeom="false"', (2.0, 3.0)),
+        ('inertiafromgeom="true" inertiagrouprange="0 2"', (4.0, 5.0)),
+        ('inertiafromgeom="auto" inertiagrouprange="3 5"', (2.0, 3.0)),
+        ('inertiafromgeom="true" inertiagrouprange="0 5" boundmass="4.5"', (4.5, 11.0)),
+        ('inertiafromgeom="false" boundinertia="0.2" settotalmass="20"', (8.0, 12.0)),
+        ('inertiafromgeom="false" balanceinertia="true"', (2.0, 3.0)),
+    ],
+)
+def test_inertia_is_what_mujoco_makes_of_the_compiler_words(tmp_path, compiler, masses):
+    """Law: inertia of geoms, of which groups, bounds and balance are MuJoCo's."""
+    ixx = 5.0 if "balance" in compiler else 0.04
+    path = tmp_path / "m.xml"
+    path.write_text(
+        f'<mujoco><compiler {compiler}/><worldbody><body name="a"><joint axis="0 1 0"/>'
+        f'<inertial mass="2" pos="0.1 0 0" diaginertia="{ixx} 0.05 0.06"/>'
+        '<geom size="0.1" mass="4"/><body name="b" pos="0 0 1"><joint axis="1 0 0"/>'
+        '<inertial mass="3" pos="0 0.1 0" diaginertia="0.04 0.05 0.06"/>'
+        '<geom type="box" size="0.1 0.2 0.3" mass="5"/><geom size="0.1" mass="6" group="4"/>'
+        "</body></body></worldbody></mujoco>"
+    )
+    model = load_model(path)
+    np.testing.assert_allclose(model.system.mass[:2], masses)
+    assert_same_dynamics(path, model)
+
+
 def test_armature_of_a_free_joint_is_all_that_is_left_out(tmp_path):
     """Law: M of MuJoCo = M + A, where A is the armature, which no free body has; C v + g agree.
 
@@ -126,6 +154,7 @@ def test_what_is_said_of_a_joint_is_kept(biped):
     assert biped.command_interfaces == {
         "l_hip_y": ("position",),
         "l_knee": ("effort",),
+        "r_knee": ("effort",),
         "l_ankle": ("velocity",),
         "l_hip_z": ("position",),
         "l_hip_x": ("effort",),  # by a tendon of this joint alone
@@ -133,12 +162,12 @@ def test_what_is_said_of_a_joint_is_kept(biped):
 
 
 def test_a_position_and_a_velocity_servo_of_a_joint_are_one():
-    """Law: kp (q_d - q) + kv (v_d - v); a third actuator of the joint is named."""
+    """Law: kp (q_d - q) + kv (v_d - v); a third actuator with a filter is named."""
     actuators = (
         '<actuator><position joint="elbow" kp="30"/><velocity joint="elbow" kv="2"/>'
-        '<motor name="third" joint="elbow"/></actuator></mujoco>'
+        '<general name="third" joint="elbow" dyntype="filter"/></actuator></mujoco>'
     )
-    with pytest.warns(ModelWarning, match=r"a second on a joint \(1: third\)"):
+    with pytest.warns(ModelWarning, match=r"a second on a joint, that .* \(1: third\)"):
         model = load_model(ARM.replace("</mujoco>", actuators))
     assert model.gains == {"elbow": (30.0, 2.0)}
     assert model.command_interfaces == {"elbow": ("position", "velocity")}
@@ -213,7 +242,7 @@ def test_keyframes_are_configurations(biped_path, biped):
 def test_what_is_not_simulated_is_listed_once(biped_path, biped):
     listed = "\n".join(biped.not_simulated)
     for element in (
-        "actuator, with a state of its own (1: stateful)",
+        "actuator act, the state of a filter or integrator (1: stateful)",
         "actuator, a motor with a gear (1: knee)",
         "joint ball (1: neck)",
         "joint ball damping (1: neck)",

@@ -49,7 +49,7 @@ MJCF = """<mujoco model="rich"><compiler angle="radian"/>
    <geom type="ellipsoid" size="0.05 0.06 0.07" density="500"/></body></body>
  <body name="c" pos="2 0 1"><freejoint name="f"/><geom type="cylinder" size="0.1 0.2" mass="2"/>
  </body>
- <body name="d" pos="4 0 1"><joint name="l" axis="0 1 1"/>
+ <body name="d" pos="4 0 1"><joint name="l" axis="0 1 1"/><joint name="o" axis="1 0 0"/>
   <geom name="dd" size="0.1" conaffinity="2"/></body>
  <body name="mo" mocap="true" pos="0 1 1" quat="1 0 0 0.1"/></worldbody>
 <contact><exclude body1="a" body2="c"/><pair geom1="dd" geom2="floor" friction="0.9"/></contact>
@@ -59,14 +59,17 @@ MJCF = """<mujoco model="rich"><compiler angle="radian"/>
  <connect name="off" body1="d" anchor="0.1 0 0" active="false"/></equality>
 <tendon><fixed name="cord" stiffness="3" damping="1" frictionloss="1"><joint joint="j" coef="2"/>
  </fixed></tendon>
-<actuator><position name="p" joint="j" kp="20" kv="1" gear="2" ctrlrange="-2 2" forcerange="-9 9"/>
+<actuator><position name="p" joint="j" kp="20" kv="1" gear="2" ctrlrange="-2 2" forcerange="-9 9"
+  timeconst="0.2"/>
  <motor name="m" joint="k" gear="2" ctrlrange="-1 1"/>
  <general name="lag" joint="l" dyntype="filter" dynprm="0.1" gainprm="3" biastype="affine"
-  biasprm="0 -1 0"/></actuator>
+  biasprm="0 -1 0" actearly="true" actlimited="true" actrange="-1 1"/>
+ <velocity name="second" joint="l" kv="0.3"/>
+ <intvelocity name="drift" joint="o" kp="7" kv="0.2" actrange="-2 1"/></actuator>
 <sensor><gyro name="gyro" site="s" noise="0.1" cutoff="1"/><force name="force" site="s"/>
  <jointpos name="angle" joint="j"/></sensor>
-<keyframe><key name="home" qpos="0.2 0.1 2 0 1 1 0 0 0 0.3" qvel="1 0 0 0 0 0 0 0 0"
- ctrl="0.1 0.2 0.3" mpos="0 1 2"/></keyframe></mujoco>"""
+<keyframe><key name="home" qpos="0.2 0.1 2 0 1 1 0 0 0 0.3 0" qvel="1 0 0 0 0 0 0 0 0 0"
+ ctrl="0.1 0.2 0.3 0 0" act="0 0.1 0" mpos="0 1 2"/></keyframe></mujoco>"""
 # Words that say nothing of how anything moves or is measured: names, MuJoCo's solver, pictures.
 LABELS = {
     *(("*", "name"), ("mujoco", "model"), ("geom", "rgba"), ("compiler", "angle")),

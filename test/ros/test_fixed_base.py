@@ -15,6 +15,11 @@ MJCF = """
 <mujoco model="swing"><worldbody><body name="rod"><joint name="pivot" axis="0 1 0"/>
   <geom type="capsule" fromto="0 0 0 0 0 -1" size="0.05"/></body></worldbody></mujoco>
 """
+LED = """
+<mujoco><worldbody><body name="lead" mocap="true" pos="0 0 1"/><body name="b" pos="0 0 1">
+  <freejoint/><geom size="0.1"/></body></worldbody>
+  <equality><weld body1="lead" body2="b"/></equality></mujoco>
+"""
 URDF = """
 <robot name="arm">
   <link name="foot"/>
@@ -60,3 +65,22 @@ def test_a_world_may_be_an_mjcf(simulations, listener, tmp_path):
     states = listener.collect("sensor_msgs/msg/JointState", "joint_states")
     assert listener.wait_for(lambda: states or not listener.call("/hrpsim/step").success)
     assert list(states[-1].name) == ["pivot"]
+
+
+def test_frames_of_a_world_are_moved(simulations, listener, tmp_path):
+    """Law: set_entity_state moves a mocap body, and get_entity_state tells where it is."""
+    pytest.importorskip("mujoco", reason="no mujoco")
+    services = pytest.importorskip("simulation_interfaces.srv")
+    (tmp_path / "w.xml").write_text(LED)
+    simulations.start(world_file=tmp_path / "w.xml", start_paused=True, step_count=20)
+    asked = services.SetEntityState.Request(entity="lead")
+    for flag in ("set_pose", "set_twist"):
+        if hasattr(asked, flag):
+            setattr(asked, flag, True)
+    asked.state.pose.position.x, asked.state.pose.position.z = 0.2, 1.1
+    kind = "simulation_interfaces/srv/{}EntityState".format
+    result = listener.call("/hrpsim/set_entity_state", asked, kind("Set")).result
+    assert result.result == result.RESULT_OK, result.error_message
+    asked = services.GetEntityState.Request(entity="lead")
+    position = listener.call("/hrpsim/get_entity_state", asked, kind("Get")).state.pose.position
+    assert (position.x, position.y, position.z) == pytest.approx((0.2, 0.0, 1.1))

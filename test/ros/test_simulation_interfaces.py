@@ -397,6 +397,13 @@ def test_states_are_set_in_the_frame_that_is_named(simulator):
     assert yaw == pytest.approx(math.pi / 2 + 0.2, abs=1e-6)
 
 
+def test_a_z_of_nan_puts_what_is_spawned_on_the_floor(simulator):
+    """Law: a box of 0.4 m on the floor has its centre at 0.2 m."""
+    assert simulator.spawn(CRATE, initial_pose__pose=pose(3, 1, math.nan)).result.result == OK
+    position = simulator.state_of("crate").pose.position
+    assert vector(position) == pytest.approx([3.0, 1.0, 0.2], abs=1e-9)
+
+
 def test_a_robot_is_set_with_its_joints_as_they_are(simulator):
     before = simulator.state_of("hrp2")
     target = pose(0.5, 0.2, before.pose.position.z + 0.3, yaw=1.0)

@@ -5,6 +5,7 @@
 
 import math
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -328,3 +329,167 @@ def test_a_policy_of_degrees_is_warned_of_in_the_same_words():
     assert limits.beyond(["j"], {"positions": np.array([20.0])}) == [TWENTY]
     with pytest.raises(WorldError):
         arm().place([np.inf])
+
+
+def of_gravity(gravity):
+    World().gravity = gravity
+
+
+def with_body(size=0.1, mass=1.0, velocity=(0.0, 0.0, 0.0), orientation=(0.0, 0.0, 0.0, 1.0)):
+    world = World()
+    world.add_body(Box((size, size, size)), mass, (0.0, 0.0, size), orientation, velocity)
+    world.step()
+
+
+def with_robot(**changes):
+    text = ARM
+    for old, new in changes.values():
+        text = text.replace(old, new)
+    world = World()
+    world.add_robot(load_model(text, base="fixed"))
+    world.step()
+
+
+def from_world_file(path, text):
+    (path / "w.yaml").write_text(text)
+    load_world(path / "w.yaml").step()
+
+
+BOX = "bodies: [{shape: {box: [%s, %s, %s]}, mass: %s, position: [0, 0, 1], orientation: [%s]}]"
+INERTIA = ('ixx="0.02" iyy="0.02" izz="0.02"', 'ixx="2e4" iyy="2e4" izz="2e4"')
+MASS = ('<mass value="1"/>', '<mass value="5e6"/>')
+SHAPE = (
+    "</inertial>",
+    "</inertial><collision><geometry><box size='300 9 9'/></geometry></collision>",
+)
+IMPLAUSIBLE = {
+    "upward": (lambda path: World(gravity=(0, 0, 9.81)), "gravity (0, 0, 9.81) points upward"),
+    "upward later": (lambda path: of_gravity((0, 0, 9.81)), "gravity (0, 0, 9.81) points upward"),
+    "mm/s^2": (lambda path: World(gravity=(0, 0, -9810)), "is in m/s^2"),
+    "heavy": (lambda path: with_body(mass=1e9), "denser than any metal"),
+    "mm": (lambda path: with_body(size=100.0), "lighter than gas: sizes are in m"),
+    "mm in a file": (
+        lambda path: from_world_file(path, BOX % (100, 100, 100, 1, "0, 0, 0, 1")),
+        "lighter than gas: sizes are in m",
+    ),
+    "w x y z": (lambda path: with_body(orientation=(1, 0, 0, 0)), "the order is x y z w"),
+    "w x y z in a file": (
+        lambda path: from_world_file(path, BOX % (1, 1, 1, 1e3, "1, 0, 0, 0")),
+        "the order is x y z w",
+    ),
+    "mm/s": (lambda path: with_body(velocity=(1000, 0, 0)), "1000 m/s"),
+    "rough": (lambda path: World().set_friction("a", "default", 50.0), "is 50: coefficients"),
+    "rough in a file": (
+        lambda path: from_world_file(
+            path, "ground: {}\nfriction: [{between: [default, default], static: 50}]"
+        ),
+        "is 50: coefficients",
+    ),
+    "ramp": (lambda path: arm().command(positions=[0.5], over=200), "over is 200 s, too long"),
+    "ramp in a batch": (
+        lambda path: Batch(arm().world, 2).command("arm", positions=[[0.5]] * 2, over=200),
+        "over is 200 s, too long",
+    ),
+    "gains": (lambda path: arm().set_gains(4.0, 600.0), "kp 4 and kd 600 of 'j'"),
+    "g mm^2": (lambda path: with_robot(inertia=INERTIA), "moments are in kg m^2"),
+    "mg": (lambda path: with_robot(mass=MASS), "masses are in kg"),
+    "mesh in mm": (lambda path: with_robot(shape=SHAPE), "'rod' 300 m long: sizes are in m"),
+    "slow": (lambda path: arm().command(velocities=[0.5]), "may yield by"),
+    "slow in a batch": (
+        lambda path: Batch(arm().world, 1).command("arm", velocities=[[0.5]]),
+        "may yield by",
+    ),
+    "limits": (
+        lambda path: with_robot(limit=('lower="-1" upper="1"', 'lower="-90" upper="90"')),
+        "joint 'j': limits such as -90 to 90 rad are over two turns: if -90 degrees are meant",
+    ),
+    "rpy": (
+        lambda path: with_robot(rpy=('<origin xyz="0 0 -0.3"/>', '<origin rpy="0 90 0"/>')),
+        "rpy 90 is more than a turn: if 90 degrees are meant, write 1.571",
+    ),
+    "pose": (
+        lambda path: with_robot(
+            pose=(
+                "<hrpsim",
+                "<gazebo reference='rod'><sensor name='i' type='imu'><pose>0 0 0 90 0 0</pose>"
+                "</sensor></gazebo><hrpsim",
+            )
+        ),
+        "angle of a <pose> 90 is more than a turn",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", IMPLAUSIBLE)
+def test_other_units_signs_and_orders_are_warned_of_once(tmp_path, mistake):
+    """Law: one warning names the value and the cure."""
+    act, text = IMPLAUSIBLE[mistake]
+    (told_text,) = told(lambda: act(tmp_path))
+    assert text in told_text
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda: World(gravity=(0.0, -9.81, 0.0)),
+        lambda: with_body(size=0.5, mass=2.0, velocity=(20.0, 0.0, 0.0)),
+        lambda: with_body(orientation=(-1, 0, 0, 0)),
+        lambda: World().set_friction("a", "default", 1.5),
+        lambda: arm().command(positions=[0.5], over=5.0),
+        lambda: arm().set_gains(0.0, 5.0),
+        lambda: arm(World(gravity=(0.0, 0.0, 0.0))).command(velocities=[0.5]),
+        lambda: arm().command(velocities=[4.0], efforts=[2.0]),
+        lambda: with_robot(limit=('lower="-1" upper="1"', 'lower="-12.56" upper="12.56"')),
+        lambda: with_robot(rpy=('<origin xyz="0 0 -0.3"/>', '<origin rpy="0 -6.283 0"/>')),
+    ],
+)
+def test_plausible_values_are_not_warned_of(act):
+    assert told(act) == []
+
+
+def test_a_velocity_that_is_not_reached_has_the_same_words_over_ros():
+    (line,) = sent(JointCommands, state(velocity=[0.5]))
+    (warning,) = told(lambda: arm().command(velocities=[0.5]))
+    assert warning.removeprefix("robot 'arm': ") in line
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (
+            '<mujoco><worldbody><body><joint name="a" range="-1.57 1.57"/><geom size=".1"/><body>'
+            '<joint name="b" range="-3.14 3.14"/><geom size=".1"/></body></body></worldbody>'
+            "</mujoco>",
+            "no limit of 2 rotations is over 0.0548 rad",
+        ),
+        (
+            '<mujoco><worldbody><body name="x" euler="1.5708 0 0"><joint/><geom size=".1"/></body>'
+            "</worldbody></mujoco>",
+            "euler (1: x): read in degrees",
+        ),
+        (
+            '<mujoco><compiler angle="radian"/><worldbody><body><joint name="a" range="-90 90"/>'
+            '<geom size=".1"/></body></worldbody></mujoco>',
+            "-90 to 90 rad are over two turns",
+        ),
+    ],
+)
+def test_degrees_and_radians_of_an_mjcf_are_told_apart(text, said):
+    pytest.importorskip("mujoco")
+    (told_text,) = told(lambda: load_model(text))
+    assert said in told_text
+
+
+def test_a_world_gives_its_robots_by_name_and_names_the_cure_of_wrong_arguments():
+    world = World()
+    robot = arm(world)
+    assert world["arm"] is robot
+    for act, text in (
+        (lambda: world["arn"], "did you mean 'arm'"),
+        (lambda: World("stand.yaml"), "`load_world` reads a world file"),
+        (lambda: Batch(robot, 2), "a batch copies a World"),
+        (lambda: hrpsim.Sphere("0.1"), "radius must be positive"),
+        (lambda: load_model(Path("foot.stl")), "is a mesh"),
+    ):
+        with pytest.raises(hrpsim.common.errors.HrpsimError, match=text):
+            act()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Commands in effect: sampled at the drive's period, slewed, then delayed."""
+"""Commands in effect: sampled at the drive's period, slewed or integrated, filtered, delayed."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -14,6 +14,7 @@ from hrpsim.engine.compile.kernel_types import (
     Seconds,
     Sensor,
 )
+from hrpsim.engine.dynamics.joint_forces import VELOCITIES
 
 _ROUNDING = 1e-9  # of a period, within which a sample is due
 
@@ -42,18 +43,25 @@ def command_in_effect(
     """
     sample = state.sample
     if sample_due(actuator, state, time_step):
-        target = command.target_position - command.ahead
-        if actuator.slew_step > 0.0 and command.kp > 0.0:
+        kp, target = command.kp, command.target_position - command.ahead
+        if actuator.slew_step > 0.0 and kp > 0.0:
             change = target - state.slewed
             target = state.slewed + 0.5 * min(max(change, -actuator.slew_step), actuator.slew_step)
-        sample.constant = (
-            command.effort + command.kp * target + command.kd * command.target_velocity
-        )
-        sample.kp, sample.kd, sample.target = command.kp, command.kd, target
+        elif integrates(actuator, command):
+            kp, change = actuator.velocity_integral_gain, command.target_velocity
+            change *= max(actuator.period, time_step)
+            target = state.integrated + 0.5 * (_bounded(actuator, state, change) - state.integrated)
+        sample.constant = command.effort + kp * target + command.kd * command.target_velocity
+        sample.kp, sample.kd, sample.target = kp, command.kd, target
+    _copy(sample, command_out)
+    if actuator.lag > 0.0:
+        effort = sample.constant - sample.kp * sample.target
+        effort += actuator.lag * (state.filtered_effort - effort)
+        command_out.target += actuator.lag * (state.filtered_target - sample.target)
+        command_out.constant = effort + sample.kp * command_out.target
     if actuator.slots == 0:
-        _copy(sample, command_out)
         return
-    _copy(sample, stored[state.slot])
+    _copy(command_out, stored[state.slot])
     newer_slot, older_slot = delayed_slots(state.slot, actuator)
     part, newer, older = actuator.delay_part, stored[newer_slot], stored[older_slot]
     command_out.constant = newer.constant + part * (older.constant - newer.constant)
@@ -102,17 +110,46 @@ def sample_due(actuator: Actuator, state: ActuatorState, time_step: Seconds) -> 
 
 
 @inlined_kernel
-def count_step(actuator: Actuator, state: ActuatorState, time_step: Seconds) -> None:
-    """Advance the sampling clock and the slot of stored commands after a complete step.
+def integrates(actuator: Actuator, command: Control) -> bool:
+    """Return whether an actuator integrates the commanded velocity."""
+    is_velocity = command.given & VELOCITIES != 0 and command.kp == 0.0
+    return actuator.velocity_integral_gain > 0.0 and is_velocity
+
+
+@inlined_kernel
+def _bounded(actuator: Actuator, state: ActuatorState, change: float) -> float:
+    """Return the integral of the commanded velocity after a change, within its bounds [rad]."""
+    end = max(state.integrated + change, actuator.velocity_integral_lower)
+    return min(end, actuator.velocity_integral_upper)
+
+
+@inlined_kernel
+def count_step(
+    actuator: Actuator, state: ActuatorState, command: Control, position: float, time_step: Seconds
+) -> None:
+    """Advance the sampling clock, filter, and slot of stored commands after a complete step.
 
     Args:
         actuator: constants of the actuator.
-        state: state of the actuator. `slewed`, `elapsed` and `slot` are changed.
+        state: state of the actuator. `slewed`, `integrated`, `filtered_effort`, `filtered_target`,
+            `elapsed` and `slot` are changed.
+        command: present command of the controller.
+        position: of the joint at the end of the step [rad or m].
         time_step: [s].
     """
-    due = sample_due(actuator, state, time_step)
-    if due and actuator.slew_step > 0.0 and state.sample.kp > 0.0:
-        state.slewed += 2.0 * (state.sample.target - state.slewed)
+    due, sample = sample_due(actuator, state, time_step), state.sample
+    if due and actuator.slew_step > 0.0 and sample.kp > 0.0:
+        state.slewed += 2.0 * (sample.target - state.slewed)
+    if not integrates(actuator, command):
+        state.integrated = position
+    elif due:
+        state.integrated += 2.0 * (sample.target - state.integrated)
+    if actuator.lag > 0.0:
+        effort = sample.constant - sample.kp * sample.target
+        state.filtered_effort = effort + actuator.decay * (state.filtered_effort - effort)
+        state.filtered_target = sample.target + actuator.decay * (
+            state.filtered_target - sample.target
+        )
     if actuator.period > 0.0:
         if due:
             left = max(state.elapsed - actuator.period, 0.0)

@@ -94,6 +94,9 @@ def _fill_drive(record, actuator: Actuator, time_step: float) -> None:
     record["period"] = actuator.command_period
     record["slew_step"] = actuator.slew_rate * max(actuator.command_period, time_step)
     fill_delay(record, actuator.delay, time_step)
+    if actuator.time_constant > 0.0:
+        steps = time_step / actuator.time_constant
+        record["decay"], record["lag"] = math.exp(-steps), -math.expm1(-steps) / steps
     points = len(actuator.curve_velocity)
     record["curve_points"] = points
     if points:

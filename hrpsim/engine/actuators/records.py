@@ -23,6 +23,8 @@ ACTUATOR = np.dtype(
         ("slew_step", "f8"),  # largest change of the target between these [rad]; 0: any
         ("integral_gain", "f8"),  # [Nm/(rad s)]
         ("integral_limit", "f8"),  # [Nm]
+        ("velocity_integral_gain", "f8"),  # [Nm/rad]; 0: commanded velocities are not integrated
+        ("lag", "f8"),  # mean of the filter's error over a step, relative; 0: no filter
         ("curve_points", "i8"),
         ("effort_limit", "f8"),  # [Nm]
         ("velocity_limit", "f8"),  # [rad/s]
@@ -56,6 +58,9 @@ ACTUATOR = np.dtype(
         ("stribeck_speed", "f8"),  # [rad/s]
         ("delay_steps", "i8"),  # whole steps of the delay of commands
         ("delay_part", "f8"),  # of a step, the rest of it
+        ("decay", "f8"),  # of the filter's error in a step, as a factor
+        ("velocity_integral_lower", "f8"),  # bounds of the integral of commanded velocities [rad]
+        ("velocity_integral_upper", "f8"),
         ("regeneration_torque", "f8"),  # limit while braking [Nm]
         ("voltage", "f8"),  # [V]
         ("torque_constant", "f8"),  # [Nm/A]
@@ -97,6 +102,9 @@ ACTUATOR_STATE = np.dtype(
         ("elapsed", "f8"),  # since the last sample of the command [s]
         ("slewed", "f8"),  # target that the slew rate has reached [rad]
         ("integral", "f8"),  # of the position's error, times its gain [Nm]
+        ("integrated", "f8"),  # commanded velocity, from the joint's position on [rad]
+        ("filtered_target", "f8"),  # what the filter gives for the target of the position [rad]
+        ("filtered_effort", "f8"),  # the same for effort and kd times the commanded velocity [Nm]
         ("sample", COMMAND),
     ]
 )

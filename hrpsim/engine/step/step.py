@@ -396,7 +396,7 @@ def store_for_next_step(s: Scene) -> None:
     """Store the results of a complete step for the next one and for readers.
 
     Reads: actuators, articulated, collision, connections, control, counts, forest, joint_impulses,
-    past_accelerations, past_readings, rows, sensors, settings, tendons, velocity, work.
+    past_accelerations, past_readings, q, rows, sensors, settings, tendons, velocity, work.
     Writes: actuators, collision, connections, control, counts, joint_impulses, past_accelerations,
     past_readings, sensors, tendons.
     """

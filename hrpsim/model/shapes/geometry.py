@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import ModelError
+from hrpsim.common.errors import ModelError, shown_value
+from hrpsim.common.values import is_number
 from hrpsim.model.shapes.mesh_integrals import doubled_areas, signed_volumes
 from hrpsim.model.shapes.mesh_topology import is_convex, why_open
 
@@ -21,8 +22,9 @@ PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
 
 def _positive(owner: str, **values: float) -> None:
     for name, value in values.items():
-        if not (np.isfinite(value) and value > 0):
-            raise ModelError(f"{owner}: {name} must be positive and finite, got {value!r}")
+        if not is_number(value) or not 0.0 < value < np.inf:
+            shown = shown_value(value)
+            raise ModelError(f"{owner}: {name} must be positive and finite, got {shown}")
 
 
 @dataclass(frozen=True)

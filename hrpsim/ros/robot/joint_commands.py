@@ -192,6 +192,10 @@ class JointCommands(RobotInput):
             kept = [k for k, name in enumerate(reached) if name not in self.off]
             reached = [reached[k] for k in kept]
             values = {argument: numbers[kept] for argument, numbers in values.items()}
+        if values.keys() == {"velocities"}:
+            indices = self._robot.joint_index.indices(reached)
+            if text := self._robot.unreached(indices, values["velocities"]):
+                self._logger.warning(f"{self.topic}: {text}")
         over = self._interpolation.time_for(reached)
         self._robot.command(names=reached, over=over, nan_holds=True, **values)
         self._interpolation.note(command.commanded)

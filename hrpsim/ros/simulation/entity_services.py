@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -15,6 +16,7 @@ from rclpy.node import Node
 from rclpy.validate_namespace import validate_namespace
 from simulation_interfaces import msg, srv
 
+from hrpsim.common.errors import WorldError
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, MESH, SPHERE
 from hrpsim.model.shapes.placement import IDENTITY, Placement
@@ -222,7 +224,9 @@ class EntityServices:
             except InvalidNamespaceException as error:
                 raise Refusal("NAMESPACE_INVALID", str(error)) from error
         initial: PoseStamped = request.initial_pose
-        frame = self._entities.frame(initial.header.frame_id)
+        frame, on_floor = self._entities.frame(initial.header.frame_id), False
+        if math.isnan(initial.pose.position.z):
+            initial.pose.position.z, on_floor = 0.0, True
         entity, topics = self._simulation.contents.spawn(
             request.name,
             resource.uri,
@@ -231,6 +235,13 @@ class EntityServices:
             namespace=request.entity_namespace,
             allow_renaming=request.allow_renaming,
         )
+        if on_floor:
+            try:
+                entity.place_on_floor()
+                entity.keep_as_initial()
+            except WorldError:
+                self._simulation.contents.delete(entity.name)
+                raise
         response.entity_name = entity.name
         return f"{entity.name!r} is there; its topics are in {topics!r}" if topics else ""
 
@@ -263,12 +274,25 @@ class EntityServices:
     def _get_states(self, request, response) -> None:
         chosen = self._chosen(request)
         response.entities = [entity.name for entity in chosen]
-        response.states = [self._state_of(entity) for entity in chosen]
+        motions = map(self._entities.motion, chosen)
+        response.states = [self._message_of(motion) for motion in motions]
 
     def _get_state(self, request, response) -> None:
-        response.state = self._state_of(self._entities.named(request.entity))
+        if request.entity in self._entities.world.frames:
+            placement = self._entities.world.frames[request.entity].placement
+            motion = EntityMotion(placement, np.zeros(3), np.zeros(3))
+        else:
+            motion = self._entities.motion(self._entities.named(request.entity))
+        response.state = self._message_of(motion)
 
     def _set_state(self, request, response) -> None:
+        """Move an entity, or a frame of the world, which has no twist."""
+        if request.entity in self._entities.world.frames:
+            if getattr(request, "set_pose", True):
+                frame = self._entities.frame(request.state.header.frame_id)
+                placement = frame.then(placement_of(request.state.pose))
+                self._entities.world.frames[request.entity].put(placement)
+            return
         entity = self._entities.named(request.entity)
         frame = self._entities.frame(request.state.header.frame_id)
         motion = self._entities.motion(entity)
@@ -314,8 +338,7 @@ class EntityServices:
     def _chosen(self, request) -> list[Entity]:
         return chosen_entities(self._node, self._entities, request.filters)
 
-    def _state_of(self, entity: Entity) -> msg.EntityState:
-        motion = self._entities.motion(entity)
+    def _message_of(self, motion: EntityMotion) -> msg.EntityState:
         state = msg.EntityState()
         state.header.frame_id = "world"
         state.header.stamp = self._simulation.clock.stamp.to_message()

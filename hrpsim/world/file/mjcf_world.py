@@ -65,16 +65,20 @@ def load_mjcf_world(
     """
     text, _ = read_source(path)
     m = read_mjcf(text, path, assets)
+    notes = Notes()
+    robots = _described_robots(m, notes)
     if integrator is None:
         kind = m.kind("mjtIntegrator", int(m.option["integrator"]))
         integrator = _INTEGRATORS.get(kind, "semi_implicit")
+        joints = (joint for robot in robots.values() for joint in robot.data.joints.values())
+        if integrator != "semi_implicit" and any(joint.actuator for joint in joints):
+            notes.add(f"option integrator {kind}", "semi_implicit, for actuators with a state")
+            integrator = "semi_implicit"
     world = World(
         time_step=m.option["timestep"] if time_step is None else time_step,
         integrator=integrator,
         gravity=m.option["gravity"],
     )
-    notes = Notes()
-    robots = _described_robots(m, notes)
     owners = _add_scenery(m, world, robots, notes)
     _add_frames(m, world, notes)
     note_the_rest(m, notes)

@@ -16,20 +16,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
+from hrpsim.model.body_inertia import solid_volume
 from hrpsim.model.model import CollisionShape, Joint
+from hrpsim.model.readers.plausibility import if_degrees
 from hrpsim.model.shapes.convex_hull import farthest_against
-from hrpsim.model.system import FREE, System
+from hrpsim.model.shapes.geometry import Geometry
+from hrpsim.model.system import FREE, PRISMATIC, System
 from hrpsim.world.objects.entity import Entity
 
 ROUNDING = 1e-9  # of a limit that a target is not beyond, relative and absolute
 STATE_SLACK = 1e-3  # of a limit that a state is not beyond [rad or m]
 LONGEST_PERIOD = 0.05  # of servos and contacts [s]
 SLOWEST_SAMPLES = 0.5  # of a motion [s]
-DEGREES = "degrees are meant"  # in the text of a position that is one in degrees
+LONGEST_RAMP = 60.0  # of a command [s]
 _DEEP = 5e-3  # inside the ground [m]
 _SHOWN = 3  # findings in a text
 _TIMES = 3.0  # as fast as positions change, velocities contradict them
 _ALIKE = 0.7  # least correlation at which their ratio says something
+_STRONGEST = 300.0  # gravity, of the sun [m/s^2]
+_SLOWEST_SERVO = 10.0  # kd / kp [s]
+_FASTEST = 300.0  # body or robot [m/s]
+_GYRATION = 20.0  # largest radius of gyration [m]
+_ROUGHEST = 10.0  # coefficient of friction
+_DENSITIES = 0.01, 1e5  # of bodies: a hundredth of air, four times osmium [kg/m^3]
+_HEAVIEST = 1e6  # robot [kg]
+_LARGEST = 100.0  # extent of a link's shape [m]
+_SLOWER = 0.25  # part of a commanded velocity that may be missing
 _UNITS = {"positions": "position", "velocities": "velocity", "efforts": "effort"}
 
 
@@ -83,7 +95,7 @@ class JointLimits:
         text += f"{high:.6g}"
         is_angle = argument == "positions" and joint.motion.unit == "rad"
         if is_angle and abs(value) > math.pi and low <= math.radians(value) <= high:
-            text += f" (if {value:.6g} {DEGREES}, write {math.radians(value):.4g})"
+            text += f" ({if_degrees(value)})"
         return text
 
 
@@ -93,17 +105,146 @@ def listed(found: Sequence[str], shown: int = _SHOWN) -> str:
     return f"{'; '.join(found[:shown])}{more}"
 
 
-def long_period(what: str, period: float, longest: float = LONGEST_PERIOD) -> str:
+def long_period(
+    what: str, period: float, longest: float = LONGEST_PERIOD, why: str = "contacts and servos"
+) -> str:
     """Return a text if a time [s] exceeds `longest`, or else "".
 
-    The text says that the value may be in milliseconds, or a rate.
+    The text says that the value may be in milliseconds, or a rate. `why` names what takes less.
     """
     if period <= longest:
         return ""
     rate = f", if {period:g} Hz {1.0 / period:g}" if period > 10.0 else ""
     return (
-        f"{what} is {period:g} s, too long for contacts and servos: if {period:g} ms are meant, "
+        f"{what} is {period:g} s, too long for {why}: if {period:g} ms are meant, "
         f"write {period / 1000.0:g}{rate}"
+    )
+
+
+def odd_gravity(gravity: np.ndarray) -> str:
+    """Return a text if gravity (3,) [m/s^2] points upward or is a star's, or else ""."""
+    parts = ", ".join(f"{part:g}" for part in gravity)
+    if gravity[2] > 0.0:
+        return f"gravity ({parts}) points upward, as z is up: things fall with a negative z"
+    if np.linalg.norm(gravity) > _STRONGEST:
+        return f"gravity ({parts}) is in m/s^2: the earth's is (0, 0, -9.81)"
+    return ""
+
+
+def too_rough(what: str, friction: float) -> str:
+    """Return a text if a coefficient of friction is larger than of any material, or else ""."""
+    if friction <= _ROUGHEST:
+        return ""
+    return f"{what} is {friction:g}: coefficients of materials are from 0 to about 1.5"
+
+
+def wrong_scale(entity: Entity, is_body: bool) -> str:
+    """Return a text if mass or size of a robot or body are those of another unit, or else "".
+
+    A body has a density, as its shapes have its whole mass.
+    """
+    mass = float(entity.system.mass.sum())
+    extents = [_extent(shape.geometry) for shape in entity.shapes]
+    if is_body:
+        density = mass / sum(solid_volume(shape.geometry) for shape in entity.shapes)
+        low, high = _DENSITIES
+        if low <= density <= high:
+            return ""
+        kind = "lighter than gas" if density < low else "denser than any metal"
+        return f"with {mass:g} kg and {density:.3g} kg/m^3, {kind}: sizes are in m, masses in kg"
+    system = entity.system
+    moments = np.abs(system.inertia).max(axis=(1, 2))
+    radii = np.sqrt(moments / np.where(system.mass > 0.0, system.mass, np.inf))
+    if radii.max(initial=0.0) > _GYRATION:
+        return (
+            f"with a moment of inertia of {moments[radii.argmax()]:.3g} kg m^2 for"
+            f" {system.mass[radii.argmax()]:.3g} kg: moments are in kg m^2"
+        )
+    if mass > _HEAVIEST:
+        return f"with a mass of {mass:.3g} kg: masses are in kg"
+    largest = max(extents, default=0.0)
+    if largest > _LARGEST:
+        name = entity.shapes[extents.index(largest)].link
+        return f"with {name!r} {largest:.3g} m long: sizes are in m (a mesh in mm has scale 0.001)"
+    return ""
+
+
+def odd_motion(entity: Entity) -> str:
+    """Return a text if a free base is turned by (1, 0, 0, 0), or moves very fast, or else "".
+
+    That quaternion is a half turn about x, and no turn in the order w x y z.
+    """
+    if entity.system.joint_type[0] != FREE:
+        return ""
+    speed = float(np.linalg.norm(entity.v[:3]))
+    if speed > _FASTEST:
+        return f"with {speed:g} m/s: velocities are in m/s"
+    return half_turn(entity.q[3:7])
+
+
+def half_turn(quaternion: np.ndarray) -> str:
+    """Return a text if a quaternion (4,) is (1, 0, 0, 0), or else ""."""
+    if quaternion.tolist() != [1.0, 0.0, 0.0, 0.0]:
+        return ""
+    return (
+        "upside down, with the quaternion 1 0 0 0: the order is x y z w, so no turn is 0 0 0 1; if"
+        " a half turn about x is meant, write -1 0 0 0"
+    )
+
+
+def slow_servo(joints: Sequence[str], kp: np.ndarray, kd: np.ndarray) -> str:
+    """Return a text if gains (n,) of joints seem swapped, or else ""."""
+    slow = np.flatnonzero(kd > _SLOWEST_SERVO * np.where(kp > 0.0, kp, np.inf))
+    found = [f"kp {kp[k]:g} and kd {kd[k]:g} of {joints[k]!r}" for k in slow]
+    if not found:
+        return ""
+    return f"{listed(found)}: a target is reached in kd / kp = {kd[slow[0]] / kp[slow[0]]:g} s"
+
+
+def _extent(geometry: Geometry) -> float:
+    """Return the largest extent of a shape along its axes [m]."""
+    axes = np.eye(3)
+    ends = [farthest_against(geometry, -e) @ e - farthest_against(geometry, e) @ e for e in axes]
+    return float(max(ends))
+
+
+def largest_load(entity: Entity, body: int, gravity: np.ndarray) -> float:
+    """Return the largest effort of gravity along the joint above a body, as it moves [Nm or N].
+
+    All other joints stand still.
+    """
+    poses, system = new_kinematics(len(entity.system.parent)), entity.system
+    update_poses(entity.forest, entity.q.copy(), poses)
+    R, p = poses["R"], poses["origin"][system.root] + poses["p"]
+    axis, mass, moment = R[body][:, 2], 0.0, np.zeros(3)
+    for k in range(body, len(system.parent)):
+        above = k
+        while above > body:
+            above = system.parent[above]
+        if above == body:
+            mass += system.mass[k]
+            moment += system.mass[k] * (p[k] + R[k] @ system.com[k] - p[body])
+    if system.joint_type[body] == PRISMATIC:
+        return mass * abs(float(axis @ gravity))
+    return float(np.linalg.norm(np.cross(axis, moment)) * np.linalg.norm(np.cross(axis, gravity)))
+
+
+def unreached(entity: Entity, joint: Joint, velocity: float, kd: float, gravity: np.ndarray) -> str:
+    """Return a text if a joint's damping gain alone does not reach a velocity, or else "".
+
+    Weight, damping and friction of the joint hold the joint back.
+    """
+    system, k, speed = entity.system, joint.v_index, abs(velocity)
+    if kd <= 0.0 or speed == 0.0:
+        return ""
+    load = largest_load(entity, joint.body, gravity)
+    reached = (kd * speed - load - system.friction[k]) / (kd + system.damping[k])
+    if reached >= (1.0 - _SLOWER) * speed:
+        return ""
+    return (
+        f"velocity {velocity:.6g} of {joint.name!r}: its gain kd, {kd:.4g}, may yield by"
+        f" {speed - reached:.3g} to weight ({load:.3g}), friction and damping; `drive` keeps a"
+        " velocity"
     )
 
 

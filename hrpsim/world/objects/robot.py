@@ -27,13 +27,21 @@ from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
-from hrpsim.world.objects.plausibility import JointLimits, listed
+from hrpsim.world.objects.plausibility import (
+    LONGEST_RAMP,
+    JointLimits,
+    listed,
+    long_period,
+    slow_servo,
+    unreached,
+)
 from hrpsim.world.objects.robot_access import BEYOND, NAN_HOLDS, REFUSALS, WRITTEN, RobotAccess
 from hrpsim.world.objects.robot_actuators import RobotActuators
 from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import MeasuredView, SampledView, SensorView
 
+_REACHED = 16  # bit of `_reported`: the joint's first velocity was examined
 _NOTHING = np.zeros(0)
 _SHOWN = 4  # names listed at most
 _MOST_STEPS = 1e15  # of a ramp
@@ -190,6 +198,8 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         indices = self.joint_index.indices(names)
         kp = self.joint_index.gains("kp", kp, indices)
         kd = self.joint_index.gains("kd", kd, indices)
+        if text := slow_servo([self.joint_names[k] for k in indices.tolist()], kp, kd):
+            warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=2)
         self._kp[indices], self._kd[indices] = kp, kd
         self._without_gains.difference_update(indices.tolist())
         if self._initial_control is not None:
@@ -294,6 +304,34 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             self.report_beyond(indices, {"positions": q, "velocities": v, "efforts": tau})
         elif became != WRITTEN:
             raise self.refusal(became, indices[place], value)
+        if given & (POSITIONS | VELOCITIES | EFFORTS) == VELOCITIES and kd is None:
+            self.report_unreached(indices, v)
+
+    def report_unreached(self, indices: np.ndarray, velocities: np.ndarray) -> None:
+        """Warn of velocities that the damping gain does not reach, once for each joint.
+
+        Args:
+            indices: indices of k joints that are commanded by velocity alone.
+            velocities: targets (k,) [rad/s or m/s].
+        """
+        fresh = (self._reported[indices] & _REACHED == 0) & (velocities != 0.0)
+        if fresh.any() and (text := self.unreached(indices[fresh], velocities[fresh])):
+            warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=3)
+
+    def unreached(self, indices: np.ndarray, velocities: np.ndarray) -> str:
+        """Return a text of velocities (k,) that the gains of k joints do not reach, or "".
+
+        Each joint is examined once, by its first velocity that is not 0.
+        """
+        named = {one.name: one for one in self.model.joints}
+        found: list[str] = []
+        gravity = self.world.scene.settings["gravity"][0]
+        for k, velocity in zip(indices.tolist(), velocities.tolist()):
+            if velocity and not self._reported[k] & _REACHED and math.isfinite(velocity):
+                self._reported[k] |= _REACHED
+                joint, kd = named[self.joint_names[k]], float(self._kd[k])
+                found += filter(None, [unreached(self, joint, velocity, kd, gravity)])
+        return listed(found)
 
     def report_beyond(
         self, indices: np.ndarray, values: dict[str, np.ndarray], stacklevel: int = 3
@@ -378,6 +416,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             for field in ("target_velocity", "effort", "ramp", "ramp_steps", "ahead"):
                 control[field][at] = 0
             self.refill_commands(at)
+        self.restart_integrals(joints.v[q[joints.q] != before[joints.q]])
 
     def apply_wrench(
         self,
@@ -402,7 +441,12 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
 
 def ramp_steps(over: float, time_step: float) -> int:
-    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time."""
+    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time.
+
+    A ModelWarning says that a ramp is long.
+    """
     if not (math.isfinite(over) and over >= 0.0):
         raise StateError(f"over must be a time >= 0 s, got {over!r}")
+    if text := long_period("over", over, LONGEST_RAMP, "a ramp between two commands"):
+        warnings.warn(text, ModelWarning, stacklevel=3)
     return max(round(min(over / time_step, _MOST_STEPS)), 1) if over > 0.0 else 0

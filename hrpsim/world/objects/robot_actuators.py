@@ -13,6 +13,7 @@ from hrpsim.common.errors import NamedParts, WorldError, shown_value, unknown_na
 from hrpsim.common.values import number
 from hrpsim.engine.actuators.fill import actuator_records, leave_to_actuators, slots_of
 from hrpsim.engine.actuators.records import ACTUATOR_STATE, COMMAND
+from hrpsim.engine.dynamics.joint_forces import VELOCITIES
 from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.actuator import ACTUATOR_PRESETS, TEMPERATURE, Actuator
@@ -300,18 +301,31 @@ class RobotActuators(RobotProperties, Entity):
         at, own = self._motors()
         self._fill_commands(at[np.isin(own - self.first_v, dofs)])
 
+    def restart_integrals(self, dofs: np.ndarray) -> None:
+        """Integrate commanded velocities of degrees of freedom from the present positions on."""
+        scene, (at, own) = self.world.scene, self._motors()
+        chosen = np.isin(own - self.first_v, dofs)
+        q = scene.q[scene.forest.dofs["q_index"][own[chosen]]]
+        scene.actuators.states["integrated"][at[chosen]] = q
+
     def _fill_commands(self, at: np.ndarray) -> None:
         """Store the present commands as the commands of all earlier steps."""
         scene = self.world.scene
-        arrays, control = scene.actuators, scene.control[scene.actuators.units["dof"][at]]
+        arrays, units = scene.actuators, scene.actuators.units[at]
+        dofs = units["dof"]
+        control, q = scene.control[dofs], scene.q[scene.forest.dofs["q_index"][dofs]]
+        integrates = (control["given"] & VELOCITIES != 0) & (control["kp"] == 0.0)
+        integrates &= units["velocity_integral_gain"] > 0.0
         stored = np.zeros(len(at), dtype=COMMAND)
-        stored["kp"], stored["kd"] = control["kp"], control["kd"]
-        stored["target"] = control["target_position"]
-        stored["constant"] = control["effort"] + control["kp"] * control["target_position"]
-        stored["constant"] += control["kd"] * control["target_velocity"]
+        stored["kp"] = np.where(integrates, units["velocity_integral_gain"], control["kp"])
+        stored["kd"] = control["kd"]
+        stored["target"] = np.where(integrates, q, control["target_position"])
+        effort = control["effort"] + control["kd"] * control["target_velocity"]
+        stored["constant"] = effort + stored["kp"] * stored["target"]
         arrays.commands[at] = stored[:, None]
         arrays.states["slot"][at] = 0
-        arrays.states["slewed"][at] = stored["target"]
+        arrays.states["slewed"][at] = arrays.states["filtered_target"][at] = stored["target"]
+        arrays.states["filtered_effort"][at], arrays.states["integrated"][at] = effort, q
         arrays.states["elapsed"][at] = arrays.units["period"][at]
 
     def _move_motors(self) -> None:

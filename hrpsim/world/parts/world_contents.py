@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import warnings
 from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 
-from hrpsim.common.errors import NamedParts, WorldError, shown_value, unknown_name
+from hrpsim.common.errors import ModelWarning, NamedParts, WorldError, shown_value, unknown_name
 from hrpsim.common.values import RANGES, number
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD
 from hrpsim.engine.constraints.contact_rows import MATERIAL_PAIR
@@ -19,6 +20,7 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.connection import Connection
 from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.plausibility import too_rough
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.sensor_view import SampledView
 from hrpsim.world.objects.solver_rules import SolverRules
@@ -80,6 +82,8 @@ class MaterialTable:
             )
         restitution = number(f"restitution {pair}", restitution, RANGES["restitution"])
         law = self.default[3] if impact_law is None else impact_law_code(impact_law)
+        if text := too_rough(f"friction {pair}", static):
+            warnings.warn(text, ModelWarning, stacklevel=3)
         self.change(a, b, static=static, kinetic=kinetic, restitution=restitution, sequential=law)
 
     def change(self, a: str, b: str, **values: float) -> None:

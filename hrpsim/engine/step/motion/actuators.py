@@ -332,7 +332,7 @@ def store_drives(s: Scene) -> int:
         state.motor_velocity, state.integral = motor_end, step_state.integral
         if actuator.has_heat:
             heat(actuator, state)
-        count_step(actuator, state, dt)
+        count_step(actuator, state, s.control[k], s.q[s.forest.dofs[k].q_index], dt)
     return DONE
 
 

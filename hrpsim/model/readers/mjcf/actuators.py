@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,11 @@ from hrpsim.model.readers.mjcf.tree import BodyTree
 from hrpsim.model.readers.robot_data import LONGEST_DELAY, JointData, Notes, RobotData, TendonData
 
 _SCALAR_JOINTS = ("HINGE", "SLIDE")
-Commanded: TypeAlias = dict[str, tuple[str, ...]]
 _INPUTS = {1: "position", 2: "velocity", 4: "effort"}  # bits of actuator_ctrlspec
 _NO_INPUT = 16
 KINDS = ("PID", "DCMOTOR")
+_FILTERS = ("FILTER", "FILTEREXACT")
+_LINEAR = {"delay", "time_constant"}  # properties with which efforts add up
 _OWN = ("stiffness", "damping", "frictionloss", "limited", "armature", "actfrclimited")
 
 
@@ -121,14 +123,27 @@ def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
+@dataclass
+class Drive:
+    """What one or more actuators do to a joint or tendon. The fields are as in `JointData`."""
+
+    name: str  # of the last actuator
+    inputs: tuple[str, ...]
+    gains: tuple[float, float] | None = None
+    effort: float = math.inf
+    damping: float = 0.0
+    rotor_inertia: float = 0.0
+    actuator: dict[str, float] = field(default_factory=dict)
+
+
 def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
     """Map each actuator that is affine in its joint's position and velocity to that joint.
 
     The torque g (gain u + b0 + b1 g q + b2 g v) corresponds to a servo with kp = -b1 g^2 and
     kd = -b2 g^2, to a brake if kp is 0, or to a motor. PID servos and DC motors with a controller
-    have several inputs.
+    have several inputs. The torques of several actuators on a joint add up.
     """
-    tendons: dict[str, tuple[str, ...]] = {}  # as `robot.commanded`
+    drives: dict[tuple[type, str], tuple[JointData | TendonData, Drive]] = {}
     for k in range(m.nu if m.count("nactuator") == 0 else m.nactuator):
         name = m.names["actuator"][k]
         found = _driven(m, tree, robot, notes, k)
@@ -139,18 +154,61 @@ def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
         if why:
             notes.add(f"actuator, {why}", "not simulated", name)
             continue
-        what, commanded = "tendon", tendons
-        if isinstance(part, JointData):
-            what, commanded = ("joint", robot.commanded)
-        if part.name in commanded and not _damps_servo(m, k, gear, part, commanded):
-            notes.add(f"actuator, a second on a {what}", "not simulated", name)
-        elif part.name not in commanded:
-            _describe(m, k, gear, part, commanded, notes)
-            if isinstance(part, TendonData):
-                robot.tendons.append(part)
-                left_out = [one for one in ("damping", "rotor_inertia") if getattr(part, one)]
-                for one in (*left_out, *part.actuator):
-                    notes.add("actuator on a tendon", f"without its {one.replace('_', ' ')}", name)
+        key = type(part), part.name
+        drive = _describe(m, k, gear, notes)
+        if key in drives:
+            part, first = drives[key]
+            joined = _joined(first, drive, notes)
+            if joined is None:
+                what = "tendon" if isinstance(part, TendonData) else "joint"
+                why = "that differs from the first in more than gains"
+                notes.add(f"actuator, a second on a {what}, {why}", "not simulated", name)
+                continue
+            drive = joined
+        drives[key] = part, drive
+    for part, drive in drives.values():
+        _fit(part, drive, robot, notes)
+
+
+def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
+    """Return the drive with the sum of both efforts, or None if no drive has the sum.
+
+    Gains add up. A drive that takes no velocity has its kd as damping, if the other takes one.
+    """
+    if a.actuator != b.actuator or not _LINEAR.issuperset(a.actuator):
+        return None
+    inputs = tuple(name for name in _INPUTS.values() if name in a.inputs + b.inputs)
+    sums, damping = np.zeros(2), a.damping + b.damping
+    for one in (a, b):
+        kp, kd = one.gains or (0.0, 0.0)
+        if "velocity" in inputs and "velocity" not in one.inputs:
+            kd, damping = 0.0, damping + kd
+        sums += (kp, kd)
+    what = "actuator, a second on a joint"
+    for name in set(a.inputs).intersection(b.inputs):
+        how = "sum of both" if name == "effort" else "mean of both by their gains"
+        notes.add(what, f"the {name} is the {how}", b.name)
+    effort = a.effort + b.effort
+    if min(a.effort, b.effort) < math.inf and not a.inputs == b.inputs == ("effort",):
+        notes.add(what, "the sum of their bounds holds for their sum", b.name)
+    gains = None if a.gains is None and b.gains is None else (float(sums[0]), float(sums[1]))
+    inertia = a.rotor_inertia + b.rotor_inertia
+    return Drive(b.name, inputs, gains, effort, damping, inertia, a.actuator)
+
+
+def _fit(part: JointData | TendonData, drive: Drive, robot: RobotData, notes: Notes) -> None:
+    """Give a joint or tendon its drive."""
+    part.gains, part.effort = drive.gains, min(part.effort, drive.effort)
+    part.damping += drive.damping
+    part.rotor_inertia += drive.rotor_inertia
+    part.actuator |= drive.actuator
+    if isinstance(part, JointData):
+        robot.commanded[part.name] = drive.inputs
+        return
+    robot.tendons.append(part)
+    left_out = [one for one in ("damping", "rotor_inertia") if getattr(part, one)]
+    for one in (*left_out, *part.actuator):
+        notes.add("actuator on a tendon", f"without its {one.replace('_', ' ')}", drive.name)
 
 
 def _driven(
@@ -182,22 +240,23 @@ def _driven(
         return parts[0], gear * joints[0][1]
     a, b = joints
     label = m.names["tendon"][number] or name or f"tendon{number}"
-    known = [tendon for tendon in robot.tendons if tendon.name == label]
-    names = parts[0].name, parts[1].name
-    return known[0] if known else TendonData(label, names, (a[1], b[1])), gear
+    return TendonData(label, (parts[0].name, parts[1].name), (a[1], b[1])), gear
 
 
 def _why_not_affine(m: MjcfModel, k: int) -> str:
     """Return the reason why an actuator is no servo or motor, or ""."""
     if m.kind("mjtGain", m.actuator_gaintype[k]) in KINDS:
         return why_not_servo(m, k)
-    if m.kind("mjtDyn", m.actuator_dyntype[k]) != "NONE":
+    dynamics = m.kind("mjtDyn", m.actuator_dyntype[k])
+    if dynamics not in ("NONE", "INTEGRATOR", *_FILTERS):
         return "with a state of its own"
     gain, bias = (m.actuator_gaintype[k], m.actuator_biastype[k])
     if m.kind("mjtGain", gain) != "FIXED" or m.kind("mjtBias", bias) not in ("NONE", "AFFINE"):
         return "not affine"
     if m.kind("mjtBias", bias) == "AFFINE" and np.any(m.actuator_biasprm[k][1:3] > 0.0):
         return "that pushes away from its target"
+    if dynamics == "INTEGRATOR" and (_affine(m, k)[2] == 0.0 or m.actuator_gear[k][0] == 0.0):
+        return "an integrator without a servo"
     return ""
 
 
@@ -222,115 +281,96 @@ def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
     return gain, b0, b1, b2
 
 
-def _damps_servo(
-    m: MjcfModel, k: int, gear: float, joint: JointData | TendonData, commanded: Commanded
-) -> bool:
-    """Merge a velocity servo into the position servo of its joint as damping. Return success."""
-    gain, _, b1, b2 = _affine(m, k)
-    is_plain = gear == 1.0 and not m.actuator_forcelimited[k]
-    if not (is_plain and b1 == 0.0 and gain > 0.0 and math.isclose(gain, -b2)):
-        return False
-    if commanded[joint.name] != ("position",) or joint.gains is None or joint.gains[1]:
-        return False
-    joint.gains = (joint.gains[0], gain)
-    commanded[joint.name] = ("position", "velocity")
-    return True
-
-
-def _describe(
-    m: MjcfModel,
-    k: int,
-    gear: float,
-    joint: JointData | TendonData,
-    commanded: Commanded,
-    notes: Notes,
-) -> None:
+def _describe(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
+    """Return what an actuator does: its law, limits and properties behind the gear."""
     name, gain = m.names["actuator"][k], _affine(m, k)[0]
-    _describe_law(m, k, gear, joint, commanded, notes)
-    _limit(m, k, joint, notes, name, abs(gear), abs(gain * gear))
-    joint.actuator |= motor_properties(m, k, abs(gear))
-    if "coulomb_friction" in joint.actuator:
+    drive = _law(m, k, gear, notes)
+    _limit(m, k, drive, notes, abs(gear), abs(gain * gear))
+    drive.actuator |= motor_properties(m, k, abs(gear))
+    if "coulomb_friction" in drive.actuator:
         notes.add("actuator, a dcmotor with lugre", "dry friction without bristles", name)
-    _delay(m, k, joint, notes, name)
-    for array in ("actuator_armature", "actuator_damping"):
+    _add_state(m, k, gear, drive, notes)
+    if m.actuator_delay is not None and m.actuator_delay[k]:
+        delay = float(m.actuator_delay[k])
+        if delay > LONGEST_DELAY:
+            notes.add("actuator delay", f"of {LONGEST_DELAY:g} s at most", name)
+        drive.actuator["delay"] = min(delay, LONGEST_DELAY)
+    for array, what in (("actuator_armature", "rotor_inertia"), ("actuator_damping", "damping")):
         values = getattr(m, array)
         if values is not None:
             value = float(np.ravel(values[k])[0]) * gear * gear
-            if array == "actuator_armature":
-                joint.rotor_inertia += value
-            else:
-                joint.damping += value
+            setattr(drive, what, getattr(drive, what) + value)
+    return drive
 
 
-def _describe_law(
-    m: MjcfModel,
-    k: int,
-    gear: float,
-    joint: JointData | TendonData,
-    commanded: Commanded,
-    notes: Notes,
-) -> None:
-    """Give a joint the gains and inputs of an affine actuator: servo, brake or motor."""
+def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
+    """Return the gains and inputs of an affine actuator: servo, brake or motor."""
     name, (gain, b0, b1, b2) = m.names["actuator"][k], _affine(m, k)
-    kp, kd = -b1 * gear * gear, -b2 * gear * gear
+    kp, kd = 0.0 - b1 * gear * gear, 0.0 - b2 * gear * gear
     inputs, *_ = _servo(m, k)
     if inputs and (kp > 0.0 or kd > 0.0):
-        joint.gains = (kp, kd)
-        commanded[joint.name] = inputs
         if gear != 1.0:
             why = f"targets are ctrl / {gear:.6g}, an effort is {gear:.6g} ctrl"
             notes.add("actuator, a servo with a gear", why, name)
-    elif kp > 0.0:
-        joint.gains = (kp, kd)
-        commanded[joint.name] = ("position",)
+        return Drive(name, inputs, (kp, kd))
+    if kp > 0.0:
+        integrates = m.kind("mjtDyn", m.actuator_dyntype[k]) == "INTEGRATOR"
         if not (math.isclose(gain, -b1) and gear == 1.0) or b0:
-            why = f"the target is {_target(gain, b0, kp, gear)}"
+            what = "velocity" if integrates else "target"
+            why = f"the {what} is {_target(gain, 0.0 if integrates else b0, kp, gear)}"
             notes.add("actuator, a servo with a scaled ctrl", why, name)
-    elif kd > 0.0 and math.isclose(gain, -b2):
-        joint.gains = (0.0, kd)
-        commanded[joint.name] = ("velocity",)
+        if integrates:
+            return Drive(name, ("velocity",), (kp, 0.0), damping=kd)
+        return Drive(name, ("position",), (kp, kd))
+    if kd > 0.0 and math.isclose(gain, -b2):
         if gear != 1.0:
             notes.add("actuator, a velocity servo with a gear", "ctrl is gear times the rate", name)
-    else:
-        commanded[joint.name] = ("effort",)
-        joint.damping += kd
-        if gain * gear != 1.0:
-            why = "the joint's effort is gear times gain times ctrl"
-            notes.add("actuator, a motor with a gear", why, name)
-        if b0:
-            notes.add("actuator, a motor with a constant force", "without it", name)
+        return Drive(name, ("velocity",), (0.0, kd))
+    if gain * gear != 1.0:
+        why = "the joint's effort is gear times gain times ctrl"
+        notes.add("actuator, a motor with a gear", why, name)
+    if b0:
+        notes.add("actuator, a motor with a constant force", "without it", name)
+    return Drive(name, ("effort",), damping=kd)
 
 
-def _delay(m: MjcfModel, k: int, joint: JointData | TendonData, notes: Notes, name: str) -> None:
-    """Delay the joint's commands as the actuator's."""
-    if m.actuator_delay is None or not m.actuator_delay[k]:
+def _add_state(m: MjcfModel, k: int, gear: float, drive: Drive, notes: Notes) -> None:
+    """Give a drive the filter or the integral of its actuator."""
+    name, dynamics = drive.name, m.kind("mjtDyn", m.actuator_dyntype[k])
+    if dynamics not in ("INTEGRATOR", *_FILTERS):
         return
-    delay = float(m.actuator_delay[k])
-    if delay > LONGEST_DELAY:
-        notes.add("actuator delay", f"of {LONGEST_DELAY:g} s at most", name)
-    joint.actuator["delay"] = min(delay, LONGEST_DELAY)
+    why = "begins with the command at the start, not at 0"
+    notes.add("actuator act, the state of a filter or integrator", why, name)
+    if m.actuator_actearly[k]:
+        notes.add("actuator actearly", "the mean of the state in a step acts", name)
+    limited, bounds = bool(m.actuator_actlimited[k]), m.actuator_actrange[k]
+    if dynamics in _FILTERS:
+        if m.actuator_dynprm[k][0] > 0.0:
+            drive.actuator["time_constant"] = float(m.actuator_dynprm[k][0])
+        if limited:
+            notes.add("actuator actrange of a filter", "its state is not cut off", name)
+        return
+    assert drive.gains is not None
+    kp, (gain, b0, *_) = drive.gains[0], _affine(m, k)
+    drive.actuator["velocity_integral_gain"] = kp
+    if limited:
+        ends = sorted(float(gain * end + b0) * gear / kp for end in bounds)
+        drive.actuator["velocity_integral_lower"] = ends[0]
+        drive.actuator["velocity_integral_upper"] = ends[1]
 
 
 def _target(gain: float, b0: float, kp: float, gear: float) -> str:
     return f"{gain * gear / kp:.6g} ctrl" + (f" + {b0 * gear / kp:.6g}" if b0 else "")
 
 
-def _limit(
-    m: MjcfModel,
-    k: int,
-    joint: JointData | TendonData,
-    notes: Notes,
-    name: str,
-    gear: float,
-    scale: float,
-) -> None:
-    """Limit the joint's effort to the effort that the actuator can deliver."""
+def _limit(m: MjcfModel, k: int, drive: Drive, notes: Notes, gear: float, scale: float) -> None:
+    """Limit the effort to the effort that the actuator can deliver."""
     at = k if m.actuator_ctrladr is None else int(m.actuator_ctrladr[k])
-    is_motor = joint.gains is None
+    is_motor, name = drive.gains is None, drive.name
     bounds = []
     if m.actuator_forcelimited[k]:
         bounds.append(gear * m.actuator_forcerange[k])
-        if is_motor and joint.damping:
+        if drive.damping:
             notes.add("actuator forcerange of a motor", "its damping is not bounded", name)
     if 0 <= at < len(m.actuator_ctrllimited) and m.actuator_ctrllimited[at]:
         if is_motor:
@@ -341,4 +381,4 @@ def _limit(
         if not math.isclose(-lower, upper):
             why = "the larger bound holds both ways"
             notes.add("actuator forcerange, ctrlrange, lopsided", why, name)
-        joint.effort = min(joint.effort, float(max(abs(lower), abs(upper))))
+        drive.effort = min(drive.effort, float(max(abs(lower), abs(upper))))

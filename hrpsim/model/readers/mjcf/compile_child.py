@@ -52,11 +52,11 @@ ARRAYS = (
     *("actuator_biastype", "actuator_gainprm", "actuator_biasprm", "actuator_gear"),
     *("actuator_ctrllimited", "actuator_ctrlrange", "actuator_forcelimited", "actuator_forcerange"),
     *("actuator_armature", "actuator_damping", "actuator_ctrladr", "actuator_delay"),
-    "actuator_ctrlspec",
+    *("actuator_ctrlspec", "actuator_actlimited", "actuator_actrange", "actuator_actearly"),
     *("tendon_adr", "tendon_num", "tendon_length0", "tendon_stiffness", "tendon_damping"),
     *("tendon_frictionloss", "tendon_limited", "tendon_armature", "tendon_actfrclimited"),
     *("wrap_type", "wrap_objid", "wrap_prm"),
-    *("key_qpos", "key_qvel", "key_ctrl"),
+    *("key_qpos", "key_qvel", "key_ctrl", "key_act"),
 )
 NAMED = {
     **{"body": "nbody", "jnt": "njnt", "geom": "ngeom", "site": "nsite", "mesh": "nmesh"},

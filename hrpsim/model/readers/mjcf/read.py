@@ -29,6 +29,7 @@ from hrpsim.common.foreign.file_bytes import open_file, read_bytes, refuse_point
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
 from hrpsim.model.readers.mjcf.compile_child import ARRAYS, NOT_INSTALLED, REFUSED
+from hrpsim.model.readers.plausibility import radians_in_degrees
 from hrpsim.model.readers.urdf.document import described
 
 _NAN = re.compile(r"[+-]?nan(\(\w*\))?", re.IGNORECASE)
@@ -142,6 +143,17 @@ class MjcfSource:
                 count = len(key.get("qpos", "").split())
                 if count:
                     yield key.get("name", ""), count
+
+    def radians_in_degrees(self) -> Iterator[str]:
+        """Yield the names of elements whose `euler` is in radians, while the file says degrees."""
+        for root in self._included:
+            compilers = [one.get("angle") for _, top in self._files for one in top.iter("compiler")]
+            if "radian" in compilers:
+                return
+            for element in root.iter(etree.Element):
+                words = element.get("euler", "").split()
+                if radians_in_degrees([float(word) for word in words]):
+                    yield element.get("name", "")
 
     def _open(self, path: Path, is_part: bool) -> None:
         """Read an existing file once. MuJoCo reports errors of files."""

@@ -44,6 +44,8 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
         if count < m.nq:
             why = f"{m.nq} are needed; the others are as at first (qpos0)"
             notes.add(f"keyframe qpos of {count} numbers", why, name)
+    for name in m.source.radians_in_degrees():
+        notes.add("euler", 'read in degrees: for radians write <compiler angle="radian"/>', name)
     _note_options(m, notes)
     _note_softness(m, notes)
     for joint in np.flatnonzero(m.jnt_actgravcomp):

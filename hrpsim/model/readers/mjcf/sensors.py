@@ -118,8 +118,10 @@ def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
         robot.keyframes.append(posture(m, tree, label, m.key_qpos[k]))
         if np.any(m.key_qvel[k]):
             notes.add("keyframe qvel", "only postures are kept", name)
-        if m.key_ctrl is not None and np.size(m.key_ctrl) and np.any(m.key_ctrl[k]):
-            notes.add("keyframe ctrl", "only postures are kept", name)
+        for word in ("ctrl", "act"):
+            values = getattr(m, f"key_{word}")
+            if values is not None and np.size(values) and np.any(values[k]):
+                notes.add(f"keyframe {word}", "only postures are kept", name)
         for body in np.flatnonzero(m.body_mocapid >= 0):
             place = m.key_mpos[k].reshape(-1, 3)[m.body_mocapid[body]]
             turn = m.key_mquat[k].reshape(-1, 4)[m.body_mocapid[body]]

@@ -1,0 +1,65 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Check the plausibility of descriptions: degrees for radians, and radians for degrees.
+
+A rule returns the text of a finding, or "" for none. Rules of worlds are in
+`hrpsim.world.objects.plausibility`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from hrpsim.model.readers.robot_data import JointData
+from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
+
+DEGREES = "degrees are meant"  # in the text of an angle that is one in degrees
+_TURN = 2.0 * math.pi
+_ROUNDING = 1e-3  # of a turn that is written with few digits
+_MOST = 720.0  # larger whole numbers stand for no limit [rad]
+
+
+def if_degrees(value: float) -> str:
+    """Return the cure for an angle that is one in degrees."""
+    return f"if {value:.6g} {DEGREES}, write {math.radians(value):.4g}"
+
+
+def wide_turn(what: str, angles: Sequence[float]) -> str:
+    """Return a text if one of some angles of a placement [rad] is more than a turn, or else ""."""
+    found = next((one for one in angles if abs(one) > _TURN * (1.0 + _ROUNDING)), None)
+    return "" if found is None else f"{what} {found:.6g} is more than a turn: {if_degrees(found)}"
+
+
+def radians_in_degrees(angles: Sequence[float]) -> bool:
+    """Return whether one of some angles in degrees is a multiple of a right angle in radians."""
+    return any(abs(abs(one) - k * _TURN / 4.0) < 5e-3 for one in angles for k in (1, 2, 3))
+
+
+def wide_limits(joint: JointData) -> str:
+    """Return a text if limits of a rotation are whole numbers of over two turns, or else ""."""
+    ends = joint.lower, joint.upper
+    widest = max(ends, key=abs)
+    is_range = JOINT_TYPES[joint.type].has_range and JOINT_TYPES[joint.type].is_turn
+    if not is_range or not 2.0 * _TURN * (1.0 + _ROUNDING) < abs(widest) <= _MOST:
+        return ""
+    if not all(end == round(end) for end in ends):
+        return ""
+    return (
+        f"limits such as {ends[0]:.6g} to {ends[1]:.6g} rad are over two turns:"
+        f" {if_degrees(widest)}; without limits, make the joint continuous"
+    )
+
+
+def narrow_limits(joints: Iterable[JointData]) -> str:
+    """Return a text if all limits of a robot's rotations are as small as radians in degrees."""
+    turns = [one for one in joints if JOINT_TYPES[one.type].has_range]
+    turns = [one for one in turns if JOINT_TYPES[one.type].is_turn and one.lower < one.upper]
+    widest = max((max(abs(one.lower), abs(one.upper)) for one in turns), default=math.inf)
+    if len(turns) < 2 or widest > math.radians(_TURN) * (1.0 + _ROUNDING):
+        return ""
+    return (
+        f"no limit of {len(turns)} rotations is over {widest:.3g} rad: if they are written in"
+        ' radians, say so (<compiler angle="radian"/>)'
+    )
