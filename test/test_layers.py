@@ -67,6 +67,7 @@ LAYERS = [
     {"fitting"},
     {FACADE},
     {"viewer"},
+    {"bridges.mujoco"},
     {"bridges"},
     {"ros.base"},
     {"ros.robot"},

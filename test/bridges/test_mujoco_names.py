@@ -233,7 +233,7 @@ def test_the_passive_viewer_shows_the_world(path, monkeypatch):
             self.stop = lambda: shown.append("closed")
 
     monkeypatch.setattr("hrpsim.viewer.viewer.Viewer", Page)
-    monkeypatch.setattr("hrpsim.bridges.mujoco_viewer._FRAME", 0.0)
+    monkeypatch.setattr("hrpsim.bridges.mujoco.viewer._FRAME", 0.0)
     model = ours.MjModel.from_xml_path(path)
     data = ours.MjData(model)
     with ours.viewer.launch_passive(model, data, show_left_ui=False) as viewer:

@@ -94,6 +94,18 @@ def main() -> int:
         with open(output + ".error", "w", encoding="utf-8") as file:
             file.write(str(error) or type(error).__name__)
         return REFUSED
+    head, found = contents(mujoco, np, model)
+    text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
+    with open(output, "wb") as file:
+        np.savez(file, **{"head": text, **found})  # type: ignore[arg-type]
+    return 0
+
+
+def contents(mujoco, np, model) -> tuple:
+    """Return the sizes, names, options and kinds of a mujoco.MjModel, and its arrays by name.
+
+    Arrays of what flags disable are zero. The others are those of the model.
+    """
     found = {name: np.asarray(getattr(model, name)) for name in ARRAYS if hasattr(model, name)}
     head: dict = {name: int(getattr(model, name)) for name in SIZES if hasattr(model, name)}
     head["names"] = {kind: _names(model, kind, size) for kind, size in NAMED.items()}
@@ -105,10 +117,7 @@ def main() -> int:
     head["enabled"] = [n.lower() for n in _flags(mujoco.mjtEnableBit, model.opt.enableflags)]
     head["version"] = mujoco.__version__
     head["enums"] = _enums(mujoco)
-    text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
-    with open(output, "wb") as file:
-        np.savez(file, **{"head": text, **found})  # type: ignore[arg-type]
-    return 0
+    return head, found
 
 
 def _limit_resources(time: float) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.bridges.mujoco.functions import mj_step
 from hrpsim.common.errors import HrpsimError
 from hrpsim.world.world import World
 
@@ -82,6 +83,6 @@ def launch(model: Any = None, data: Any = None, *, loader: Any = None, **options
     with launch_passive(model, data) as viewer:
         begin = time.monotonic() - data.time
         while viewer.is_running():
-            data._advance()
+            mj_step(model, data)
             viewer.sync()
             time.sleep(max(begin + data.time - time.monotonic(), 0.0))
