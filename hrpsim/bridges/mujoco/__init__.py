@@ -30,49 +30,14 @@ hrpsim.
 
 from __future__ import annotations
 
+import importlib
+import re
 import sys
 import types
 from typing import Any
 
+from hrpsim.bridges.mujoco import functions
 from hrpsim.bridges.mujoco.data import MjData
-from hrpsim.bridges.mujoco.functions import (
-    get_mjcb_control,
-    mj_camlight,
-    mj_comPos,
-    mj_comVel,
-    mj_contactForce,
-    mj_copyData,
-    mj_copyState,
-    mj_crb,
-    mj_energyPos,
-    mj_energyVel,
-    mj_factorM,
-    mj_forward,
-    mj_forwardSkip,
-    mj_fwdAcceleration,
-    mj_fwdActuation,
-    mj_fwdConstraint,
-    mj_fwdPosition,
-    mj_fwdVelocity,
-    mj_getState,
-    mj_inverse,
-    mj_kinematics,
-    mj_makeM,
-    mj_resetData,
-    mj_resetDataKeyframe,
-    mj_rnePostConstraint,
-    mj_sensorPos,
-    mj_sensorVel,
-    mj_setConst,
-    mj_setKeyframe,
-    mj_setState,
-    mj_step,
-    mj_step1,
-    mj_step2,
-    mj_subtreeVel,
-    mjd_transitionFD,
-    set_mjcb_control,
-)
 from hrpsim.bridges.mujoco.model import MjModel
 from hrpsim.bridges.mujoco.native import (
     FACADE,
@@ -83,24 +48,32 @@ from hrpsim.bridges.mujoco.native import (
     with_natives,
 )
 
-_OURS = tuple(name for name in globals() if name.startswith(("mj", "Mj", "set_mj", "get_mj")))
+_OURS = {
+    name: found for name, found in vars(functions).items() if re.match(r"(set_|get_)?mj", name)
+}
+_OURS |= {"MjModel": MjModel, "MjData": MjData}
 _TAKING_NATIVES = ("Renderer", "MjrContext", "MjvScene")
 _REFUSED = ("mj_", "mjd_", "set_mjcb_", "get_mjcb_")
 _MODULES = ("egl", "glfw", "osmesa", "gl_context", "renderer", "rendering", "usd", "cgl")
 
 
 def __getattr__(name: str) -> Any:
-    """Return other names, constants and functions of the model, from the mujoco package."""
+    """Return a name of the facade, or a constant or function of the mujoco package."""
     if name == "__all__":
         return _names()
     if name == "__version__":
         return package().__version__
     if name.startswith("__"):
         raise AttributeError(name)
-    if name == "viewer":
-        from hrpsim.bridges.mujoco import viewer
+    found = globals()[name] = _find(name)  # found at once from now on
+    return found
 
-        return viewer
+
+def _find(name: str) -> Any:
+    if name in _OURS:
+        return _OURS[name]
+    if name == "viewer":
+        return importlib.import_module(f"{FACADE}.viewer")
     found = getattr(package(), name)
     if is_passed_on(name):
         return on_natives(found)
@@ -142,6 +115,4 @@ def stand_in() -> None:
     """
     package()
     sys.modules["mujoco"] = sys.modules[FACADE]
-    from hrpsim.bridges.mujoco import viewer
-
-    sys.modules["mujoco.viewer"] = viewer
+    sys.modules["mujoco.viewer"] = importlib.import_module(f"{FACADE}.viewer")

@@ -55,7 +55,7 @@ def joint_like(m, read: MjcfModel) -> list[int]:
 
 def _is_joint_like(m, read: MjcfModel, k: int, part: _Part) -> bool:
     sorts, scalar = package(), (package().mjtJoint.mjJNT_HINGE, package().mjtJoint.mjJNT_SLIDE)
-    if len(part) not in (1, 2) or any(m.jnt_type[joint] not in scalar for joint, _ in part):
+    if len(part) not in (1, 2) or any(int(m.jnt_type[joint]) not in scalar for joint, _ in part):
         return False
     low, high = m.actuator_forcerange[k]
     if m.actuator_forcelimited[k] and not math.isclose(-low, high):
@@ -65,7 +65,7 @@ def _is_joint_like(m, read: MjcfModel, k: int, part: _Part) -> bool:
         return False
     if _kind(m, k) in KINDS:
         return why_not_servo(read, k) == ""
-    bias = m.actuator_biastype[k]
+    bias = int(m.actuator_biastype[k])
     return (
         m.actuator_gaintype[k] == sorts.mjtGain.mjGAIN_FIXED
         and m.actuator_dyntype[k] == sorts.mjtDyn.mjDYN_NONE
@@ -116,7 +116,7 @@ def tendon_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[
 def _driven_joints(m, k: int) -> _Part:
     """Return (joint, coefficient) of the joints of an actuator, by a fixed tendon or without."""
     sorts = package()
-    number, kind = int(m.actuator_trnid[k][0]), m.actuator_trntype[k]
+    number, kind = int(m.actuator_trnid[k][0]), int(m.actuator_trntype[k])
     if kind in (sorts.mjtTrn.mjTRN_JOINT, sorts.mjtTrn.mjTRN_JOINTINPARENT):
         return ((number, 1.0),)
     if kind != sorts.mjtTrn.mjTRN_TENDON:

@@ -48,7 +48,8 @@ class MjData(metaclass=NamesOf):
     if hrpsim does not have it. MuJoCo computes all other results from qpos and qvel.
 
     After `mj_step` the computed fields and the sensors are those of the state before the step, as
-    in MuJoCo. `mj_forward` computes them for the present state. As long as the script holds an
+    in MuJoCo. With the integrator rk4, this holds for the sensors alone. `mj_forward` computes all
+    fields for the present state. As long as the script holds an
     array or a part of it, the array is kept up to date. `world` is the hrpsim world that steps.
 
     Args:
@@ -68,6 +69,7 @@ class MjData(metaclass=NamesOf):
         now["_alone"] = _references([(fields.POSES, native.xpos)])[0]
         now["_current"] = fields.STATE  # computed for the present state, or the one before
         now["_is_behind"] = False  # whether that is the state before the last step
+        now["_is_sensed_before"] = None  # after rk4: whether sensordata is of the state before
         now["_is_stale"] = False  # whether results are not those of the present state
         now["_before_time"] = native.time
         for name in (*_STATES, *_RESULTS):
@@ -176,6 +178,7 @@ class MjData(metaclass=NamesOf):
         world.sleeping = False
         self.world: World = world
         self._now["_time_step"] = world.time_step
+        self._now["_is_staged"] = world.integrator == "rk4"
         self._now["_mapping"] = map_world(model.native, native, world, sources, taken)
         mapping: Mapping = self._mapping
         if mapping.unread:
@@ -205,6 +208,7 @@ class MjData(metaclass=NamesOf):
         """Let computed fields be of the present state. Update those that the script holds."""
         now = self._now
         now["_current"], now["_is_behind"] = fields.STATE, False
+        now["_is_sensed_before"] = None
         if need := self._need():
             self._forward(need)
 
@@ -230,26 +234,56 @@ class MjData(metaclass=NamesOf):
 
     def _compute(self, need: int) -> None:
         """Compute fields of the present state, or the one before, whatever qpos and qvel are."""
+        if need == fields.SENSORS and self._is_sensed_before is not None:
+            if not self._is_sensed_before:
+                self._sense_before()
+            return
         if need == fields.SENSORS and self._current == fields.POSES:
             need = fields.VELOCITIES
         if need <= self._current:
             return
         mapping = self._mapping
-        if not self._is_behind and not mapping.is_changed():
+        if self._is_behind or mapping.is_changed():
+            with self._at(mapping.before if self._is_behind else mapping.known):
+                self._forward(need)
+        else:
             self._forward(need)
-            return
+
+    @contextmanager
+    def _at(self, state: tuple[np.ndarray, np.ndarray]) -> Iterator[None]:
+        """Let qpos and qvel be those of another state within the context."""
         written = self.qpos.copy(), self.qvel.copy()
-        self.qpos[:], self.qvel[:] = mapping.before if self._is_behind else mapping.known
-        self._forward(need)
+        self.qpos[:], self.qvel[:] = state
+        yield
         self.qpos[:], self.qvel[:] = written
+
+    def _sense_before(self) -> None:
+        """Compute sensordata for the state before the last step, and poses again if they are held.
+
+        MuJoCo's rk4 leaves the sensors of the first stage, and the poses of the last.
+        """
+        with self._at(self._mapping.before):
+            self._native.time = self._before_time
+            self._sense()
+        self._now["_current"], self._now["_is_sensed_before"] = fields.STATE, True
+        held = [need for need, _ in self._lent if need != fields.SENSORS]
+        if held:
+            self._compute(max(held))
+
+    def _sense(self) -> None:
+        for compute in self._sensing:
+            compute(self.model.native, self._native)
 
     def _forward(self, need: int) -> None:
         """Compute fields of the state that qpos and qvel have."""
         native, model = self._native, self.model.native
         native.time = self._before_time if self._is_behind else self.time
         if need == fields.SENSORS:
-            for compute in self._sensing:
-                compute(model, native)
+            self._sense()
+        elif self._is_sensed_before:
+            kept = native.sensordata.copy()
+            forward(model, native, self._current, need)
+            native.sensordata[:] = kept
         else:
             forward(model, native, self._current, need)
         self._now["_current"] = need
@@ -261,8 +295,9 @@ class MjData(metaclass=NamesOf):
             self._active and self._active != native.eq_active.tobytes()
         ):
             self._follow()
-        now["_current"], now["_is_behind"] = fields.STATE, False
-        if not self._after and (need := self._need()):
+        now["_current"], now["_is_behind"], now["_is_sensed_before"] = fields.STATE, False, None
+        need = fields.STATE if self._after else self._need()
+        if need:
             self._forward(need)
         self._mapping.step()
         now["_before_time"] = self.time
@@ -272,6 +307,15 @@ class MjData(metaclass=NamesOf):
             self._refresh()
         if self._after:
             self._arrive()
+        elif self._is_staged:
+            self._leave_poses(need)
+
+    def _leave_poses(self, need: int) -> None:
+        """Let sensors be of the state before the step, other fields of the present state."""
+        is_sensed = need in (fields.SENSORS, fields.VELOCITIES, fields.DYNAMICS)
+        self._now.update(_current=fields.STATE, _is_behind=False, _is_sensed_before=is_sensed)
+        if need > fields.SENSORS:
+            self._forward(need)
 
     def _refresh(self) -> None:
         """Let results be read without a trial step."""

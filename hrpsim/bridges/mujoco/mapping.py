@@ -32,7 +32,6 @@ from hrpsim.model.readers.mjcf.robot import MjcfRobot
 from hrpsim.model.readers.mjcf.sensors import FreeMotion
 from hrpsim.model.readers.mjcf.tree import rotation_of
 from hrpsim.model.shapes.placement import Placement
-from hrpsim.model.system import FREE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 

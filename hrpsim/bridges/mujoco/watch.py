@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -124,13 +125,13 @@ def _blocks(arrays: list[np.ndarray]) -> list[np.ndarray]:
     """Return words of memory that have all arrays, in as many blocks as `Blocks` has."""
     spans = sorted((a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays)
     gaps = sorted(
-        ((after[0] - before[1], k + 1) for k, (before, after) in enumerate(zip(spans, spans[1:]))),
+        ((after[0] - before[1], k + 1) for k, (before, after) in enumerate(pairwise(spans))),
         reverse=True,
     )
     cuts = [0, *sorted(k for _, k in gaps[: _COUNT - 1]), len(spans)]
     found = [
         _words(spans[first][0], spans[last - 1][1])
-        for first, last in zip(cuts, cuts[1:])
+        for first, last in pairwise(cuts)
         if first < last
     ]
     return [*found, *[_NOTHING] * (_COUNT - len(found))]
