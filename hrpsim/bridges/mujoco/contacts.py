@@ -96,6 +96,38 @@ class ContactGeoms:
         return wrenches
 
 
+def touch_sensors(m) -> list[tuple[int, int]]:
+    """Return the index in sensordata and the site of each touch sensor of a mujoco.MjModel."""
+    kind = package().mjtSensor.mjSENS_TOUCH
+    return [
+        (int(m.sensor_adr[k]), int(m.sensor_objid[k]))
+        for k in range(m.nsensor)
+        if m.sensor_type[k] == kind
+    ]
+
+
+def touch_forces(m, data, sensors: list[tuple[int, int]], contacts: Contacts) -> None:
+    """Write the sums of normal forces [N] whose line meets the zone of a touch sensor, as MuJoCo.
+
+    data: a mujoco.MjData with poses.
+    """
+    for at, site in sensors:
+        body, total = m.site_bodyid[site], 0.0
+        place = data.site_xpos[site], data.site_xmat[site], m.site_size[site]
+        for contact in contacts:
+            bodies = m.geom_bodyid[contact.geom1], m.geom_bodyid[contact.geom2]
+            if body in bodies and contact.force[0] > 0.0:
+                ray = contact.frame[:3] * (-1.0 if body == bodies[1] else 1.0)
+                if _meets(m, site, place, contact.pos, ray):
+                    total += contact.force[0]
+        data.sensordata[at] = total
+
+
+def _meets(m, site: int, place: tuple, point: np.ndarray, ray: np.ndarray) -> bool:
+    """Return whether a ray meets the zone of a site."""
+    return package().mju_rayGeom(*place, point, ray, int(m.site_type[site])) >= 0.0
+
+
 def _geoms_by_link(m):
     """Return iterators over the geoms that collide, by link, in the order of the link's shapes."""
     unseen = [int(getattr(package().mjtGeom, name)) for name in _UNSEEN]

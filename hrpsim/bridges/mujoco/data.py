@@ -10,15 +10,22 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import getweakrefcount
 
 import numpy as np
 
 from hrpsim.bridges.mujoco import fields
-from hrpsim.bridges.mujoco.contacts import ContactGeoms, Contacts
+from hrpsim.bridges.mujoco.contacts import ContactGeoms, Contacts, touch_forces, touch_sensors
 from hrpsim.bridges.mujoco.forces import constraint_forces, smooth_forces
 from hrpsim.bridges.mujoco.mapping import Mapping, map_world
 from hrpsim.bridges.mujoco.model import MjModel, model_for_data
-from hrpsim.bridges.mujoco.native import NamesOf, missing, package
+from hrpsim.bridges.mujoco.native import (
+    NamesOf,
+    is_stand_in,
+    missing,
+    package,
+    refused_like,
+)
 from hrpsim.bridges.mujoco.reading import read_model
 from hrpsim.bridges.mujoco.sensing import forward, sensing
 from hrpsim.bridges.mujoco.watch import Watch
@@ -63,6 +70,7 @@ class MjData(metaclass=NamesOf):
         native = package().MjData(self.model.native)
         now["_native"], now["_after"] = native, new_state
         now["_contact"], now["_sensing"] = Contacts(), sensing(self.model.native)
+        now["_refused"], now["_touch"] = {}, touch_sensors(self.model.native)
         now["_lent"] = []  # what fields that were read need, and their arrays
         now["_least"] = fields.STATE  # computed in each step in any case
         # the references to an array that the script does not have
@@ -89,6 +97,11 @@ class MjData(metaclass=NamesOf):
         if name in _OBJECTS:
             find = getattr(native, name)
             return lambda *which, **named: NamedObject(find(*which, **named), self)
+        if is_stand_in() and fields.is_refused_of_data(name):  # packages list all fields
+            if name not in self._refused and isinstance(getattr(native, name), np.ndarray):
+                self._refused[name] = refused_like(getattr(native, name))
+            if name in self._refused:
+                return self._refused[name]
         self._refuse(name)
         if self._is_stale and name in _OF_RESULTS:
             self._try()
@@ -305,10 +318,17 @@ class MjData(metaclass=NamesOf):
         now["_contact"], now["_is_behind"] = None, True
         if self._is_stale:
             self._refresh()
+        if self._touch:
+            self._feel()
         if self._after:
             self._arrive()
         elif self._is_staged:
             self._leave_poses(need)
+
+    def _feel(self) -> None:
+        """Read touch sensors from the contacts of the step."""
+        self._compute(fields.POSES)
+        touch_forces(self.model.native, self._native, self._touch, self.contact)
 
     def _leave_poses(self, need: int) -> None:
         """Let sensors be of the state before the step, other fields of the present state."""
@@ -335,6 +355,8 @@ class MjData(metaclass=NamesOf):
         with self.trial():
             self._mapping.step()
             self._now["_contact"] = self._geoms.contacts(self.world)
+            if self._touch:
+                self._feel()
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -401,4 +423,4 @@ _FIELDS_OF_OBJECTS = _fields_of_objects()
 
 def _references(lent: list[tuple[int, np.ndarray]]) -> list[int]:
     """Return the number of references to each array. Each view of an array holds a reference."""
-    return [sys.getrefcount(array) for _, array in lent]
+    return [sys.getrefcount(array) + getweakrefcount(array) for _, array in lent]

@@ -368,6 +368,8 @@ def _unread(m, robots: list[RobotMapping]) -> np.ndarray:
     unread: list[int] = []
     for k in range(m.nsensor):
         at = int(m.sensor_adr[k])
+        if m.sensor_type[k] == package().mjtSensor.mjSENS_TOUCH:
+            continue
         if m.sensor_needstage[k] == package().mjtStage.mjSTAGE_ACC and at not in read:
             unread += range(at, at + int(m.sensor_dim[k]))
     return np.array(unread, dtype=int)

@@ -19,7 +19,7 @@ from hrpsim.bridges.mujoco.native import NamesOf, fixed, missing, native_of, pac
 from hrpsim.common.errors import HrpsimError, ModelWarning
 from hrpsim.model.readers.mjcf.read import MjcfSource
 
-_OWN = ("native", "path", "assets", "options")
+_OWN = ("native", "path", "assets", "options", "read_only")
 # Methods of MjModel that return one element, and the beginnings of the fields of such an element.
 _ELEMENTS = {
     **{"actuator": ("actuator_",), "body": ("body_",), "cam": ("cam_",), "camera": ("cam_",)},
@@ -95,6 +95,7 @@ class MjModel(metaclass=NamesOf):
         self.path = path
         self.assets = assets
         self.options = Option(native.opt)
+        self.read_only: dict[str, Any] = {}  # views of fields, as MuJoCo has one array of a field
 
     def for_mujoco(self) -> Any:
         """Return the mujoco.MjModel."""
@@ -135,6 +136,10 @@ class MjModel(metaclass=NamesOf):
             ):
                 setattr(self.options, name, new)
 
+    def __dir__(self) -> list[str]:
+        """Return the names of mujoco.MjModel."""
+        return dir(type(self))
+
     def __copy__(self) -> MjModel:
         return MjModel(copy.copy(self.native), self.path, self.assets)
 
@@ -150,12 +155,17 @@ class MjModel(metaclass=NamesOf):
             if name in ("_address", "_sizes"):
                 return getattr(self.native, name)
             raise AttributeError(name)
+        if name in self.read_only:
+            return self.read_only[name]
         found = getattr(self.native, name)
         if name in _ELEMENTS:
             return lambda *which, **named: Element(found(*which, **named), _ELEMENTS[name])
         if name in ("bind", "bind_scalar"):
             raise missing(f"MjModel.{name}", "index the fields by the ids of the elements")
-        return found if _is_written(name) else fixed(found, f"MjModel.{name}")
+        if _is_written(name):
+            return found
+        self.read_only[name] = view = fixed(found, f"MjModel.{name}")
+        return view
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write a field of mujoco.MjModel that can be written to."""

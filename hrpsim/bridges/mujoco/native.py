@@ -46,9 +46,7 @@ def missing(name: str, cure: str) -> MissingNameError:
 @functools.cache
 def package() -> Any:
     """Return the mujoco package, even while the facade stands in for the package."""
-    ours = sys.modules.get("mujoco")
-    if getattr(ours, "__name__", "") != FACADE:
-        ours = None
+    ours = sys.modules["mujoco"] if is_stand_in() else None
     try:
         if ours is not None:
             del sys.modules["mujoco"]
@@ -125,6 +123,40 @@ def fixed(value: Any, field: str) -> Any:
     view.field = field
     view.flags.writeable = False
     return view
+
+
+class RefusedArray(np.ndarray):
+    """An array that hrpsim does not compute. Everything but its shape and type raises."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """Return shape and type."""
+        if name in _OF_SHAPE:
+            return super().__getattribute__(name)
+        raise missing(_REFUSED_ARRAY, _ASK)
+
+    def _raise(self, *arguments: Any, **named: Any) -> Any:
+        raise missing(_REFUSED_ARRAY, _ASK)
+
+    __getitem__ = __setitem__ = __iter__ = __array_ufunc__ = __array_function__ = _raise
+    __float__ = __int__ = __bool__ = __contains__ = __copy__ = __deepcopy__ = __repr__ = _raise
+
+
+_OF_SHAPE = ("dtype", "shape", "ndim", "size", "flags", "__class__", "__array_finalize__", "_raise")
+_REFUSED_ARRAY = "An array of MjData that hrpsim does not compute"
+_ASK = "read the field by its name from MjData, which tells the fields that there are"
+
+
+def is_stand_in() -> bool:
+    """Return whether `import mujoco` returns the facade."""
+    return getattr(sys.modules.get("mujoco"), "__name__", "") == FACADE
+
+
+def refused_like(array: np.ndarray) -> np.ndarray:
+    """Return an array of the same shape and type that raises when it is used."""
+    empty = np.zeros_like(array)
+    if empty.dtype.kind == "f":
+        empty[...] = np.nan  # numpy.asarray asks no method of a class of arrays
+    return empty.view(RefusedArray)
 
 
 def refuse_change(field: str, old: Any, new: Any) -> None:
