@@ -16,16 +16,10 @@ import numpy as np
 
 from hrpsim.bridges.mujoco import fields
 from hrpsim.bridges.mujoco.contacts import ContactGeoms, Contacts, touch_forces, touch_sensors
-from hrpsim.bridges.mujoco.forces import constraint_forces, smooth_forces
-from hrpsim.bridges.mujoco.mapping import Mapping, map_world
+from hrpsim.bridges.mujoco.forces import constraint_forces, do_constraints_act, smooth_forces
+from hrpsim.bridges.mujoco.mapping import map_world
 from hrpsim.bridges.mujoco.model import MjModel, model_for_data
-from hrpsim.bridges.mujoco.native import (
-    NamesOf,
-    is_stand_in,
-    missing,
-    package,
-    refused_like,
-)
+from hrpsim.bridges.mujoco.native import NamesOf, is_stand_in, missing, package, refused_like
 from hrpsim.bridges.mujoco.reading import read_model
 from hrpsim.bridges.mujoco.sensing import forward, sensing
 from hrpsim.bridges.mujoco.watch import Watch
@@ -43,7 +37,7 @@ _OBJECTS = frozenset(
 )
 _STATES = tuple(fields.DATA[fields.Need.STATE].split())
 _RESULTS = tuple(fields.DATA[fields.Need.RESULT].split())
-_OF_RESULTS = frozenset((*_RESULTS, "contact", "ncon", "cfrc_ext", "sensordata", "qfrc_constraint"))
+_OF_RESULTS = frozenset((*_RESULTS, "cfrc_ext", "sensordata", "qfrc_constraint", "qacc_warmstart"))
 
 
 class MjData(metaclass=NamesOf):
@@ -78,6 +72,7 @@ class MjData(metaclass=NamesOf):
         now["_current"] = fields.STATE  # computed for the present state, or the one before
         now["_is_behind"] = False  # whether that is the state before the last step
         now["_is_sensed_before"] = None  # after rk4: whether sensordata is of the state before
+        now["_is_constrained"] = False  # whether mj_makeConstraint was called for this state
         now["_is_stale"] = False  # whether results are not those of the present state
         now["_before_time"] = native.time
         for name in (*_STATES, *_RESULTS):
@@ -102,7 +97,8 @@ class MjData(metaclass=NamesOf):
                 self._refused[name] = refused_like(getattr(native, name))
             if name in self._refused:
                 return self._refused[name]
-        self._refuse(name)
+        if not (self._is_constrained and name in fields.CONSTRAINED):
+            self._refuse(name)
         if self._is_stale and name in _OF_RESULTS:
             self._try()
         if name in fields.OWN:
@@ -164,8 +160,12 @@ class MjData(metaclass=NamesOf):
                 package().mj_energyPos(m, native)
                 package().mj_energyVel(m, native)
             return native.energy
+        if name == "qacc_warmstart":
+            native.qacc_warmstart[:] = native.qacc
+            return native.qacc_warmstart
         if name == "qfrc_constraint":
-            native.qfrc_constraint[:] = constraint_forces(m, native)
+            acts = do_constraints_act(m, native, self.ncon)
+            native.qfrc_constraint[:] = constraint_forces(m, native) if acts else 0.0
             return native.qfrc_constraint
         native.qfrc_smooth[:] = smooth_forces(m, native)
         package().mj_solveM(m, native, native.qacc_smooth[None], native.qfrc_smooth[None])
@@ -182,37 +182,49 @@ class MjData(metaclass=NamesOf):
         return self.__copy__()
 
     def _make_world(self) -> None:
-        """Make the world of the present model."""
-        model, native = self.model, self._native
+        """Make the world of the present model. Only the first world warns of what is missing."""
+        model, native, now = self.model, self._native, self._now
         read, taken, unlisted = read_model(model, native.eq_active)
-        self._now["_watch"] = Watch(model)
-        self._now["_active"] = native.eq_active.tobytes()
+        is_first = "_mapping" not in now
+        if not is_first:
+            unlisted = ("",)
+        now["_watch"], now["_active"] = Watch(model), native.eq_active.tobytes()
         world, sources = world_of_mjcf(read, model.path, unlisted=unlisted, stacklevel=5)
         world.sleeping = False
         self.world: World = world
-        self._now["_time_step"] = world.time_step
-        self._now["_is_staged"] = world.integrator == "rk4"
-        self._now["_mapping"] = map_world(model.native, native, world, sources, taken)
-        mapping: Mapping = self._mapping
-        if mapping.unread:
+        now["_time_step"], now["_is_staged"] = world.time_step, world.integrator == "rk4"
+        mapping = now["_mapping"] = map_world(model.native, native, world, sources, taken)
+        if mapping.unread and is_first:
             why = f"{model.path}: NaN for sensors that hrpsim does not have: "
             warnings.warn(why + ", ".join(mapping.unread), ModelWarning, stacklevel=4)
-        self._now["_geoms"] = ContactGeoms(model.native, world)
+        now["_geoms"] = ContactGeoms(model.native, world)
         mapping.mark_unread()
 
     def _follow(self) -> None:
         """Follow a changed model: gravity at once, everything else by a new world."""
         changed = self._watch.changed()
         followed = [name for name in changed if name not in ("opt.gravity", "opt.magnetic")]
-        if followed or self._active != self._native.eq_active.tobytes():
+        if followed or self._is_other_active():
             self._make_world()
         elif "opt.gravity" in changed:
             off = package().mjtDisableBit.mjDSBL_GRAVITY
             opt = self.model.native.opt
             self.world.gravity = np.zeros(3) if opt.disableflags & off else opt.gravity
 
+    def _constrain(self) -> None:
+        """Let MuJoCo list its constraints of the present state."""
+        self._put()
+        package().mj_makeConstraint(self.model.native, self.for_mujoco())
+        self._now["_is_constrained"] = True
+
+    def _is_other_active(self) -> bool:
+        """Return whether other equalities act than when the world was made."""
+        return self._active != self._native.eq_active.tobytes()
+
     def _put(self) -> None:
         """Set the world to qpos and qvel if the script has changed them."""
+        if self._watch.is_changed() or self._is_other_active():
+            self._follow()
         if self._mapping.is_changed():
             self._mapping.put_state()
         self._arrive()
@@ -303,10 +315,8 @@ class MjData(metaclass=NamesOf):
 
     def _step(self) -> None:
         """Make one step."""
-        now, native = self._now, self._native
-        if self._watch.is_changed() or (
-            self._active and self._active != native.eq_active.tobytes()
-        ):
+        now = self._now
+        if self._watch.is_changed() or (self._active and self._is_other_active()):
             self._follow()
         now["_current"], now["_is_behind"], now["_is_sensed_before"] = fields.STATE, False, None
         need = fields.STATE if self._after else self._need()
@@ -318,6 +328,8 @@ class MjData(metaclass=NamesOf):
         now["_contact"], now["_is_behind"] = None, True
         if self._is_stale:
             self._refresh()
+        if self._is_constrained:
+            now["_is_constrained"] = False
         if self._touch:
             self._feel()
         if self._after:

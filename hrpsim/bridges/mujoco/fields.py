@@ -104,7 +104,7 @@ _LEVELS |= {Need.DYNAMICS: DYNAMICS}
 DATA = {
     Need.STATE: "time qpos qvel act ctrl qfrc_applied xfrc_applied userdata mocap_pos mocap_quat"
     " eq_active",
-    Need.RESULT: "qacc qacc_warmstart actuator_force qfrc_actuator act_dot",
+    Need.RESULT: "qacc actuator_force qfrc_actuator act_dot",
     Need.SENSORS: "sensordata",
     Need.POSES: "xpos xquat xmat xipos ximat xiquat xanchor xaxis geom_xpos geom_xmat geom_xquat"
     " site_xpos site_xmat site_xquat cam_xpos cam_xmat light_xpos light_xdir subtree_com cdof"
@@ -113,12 +113,17 @@ DATA = {
     Need.VELOCITIES: "subtree_linvel subtree_angmom cdof_dot cvel ten_velocity actuator_velocity",
     Need.DYNAMICS: "crb M qM qLD qLDiagInv qfrc_bias qfrc_passive qfrc_spring qfrc_damper"
     " qfrc_gravcomp qfrc_fluid",
-    Need.OWN: "contact ncon model qfrc_constraint qfrc_smooth qacc_smooth energy",
+    Need.OWN: "contact ncon model qfrc_constraint qfrc_smooth qacc_smooth qacc_warmstart energy",
     Need.SHOWN: "qfrc_inverse warning timer signature nbuffer narena",
 }
 NEEDS = {name: need for need, names in DATA.items() for name in names.split()}
 LEVELS = {name: _LEVELS.get(need, STATE) for name, need in NEEDS.items()}
 OWN = frozenset(DATA[Need.OWN].split())
+# Fields that mj_makeConstraint lets be read until the next step: MuJoCo's constraints of the state.
+CONSTRAINED = frozenset(
+    "ne nf nl nefc efc_type efc_id efc_J efc_J_rownnz efc_J_rowadr efc_J_rowsuper efc_J_colind"
+    " efc_pos efc_margin efc_frictionloss efc_diagApprox efc_diagA".split()
+)
 # Fields of MjData that are refused. Groups are beginnings of names.
 DATA_REFUSED = (
     *("efc_.*", "iefc_.*", "efm_.*", "island_.*", "map_.*", "flex.*", "bvh_.*", "plugin.*"),
@@ -128,8 +133,11 @@ DATA_REFUSED = (
     *("parena", "pbase", "pstack", "threadpool"),
 )
 
-# Fields of MjStatistic and MjVisual are for pictures.
-_ORDER = ((Use.REFUSED, _REFUSED), (Use.SHOWN, _SHOWN), (Use.FIXED, _FIXED))
+# Fields of MjStatistic and MjVisual, which are for pictures and for MuJoCo's own solver.
+SHOWN = "center extent meaninertia meanmass meansize global_ headlight map quality rgba scale"
+
+# The first that fits a name of MjModel holds, after the followed fields.
+PATTERNS = ((Use.REFUSED, _REFUSED), (Use.SHOWN, _SHOWN), (Use.FIXED, _FIXED))
 
 
 def _followed() -> frozenset[str]:
@@ -144,7 +152,7 @@ def use_in_model(name: str) -> Use | None:
     """Return the use of a field of MjModel, None for an unknown field."""
     if name in FOLLOWED:
         return Use.FOLLOWED
-    return next((use for use, sort in _ORDER if _fits(name, sort)), None)
+    return next((use for use, sort in PATTERNS if _fits(name, sort)), None)
 
 
 def use_in_option(name: str) -> Use | None:

@@ -12,6 +12,9 @@ import numpy as np
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.common.errors import StateError
 
+_SLIDE = 2  # mjJNT_SLIDE; a hinge is 3
+_NEAR = 1e-6  # of a limit [rad or m]
+
 
 def smooth_forces(m: Any, data: Any) -> np.ndarray:
     """Return all forces but those of constraints (nv,) [N or Nm]: MuJoCo's qfrc_smooth.
@@ -45,7 +48,7 @@ def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:
     Raises:
         StateError: if constraints act. Forces of rigid contacts do not follow from the motion.
     """
-    if contacts or m.dof_frictionloss.any() or data.eq_active.any() or _are_limits_met(m, data):
+    if do_constraints_act(m, data, contacts):
         raise StateError(
             "mj_inverse: contacts, limits, dry friction or equalities act; hrpsim's are rigid, so"
             " the motion does not determine their forces: read qfrc_actuator and qfrc_constraint"
@@ -54,16 +57,16 @@ def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:
     return _inertial(m, data, data.qacc) + data.qfrc_bias - data.qfrc_passive
 
 
+def do_constraints_act(m: Any, data: Any, contacts: int) -> bool:
+    """Return whether a state has contacts, dry friction, equalities or joints at their limits."""
+    if contacts or m.dof_frictionloss.any() or data.eq_active.any():
+        return True
+    at = m.jnt_qposadr[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)]
+    low, high = m.jnt_range[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)].T
+    return bool(((data.qpos[at] < low + _NEAR) | (data.qpos[at] > high - _NEAR)).any())
+
+
 def _inertial(m: Any, data: Any, acceleration: np.ndarray) -> np.ndarray:
     found = np.zeros(m.nv)
     package().mj_mulM(m, data, found, np.array(acceleration))
     return found
-
-
-def _are_limits_met(m: Any, data: Any) -> bool:
-    """Return whether a hinge or slide is at its limit or beyond."""
-    for joint in np.flatnonzero(m.jnt_limited):
-        low, high = m.jnt_range[joint]
-        if not low < data.qpos[m.jnt_qposadr[joint]] < high:
-            return True
-    return False

@@ -135,6 +135,14 @@ def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
     _ = d.cfrc_ext
 
 
+def mj_makeConstraint(m: MjModel, d: MjData) -> None:
+    """Let efc_J, efc_pos and the like be read until the next step: limits and equalities.
+
+    Contacts are not in them, and forces do not exist.
+    """
+    d._constrain()
+
+
 def mj_inverse(m: MjModel, d: MjData) -> None:
     """Compute qfrc_inverse of qpos, qvel and qacc. StateError if constraints act."""
     acceleration = d.qacc.copy()

@@ -317,7 +317,8 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
     Raises:
         HrpsimError: for a ball joint.
     """
-    others = OtherForces(m, taken)
+    scalar = [k for one in sources.values() for k, names in one.tree.joints.items() if names]
+    others = OtherForces(m, taken, m.jnt_dofadr[scalar].tolist())
     applied = others.total if others.act else data.qfrc_applied
     robots = [
         RobotMapping(m, data, world.robots[name], source, taken, applied)

@@ -3,9 +3,13 @@
 
 """Forces of a model that hrpsim's world does not have, computed by MuJoCo from the state.
 
-A second MuJoCo model has only these forces: fluids, springs and dampers of tendons, polynomial
-springs and dampers, and actuators with states or on sites, tendons, bodies and muscles. hrpsim
-applies them as generalised forces, held over each step.
+A second MuJoCo model has only these forces:
+
+- fluids;
+- springs and dampers of tendons and of free bodies, and polynomial springs and dampers;
+- actuators with states, and actuators on sites, spatial tendons and muscles.
+
+hrpsim applies them as generalised forces, held over each step.
 """
 
 from __future__ import annotations
@@ -20,18 +24,21 @@ from hrpsim.bridges.mujoco.native import package
 
 _PASSIVE = ("tendon_stiffness", "tendon_damping", "dof_dampingpoly", "jnt_stiffnesspoly")
 _PASSIVE += ("tendon_stiffnesspoly", "tendon_dampingpoly")
-_SIMULATED = ("jnt_stiffness", "dof_damping", "body_gravcomp")
 
 
 class OtherForces:
-    """Computes the forces (nv,) [N or Nm] of a mujoco.MjModel that `taken` actuators do not give.
+    """Computes the forces (nv,) [N or Nm] of a mujoco.MjModel that hrpsim's world does not have.
 
+    The world has the actuators `taken`, and springs and dampers of the joints with `dofs`.
     `numbers` are the actuators computed here. `total` (nv,) is what acts with qfrc_applied.
     """
 
-    def __init__(self, m: Any, taken: list[int]) -> None:
+    def __init__(self, m: Any, taken: list[int], dofs: list[int]) -> None:
+        alone = np.setdiff1d(np.arange(m.nv), dofs)  # of free bodies
+        springs = np.isin(m.jnt_dofadr, alone)
         self.numbers = [k for k in acting_actuators(m) if k not in taken]
         is_passive = any(np.any(getattr(m, name, 0.0)) for name in _PASSIVE)
+        is_passive = is_passive or m.dof_damping[alone].any() or m.jnt_stiffness[springs].any()
         is_fluid = bool(m.opt.density or m.opt.viscosity)
         self.act = bool(self.numbers) or is_passive or is_fluid
         self.total = np.zeros(m.nv)
@@ -39,8 +46,9 @@ class OtherForces:
         if self.act:
             self._model = copy.copy(m)
             self._data = package().MjData(self._model)
-            for name in _SIMULATED:
-                getattr(self._model, name)[:] = 0.0
+            self._model.dof_damping[dofs] = 0.0
+            self._model.jnt_stiffness[~springs] = 0.0
+            self._model.body_gravcomp[:] = 0.0
             for k in set(range(len(m.actuator_gear))) - set(self.numbers):
                 self._model.actuator_gainprm[k] = self._model.actuator_biasprm[k] = 0.0
                 self._model.actuator_gaintype[k] = self._model.actuator_biastype[k] = 0

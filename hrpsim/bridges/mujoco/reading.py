@@ -22,7 +22,8 @@ _HAD = (
     *("tendon stiffness", "tendon damping", "option density", "option viscosity", "option wind"),
     *("geom fluidshape", "camera (", "light (", "texture (", "custom ", "equality connect, inact"),
     *("equality weld, inact", "equality joint, inact", "equality tendon, inact"),
-    *("option flag clampctrl", "option flag actuation", "option flag energy"),
+    *("free joint damping", "free joint stiffness", "option flag clampctrl"),
+    *("option flag actuation", "option flag energy"),
 )
 _OF_TENDONS = ("limited", "frictionloss", "armature", "actfrclimited")
 
