@@ -14,7 +14,7 @@ from weakref import getweakrefcount
 
 import numpy as np
 
-from hrpsim.bridges.mujoco import fields
+import hrpsim.bridges.mujoco.fields as fields
 from hrpsim.bridges.mujoco.contacts import ContactGeoms, Contacts, touch_forces, touch_sensors
 from hrpsim.bridges.mujoco.forces import constraint_forces, do_constraints_act, smooth_forces
 from hrpsim.bridges.mujoco.mapping import map_world
@@ -60,23 +60,25 @@ class MjData(metaclass=NamesOf):
 
     def __init__(self, model: MjModel, new_state: bool = False) -> None:
         self._now = vars(self)  # to write to without __setattr__
-        now, self._now["model"] = self._now, model_for_data(model)
+        self._now["model"] = model_for_data(model)
         native = package().MjData(self.model.native)
-        now["_native"], now["_after"] = native, new_state
-        now["_contact"], now["_sensing"] = Contacts(), sensing(self.model.native)
-        now["_refused"], now["_touch"] = {}, touch_sensors(self.model.native)
-        now["_lent"] = []  # what fields that were read need, and their arrays
-        now["_least"] = fields.STATE  # computed in each step in any case
+        self._native, self._after = native, new_state
+        self._contact: Contacts | None = Contacts()
+        self._sensing, self._touch = sensing(self.model.native), touch_sensors(self.model.native)
+        self._refused: dict[str, np.ndarray] = {}
+        self._lent: list[tuple[int, np.ndarray]] = []  # fields that were read, what they need
+        self._least = fields.STATE  # computed in each step in any case
         # the references to an array that the script does not have
-        now["_alone"] = _references([(fields.POSES, native.xpos)])[0]
-        now["_current"] = fields.STATE  # computed for the present state, or the one before
-        now["_is_behind"] = False  # whether that is the state before the last step
-        now["_is_sensed_before"] = None  # after rk4: whether sensordata is of the state before
-        now["_is_constrained"] = False  # whether mj_makeConstraint was called for this state
-        now["_is_stale"] = False  # whether results are not those of the present state
-        now["_before_time"] = native.time
+        self._alone = _references([(fields.POSES, native.xpos)])[0]
+        self._current = fields.STATE  # computed for the present state, or the one before
+        self._is_behind = False  # whether that is the state before the last step
+        self._before_time = native.time
+        # after rk4: whether sensordata is of the state before, None if there is no such state
+        self._is_sensed_before: bool | None = None
+        self._is_constrained = False  # whether mj_makeConstraint was called for this state
+        self._is_stale = False  # whether results are not those of the present state
         for name in (*_STATES, *_RESULTS):
-            now[name] = getattr(native, name)
+            self._now[name] = getattr(native, name)
         self._make_world()
         self._put()
 
@@ -183,21 +185,22 @@ class MjData(metaclass=NamesOf):
 
     def _make_world(self) -> None:
         """Make the world of the present model. Only the first world warns of what is missing."""
-        model, native, now = self.model, self._native, self._now
+        model, native = self.model, self._native
         read, taken, unlisted = read_model(model, native.eq_active)
-        is_first = "_mapping" not in now
+        is_first = "_mapping" not in vars(self)
         if not is_first:
             unlisted = ("",)
-        now["_watch"], now["_active"] = Watch(model), native.eq_active.tobytes()
+        self._watch, self._active = Watch(model), native.eq_active.tobytes()
         world, sources = world_of_mjcf(read, model.path, unlisted=unlisted, stacklevel=5)
         world.sleeping = False
         self.world: World = world
-        now["_time_step"], now["_is_staged"] = world.time_step, world.integrator == "rk4"
-        mapping = now["_mapping"] = map_world(model.native, native, world, sources, taken)
+        self._time_step, self._is_staged = world.time_step, world.integrator == "rk4"
+        mapping = map_world(model.native, native, world, sources, taken)
+        self._mapping: Mapping = mapping
         if mapping.unread and is_first:
             why = f"{model.path}: NaN for sensors that hrpsim does not have: "
             warnings.warn(why + ", ".join(mapping.unread), ModelWarning, stacklevel=4)
-        now["_geoms"] = ContactGeoms(model.native, world)
+        self._geoms = ContactGeoms(model.native, world)
         mapping.mark_unread()
 
     def _follow(self) -> None:
@@ -389,7 +392,7 @@ class NamedObject:
     """The fields of one object, returned by `data.body(name)`. Each is computed when it is read."""
 
     def __init__(self, view: Any, data: MjData) -> None:
-        vars(self).update(_view=view, _data=data)
+        self._view, self._data = view, data
 
     def __dir__(self) -> list[str]:
         return dir(self._view)
@@ -408,6 +411,9 @@ class NamedObject:
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write a field of the object."""
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+            return
         field = _FIELDS_OF_OBJECTS.get((type(self._view).__name__, name), name)
         self._data._refuse("sensordata" if name == "data" else field)
         setattr(self._view, name, value)

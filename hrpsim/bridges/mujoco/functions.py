@@ -102,8 +102,8 @@ def mj_setKeyframe(m: MjModel, d: MjData, k: int) -> None:
 
 def mj_setConst(m: MjModel, d: MjData) -> None:
     """Update the fields of the model that MuJoCo derives from others."""
-    other = package().MjData(m.native)
-    package().mj_setConst(m.native, other)
+    package().mj_setConst(m.native, package().MjData(m.native))
+    vars(m.options)["changes"] += 1  # the next step looks at what was derived
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:

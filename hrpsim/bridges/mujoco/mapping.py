@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.bridges.mujoco import exchange
+import hrpsim.bridges.mujoco.exchange as exchange
 from hrpsim.bridges.mujoco.actuators import (
     COMMANDS,
     alone_on_joint,
@@ -215,9 +215,10 @@ class Mapping:
             for body in np.flatnonzero(m.body_mocapid >= 0)
         }
         self._placed = np.full((m.nmocap, 7), np.nan)  # where they were put last
-        self._unread = _unread(m, robots)
+        self._unread = _unread(m, robots, others)
         self.is_sensor_read = np.isin(  # (nsensordata,) hrpsim's own
-            np.arange(m.nsensordata), [at for one in robots for at in one.sensors_read]
+            np.arange(m.nsensordata),
+            [*others.sensors_read, *(at for one in robots for at in one.sensors_read)],
         )
         self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
@@ -363,9 +364,10 @@ def _delivered(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], list[t
     return forces, [one for one in sensors if one[1] in dofs]
 
 
-def _unread(m, robots: list[RobotMapping]) -> np.ndarray:
+def _unread(m, robots: list[RobotMapping], others: OtherForces) -> np.ndarray:
     """Return the indices in sensordata of sensors of forces that no robot has."""
     read = {index for robot in robots for index in robot.sensors_read}
+    read.update(others.sensors_read)
     unread: list[int] = []
     for k in range(m.nsensor):
         at = int(m.sensor_adr[k])

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.bridges.mujoco import fields
+import hrpsim.bridges.mujoco.fields as fields
 from hrpsim.bridges.mujoco.fields import Use
 from hrpsim.bridges.mujoco.native import NamesOf, fixed, missing, native_of, package, refuse_change
 from hrpsim.common.errors import HrpsimError, ModelWarning
@@ -36,7 +36,8 @@ class Option:
     """The fields of mujoco.MjOption. `changes` counts writes of scalars."""
 
     def __init__(self, native: Any) -> None:
-        vars(self).update(_native=native, changes=0)
+        self._native = native
+        vars(self)["changes"] = 0
 
     def for_mujoco(self) -> Any:
         """Return the mujoco.MjOption."""
@@ -56,6 +57,9 @@ class Option:
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write a field."""
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+            return
         use, old = fields.use_in_option(name), getattr(self._native, name)
         if use is Use.ACCURACY:
             if not np.array_equal(old, value):
@@ -187,12 +191,12 @@ class Element:
     """The fields of one element of a model, returned by `model.body(name)`."""
 
     def __init__(self, view: Any, heads: tuple[str, ...]) -> None:
-        vars(self).update(_view=view, _heads=heads)
+        self._view, self._heads = view, heads
 
     def _field(self, name: str) -> str:
         """Return the name of the field in MjModel, of a field of the element."""
         whole = [head + name for head in self._heads]
-        return next((one for one in whole if fields.use_in_model(one) is not None), name)
+        return next((one for one in whole if hasattr(package().MjModel, one)), name)
 
     def __dir__(self) -> list[str]:
         return dir(self._view)
@@ -206,6 +210,9 @@ class Element:
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write a field of the element."""
+        if name.startswith("_"):
+            super().__setattr__(name, value)
+            return
         old, field = getattr(self._view, name), self._field(name)
         if not _is_written(field):
             refuse_change(f"MjModel.{field}", old, value)

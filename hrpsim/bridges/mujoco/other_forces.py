@@ -42,6 +42,8 @@ class OtherForces:
         is_fluid = bool(m.opt.density or m.opt.viscosity)
         self.act = bool(self.numbers) or is_passive or is_fluid
         self.total = np.zeros(m.nv)
+        self._sensors = _sensors_of(m, self.numbers) if self.act else []
+        self.sensors_read = [at for at, *_ in self._sensors]  # indices in sensordata
         self._with_states = [k for k in self.numbers if m.actuator_actadr[k] >= 0]
         if self.act:
             self._model = copy.copy(m)
@@ -73,6 +75,9 @@ class OtherForces:
         d = self._data
         data.actuator_force[self.numbers] = d.actuator_force[self.numbers]
         data.qfrc_actuator[:] += d.qfrc_actuator
+        for at, number, is_joint in self._sensors:
+            source = data.qfrc_actuator if is_joint else data.actuator_force
+            data.sensordata[at] = source[number]
         for k in self._with_states:
             first = int(self._model.actuator_actadr[k])
             last = first + int(self._model.actuator_actnum[k])
@@ -87,3 +92,18 @@ class OtherForces:
             horizon = -lag * np.expm1(-horizon / lag)
         after = act + horizon * rate
         return np.clip(after, *m.actuator_actrange[k]) if m.actuator_actlimited[k] else after
+
+
+def _sensors_of(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
+    """Return index in sensordata, dof or actuator, and whether it is a dof, of sensors of forces.
+
+    All joints are in them, because other actuators may act on a joint.
+    """
+    sorts, found = package().mjtSensor, []
+    for k in range(m.nsensor):
+        at, of = int(m.sensor_adr[k]), int(m.sensor_objid[k])
+        if m.sensor_type[k] == sorts.mjSENS_JOINTACTFRC:
+            found.append((at, int(m.jnt_dofadr[of]), True))
+        elif m.sensor_type[k] == sorts.mjSENS_ACTUATORFRC and of in numbers:
+            found.append((at, of, False))
+    return found

@@ -42,6 +42,9 @@ def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int]
     arrays["actuator_ctrllimited"] = np.zeros_like(arrays["actuator_ctrllimited"])
     if not _are_off(native):
         arrays["eq_active0"] = active.copy()
+    if not getattr(native, "flg_gravcomp", getattr(native, "ngravcomp", True)):
+        # As in MuJoCo, it acts from mj_setConst on if the model was compiled without any.
+        arrays["body_gravcomp"] = np.zeros_like(arrays["body_gravcomp"])
     read = MjcfModel(str(model.path), head, arrays, MjcfSource("", None))
     taken = joint_like(native, read)
     kinds = arrays["actuator_trntype"] = arrays["actuator_trntype"].copy()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.bridges.mujoco import fields
+import hrpsim.bridges.mujoco.fields as fields
 from hrpsim.bridges.mujoco.model import MjModel
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Indices
@@ -115,9 +115,10 @@ def _watched(native: Any) -> dict[str, np.ndarray]:
 
 
 def _options_of(native: Any) -> dict[str, float]:
-    """Return the followed scalars among the options."""
+    """Return the followed scalars among the options, and what mj_setConst decides."""
     names = fields.OPTION[fields.Use.FOLLOWED].split()
     values = {name: getattr(native.opt, name) for name in names}
+    values["flg_gravcomp"] = getattr(native, "flg_gravcomp", 0)
     return {name: value for name, value in values.items() if not isinstance(value, np.ndarray)}
 
 

@@ -97,7 +97,7 @@ def main() -> int:
     head, found = contents(mujoco, np, model)
     text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
     with open(output, "wb") as file:
-        np.savez(file, **{"head": text, **found})  # type: ignore[arg-type]
+        np.savez(file, **{"head": text, **found})
     return 0
 
 
