@@ -25,8 +25,8 @@ XML = f"""<mujoco><option timestep="0.002" integrator="RK4"/><worldbody>
 <body name="arm" pos="0 0 2"><joint name="j" axis="0 1 0" damping="0.1" stiffness="0.5"
  armature="0.01"/><geom name="g" type="capsule" size="0.03" fromto="0 0 0 0.1 0 -0.5" mass="1"
  {APART}/><site name="s" pos="0 0 -.3"/><body name="low" gravcomp="0.1" pos="0.1 0 -0.5">
-<joint name="k" axis="0 1 0"/><geom type="capsule" size="0.03" fromto="0 0 0 0 0 -0.5" mass="1" {APART}/></body>
-</body><site name="w" pos="0.3 0 1.5"/></worldbody><tendon>
+<joint name="k" axis="0 1 0"/><geom type="capsule" size="0.03" fromto="0 0 0 0 0 -0.5" mass="1"
+ {APART}/></body></body><site name="w" pos="0.3 0 1.5"/></worldbody><tendon>
 <fixed name="t"><joint joint="k" coef="1"/></fixed>
 <spatial name="u" springlength="0.1"><site site="s"/><site site="w"/></spatial></tendon>
 <actuator><motor name="m" joint="j" ctrlrange="-5 5"/>

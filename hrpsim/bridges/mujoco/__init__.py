@@ -113,6 +113,8 @@ def stand_in() -> None:
     Call the function before such a package is imported. Packages that were imported before keep
     MuJoCo.
     """
-    package()
+    for folder in package().__path__:  # where `import mujoco.egl` finds the contexts of pictures
+        if folder not in __path__:
+            __path__.append(folder)
     sys.modules["mujoco"] = sys.modules[FACADE]
     sys.modules["mujoco.viewer"] = importlib.import_module(f"{FACADE}.viewer")

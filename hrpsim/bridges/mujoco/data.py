@@ -196,7 +196,7 @@ class MjData(metaclass=NamesOf):
         self.world: World = world
         self._time_step, self._is_staged = world.time_step, world.integrator == "rk4"
         mapping = map_world(model.native, native, world, sources, taken)
-        self._mapping: Mapping = mapping
+        self._mapping = mapping
         if mapping.unread and is_first:
             why = f"{model.path}: NaN for sensors that hrpsim does not have: "
             warnings.warn(why + ", ".join(mapping.unread), ModelWarning, stacklevel=4)
