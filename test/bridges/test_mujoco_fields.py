@@ -297,6 +297,37 @@ def test_an_equality_that_is_let_go_holds_no_more():
     assert data.qvel[2] == pytest.approx(0.0, abs=1e-3)
 
 
+def test_resistance_to_spin_is_refused_when_a_script_sets_it(whole):
+    model = ours.MjModel(copy.copy(whole[0]))
+    data = ours.MjData(model)
+    model.geom("g").condim = 6
+    for _ in range(2):  # until it is taken back
+        with pytest.raises(HrpsimError, match=r"geom_condim, 4 or 6, cannot be written to"):
+            ours.mj_step(model, data)
+    model.geom("g").condim = 3
+    model.geom_friction[0] = [0.4, 0.2, 0.1]  # without effect in MuJoCo too
+    ours.mj_step(model, data)
+    assert data.time == pytest.approx(0.002)
+
+
+def test_constraints_of_a_state_are_listed_when_they_are_asked_for():
+    """Law: efc_pos and efc_J of a weld are MuJoCo's, as long as the state is the same."""
+    text = NO_STATES.replace("</mujoco>", '<equality><weld body1="low"/></equality></mujoco>')
+    found = []
+    for mujoco in (ours, native):
+        model = mujoco.MjModel.from_xml_string(text)
+        data = mujoco.MjData(model)
+        data.qpos[:] = [0.3, 0.1]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_makeConstraint(model, data)
+        found.append([data.nefc, data.efc_pos.copy(), np.ravel(data.efc_J).copy()])
+        mujoco.mj_step(model, data)
+        assert mujoco is native or not hasattr(data, "efc_pos")
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-12)
+
+
 def test_a_force_of_the_script_is_not_bounded_by_an_actuator():
     """Law: qfrc_applied acts beyond the forcerange of the joint's actuator."""
     text = NO_STATES.replace('ctrlrange="-5 5"', 'ctrlrange="-5 5" forcerange="-1 1"')

@@ -40,7 +40,8 @@ class Option:
         vars(self)["changes"] = 0
 
     def for_mujoco(self) -> Any:
-        """Return the mujoco.MjOption."""
+        """Return the mujoco.MjOption, which the caller may write to."""
+        vars(self)["changes"] += 1
         return self._native
 
     def __dir__(self) -> list[str]:

@@ -22,11 +22,12 @@ _USER_GEOMS = 1000
 class Handle:
     """The handle of `launch_passive`. Camera, options and user geoms are accepted but not shown."""
 
-    def __init__(self, model: Any, world: World) -> None:
+    def __init__(self, model: Any, data: Any) -> None:
         from hrpsim.viewer.session import Motion, Session
         from hrpsim.viewer.viewer import Viewer
 
-        self._open = True
+        self._open, self._data, self._world = True, data, data.world
+        world: World = data.world
         still = Session(world, Motion(world.time_step, lambda: None, rewinds=False))
         self._viewer = Viewer(world, session=still)
         self._next = 0.0  # when the next picture is due [s, wall]
@@ -53,6 +54,9 @@ class Handle:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _FRAME
+            if self._data.world is not self._world:  # remade, as the script changed the model
+                for name, robot in self._data.world.robots.items():
+                    self._world.robots[name].q = robot.q
             self._viewer.show()
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
@@ -68,7 +72,7 @@ class Handle:
 
 def launch_passive(model: Any, data: Any, **options: Any) -> Handle:
     """Show an MjData's world in a browser. Other options of MuJoCo's windows have no effect."""
-    return Handle(model, data.world)
+    return Handle(model, data)
 
 
 def launch(model: Any = None, data: Any = None, *, loader: Any = None, **options: Any) -> None:

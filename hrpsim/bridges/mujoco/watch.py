@@ -18,6 +18,7 @@ import numpy as np
 
 import hrpsim.bridges.mujoco.fields as fields
 from hrpsim.bridges.mujoco.model import MjModel
+from hrpsim.bridges.mujoco.native import refuse_change
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Indices
 from hrpsim.engine.compile.reference import Reference
@@ -77,7 +78,7 @@ class Watch:
         self._known = {name: array.copy() for name, array in self._fields.items()}
         self._options = _options_of(model.native)
         self._changes = model.options.changes
-        now = _blocks(list(self._fields.values()))
+        now = _blocks(self._fields)
         self._blocks = Reference(Blocks(*now, *(block.copy() for block in now)))
         self._differs = partial(entry_point(differs, self._blocks), self._blocks)
 
@@ -89,9 +90,13 @@ class Watch:
         """Return the names of the followed fields and options that differ.
 
         The present values become the known ones, also of fields that are not followed.
+
+        Raises:
+            HrpsimError: for a value that hrpsim does not simulate. The known values stay.
         """
         native = self._model.native
         found = [n for n, array in self._fields.items() if not _same(array, self._known[n])]
+        self._refuse_spin(found)
         for name in found:
             self._known[name][...] = self._fields[name]
         options = _options_of(native)
@@ -101,6 +106,16 @@ class Watch:
         for now, known in zip(blocks[:_COUNT], blocks[_COUNT:], strict=True):
             known[:] = now
         return found
+
+    def _refuse_spin(self, found: list[str]) -> None:
+        """Raise if contacts of changed geoms are to resist spin or rolling."""
+        resists = self._model.native.geom_condim > 3
+        if "geom_condim" in found and (resists & (self._known["geom_condim"] <= 3)).any():
+            refuse_change("MjModel.geom_condim, 4 or 6,", 3, 4)
+        if "geom_friction" in found:
+            changed = self._fields["geom_friction"] != self._known["geom_friction"]
+            if (changed[:, 1:].any(axis=1) & resists).any():
+                refuse_change("MjModel.geom_friction, of spin and rolling,", 0.0, 1.0)
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
@@ -122,19 +137,21 @@ def _options_of(native: Any) -> dict[str, float]:
     return {name: value for name, value in values.items() if not isinstance(value, np.ndarray)}
 
 
-def _blocks(arrays: list[np.ndarray]) -> list[np.ndarray]:
-    """Return words of memory that have all arrays, in as many blocks as `Blocks` has."""
-    spans = sorted((a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays)
-    gaps = sorted(
-        ((after[0] - before[1], k + 1) for k, (before, after) in enumerate(pairwise(spans))),
-        reverse=True,
-    )
-    cuts = [0, *sorted(k for _, k in gaps[: _COUNT - 1]), len(spans)]
-    found = [
-        _words(spans[first][0], spans[last - 1][1])
-        for first, last in pairwise(cuts)
-        if first < last
-    ]
+def _blocks(watched: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """Return words of memory that have all arrays, in as many blocks as `Blocks` has.
+
+    The options are one block. The others lie within the one buffer of a model.
+    """
+    spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
+    for name, array in watched.items():
+        begin = array.ctypes.data
+        spans[name.startswith("opt.")].append((begin, begin + array.nbytes))
+    options, others = sorted(spans[True]), sorted(spans[False])
+    gaps = [after[0] - before[1] for before, after in pairwise(others)]
+    widest = sorted(range(len(gaps)), key=gaps.__getitem__, reverse=True)[: _COUNT - 2]
+    cuts = [0, *sorted(k + 1 for k in widest), len(others)]
+    found = [_words(others[a][0], others[b - 1][1]) for a, b in pairwise(cuts) if a < b]
+    found.append(_words(options[0][0], options[-1][1]))
     return [*found, *[_NOTHING] * (_COUNT - len(found))]
 
 
