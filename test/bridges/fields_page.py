@@ -19,8 +19,8 @@ fails a test.
 Writes act by any path: attributes, slices, in-place operators, `np.copyto`, kept views, and named
 views such as `model.joint("j").damping`. hrpsim compares the memory of the followed fields with the
 last known values before each step. A changed field gives a new world with the same state, which
-takes as long as loading the model. `opt.gravity` takes no time. Arrays of the other fields are read
-only.
+takes as long as loading the model. Masses, inertias, damping, armature, dry friction and stiffness
+need no new world, nor does `opt.gravity`. Arrays of the other fields are read only.
 """
 
 

@@ -297,6 +297,28 @@ def test_an_equality_that_is_let_go_holds_no_more():
     assert data.qvel[2] == pytest.approx(0.0, abs=1e-3)
 
 
+def test_properties_of_bodies_and_joints_need_no_new_world(whole):
+    """Law: a world that is changed moves as a world that is made of the changed model."""
+    model = ours.MjModel.from_xml_string(NO_STATES)
+    data = ours.MjData(model)
+    ours.mj_step(model, data)
+    world = data.world
+    model.body("low").mass, model.body("low").ipos = 3.0, [0.1, 0.0, -0.3]
+    model.joint("j").damping, model.joint("k").frictionloss = 0.7, 0.2
+    other = copy.copy(model)
+    ours.mj_step(model, data, 20)
+    assert data.world is world
+    twin = ours.MjData(other)
+    ours.mj_resetData(model, data)
+    for m, d in ((model, data), (other, twin)):
+        d.qvel[:] = 1.0
+        ours.mj_step(m, d, 30)
+    assert data.qpos.tolist() == twin.qpos.tolist() and data.world is not twin.world
+    model.geom_size[0, 0] = 0.05
+    ours.mj_step(model, data)
+    assert data.world is not world and data.qpos.tolist() != twin.qpos.tolist()
+
+
 def test_resistance_to_spin_is_refused_when_a_script_sets_it(whole):
     model = ours.MjModel(copy.copy(whole[0]))
     data = ours.MjData(model)

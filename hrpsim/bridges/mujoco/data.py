@@ -25,7 +25,7 @@ from hrpsim.bridges.mujoco.sensing import forward, sensing
 from hrpsim.bridges.mujoco.watch import Watch
 from hrpsim.common.errors import ModelWarning
 from hrpsim.world.checkpoint import Checkpoint
-from hrpsim.world.file.mjcf_world import world_of_mjcf
+from hrpsim.world.file.mjcf_world import update_properties, world_of_mjcf
 from hrpsim.world.world import World
 
 # Methods of MjData that return the fields of an object of a name or number.
@@ -204,12 +204,17 @@ class MjData(metaclass=NamesOf):
         mapping.mark_unread()
 
     def _follow(self) -> None:
-        """Follow a changed model: gravity at once, everything else by a new world."""
+        """Follow a changed model: some fields by the present world, others by a new world."""
         changed = self._watch.changed()
-        followed = [name for name in changed if name not in ("opt.gravity", "opt.magnetic")]
-        if followed or self._is_other_active():
+        followed = {name for name in changed if name not in ("opt.gravity", "opt.magnetic")}
+        needs_world = self._is_other_active() or not followed <= fields.OF_BODIES_AND_JOINTS
+        if needs_world or self._mapping.needs_copy(self.model.native):
             self._make_world()
-        elif "opt.gravity" in changed:
+            return
+        if followed:
+            read, *_ = read_model(self.model, self._native.eq_active)
+            update_properties(read, self.world, self.model.path)
+        if "opt.gravity" in changed:
             off = package().mjtDisableBit.mjDSBL_GRAVITY
             opt = self.model.native.opt
             self.world.gravity = np.zeros(3) if opt.disableflags & off else opt.gravity

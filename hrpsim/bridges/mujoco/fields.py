@@ -36,6 +36,11 @@ _FOLLOWED = {
     "actuator_": "gear gainprm biasprm dynprm ctrlrange ctrllimited forcerange forcelimited"
     " actrange actlimited actearly armature damping dampingpoly cranklength lengthrange",
 }
+# Followed fields that need no new world.
+OF_BODIES_AND_JOINTS = frozenset(
+    "body_mass body_inertia body_ipos body_iquat dof_damping dof_armature dof_frictionloss"
+    " jnt_stiffness".split()
+)
 _SHOWN = (
     *(
         "cam_.*",

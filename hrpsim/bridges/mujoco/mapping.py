@@ -226,6 +226,11 @@ class Mapping:
             if int(m.sensor_adr[k]) in self._unread
         ]
 
+    def needs_copy(self, m) -> bool:
+        """Return whether MuJoCo computes a part of the forces, by a copy of the mujoco.MjModel."""
+        others = self._others
+        return others.act or OtherForces(m, others.taken, others.dofs).act
+
     def is_changed(self) -> bool:
         """Return whether qpos or qvel differ from the world's state."""
         data, (qpos, qvel) = self._data, self.known

@@ -89,8 +89,8 @@ class MjModel(metaclass=NamesOf):
 
     Fields that hrpsim simulates can be written to, and act from the next step on. Each step
     compares them with what the step before had. A changed model gives a new world with the same
-    state, which takes as long as loading. `opt.gravity` is changed in place. Other fields are read
-    only. docs/reference/mujoco_fields.md lists all fields.
+    state, which takes as long as loading. Masses, inertias, properties of joints and `opt.gravity`
+    need no new world. Other fields are read only. docs/reference/mujoco_fields.md lists all fields.
     """
 
     def __init__(

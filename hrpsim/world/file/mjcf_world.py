@@ -108,6 +108,18 @@ def world_of_mjcf(  # many parameters: keyword arguments
     return world, robots
 
 
+def update_properties(m: MjcfModel, world: World, path: Path) -> None:
+    """Give the robots of a world the present masses, inertias and joint properties of its MJCF.
+
+    The properties of joints are damping, armature, dry friction and stiffness. The world is from
+    `world_of_mjcf`. Its state stays.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # of the geoms that are left out
+        for name, described in _described_robots(m.without_geoms(), Notes()).items():
+            world.robots[name].use_properties_of(load_robot_data(described.data, path))
+
+
 def _described_robots(m: MjcfModel, notes: Notes) -> dict[str, MjcfRobot]:
     """Return the moving trees, by valid names of entities."""
     found: dict[str, MjcfRobot] = {}

@@ -183,6 +183,10 @@ class MjcfModel:
         """Return one of mjModel's sizes, or 0 if this version of MuJoCo lacks the size."""
         return self._head.get(size, 0)
 
+    def without_geoms(self) -> MjcfModel:
+        """Return the same model without geoms, for what does not depend on geoms."""
+        return MjcfModel(self.label, {**self._head, "ngeom": 0}, self._arrays, self.source)
+
     def kind(self, enum: str, number: int) -> str:
         """Return the name of a member of one of MuJoCo's enumerations, such as "HINGE"."""
         return self._kinds[enum].get(int(number), str(number))
