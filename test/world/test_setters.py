@@ -141,7 +141,7 @@ SETTERS = {
         called("arm", "scale_inertias", 2.0), lambda batch: batch.scale_inertias("arm", [2.0, 2.0])
     ),
     "Robot.use_properties_of": setter(
-        lambda world: world.entities["arm"].use_properties_of(load_model(HEAVY))
+        lambda world: world.entities["arm"].use_properties_of(load_model(HEAVY, "fixed"))
     ),
     "Robot.deform_link": setter(called("arm", "deform_link", "lower", 2.0)),
     "Robot.set_actuator": setter(

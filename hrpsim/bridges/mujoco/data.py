@@ -208,6 +208,7 @@ class MjData(metaclass=NamesOf):
         changed = self._watch.changed()
         followed = {name for name in changed if name not in ("opt.gravity", "opt.magnetic")}
         needs_world = self._is_other_active() or not followed <= fields.OF_BODIES_AND_JOINTS
+        needs_world |= bool(self.model.native.body_gravcomp.any())  # forces by the first masses
         if needs_world or self._mapping.needs_copy(self.model.native):
             self._make_world()
             return
