@@ -270,13 +270,17 @@ def test_mj_forward_computes_accelerations_and_contacts_of_the_state():
     for a, b in zip(*results, strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-3, atol=1e-9)
     ball = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 0.1"><freejoint/>
-    <geom size="0.1" mass="2"/></body></worldbody></mujoco>"""
+    <geom size="0.1" mass="2"/><site name="s" size="0.2"/></body></worldbody>
+    <sensor><touch site="s"/></sensor></mujoco>"""
     model = ours.MjModel.from_xml_string(ball)
     data = ours.MjData(model)
     ours.mj_forward(model, data)
     assert data.ncon == 1 and data.contact[0].force[0] == pytest.approx(2 * 9.81, rel=1e-3)
     data.qpos[2] = 1.0
     ours.mj_forward(model, data)
+    data.qvel[2] = -1.0
+    ours.mj_forward(model, data)
+    assert data.sensordata[0] == 0.0 and data.xpos[1].tolist() == data.qpos[:3].tolist()
     assert data.ncon == 0 and data.qacc[2] == pytest.approx(-9.81, rel=1e-6)
 
 
@@ -396,6 +400,7 @@ def test_energies_and_transitions_are_mujoco_s():
         mujoco.mj_forward(model, data)
         energy, A, B = data.energy.copy(), np.zeros((4, 4)), np.zeros((4, 2))
         mujoco.mjd_transitionFD(model, data, 1e-6, 1, A, B, None, None)
+        assert data.xpos[1] == pytest.approx([0.0, 0.0, 2.0]) and data.time == 0.0
         rates = (A - np.eye(4)) / 2e-4, B / 2e-4
         found.append([energy, data.qpos.copy(), [data.time], *rates])
     for a, b in zip(*(one[:3] for one in found), strict=True):

@@ -37,7 +37,8 @@ _OBJECTS = frozenset(
 )
 _STATES = tuple(fields.DATA[fields.Need.STATE].split())
 _RESULTS = tuple(fields.DATA[fields.Need.RESULT].split())
-_OF_RESULTS = frozenset((*_RESULTS, "cfrc_ext", "sensordata", "qfrc_constraint", "qacc_warmstart"))
+_OF_RESULTS = frozenset((*_RESULTS, "cfrc_ext", "sensordata", "qacc_warmstart"))
+_OF_RESULTS |= {"qfrc_constraint", "qfrc_smooth", "qacc_smooth"}
 
 
 class MjData(metaclass=NamesOf):
@@ -206,6 +207,8 @@ class MjData(metaclass=NamesOf):
     def _follow(self) -> None:
         """Follow a changed model: some fields by the present world, others by a new world."""
         changed = self._watch.changed()
+        if not changed and not self._is_other_active():
+            return
         followed = {name for name in changed if name not in ("opt.gravity", "opt.magnetic")}
         needs_world = self._is_other_active() or not followed <= fields.OF_BODIES_AND_JOINTS
         needs_world |= bool(self.model.native.body_gravcomp.any())  # forces by the first masses
@@ -376,8 +379,8 @@ class MjData(metaclass=NamesOf):
         with self.trial():
             self._mapping.step()
             self._now["_contact"] = self._geoms.contacts(self.world)
-            if self._touch:
-                self._feel()
+        if self._touch:
+            self._feel()
 
     @contextmanager
     def trial(self) -> Iterator[None]:

@@ -208,6 +208,8 @@ def mjd_transitionFD(  # MuJoCo's parameters
     for out, matrix in zip((A, B, C, D), found, strict=True):
         if out is not None:
             out[:] = matrix
+    d._put()  # what was computed is of other states
+    d._grow_stale()
 
 
 def _restart(d: MjData) -> None:
