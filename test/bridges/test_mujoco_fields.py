@@ -323,6 +323,27 @@ def test_properties_of_bodies_and_joints_need_no_new_world(whole):
     assert data.world is not world and data.qpos.tolist() != twin.qpos.tolist()
 
 
+@pytest.mark.parametrize(
+    "name, value, why",
+    [
+        ("body_mass", np.nan, "mass"),
+        ("dof_damping", -1.0, "damping -1 is negative"),
+        ("opt.gravity", np.inf, "gravity"),
+    ],
+)
+def test_values_that_are_no_physics_are_named_until_they_are_taken_back(name, value, why):
+    model = ours.MjModel.from_xml_string(NO_STATES.replace('gravcomp="0.1"', ""))
+    data = ours.MjData(model)
+    array = model.opt.gravity if name == "opt.gravity" else getattr(model, name)
+    before, array[1] = array[1], value
+    for _ in range(2):
+        with pytest.raises(HrpsimError, match=why):
+            ours.mj_step(model, data)
+    array[1] = before
+    ours.mj_step(model, data)
+    assert data.time == pytest.approx(0.002) and np.isfinite(data.qpos).all()
+
+
 def test_resistance_to_spin_is_refused_when_a_script_sets_it(whole):
     model = ours.MjModel(copy.copy(whole[0]))
     data = ours.MjData(model)

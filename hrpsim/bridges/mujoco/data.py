@@ -23,7 +23,7 @@ from hrpsim.bridges.mujoco.native import NamesOf, is_stand_in, missing, package,
 from hrpsim.bridges.mujoco.reading import read_model
 from hrpsim.bridges.mujoco.sensing import forward, sensing
 from hrpsim.bridges.mujoco.watch import Watch
-from hrpsim.common.errors import ModelWarning
+from hrpsim.common.errors import HrpsimError, ModelWarning
 from hrpsim.world.checkpoint import Checkpoint
 from hrpsim.world.file.mjcf_world import update_properties, world_of_mjcf
 from hrpsim.world.world import World
@@ -191,7 +191,6 @@ class MjData(metaclass=NamesOf):
         is_first = "_mapping" not in vars(self)
         if not is_first:
             unlisted = ("",)
-        self._watch, self._active = Watch(model), native.eq_active.tobytes()
         world, sources = world_of_mjcf(read, model.path, unlisted=unlisted, stacklevel=5)
         world.sleeping = False
         self.world: World = world
@@ -203,12 +202,19 @@ class MjData(metaclass=NamesOf):
             warnings.warn(why + ", ".join(mapping.unread), ModelWarning, stacklevel=4)
         self._geoms = ContactGeoms(model.native, world)
         mapping.mark_unread()
+        self._watch, self._active = Watch(model), native.eq_active.tobytes()
 
     def _follow(self) -> None:
         """Follow a changed model: some fields by the present world, others by a new world."""
         changed = self._watch.changed()
-        if not changed and not self._is_other_active():
-            return
+        if changed or self._is_other_active():
+            try:
+                self._follow_fields(changed)
+            except HrpsimError:
+                self._watch.forget()  # the next step raises too
+                raise
+
+    def _follow_fields(self, changed: list[str]) -> None:
         followed = {name for name in changed if name not in ("opt.gravity", "opt.magnetic")}
         needs_world = self._is_other_active() or not followed <= fields.OF_BODIES_AND_JOINTS
         needs_world |= bool(self.model.native.body_gravcomp.any())  # forces by the first masses

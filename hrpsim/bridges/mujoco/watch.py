@@ -78,6 +78,7 @@ class Watch:
         self._known = {name: array.copy() for name, array in self._fields.items()}
         self._options = _options_of(model.native)
         self._changes = model.options.changes
+        self._is_forgotten = False
         now = _blocks(self._fields)
         self._blocks = Reference(Blocks(*now, *(block.copy() for block in now)))
         self._differs = partial(entry_point(differs, self._blocks), self._blocks)
@@ -85,6 +86,10 @@ class Watch:
     def is_changed(self) -> bool:
         """Return whether anything may differ: a followed field, or an option."""
         return self._model.options.changes != self._changes or self._differs()
+
+    def forget(self) -> None:
+        """Let all fields be changed, because the present values could not be followed."""
+        self._is_forgotten, self._changes = True, -1
 
     def changed(self) -> list[str]:
         """Return the names of the followed fields and options that differ.
@@ -101,6 +106,9 @@ class Watch:
             self._known[name][...] = self._fields[name]
         options = _options_of(native)
         found += [f"opt.{name}" for name in options if options[name] != self._options[name]]
+        if self._is_forgotten:
+            found = [*self._fields, *(f"opt.{name}" for name in options)]
+        self._is_forgotten = False
         self._options, self._changes = options, self._model.options.changes
         blocks = self._blocks.whole
         for now, known in zip(blocks[:_COUNT], blocks[_COUNT:], strict=True):
