@@ -100,7 +100,7 @@ def world_of_mjcf(  # many parameters: keyword arguments
         }
     _set_frictions(m, world)
     _keep_apart(m, world, owners)
-    listed = "; ".join(line for line in lines if not line.startswith(unlisted or ("\0",)))
+    listed = "; ".join(line for line in lines if not line.startswith(unlisted))
     if listed:
         why = f"{path}: not simulated as it says: {listed}"
         warnings.warn(why, ModelWarning, stacklevel=stacklevel)

@@ -161,10 +161,9 @@ class RobotProperties:
         Raises:
             WorldError: the bodies or the degrees of freedom are others.
         """
-        new, names = model.system, [joint.name for joint in self.model.joints]
-        if [joint.name for joint in model.joints] != names or len(new.mass) != len(
-            self.system.mass
-        ):
+        new = model.system
+        joints, others = ([joint.name for joint in one.joints] for one in (self.model, model))
+        if joints != others or len(new.mass) != len(self.system.mass):
             raise WorldError(f"{model.name!r} has other joints or bodies than {self.name!r}")
         fields = ("mass", "com", "inertia", "friction", "damping", "stiffness", "rotor_inertia")
         self._use_system(self.system._replace(**{name: getattr(new, name) for name in fields}))

@@ -4,14 +4,12 @@
 """Compile an MJCF by MuJoCo and write the result to a file. Run this module as a program.
 
 Usage: compile_child.py FILE OUTPUT TIME. FILE is an MJCF. OUTPUT, an .npz, gets the arrays of the
-compiled model. After a failure, OUTPUT with the suffix .error gets the reason. The working folder
-may have files that FILE names, in assets.npz. MuJoCo is C++ and the file may be untrusted, so
-nothing of hrpsim is in this process. Its resources are limited: the process ends by SIGPROF after
-TIME [s] of processor time.
+compiled model. After a failure, OUTPUT with the suffix .error gets the reason. MuJoCo is C++ and
+the file may be untrusted, so nothing of hrpsim is in this process. Its resources are limited: the
+process ends by SIGPROF after TIME [s] of processor time.
 """
 
 import json
-import os
 import resource
 import signal
 import sys
@@ -89,7 +87,7 @@ def main() -> int:
     except ImportError:
         return NOT_INSTALLED
     try:
-        model = mujoco.MjModel.from_xml_path(source, _assets(np))
+        model = mujoco.MjModel.from_xml_path(source)
     except Exception as error:
         with open(output + ".error", "w", encoding="utf-8") as file:
             file.write(str(error) or type(error).__name__)
@@ -144,14 +142,6 @@ def _take_disabled(np, disabled: list, head: dict, found: dict) -> None:
     if {"CONTACT", "CONSTRAINT"}.intersection(disabled):
         head["npair"] = 0
     head["disabled"] = [name.lower() for name in disabled if name not in TAKEN]
-
-
-def _assets(np) -> dict:
-    """Return the files given in memory, which this folder has as assets.npz, by their names."""
-    if not os.path.exists("assets.npz"):
-        return {}
-    with np.load("assets.npz", allow_pickle=False) as file:
-        return {str(name): file[f"_{k}"].tobytes() for k, name in enumerate(file["names"])}
 
 
 def _names(model, kind: str, size: str) -> list:

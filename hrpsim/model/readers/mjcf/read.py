@@ -192,14 +192,13 @@ class MjcfModel:
         return self._kinds[enum].get(int(number), str(number))
 
 
-def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None = None) -> MjcfModel:
+def read_mjcf(text: str, path: Path | None) -> MjcfModel:
     """Return the compiled model of an MJCF: a file, or `text` if `path` is None.
 
-    assets: contents of files named in the MJCF, by name, as MuJoCo takes them. ModelError if the
-    MJCF is invalid, if MuJoCo is not installed, or if MuJoCo crashes.
+    ModelError if the MJCF is invalid, if MuJoCo is not installed, or if MuJoCo crashes.
     """
     label = "<text>" if path is None else str(path)
-    said = MjcfSource(text, path, assets)
+    said = MjcfSource(text, path)
     said.refuse_no_numbers()
     with tempfile.TemporaryDirectory(prefix="hrpsim-mjcf-") as folder:
         source = Path(folder) / "model.xml"
@@ -207,12 +206,6 @@ def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None =
             source.write_text(text, encoding="utf-8")
         else:
             source = path.absolute()
-        if assets:
-            stored: dict[str, np.ndarray] = {
-                f"_{k}": np.frombuffer(data, np.uint8) for k, data in enumerate(assets.values())
-            }
-            stored["names"] = np.array(list(assets))
-            np.savez(Path(folder, "assets.npz"), **stored)  # type: ignore[arg-type]
         output = Path(folder) / "model.npz"
         _compile(source, output, label)
         with np.load(output, allow_pickle=False) as file:
