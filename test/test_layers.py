@@ -68,6 +68,7 @@ LAYERS = [
     {"fitting"},
     {FACADE},
     {"viewer"},
+    {"bridges.mujoco"},
     {"bridges"},
     {"ros.base"},
     {"ros.robot"},

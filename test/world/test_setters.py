@@ -14,7 +14,7 @@ import yaml
 from ros.stand_ins import Log, Topic
 
 import hrpsim
-from hrpsim import Actuator, Batch, StateError, WorldError, load_world
+from hrpsim import Actuator, Batch, StateError, WorldError, load_model, load_world
 from hrpsim.common.errors import UnknownAttributeError
 from hrpsim.engine.sensors.noise import NoiseLevels
 from hrpsim.ros.base.faults import Faults, Rejections
@@ -35,6 +35,7 @@ ARM = (
     + '<hrpsim reference="lower"><sensor name="imu" type="imu"/>'
     '<sensor name="scan" type="lidar" columns="4" azimuth="-1 1"/></hrpsim></robot>'
 )
+HEAVY = ARM.replace('<mass value="', '<mass value="2')
 FILE = {
     "ground": {"material": "floor"},
     "robots": [{"name": "arm", "urdf": "arm.urdf", "base": "fixed", "gains": {"*": [60, 4]}}],
@@ -138,6 +139,9 @@ SETTERS = {
     ),
     "Robot.scale_inertias": setter(
         called("arm", "scale_inertias", 2.0), lambda batch: batch.scale_inertias("arm", [2.0, 2.0])
+    ),
+    "Robot.use_properties_of": setter(
+        lambda world: world.entities["arm"].use_properties_of(load_model(HEAVY, "fixed"))
     ),
     "Robot.deform_link": setter(called("arm", "deform_link", "lower", 2.0)),
     "Robot.set_actuator": setter(

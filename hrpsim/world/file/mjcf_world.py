@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,22 +48,36 @@ _INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's others are semi-implicit
 Owner = tuple[str, str]  # entity and link, as in World.link_names
 
 
-def load_mjcf_world(
-    path: Path,
-    time_step: float | None,
-    integrator: str | None,
-    assets: Mapping[str, bytes] | None = None,
-    for_mujoco: bool = False,
-) -> World:
+def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
     """Return the world of an MJCF. Trees that equalities tie to each other are one robot.
 
     Robots start in MuJoCo's qpos0 and collide with themselves. A ModelWarning, and the model of
-    each robot, list the elements that are not simulated. assets: files named in the MJCF, by name.
-    for_mujoco: do not warn of sensors and keyframes, which the bridge to MuJoCo has. ModelError or
-    WorldError if the MJCF is invalid.
+    each robot, list the elements that are not simulated. ModelError or WorldError if the MJCF is
+    invalid.
     """
     text, _ = read_source(path)
-    m = read_mjcf(text, path, assets)
+    world, _ = world_of_mjcf(read_mjcf(text, path), path, time_step, integrator, (), stacklevel=4)
+    return world
+
+
+def world_of_mjcf(  # many parameters: keyword arguments
+    m: MjcfModel,
+    path: Path,
+    time_step: float | None = None,
+    integrator: str | None = None,
+    unlisted: tuple[str, ...] = (),
+    stacklevel: int = 2,
+) -> tuple[World, dict[str, MjcfRobot]]:
+    """Return the world of a compiled MJCF, and the source of each of the world's robots by name.
+
+    Args:
+        m: the compiled MJCF.
+        path: where the MJCF is, for messages and files.
+        time_step: [s]. The default is that of the MJCF.
+        integrator: of the world. The default is that of the MJCF.
+        unlisted: the beginnings of lines that the ModelWarning leaves out.
+        stacklevel: of the ModelWarning.
+    """
     notes = Notes()
     robots = _described_robots(m, notes)
     if integrator is None:
@@ -91,12 +104,24 @@ def load_mjcf_world(
         }
     _set_frictions(m, world)
     _keep_apart(m, world, owners)
-    known = ("sensor ", "keyframe ") if for_mujoco else ()
-    listed = "; ".join(line for line in lines if not line.startswith(known))
+    listed = "; ".join(line for line in lines if not line.startswith(unlisted))
     if listed:
-        warnings.warn(f"{path}: not simulated as it says: {listed}", ModelWarning, stacklevel=3)
-    world.check_placed(stacklevel=4)
-    return world
+        why = f"{path}: not simulated as it says: {listed}"
+        warnings.warn(why, ModelWarning, stacklevel=stacklevel)
+    world.check_placed(stacklevel=stacklevel + 1)
+    return world, robots
+
+
+def update_properties(m: MjcfModel, world: World, path: Path) -> None:
+    """Give the robots of a world the present masses, inertias and joint properties of its MJCF.
+
+    The properties of joints are damping, armature, dry friction and stiffness. The world is from
+    `world_of_mjcf`. Its state stays.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # of the geoms that are left out
+        for name, described in _described_robots(m.without_geoms(), Notes()).items():
+            world.robots[name].use_properties_of(load_robot_data(described.data, path))
 
 
 def _described_robots(m: MjcfModel, notes: Notes) -> dict[str, MjcfRobot]:

@@ -153,6 +153,21 @@ class RobotProperties:
                 changed[field] = new
         self._use_system(self.system._replace(**changed))
 
+    def use_properties_of(self, model: Model) -> None:
+        """Take inertias and joint properties of a model with the same bodies and joints.
+
+        The joint properties are those of `joint_properties`.
+
+        Raises:
+            WorldError: the bodies or the degrees of freedom are others.
+        """
+        new = model.system
+        joints, others = ([joint.name for joint in one.joints] for one in (self.model, model))
+        if joints != others or len(new.mass) != len(self.system.mass):
+            raise WorldError(f"{model.name!r} has other joints or bodies than {self.name!r}")
+        fields = ("mass", "com", "inertia", "friction", "damping", "stiffness", "rotor_inertia")
+        self._use_system(self.system._replace(**{name: getattr(new, name) for name in fields}))
+
     def joint_properties(self) -> dict[str, np.ndarray]:
         """Return the present friction, damping, stiffness and rotor_inertia of all joints."""
         fields = ("friction", "damping", "stiffness", "rotor_inertia")

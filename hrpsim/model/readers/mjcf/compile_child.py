@@ -4,14 +4,13 @@
 """Compile an MJCF by MuJoCo and write the result to a file. Run this module as a program.
 
 Usage: compile_child.py FILE OUTPUT TIME [MEMORY]. FILE is an MJCF. OUTPUT, an .npz, gets the arrays
-of the compiled model. After a failure, OUTPUT with the suffix .error gets the reason. The working
-folder may have files that FILE names, in assets.npz. MuJoCo is C++ and the file may be untrusted,
-so nothing of hrpsim is in this process. Its resources are limited: the process ends by SIGPROF
-after TIME [s] of processor time, and has MEMORY [bytes] of address space.
+of the compiled model. After a failure, OUTPUT with the suffix .error gets the reason. MuJoCo is C++
+and the file may be untrusted, so nothing of hrpsim is in this process. Its resources are limited:
+the process ends by SIGPROF after TIME [s] of processor time, and has MEMORY [bytes] of address
+space.
 """
 
 import json
-import os
 import resource
 import signal
 import sys
@@ -89,11 +88,23 @@ def main() -> int:
     except ImportError:
         return NOT_INSTALLED
     try:
-        model = mujoco.MjModel.from_xml_path(source, _assets(np))
+        model = mujoco.MjModel.from_xml_path(source)
     except Exception as error:
         with open(output + ".error", "w", encoding="utf-8") as file:
             file.write(str(error) or type(error).__name__)
         return REFUSED
+    head, found = contents(mujoco, np, model)
+    text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
+    with open(output, "wb") as file:
+        np.savez(file, **{"head": text, **found})
+    return 0
+
+
+def contents(mujoco, np, model) -> tuple:
+    """Return the sizes, names, options and kinds of a mujoco.MjModel, and its arrays by name.
+
+    Arrays of what flags disable are zero. The others are those of the model.
+    """
     found = {name: np.asarray(getattr(model, name)) for name in ARRAYS if hasattr(model, name)}
     head: dict = {name: int(getattr(model, name)) for name in SIZES if hasattr(model, name)}
     head["names"] = {kind: _names(model, kind, size) for kind, size in NAMED.items()}
@@ -105,10 +116,7 @@ def main() -> int:
     head["enabled"] = [n.lower() for n in _flags(mujoco.mjtEnableBit, model.opt.enableflags)]
     head["version"] = mujoco.__version__
     head["enums"] = _enums(mujoco)
-    text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
-    with open(output, "wb") as file:
-        np.savez(file, **{"head": text, **found})  # type: ignore[arg-type]
-    return 0
+    return head, found
 
 
 def _limit_resources(time: float, memory: int) -> None:
@@ -135,14 +143,6 @@ def _take_disabled(np, disabled: list, head: dict, found: dict) -> None:
     if {"CONTACT", "CONSTRAINT"}.intersection(disabled):
         head["npair"] = 0
     head["disabled"] = [name.lower() for name in disabled if name not in TAKEN]
-
-
-def _assets(np) -> dict:
-    """Return the files given in memory, which this folder has as assets.npz, by their names."""
-    if not os.path.exists("assets.npz"):
-        return {}
-    with np.load("assets.npz", allow_pickle=False) as file:
-        return {str(name): file[f"_{k}"].tobytes() for k, name in enumerate(file["names"])}
 
 
 def _names(model, kind: str, size: str) -> list:

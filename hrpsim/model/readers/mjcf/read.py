@@ -218,19 +218,22 @@ class MjcfModel:
         """Return one of mjModel's sizes, or 0 if this version of MuJoCo lacks the size."""
         return self._head.get(size, 0)
 
+    def without_geoms(self) -> MjcfModel:
+        """Return the same model without geoms, for what does not depend on geoms."""
+        return MjcfModel(self.label, {**self._head, "ngeom": 0}, self._arrays, self.source)
+
     def kind(self, enum: str, number: int) -> str:
         """Return the name of a member of one of MuJoCo's enumerations, such as "HINGE"."""
         return self._kinds[enum].get(int(number), str(number))
 
 
-def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None = None) -> MjcfModel:
+def read_mjcf(text: str, path: Path | None) -> MjcfModel:
     """Return the compiled model of an MJCF: a file, or `text` if `path` is None.
 
-    assets: contents of files named in the MJCF, by name, as MuJoCo takes them. ModelError if the
-    MJCF is invalid, if MuJoCo is not installed, or if MuJoCo crashes.
+    ModelError if the MJCF is invalid, if MuJoCo is not installed, or if MuJoCo crashes.
     """
     label = "<text>" if path is None else str(path)
-    said = MjcfSource(text, path, assets)
+    said = MjcfSource(text, path)
     said.refuse_no_numbers()
     with tempfile.TemporaryDirectory(prefix="hrpsim-mjcf-") as folder:
         source = Path(folder) / "model.xml"
@@ -238,12 +241,6 @@ def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None =
             source.write_text(text, encoding="utf-8")
         else:
             source = path.absolute()
-        if assets:
-            stored: dict[str, np.ndarray] = {
-                f"_{k}": np.frombuffer(data, np.uint8) for k, data in enumerate(assets.values())
-            }
-            stored["names"] = np.array(list(assets))
-            np.savez(Path(folder, "assets.npz"), **stored)  # type: ignore[arg-type]
         output = Path(folder) / "model.npz"
         _compile(source, output, label)
         names = ("head", *ARRAYS)
@@ -253,8 +250,7 @@ def read_mjcf(text: str, path: Path | None, assets: Mapping[str, bytes] | None =
 
 def _compile(source: Path, output: Path, label: str) -> None:
     """Compile an MJCF within time and memory that its files may need."""
-    assets = output.with_name("assets.npz")
-    size = MjcfSource("", source).size() + (assets.stat().st_size if assets.exists() else 0)
+    size = MjcfSource("", source).size()
     time = min(limits.MJCF_TIME, _LEAST_TIME + _TIME_EACH * size)
     memory = min(limits.MJCF_MEMORY, _LEAST_MEMORY + _COPIES * size)
     command = [sys.executable, str(_CHILD), str(source), str(output), str(time), str(memory)]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hrpsim.bridges.mujoco_contacts import DYNAMICS, POSES, VELOCITIES
+from hrpsim.bridges.mujoco.fields import DYNAMICS, POSES, VELOCITIES
+from hrpsim.bridges.mujoco.native import package
 
 # Sensors that are read from qpos and qvel alone, and those of points and frames of bodies.
 _OF_JOINTS = ("JOINTPOS", "JOINTVEL", "BALLQUAT", "BALLANGVEL", "CLOCK")
@@ -17,7 +18,7 @@ _OF_POSES += ("SUBTREECOM",)
 _OF_VELOCITIES = ("VELOCIMETER", "GYRO", "FRAMELINVEL", "FRAMEANGVEL")
 _POSES = ("mj_kinematics", "mj_comPos")
 _ALL = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission", "mj_sensorPos", "mj_comVel")
-_ALL += ("mj_subtreeVel", "mj_sensorVel")
+_ALL += ("mj_fwdVelocity", "mj_subtreeVel", "mj_sensorVel")
 
 
 def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
@@ -25,8 +26,7 @@ def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
 
     hrpsim computes sensors of forces and accelerations instead.
     """
-    import mujoco
-
+    mujoco = package()
     needed: set[str] = set()
     for sort, stage in zip(m.sensor_type.tolist(), m.sensor_needstage.tolist(), strict=True):
         if stage == mujoco.mjtStage.mjSTAGE_ACC:
@@ -45,8 +45,7 @@ def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
 
 def forward(model: Any, data: Any, current: int, need: int) -> None:
     """Compute the missing fields by MuJoCo, up to the level needed, without contacts or forces."""
-    import mujoco
-
+    mujoco = package()
     if current < POSES <= need:
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
@@ -55,11 +54,9 @@ def forward(model: Any, data: Any, current: int, need: int) -> None:
         mujoco.mj_transmission(model, data)
     if current < VELOCITIES <= need:
         mujoco.mj_sensorPos(model, data)
-        mujoco.mj_comVel(model, data)
+        mujoco.mj_fwdVelocity(model, data)  # with passive forces and qfrc_bias
         mujoco.mj_subtreeVel(model, data)
         mujoco.mj_sensorVel(model, data)
     if current < DYNAMICS <= need:
         getattr(mujoco, "mj_makeM", mujoco.mj_crb)(model, data)
         mujoco.mj_factorM(model, data)
-        mujoco.mj_passive(model, data)
-        mujoco.mj_rne(model, data, 0, data.qfrc_bias)

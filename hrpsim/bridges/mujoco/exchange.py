@@ -61,15 +61,17 @@ class Exchange(NamedTuple):
     qvel: np.ndarray
     qacc: np.ndarray
     ctrl: np.ndarray
-    qfrc_applied: np.ndarray
+    applied: np.ndarray  # (nv,) qfrc_applied and other forces
     xfrc_applied: np.ndarray
     qfrc_actuator: np.ndarray
     actuator_force: np.ndarray
     sensordata: np.ndarray
-    gravity: np.ndarray  # (3,) of the model [m/s^2]
     known_qpos: np.ndarray  # of the world's state
     known_qvel: np.ndarray
+    before_qpos: np.ndarray  # of the state before the last step
+    before_qvel: np.ndarray
     joint_qvel: np.ndarray  # (n,) indices of the joints in qvel, -1 where MuJoCo has none
+    bounded: np.ndarray  # (n,) 1 for a joint with an effort limit
     coordinates: np.ndarray  # COORDINATE
     bases: np.ndarray  # BASE
     actuators: np.ndarray  # ACTUATOR
@@ -82,11 +84,11 @@ class Exchange(NamedTuple):
 
 @kernel
 def read_controls(s: Exchange) -> int:
-    """Command the joints by ctrl and qfrc_applied.
+    """Command the joints by ctrl and applied forces.
 
-    Returns CHANGED, and changes nothing, if qpos, qvel or gravity differ from the world's. Returns
-    INVALID for a value that is not finite. Returns PUSHED if a body has a wrench or the base has a
-    force.
+    Returns CHANGED, and changes nothing, if qpos or qvel differ from the world's. Returns INVALID
+    for a value that is not finite. Returns PUSHED if a body has a wrench, or if the base or a joint
+    with an effort limit has a force. The limit bounds the actuators alone.
     """
     if _differs(s):
         return CHANGED
@@ -99,12 +101,17 @@ def read_controls(s: Exchange) -> int:
             return INVALID
         before = commands[a.field, a.joint]
         commands[a.field, a.joint] = target if np.isnan(before) else before + target
+    result = 0
     for k in range(s.joint_qvel.shape[0]):
         effort = 0.0 if np.isnan(commands[2, k]) else commands[2, k]
         if s.joint_qvel[k] >= 0:
-            effort += s.qfrc_applied[s.joint_qvel[k]]
-        if not np.isfinite(effort):
-            return INVALID
+            force = s.applied[s.joint_qvel[k]]
+            if not np.isfinite(force):
+                return INVALID
+            if s.bounded[k] == 0:
+                effort += force
+            elif force != 0.0:
+                result = PUSHED
         commands[2, k] = effort
     for k in range(s.joint_qvel.shape[0]):
         _command(s, k, commands[0, k], commands[1, k], commands[2, k])
@@ -114,9 +121,9 @@ def read_controls(s: Exchange) -> int:
                 return PUSHED
     for k in range(s.bases.shape[0]):
         for r in range(6):
-            if s.qfrc_applied[s.bases[k].qvel + r] != 0.0:
+            if s.applied[s.bases[k].qvel + r] != 0.0:
                 return PUSHED
-    return 0
+    return result
 
 
 @inlined_kernel
@@ -135,10 +142,7 @@ def _command(s: Exchange, k: Index, position: float, rate: float, effort: float)
 
 @inlined_kernel
 def _differs(s: Exchange) -> bool:
-    """Return whether the script has changed gravity, or qpos or qvel of the robot."""
-    for r in range(3):
-        if s.gravity[r] != s.settings[0].gravity[r]:
-            return True
+    """Return whether the script has changed qpos or qvel of the robot."""
     for k in range(s.coordinates.shape[0]):
         i, j = s.coordinates[k].qpos, s.coordinates[k].qvel
         if s.qpos[i] != s.known_qpos[i] or s.qvel[j] != s.known_qvel[j]:
@@ -166,7 +170,8 @@ def write_results(s: Exchange) -> int:
     for k in range(s.joint_qvel.shape[0]):
         at = s.joint_qvel[k]
         if at >= 0:
-            s.qfrc_actuator[at] = s.control[s.joint_v[k]].applied - s.qfrc_applied[at]
+            external = s.applied[at] if s.bounded[k] == 0 else 0.0
+            s.qfrc_actuator[at] = s.control[s.joint_v[k]].applied - external
     for k in range(s.actuator_forces.shape[0]):
         one = s.actuator_forces[k]
         s.actuator_force[one.index] = s.qfrc_actuator[one.qvel] / one.gear
@@ -184,6 +189,7 @@ def write_results(s: Exchange) -> int:
 @inlined_kernel
 def _write_position(s: Exchange, at: Index, position: float) -> None:
     s.qpos[at] = position
+    s.before_qpos[at] = s.known_qpos[at]
     s.known_qpos[at] = position
 
 
@@ -192,6 +198,7 @@ def _write_rate(s: Exchange, at: Index, rate: float) -> None:
     """Write a velocity, and the mean acceleration since the one before."""
     s.qacc[at] = (rate - s.qvel[at]) / s.settings[0].time_step
     s.qvel[at] = rate
+    s.before_qvel[at] = s.known_qvel[at]
     s.known_qvel[at] = rate
 
 

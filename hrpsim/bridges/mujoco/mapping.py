@@ -9,34 +9,36 @@ x y z w, and both velocities are along the body's axes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.bridges import mujoco_exchange
-from hrpsim.bridges.mujoco_actuators import (
+import hrpsim.bridges.mujoco.exchange as exchange
+from hrpsim.bridges.mujoco.actuators import (
     COMMANDS,
     alone_on_joint,
     joint_actuators,
     tendon_actuators,
 )
+from hrpsim.bridges.mujoco.native import package
+from hrpsim.bridges.mujoco.other_forces import OtherForces
 from hrpsim.common.errors import HrpsimError, StateError
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.step.arrays import Scene
+from hrpsim.model.readers.mjcf.robot import MjcfRobot
 from hrpsim.model.readers.mjcf.sensors import FreeMotion
 from hrpsim.model.readers.mjcf.tree import rotation_of
 from hrpsim.model.shapes.placement import Placement
-from hrpsim.model.system import FREE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
 _XYZW = [1, 2, 3, 0]  # indices of x y z w in MuJoCo's quaternion
 _WXYZ = [3, 0, 1, 2]
-_OF_DATA = ("qpos", "qvel", "qacc", "ctrl", "qfrc_applied", "xfrc_applied", "qfrc_actuator")
-_OF_DATA += ("actuator_force", "sensordata")
+_OF_DATA = ("qpos", "qvel", "qacc", "ctrl", "xfrc_applied", "qfrc_actuator", "actuator_force")
+_OF_DATA += ("sensordata",)
 _Kernels = tuple[Callable[[], int], Callable[[], int]]
 
 
@@ -58,41 +60,49 @@ class FreeBase(NamedTuple):
 class RobotMapping:
     """One robot of the world, and the maps between the robot's arrays and a mujoco.MjData."""
 
-    def __init__(self, m, data, robot: Robot, joints: dict[str, int], mapped: set[int]) -> None:
-        self._data, self.robot = data, robot
+    def __init__(
+        self, m, data, robot: Robot, source: MjcfRobot, taken: list[int], applied: np.ndarray
+    ) -> None:
+        self._m, self._data, self.robot, self._applied = m, data, robot, applied
+        tree, names = source.tree, robot.joint_names
+        by_name = {joint.name: joint for joint in robot.model.joints}
         self._bases: list[FreeBase] = []
-        names, coordinates = robot.joint_names, []
-        joint_qvel = np.full(len(names), -1)
-        for joint in robot.model.joints:
-            if joint.joint_type == FREE:
-                body = _free_body(m, robot, joint.name)
-                link = m.body(body).name or robot.model.base_link
-                base = FreeBase(FreeMotion(m, body), link, joint.q_index, joint.v_index)
-                self._bases.append(base)
-                mapped.update(_joints_of(m, body))
-            elif (number := joints.get(joint.name)) is not None:
-                qvel = int(m.jnt_dofadr[number])
-                mapped.add(number)
+        coordinates, joint_qvel, qvel_joint = [], np.full(len(names), -1), {}
+        for body, name in tree.free.items():
+            free = by_name[name] if name else robot.model.free_joints[0]
+            motion = FreeMotion(m, body)
+            self._bases.append(FreeBase(motion, tree.links[body], free.q_index, free.v_index))
+        for number, parts in tree.joints.items():
+            if len(parts) > 1:
+                raise HrpsimError(
+                    f"the ball joint {parts[0].removesuffix('_x')!r} has no degree of freedom in"
+                    " hrpsim's world: replace it by three hinges"
+                )
+            for name in parts:
+                joint, qvel = by_name[name], int(m.jnt_dofadr[number])
                 coordinates.append((m.jnt_qposadr[number], joint.q_index, qvel, joint.v_index))
-                joint_qvel[names.index(joint.name)] = qvel
+                joint_qvel[names.index(name)] = qvel
+                qvel_joint[qvel] = (number, joint.body)
+        self._joints = qvel_joint
         self._bodies = [
-            (body, m.body(body).name, np.array(m.body_ipos[body]))
-            for body in range(1, m.nbody)
-            if m.body(body).name in robot.model.frames
+            (body, link, np.array(m.body_ipos[body])) for body, link in tree.links.items() if body
         ]
-        actuator_forces, force_sensors = _delivered(m, set(joint_qvel))
-        self._tendons = tendon_actuators(m, robot)
+        actuator_forces, force_sensors = _delivered(m, set(joint_qvel), taken)
+        self._tendons = tendon_actuators(m, tree, robot, taken)
         readings = _readings(m, robot)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
+        actuators = joint_actuators(m, tree, robot, taken)
+        limits = robot.system.effort_limit[[by_name[name].v_index for name in names]]
         self._maps = {
             "joint_qvel": joint_qvel,
-            "coordinates": np.array(coordinates, dtype=mujoco_exchange.COORDINATE),
-            "bases": np.array([base.record() for base in self._bases], dtype=mujoco_exchange.BASE),
-            "actuators": np.array(joint_actuators(m, robot), dtype=mujoco_exchange.ACTUATOR),
+            "bounded": np.isfinite(limits).astype(np.int64),
+            "coordinates": np.array(coordinates, dtype=exchange.COORDINATE),
+            "bases": np.array([base.record() for base in self._bases], dtype=exchange.BASE),
+            "actuators": np.array(actuators, dtype=exchange.ACTUATOR),
             "bodies": np.array([number for number, *_ in self._bodies], dtype=int),
-            "readings": np.array(readings, dtype=mujoco_exchange.READING),
-            "actuator_forces": np.array(actuator_forces, dtype=mujoco_exchange.DELIVERED),
-            "force_sensors": np.array(force_sensors, dtype=mujoco_exchange.DELIVERED),
+            "readings": np.array(readings, dtype=exchange.READING),
+            "actuator_forces": np.array(actuator_forces, dtype=exchange.DELIVERED),
+            "force_sensors": np.array(force_sensors, dtype=exchange.DELIVERED),
             "commands": np.empty((3, len(names))),
         }
 
@@ -100,14 +110,15 @@ class RobotMapping:
         """Return `read_controls` and `write_results` for a scene. shared: fields of Exchange."""
         robot, actuators = self.robot, self.robot.access.actuators.whole
         first, v = robot.world.first_sensor(robot), slice(robot.first_v, robot.first_v + robot.nv)
-        exchange = Reference(
-            mujoco_exchange.Exchange(
+        arrays = Reference(
+            exchange.Exchange(
                 settings=scene.settings,
                 velocity=scene.velocity[v],
                 sensors=scene.sensors[first : first + len(robot.model.sensors)],
                 q=actuators.q,
                 control=actuators.control,
                 joint_v=actuators.joint_v,
+                applied=self._applied,
                 kp=actuators.kp,
                 kd=actuators.kd,
                 **{name: getattr(self._data, name) for name in _OF_DATA},
@@ -116,10 +127,10 @@ class RobotMapping:
             )
         )
         kernels = (
-            entry_point(kernel, exchange)
-            for kernel in (mujoco_exchange.read_controls, mujoco_exchange.write_results)
+            entry_point(kernel, arrays)
+            for kernel in (exchange.read_controls, exchange.write_results)
         )
-        read, write = (partial(kernel, exchange) for kernel in kernels)
+        read, write = (partial(kernel, arrays) for kernel in kernels)
         return read, write
 
     def put_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
@@ -152,11 +163,11 @@ class RobotMapping:
             self._data.actuator_force[k] = tendon.effort / gear
 
     def push(self) -> None:
-        """Push by qfrc_applied of the base and xfrc_applied."""
+        """Push by applied forces of bases and bounded joints, and by xfrc_applied."""
         robot, data = self.robot, self._data
         for base in self._bases:
             motion = base.motion
-            force = data.qfrc_applied[motion.qvel : motion.qvel + 6]
+            force = self._applied[motion.qvel : motion.qvel + 6]
             if force.any():
                 torque = rotation_of(robot.q[base.q + 3 : base.q + 7][_WXYZ]) @ force[3:]
                 robot.apply_wrench(base.link, motion.axes @ force[:3], torque, motion.anchor)
@@ -164,28 +175,61 @@ class RobotMapping:
             wrench = data.xfrc_applied[body]
             if wrench.any():
                 robot.apply_wrench(link, wrench[:3], wrench[3:], centre)
+        bounded = self._maps["joint_qvel"][self._maps["bounded"] != 0]
+        if any(at >= 0 and self._applied[at] for at in bounded):
+            self._push_joints(int(at) for at in bounded if at >= 0 and self._applied[at])
+
+    def _push_joints(self, dofs: Iterable[int]) -> None:
+        """Apply forces to joints as wrenches on the bodies on both sides of each joint."""
+        mujoco, robot = package(), self.robot
+        posed = mujoco.MjData(self._m)
+        posed.qpos[:] = self._data.qpos
+        mujoco.mj_kinematics(self._m, posed)
+        for at in dofs:
+            number, child = self._joints[at]
+            along = self._applied[at] * posed.xaxis[number]
+            is_turn = self._m.jnt_type[number] == mujoco.mjtJoint.mjJNT_HINGE
+            force, torque = (np.zeros(3), along) if is_turn else (along, np.zeros(3))
+            for body, sign in ((child, 1.0), (int(robot.system.parent[child]), -1.0)):
+                if body >= 0:
+                    origin, turn = robot.frame_pose(body, np.eye(3), np.zeros(3))
+                    point = rotation_of(turn[_WXYZ]).T @ (posed.xanchor[number] - origin)
+                    robot.world.add_wrench(
+                        robot.first_body + body, point, sign * force, sign * torque
+                    )
 
 
 class Mapping:
     """State, commands and readings of all robots of a world."""
 
-    def __init__(self, robots: list[RobotMapping], m, data, world: World) -> None:
-        self._robots, self._data, self._world = robots, data, world
+    def __init__(
+        self, robots: list[RobotMapping], m, data, world: World, others: OtherForces
+    ) -> None:
+        self._robots, self._data, self._world, self._others = robots, data, world, others
         self._scene: Scene | None = None
         self._kernels: list[_Kernels] = []
-        self._gravity = m.opt.gravity
         self.known = np.full(m.nq, np.nan), np.full(m.nv, np.nan)  # the world's state
+        self.before = np.array(data.qpos), np.array(data.qvel)  # the state before the last step
         self._frames = {
             int(m.body_mocapid[body]): world.frames[m.body(body).name or f"body{body}"]
             for body in np.flatnonzero(m.body_mocapid >= 0)
         }
         self._placed = np.full((m.nmocap, 7), np.nan)  # where they were put last
-        self._unread = _unread(m, robots)
+        self._unread = _unread(m, robots, others)
+        self.is_sensor_read = np.isin(  # (nsensordata,) hrpsim's own
+            np.arange(m.nsensordata),
+            [*others.sensors_read, *(at for one in robots for at in one.sensors_read)],
+        )
         self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
             for k in range(m.nsensor)
             if int(m.sensor_adr[k]) in self._unread
         ]
+
+    def needs_copy(self, m) -> bool:
+        """Return whether MuJoCo computes a part of the forces, by a copy of the mujoco.MjModel."""
+        others = self._others
+        return others.act or OtherForces(m, others.taken, others.dofs).act
 
     def is_changed(self) -> bool:
         """Return whether qpos or qvel differ from the world's state."""
@@ -201,7 +245,10 @@ class Mapping:
 
     def step(self) -> None:
         """Step the world: read the controls before the step, write the results after it."""
-        self._move_frames()
+        if self._frames:
+            self._move_frames()
+        if self._others.act:
+            self._others.compute(self._data)
         self._refer()
         for k, (read, _) in enumerate(self._kernels):
             if found := read():
@@ -214,6 +261,8 @@ class Mapping:
             write()
         for one in self._robots:
             one.read_tendons()
+        if self._others.act:
+            self._others.finish(self._data)
 
     def _move_frames(self) -> None:
         """Move the frames of mocap bodies to mocap_pos and mocap_quat."""
@@ -229,20 +278,19 @@ class Mapping:
     def _refer(self) -> None:
         if self._scene is None or self._scene is not self._world.present_scene:
             self._scene = self._world.scene
-            shared = dict(zip(("known_qpos", "known_qvel"), self.known), gravity=self._gravity)
+            names = ("known_qpos", "known_qvel", "before_qpos", "before_qvel")
+            shared = dict(zip(names, (*self.known, *self.before), strict=True))
             self._kernels = [one.kernels_for(self._scene, **shared) for one in self._robots]
 
     def _meet(self, found: int, k: int) -> None:
         """Handle the result of `read_controls`: a changed state, invalid numbers, or a push."""
-        if found == mujoco_exchange.CHANGED:
-            self._world.gravity = self._gravity
-            if self.is_changed():
-                self.put_state()
+        if found == exchange.CHANGED:
+            self.put_state()
             self._refer()
             found = self._kernels[k][0]()
-        if found == mujoco_exchange.INVALID:
+        if found == exchange.INVALID:
             self._refuse()
-        elif found == mujoco_exchange.PUSHED:
+        elif found == exchange.PUSHED:
             self._robots[k].push()
 
     def _refuse(self) -> None:
@@ -262,36 +310,27 @@ class Mapping:
         self._data.actuator_force[:] = np.nan
 
 
-def map_world(m, data, world: World) -> Mapping:
-    """Return the mapping of a mujoco.MjModel and MjData to the world of the same file.
+def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[int]) -> Mapping:
+    """Return the mapping of a mujoco.MjModel and MjData to the world of the same model.
 
-    Raises HrpsimError for a joint that the world does not have: a ball joint, or a joint that
-    `load_world` left out.
+    Args:
+        m: the mujoco.MjModel.
+        data: the mujoco.MjData.
+        world: the world.
+        sources: bodies and joints of the world's robots, by name.
+        taken: the actuators that joints and tendons of hrpsim have.
+
+    Raises:
+        HrpsimError: for a ball joint.
     """
-    joints = {m.joint(j).name: j for j in range(m.njnt)}
-    mapped: set[int] = set()
-    robots = [RobotMapping(m, data, robot, joints, mapped) for robot in world.robots.values()]
-    lacking = [m.joint(j).name or f"joint {j}" for j in range(m.njnt) if j not in mapped]
-    if lacking:
-        raise HrpsimError(
-            f"no degree of freedom in hrpsim's world stands for {', '.join(lacking[:5])}: ball "
-            "joints, and joints without a name, have none"
-        )
-    return Mapping(robots, m, data, world)
-
-
-def _free_body(m, robot: Robot, name: str) -> int:
-    """Return the free body that is the robot's base link, or that has a joint of this name."""
-    for body in range(1, m.nbody):
-        if (m.body(body).name or f"body{body}") == robot.model.base_link:
-            return body
-        if name in [m.joint(j).name for j in _joints_of(m, body)]:
-            return body
-    raise HrpsimError(f"no body of the MJCF moves by the free joint {name!r} of hrpsim's world")
-
-
-def _joints_of(m, body: int) -> range:
-    return range(int(m.body_jntadr[body]), int(m.body_jntadr[body] + m.body_jntnum[body]))
+    scalar = [k for one in sources.values() for k, names in one.tree.joints.items() if names]
+    others = OtherForces(m, taken, m.jnt_dofadr[scalar].tolist())
+    applied = others.total if others.act else data.qfrc_applied
+    robots = [
+        RobotMapping(m, data, world.robots[name], source, taken, applied)
+        for name, source in sources.items()
+    ]
+    return Mapping(robots, m, data, world, others)
 
 
 def _readings(m, robot: Robot) -> list[tuple]:
@@ -299,9 +338,7 @@ def _readings(m, robot: Robot) -> list[tuple]:
 
     MuJoCo's sensors read the force of the parent on the child, hrpsim's sensors the reaction.
     """
-    import mujoco
-
-    sorts = mujoco.mjtSensor
+    sorts = package().mjtSensor
     parts = {
         int(sorts.mjSENS_FORCE): 0,
         int(sorts.mjSENS_TORQUE): 3,
@@ -318,11 +355,9 @@ def _readings(m, robot: Robot) -> list[tuple]:
     return found
 
 
-def _delivered(m, dofs: set[int]) -> tuple[list[tuple], list[tuple]]:
+def _delivered(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], list[tuple]]:
     """Return DELIVERED values of the actuators, and of the sensors, of joints with these dofs."""
-    import mujoco
-
-    sorts, alone = mujoco.mjtSensor, alone_on_joint(m)
+    sorts, alone = package().mjtSensor, alone_on_joint(m, taken)
     forces = [(k, *where) for k, where in alone.items() if where[0] in dofs]
     sensors = []
     for k in range(m.nsensor):
@@ -334,14 +369,15 @@ def _delivered(m, dofs: set[int]) -> tuple[list[tuple], list[tuple]]:
     return forces, [one for one in sensors if one[1] in dofs]
 
 
-def _unread(m, robots: list[RobotMapping]) -> np.ndarray:
+def _unread(m, robots: list[RobotMapping], others: OtherForces) -> np.ndarray:
     """Return the indices in sensordata of sensors of forces that no robot has."""
-    import mujoco
-
     read = {index for robot in robots for index in robot.sensors_read}
+    read.update(others.sensors_read)
     unread: list[int] = []
     for k in range(m.nsensor):
         at = int(m.sensor_adr[k])
-        if m.sensor_needstage[k] == mujoco.mjtStage.mjSTAGE_ACC and at not in read:
+        if m.sensor_type[k] == package().mjtSensor.mjSENS_TOUCH:
+            continue
+        if m.sensor_needstage[k] == package().mjtStage.mjSTAGE_ACC and at not in read:
             unread += range(at, at + int(m.sensor_dim[k]))
     return np.array(unread, dtype=int)

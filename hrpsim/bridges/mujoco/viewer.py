@@ -8,30 +8,32 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
+from hrpsim.bridges.mujoco.functions import mj_step
+from hrpsim.bridges.mujoco.native import native_of, package
 from hrpsim.common.errors import HrpsimError
 from hrpsim.world.world import World
 
 _FRAME = 1.0 / 40.0  # [s, wall]
+_USER_GEOMS = 1000
 
 
 class Handle:
     """The handle of `launch_passive`. Camera, options and user geoms are accepted but not shown."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, model: Any, data: Any) -> None:
         from hrpsim.viewer.session import Motion, Session
         from hrpsim.viewer.viewer import Viewer
 
-        self._open = True
+        self._open, self._data, self._world = True, data, data.world
+        world: World = data.world
         still = Session(world, Motion(world.time_step, lambda: None, rewinds=False))
         self._viewer = Viewer(world, session=still)
         self._next = 0.0  # when the next picture is due [s, wall]
-        self.cam = SimpleNamespace(lookat=np.zeros(3))
-        self.opt, self.user_scn = SimpleNamespace(), SimpleNamespace(ngeom=0, geoms=[])
+        self.cam, self.opt = package().MjvCamera(), package().MjvOption()
+        self.perturb = package().MjvPerturb()
+        self.user_scn = package().MjvScene(native_of(model), _USER_GEOMS)
         print(f"the robot is shown at {self._viewer.url}", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Handle:
@@ -52,6 +54,9 @@ class Handle:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _FRAME
+            if self._data.world is not self._world:  # remade, as the script changed the model
+                for name, robot in self._data.world.robots.items():
+                    self._world.robots[name].q = robot.q
             self._viewer.show()
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
@@ -67,7 +72,7 @@ class Handle:
 
 def launch_passive(model: Any, data: Any, **options: Any) -> Handle:
     """Show an MjData's world in a browser. Other options of MuJoCo's windows have no effect."""
-    return Handle(data.world)
+    return Handle(model, data)
 
 
 def launch(model: Any = None, data: Any = None, *, loader: Any = None, **options: Any) -> None:
@@ -82,6 +87,6 @@ def launch(model: Any = None, data: Any = None, *, loader: Any = None, **options
     with launch_passive(model, data) as viewer:
         begin = time.monotonic() - data.time
         while viewer.is_running():
-            data._advance()
+            mj_step(model, data)
             viewer.sync()
             time.sleep(max(begin + data.time - time.monotonic(), 0.0))

@@ -1,0 +1,188 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Map inputs and forces of MuJoCo's actuators to commands of a robot's joints and tendons.
+
+An actuator with several inputs (pid, dcmotor) has the same number of entries in ctrl. Actuators
+that no joint or tendon of hrpsim has act as forces: hrpsim/bridges/mujoco/other_forces.py.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hrpsim.bridges.mujoco.native import package
+from hrpsim.model.readers.mjcf.actuators import KINDS, servo_of, why_not_servo
+from hrpsim.model.readers.mjcf.read import MjcfModel
+from hrpsim.model.readers.mjcf.tree import BodyTree
+from hrpsim.world.objects.robot import Robot
+
+COMMANDS = ("position", "velocity", "effort")
+# index in ctrl, index in COMMANDS, scale and offset of the command, bounds of ctrl
+_Input = tuple[int, int, float, float, float, float]
+_Part = tuple[tuple[int, float], ...]  # joints and coefficients
+
+
+def acting_actuators(m) -> list[int]:
+    """Return the actuators that no flag disables."""
+    if m.opt.disableflags & package().mjtDisableBit.mjDSBL_ACTUATION:
+        return []
+    groups = np.asarray(m.actuator_group)
+    is_off = [(m.opt.disableactuator >> int(g)) & 1 if 0 <= g < 31 else 0 for g in groups]
+    return [k for k in range(len(m.actuator_gear)) if not is_off[k]]
+
+
+def joint_like(m, read: MjcfModel) -> list[int]:
+    """Return the actuators that a joint or tendon of hrpsim can have. One part has one actuator.
+
+    A position servo may have a velocity servo beside it, which is the servo's damping.
+
+    Args:
+        m: a mujoco.MjModel.
+        read: the same, as the reader has it.
+    """
+    found: dict[_Part, list[int]] = {}
+    for k in acting_actuators(m):
+        part = _driven_joints(m, k)
+        if _is_joint_like(m, read, k, part):
+            others = found.setdefault(tuple(sorted(part)), [])
+            if not others or (len(others) == 1 and _is_damper(m, others[0], k)):
+                others.append(k)
+    return sorted(k for group in found.values() for k in group)
+
+
+def _is_joint_like(m, read: MjcfModel, k: int, part: _Part) -> bool:
+    sorts, scalar = package(), (package().mjtJoint.mjJNT_HINGE, package().mjtJoint.mjJNT_SLIDE)
+    if len(part) not in (1, 2) or any(int(m.jnt_type[joint]) not in scalar for joint, _ in part):
+        return False
+    low, high = m.actuator_forcerange[k]
+    if m.actuator_forcelimited[k] and not math.isclose(-low, high):
+        return False
+    poly = getattr(m, "actuator_dampingpoly", None)
+    if not m.actuator_gear[k][0] or (poly is not None and np.any(poly[k])):
+        return False
+    if _kind(m, k) in KINDS:
+        return why_not_servo(read, k) == ""
+    bias = int(m.actuator_biastype[k])
+    return (
+        m.actuator_gaintype[k] == sorts.mjtGain.mjGAIN_FIXED
+        and m.actuator_dyntype[k] == sorts.mjtDyn.mjDYN_NONE
+        and bias in (sorts.mjtBias.mjBIAS_NONE, sorts.mjtBias.mjBIAS_AFFINE)
+        and not (bias and np.any(m.actuator_biasprm[k][1:3] > 0.0))
+    )
+
+
+def _is_damper(m, servo: int, k: int) -> bool:
+    """Return whether actuator k is a velocity servo of gear 1 beside an undamped position servo."""
+    if _kind(m, servo) in KINDS or _kind(m, k) in KINDS or m.actuator_forcelimited[k]:
+        return False
+    stiff, damped = m.actuator_biasprm[servo], m.actuator_biasprm[k]
+    gears = m.actuator_gear[servo][0], m.actuator_gear[k][0]
+    is_servo = m.actuator_biastype[servo] and stiff[1] < 0.0 and stiff[2] == 0.0
+    is_rate = m.actuator_biastype[k] and damped[1] == 0.0 and damped[2] < 0.0
+    gain = m.actuator_gainprm[k][0]
+    return bool(is_servo and is_rate and math.isclose(gain, -damped[2]) and gears == (1.0, 1.0))
+
+
+def joint_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[tuple]:
+    """Return ACTUATOR values of a robot's joints: hrpsim's servos, dampers and motors."""
+    found, names = [], robot.joint_names
+    for k in taken:
+        joints = _driven_joints(m, k)
+        if len(joints) == 1 and joints[0][0] in tree.joints:
+            (name,) = tree.joints[joints[0][0]]
+            if name in robot.model.command_interfaces:
+                inputs = _inputs(m, k, float(m.actuator_gear[k][0]) * joints[0][1])
+                found += [(at, names.index(name), *law) for at, *law in inputs]
+    return found
+
+
+def tendon_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[tuple]:
+    """Return (number, tendon, gear, inputs) of each actuator on a tendon of two joints."""
+    found = []
+    for k in taken:
+        joints = _driven_joints(m, k)
+        if len(joints) == 2 and joints[0][0] in tree.joints:
+            number, gear = int(m.actuator_trnid[k][0]), float(m.actuator_gear[k][0])
+            name = m.tendon(number).name or m.actuator(k).name or f"tendon{number}"
+            tendon = robot.tendons.get(name)
+            if tendon is not None:
+                found.append((k, tendon, gear, _inputs(m, k, gear)))
+    return found
+
+
+def _driven_joints(m, k: int) -> _Part:
+    """Return (joint, coefficient) of the joints of an actuator, by a fixed tendon or without."""
+    sorts = package()
+    number, kind = int(m.actuator_trnid[k][0]), int(m.actuator_trntype[k])
+    if kind in (sorts.mjtTrn.mjTRN_JOINT, sorts.mjtTrn.mjTRN_JOINTINPARENT):
+        return ((number, 1.0),)
+    if kind != sorts.mjtTrn.mjTRN_TENDON:
+        return ()
+    wraps = range(m.tendon_adr[number], m.tendon_adr[number] + m.tendon_num[number])
+    if any(m.wrap_type[w] != sorts.mjtWrap.mjWRAP_JOINT for w in wraps):
+        return ()
+    return tuple((int(m.wrap_objid[w]), float(m.wrap_prm[w])) for w in wraps if m.wrap_prm[w])
+
+
+def _kind(m, k: int) -> str:
+    return package().mjtGain(int(m.actuator_gaintype[k])).name.removeprefix("mjGAIN_")
+
+
+def _inputs(m, k: int, gear: float) -> list[_Input]:
+    """Return the inputs of an actuator as commands."""
+    kind = _kind(m, k)
+    spec = _entry(m, "actuator_ctrlspec", k, 0)
+    inputs, *_ = servo_of(kind, spec, m.actuator_gainprm[k], m.actuator_biasprm[k])
+    first = _entry(m, "actuator_ctrladr", k, k)
+    if inputs:
+        fields = [COMMANDS.index(name) for name in inputs]
+        laws = [(field, gear if field == 2 else 1.0 / gear, 0.0) for field in fields]
+    else:
+        laws = [_affine_input(m, k, kind, gear)]
+    laws = laws[: _entry(m, "actuator_ctrlnum", k, 1)]
+    return [(at, *law, *_bounds(m, at)) for at, law in enumerate(laws, first)]
+
+
+def _affine_input(m, k: int, kind: str, gear: float) -> tuple[int, float, float]:
+    """Return field, scale and offset of the command of an actuator with one input."""
+    gain = float(m.actuator_gainprm[k][0])
+    if kind == "DCMOTOR":  # gain: the resistance
+        return 2, float(m.actuator_gainprm[k][1]) / gain * gear, 0.0
+    b0, b1, b2 = (float(b) for b in m.actuator_biasprm[k][:3])
+    if m.actuator_biastype[k] == 0:
+        b0 = b1 = b2 = 0.0
+    kp, kd = -b1 * gear * gear, -b2 * gear * gear
+    if kp > 0.0:
+        field, unit = 0, kp
+    elif kd > 0.0 and np.isclose(gain, -b2):
+        field, unit = 1, kd
+    else:
+        field, unit = 2, 1.0
+    return field, gain * gear / unit, b0 * gear / unit
+
+
+def _bounds(m, at: int) -> tuple[float, float]:
+    """Return the bounds of an entry of ctrl."""
+    is_free = m.opt.disableflags & package().mjtDisableBit.mjDSBL_CLAMPCTRL
+    bounded = m.actuator_ctrllimited[at] and not is_free
+    low, high = m.actuator_ctrlrange[at] if bounded else (-np.inf, np.inf)
+    return float(low), float(high)
+
+
+def _entry(m, field: str, k: int, default: int) -> int:
+    """Return an entry of a field that MuJoCo has since 4.0."""
+    return int(getattr(m, field)[k]) if hasattr(m, field) else default
+
+
+def alone_on_joint(m, taken: list[int]) -> dict[int, tuple[int, float]]:
+    """Return the index in qvel and the gear ratio of each actuator that is alone on its joint."""
+    parts = {k: _driven_joints(m, k) for k in taken}
+    driven = [part[0][0] for part in parts.values() if len(part) == 1]
+    return {
+        k: (int(m.jnt_dofadr[part[0][0]]), float(m.actuator_gear[k][0]) * part[0][1])
+        for k, part in parts.items()
+        if len(part) == 1 and driven.count(part[0][0]) == 1
+    }

@@ -1,0 +1,150 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts: `MjData.contact`, `mj_contactForce`, `MjData.cfrc_ext`."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.bridges.mujoco.native import package
+from hrpsim.world.world import World
+
+_UNSEEN = ("mjGEOM_PLANE", "mjGEOM_HFIELD", "mjGEOM_SDF")  # no shapes of links
+
+
+class MjContact(NamedTuple):
+    """A contact point. The rows of `frame` are the normal from geom1 to geom2, and two tangents."""
+
+    geom1: int
+    geom2: int
+    dist: float  # negative inside [m]
+    pos: np.ndarray  # (3,) [m]
+    frame: np.ndarray  # (9,)
+    force: np.ndarray  # on geom2 along the rows of the frame (3,) [N]
+    dim: int = 3
+
+    @property
+    def geom(self) -> np.ndarray:
+        """Both geoms (2,)."""
+        return np.array([self.geom1, self.geom2])
+
+
+class Contacts(list[MjContact]):
+    """The contacts of a step. Fields are also arrays, as in MuJoCo: `contact.geom`."""
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        """Return a field of all contacts (n, ...)."""
+        if name.startswith("_") or not hasattr(MjContact, name):
+            raise AttributeError(name)
+        return np.array([getattr(contact, name) for contact in self])
+
+
+class ContactGeoms:
+    """The map from shapes of a world to geoms of the world's MJCF."""
+
+    def __init__(self, m, world: World) -> None:
+        statics = {
+            re.sub(r"[^\w.-]", "_", m.geom(geom).name) or f"geom{geom}": geom
+            for geom in reversed(range(m.ngeom))
+        }
+        left = _geoms_by_link(m)
+        self._geoms = np.array(
+            [
+                statics.get(link, -1) if entity == "world" else next(left.get(link, iter(())), -1)
+                for entity, link in world.reader.table.owners
+            ],
+            dtype=int,
+        )
+        self._body_of_geom = np.append(m.geom_bodyid, 0)  # the world's of -1
+        self._root = m.body_rootid
+
+    def contacts(self, world: World) -> Contacts:
+        """Return the contacts of the last step."""
+        found = world.contact_arrays()
+        records = world.reader.contacts.whole.contacts[: len(found)]
+        on, by = self._geoms[records["shape_a"]], self._geoms[records["shape_b"]]
+        sign = np.where(on < by, -1.0, 1.0)[:, None]  # forces and normals: on the second
+        frames = _frames_along(sign * found.normals)
+        forces = np.einsum("nij,nj->ni", frames, sign * found.forces)
+        columns = found.points, frames.reshape(-1, 9), forces
+        pairs = np.minimum(on, by).tolist(), np.maximum(on, by).tolist()
+        return Contacts(map(MjContact, *pairs, found.gaps.tolist(), *columns))
+
+    def external_wrenches(self, contacts: Contacts, native) -> np.ndarray:
+        """Return the wrench of contacts and xfrc_applied on each body, as MuJoCo's cfrc_ext (n, 6).
+
+        Torque about the centre of mass of the body's tree, then force.
+        """
+        wrenches = np.zeros((len(self._root), 6))
+        centres = native.subtree_com[self._root]
+        if contacts:
+            frames, points = contacts.frame.reshape(-1, 3, 3), contacts.pos
+            forces = np.einsum("nij,ni->nj", frames, contacts.force)
+            for geoms, sign in ((contacts.geom1, -1.0), (contacts.geom2, 1.0)):
+                bodies = self._body_of_geom[geoms]
+                moments = np.cross(points - centres[bodies], forces)
+                np.add.at(wrenches, bodies, sign * np.hstack([moments, forces]))
+        for body in np.flatnonzero(native.xfrc_applied.any(axis=1)):
+            force, torque = native.xfrc_applied[body, :3], native.xfrc_applied[body, 3:]
+            wrenches[body, :3] += torque + np.cross(native.xipos[body] - centres[body], force)
+            wrenches[body, 3:] += force
+        wrenches[0] = 0.0  # the world's own, as in MuJoCo
+        return wrenches
+
+
+def touch_sensors(m) -> list[tuple[int, int]]:
+    """Return the index in sensordata and the site of each touch sensor of a mujoco.MjModel."""
+    kind = package().mjtSensor.mjSENS_TOUCH
+    return [
+        (int(m.sensor_adr[k]), int(m.sensor_objid[k]))
+        for k in range(m.nsensor)
+        if m.sensor_type[k] == kind
+    ]
+
+
+def touch_forces(m, data, sensors: list[tuple[int, int]], contacts: Contacts) -> None:
+    """Write the sums of normal forces [N] whose line meets the zone of a touch sensor, as MuJoCo.
+
+    data: a mujoco.MjData with poses.
+    """
+    for at, site in sensors:
+        body, total = m.site_bodyid[site], 0.0
+        place = data.site_xpos[site], data.site_xmat[site], m.site_size[site]
+        for contact in contacts:
+            bodies = m.geom_bodyid[contact.geom1], m.geom_bodyid[contact.geom2]
+            if body in bodies and contact.force[0] > 0.0:
+                ray = contact.frame[:3] * (-1.0 if body == bodies[1] else 1.0)
+                if _meets(m, site, place, contact.pos, ray):
+                    total += contact.force[0]
+        data.sensordata[at] = total
+
+
+def _meets(m, site: int, place: tuple, point: np.ndarray, ray: np.ndarray) -> bool:
+    """Return whether a ray meets the zone of a site."""
+    return package().mju_rayGeom(*place, point, ray, int(m.site_type[site])) >= 0.0
+
+
+def _geoms_by_link(m):
+    """Return iterators over the geoms that collide, by link, in the order of the link's shapes."""
+    unseen = [int(getattr(package().mjtGeom, name)) for name in _UNSEEN]
+    paired = {*map(int, m.pair_geom1), *map(int, m.pair_geom2)}
+    found: dict[str, list[int]] = {}
+    for geom in range(m.ngeom):
+        body = int(m.geom_bodyid[geom])
+        solid = m.geom_contype[geom] or m.geom_conaffinity[geom] or geom in paired
+        if body and solid and m.geom_type[geom] not in unseen:
+            found.setdefault(m.body(body).name or f"body{body}", []).append(geom)
+    return {link: iter(geoms) for link, geoms in found.items()}
+
+
+def _frames_along(normals: np.ndarray) -> np.ndarray:
+    """Return frames (n, 3, 3) with the given unit vectors (n, 3) as first rows."""
+    steep = np.abs(normals[:, 1]) >= 0.5
+    others = np.where(steep[:, None], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0])
+    first = others - np.sum(others * normals, axis=1, keepdims=True) * normals
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    return np.stack([normals, first, np.cross(normals, first)], axis=1)

@@ -1,0 +1,72 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Generalised forces of a state, from the equation of motion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bridges.mujoco.native import package
+from hrpsim.common.errors import StateError
+
+_SLIDE = 2  # mjJNT_SLIDE; a hinge is 3
+_NEAR = 1e-6  # of a limit [rad or m]
+
+
+def smooth_forces(m: Any, data: Any) -> np.ndarray:
+    """Return all forces but those of constraints (nv,) [N or Nm]: MuJoCo's qfrc_smooth.
+
+    Args:
+        m: a mujoco.MjModel.
+        data: its mujoco.MjData, with mass matrix, qfrc_bias and qfrc_passive.
+    """
+    found = data.qfrc_passive - data.qfrc_bias + data.qfrc_actuator + data.qfrc_applied
+    for body in np.flatnonzero(data.xfrc_applied.any(axis=1)):
+        wrench = data.xfrc_applied[body]
+        package().mj_applyFT(m, data, wrench[:3], wrench[3:], data.xipos[body], int(body), found)
+    return found
+
+
+def constraint_forces(m: Any, data: Any) -> np.ndarray:
+    """Return what the mean acceleration of the step leaves for constraints (nv,) [N or Nm].
+
+    An implicit step takes dampers at the end of the step, unless the integrator is rk4.
+    """
+    found = _inertial(m, data, data.qacc) - smooth_forces(m, data)
+    off = m.opt.disableflags & package().mjtDisableBit.mjDSBL_DAMPER
+    if m.opt.integrator != package().mjtIntegrator.mjINT_RK4 and not off:
+        found += m.opt.timestep * m.dof_damping * data.qacc
+    return found
+
+
+def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:
+    """Return the forces that give the accelerations data.qacc (nv,): MuJoCo's qfrc_inverse.
+
+    Raises:
+        StateError: if constraints act. Forces of rigid contacts do not follow from the motion.
+    """
+    if do_constraints_act(m, data, contacts):
+        raise StateError(
+            "mj_inverse: contacts, limits, dry friction or equalities act; hrpsim's are rigid, so"
+            " the motion does not determine their forces: read qfrc_actuator and qfrc_constraint"
+            " of a step"
+        )
+    return _inertial(m, data, data.qacc) + data.qfrc_bias - data.qfrc_passive
+
+
+def do_constraints_act(m: Any, data: Any, contacts: int) -> bool:
+    """Return whether a state has contacts, dry friction, equalities or joints at their limits."""
+    if contacts or m.dof_frictionloss.any() or data.eq_active.any():
+        return True
+    at = m.jnt_qposadr[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)]
+    low, high = m.jnt_range[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)].T
+    return bool(((data.qpos[at] < low + _NEAR) | (data.qpos[at] > high - _NEAR)).any())
+
+
+def _inertial(m: Any, data: Any, acceleration: np.ndarray) -> np.ndarray:
+    found = np.zeros(m.nv)
+    package().mj_mulM(m, data, found, np.array(acceleration))
+    return found

@@ -1,0 +1,223 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""MuJoCo's functions that advance, reset, save and evaluate a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bridges.mujoco.contacts import Contacts
+from hrpsim.bridges.mujoco.data import MjData
+from hrpsim.bridges.mujoco.forces import inverse_forces
+from hrpsim.bridges.mujoco.model import MjModel
+from hrpsim.bridges.mujoco.native import package
+from hrpsim.bridges.mujoco.transitions import transition_matrices
+
+_control: list[Callable[[MjModel, MjData], object] | None] = [None]
+
+
+def set_mjcb_control(callback: Callable[[MjModel, MjData], object] | None) -> None:
+    """Set a function `callback(model, data)` that each step calls before reading the controls.
+
+    None removes the callback. MuJoCo calls the callback at each of the four stages of an rk4 step.
+    hrpsim has one control per rk4 step, and calls the callback once.
+    """
+    _control[0] = callback
+
+
+def get_mjcb_control() -> Callable[[MjModel, MjData], object] | None:
+    """Return the function that was passed to `set_mjcb_control`."""
+    return _control[0]
+
+
+def _call_control(m: MjModel, d: MjData) -> None:
+    if _control[0] and not m.opt.disableflags & package().mjtDisableBit.mjDSBL_ACTUATION:
+        _control[0](m, d)
+
+
+def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
+    """Advance by `nstep` steps, with the controls of `d`."""
+    for _ in range(nstep):
+        if _control[0]:
+            d._put()
+            _call_control(m, d)
+        d._step()
+
+
+def mj_step1(m: MjModel, d: MjData) -> None:
+    """Update kinematics. Set the controls afterwards, then call `mj_step2` to make the step."""
+    d._put()
+    _call_control(m, d)
+
+
+def mj_step2(m: MjModel, d: MjData) -> None:
+    """Advance by one step, with the controls of `d`."""
+    d._step()
+
+
+def mj_forward(m: MjModel, d: MjData) -> None:
+    """Update all fields to qpos and qvel.
+
+    Accelerations, contacts and forces are computed when they are read next, by a step that is taken
+    back.
+    """
+    d._put()
+    _call_control(m, d)
+    d._grow_stale()
+
+
+def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
+    """Update all fields to qpos and qvel, nothing skipped."""
+    mj_forward(m, d)
+
+
+def mj_fwdActuation(m: MjModel, d: MjData) -> None:
+    """Let accelerations, contacts and forces be computed when they are read next."""
+    d._grow_stale()
+
+
+mj_fwdAcceleration = mj_fwdConstraint = mj_fwdActuation
+
+
+def mj_resetData(m: MjModel, d: MjData) -> None:
+    """Return to qpos0, at rest, at time 0."""
+    package().mj_resetData(m.native, d._native)
+    _restart(d)
+
+
+def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
+    """Return to a keyframe."""
+    package().mj_resetDataKeyframe(m.native, d._native, key)
+    _restart(d)
+
+
+def mj_setKeyframe(m: MjModel, d: MjData, k: int) -> None:
+    """Store the present state as a keyframe of the model."""
+    package().mj_setKeyframe(m.native, d.for_mujoco(), k)
+
+
+def mj_setConst(m: MjModel, d: MjData) -> None:
+    """Update the fields of the model that MuJoCo derives from others."""
+    package().mj_setConst(m.native, package().MjData(m.native))
+    vars(m.options)["changes"] += 1  # the next step looks at what was derived
+
+
+def mj_kinematics(m: MjModel, d: MjData) -> None:
+    """Update kinematics, and the sensors that depend on kinematics, to qpos and qvel."""
+    d._put()
+
+
+mj_comPos = mj_comVel = mj_camlight = mj_fwdPosition = mj_fwdVelocity = mj_kinematics
+mj_sensorPos = mj_sensorVel = mj_subtreeVel = mj_crb = mj_factorM = mj_makeM = mj_kinematics
+
+
+def mj_energyPos(m: MjModel, d: MjData) -> None:
+    """Compute the potential energy, energy[0] [J]."""
+    package().mj_energyPos(m.native, d.for_mujoco())
+
+
+def mj_energyVel(m: MjModel, d: MjData) -> None:
+    """Compute the kinetic energy, energy[1] [J]."""
+    package().mj_energyVel(m.native, d.for_mujoco())
+
+
+def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
+    """Write force (3,) and torque, which is zero, on geom2 in the contact's frame (6,)."""
+    result[:3], result[3:] = d.contact[id].force, 0.0
+
+
+def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
+    """Update cfrc_ext, as reading cfrc_ext does. cacc and cfrc_int do not exist."""
+    _ = d.cfrc_ext
+
+
+def mj_makeConstraint(m: MjModel, d: MjData) -> None:
+    """Let efc_J, efc_pos and the like be read until the next step: limits and equalities.
+
+    Contacts are not in them, and forces do not exist.
+    """
+    d._constrain()
+
+
+def mj_inverse(m: MjModel, d: MjData) -> None:
+    """Compute qfrc_inverse of qpos, qvel and qacc. StateError if constraints act."""
+    acceleration = d.qacc.copy()
+    d._put()
+    contacts = d.ncon
+    native = d.for_mujoco()
+    native.qacc[:] = acceleration
+    native.qfrc_inverse[:] = inverse_forces(m.native, native, contacts)
+
+
+def mj_getState(m: MjModel, d: MjData, state: np.ndarray, sig: int) -> None:
+    """Write the parts of the state that `sig` names (mjtState)."""
+    d._native.time = d.time
+    package().mj_getState(m.native, d._native, state, sig)
+
+
+def mj_setState(m: MjModel, d: MjData, state: np.ndarray, sig: int) -> None:
+    """Set the parts of the state that `sig` names (mjtState)."""
+    d._native.time = d.time
+    package().mj_setState(m.native, d._native, state, sig)
+    d.time = d._native.time
+
+
+def mj_copyState(m: MjModel, src: MjData, dst: MjData, sig: int) -> None:
+    """Copy the parts of the state that `sig` names (mjtState)."""
+    state = np.empty(package().mj_stateSize(m.native, sig))
+    mj_getState(m, src, state, sig)
+    mj_setState(m, dst, state, sig)
+
+
+def mj_copyData(dest: MjData, m: MjModel, src: MjData) -> MjData:
+    """Copy state, inputs and results."""
+    package().mj_copyData(dest._native, m.native, src.for_mujoco())
+    dest.time = src.time
+    dest._put()
+    return dest
+
+
+def mjd_transitionFD(  # MuJoCo's parameters
+    m: MjModel,
+    d: MjData,
+    eps: float,
+    flg_centered: int,
+    A: np.ndarray | None,
+    B: np.ndarray | None,
+    C: np.ndarray | None,
+    D: np.ndarray | None,
+) -> None:
+    """Write the derivatives of a step by state and controls, as finite differences.
+
+    Args:
+        m: the model.
+        d: state and controls. They stay.
+        eps: size of the differences.
+        flg_centered: whether differences are taken on both sides.
+        A: derivative of the next state (2 nv + na, 2 nv + na), or None.
+        B: derivative of the next state by ctrl (2 nv + na, nu), or None.
+        C: derivative of sensordata (nsensordata, 2 nv + na), or None.
+        D: derivative of sensordata by ctrl (nsensordata, nu), or None.
+    """
+    d._put()
+    found = transition_matrices(m, d, eps, bool(flg_centered))
+    for out, matrix in zip((A, B, C, D), found, strict=True):
+        if out is not None:
+            out[:] = matrix
+    d._put()  # what was computed is of other states
+    d._grow_stale()
+
+
+def _restart(d: MjData) -> None:
+    d.world.reset()
+    now: dict[str, Any] = vars(d)
+    now["time"] = now["_before_time"] = d._native.time
+    d._mapping.known[0][:] = np.nan
+    d._mapping.mark_unread()
+    now["_contact"] = Contacts()
+    d._refresh()
+    d._put()

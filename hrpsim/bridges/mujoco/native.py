@@ -1,0 +1,173 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The mujoco package itself, its functions of our models and data, and refusals by name."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hrpsim.common.errors import HrpsimError
+
+FACADE = "hrpsim.bridges.mujoco"
+# Functions of the state alone, which MuJoCo computes from what the facade keeps up to date.
+FUNCTIONS = frozenset(
+    (
+        *("mj_jac", "mj_jacBody", "mj_jacBodyCom", "mj_jacDot", "mj_jacGeom", "mj_jacPointAxis"),
+        *("mj_jacSite", "mj_jacSubtreeCom", "mj_fullM", "mj_mulM", "mj_mulM2", "mj_addM"),
+        *("mj_solveM", "mj_solveM2", "mj_rne", "mj_angmomMat", "mj_applyFT", "mj_geomDistance"),
+        *("mj_objectVelocity", "mj_differentiatePos", "mj_integratePos", "mj_normalizeQuat"),
+        *("mj_local2Global", "mj_getTotalmass", "mj_ray", "mj_multiRay", "mj_insideSite"),
+        *("mj_name2id", "mj_id2name", "mj_stateSize", "mj_extractState", "mj_versionString"),
+        *("mj_printModel", "mj_printFormattedModel", "mj_saveLastXML", "mj_saveModel"),
+        *("mj_sizeModel", "mj_version", "mj_loadAllPluginLibraries", "mj_printSchema"),
+        *("mj_loadPluginLibrary", "mj_defaultOption", "mj_defaultVisual", "mj_defaultSolRefImp"),
+        *("mj_setLengthRange", "mj_printData", "mj_printFormattedData"),
+    )
+)
+_PICTURES = ("mjv_", "mjr_")
+
+
+class MissingNameError(HrpsimError, AttributeError):
+    """A name of MuJoCo that the facade does not have."""
+
+
+def missing(name: str, cure: str) -> MissingNameError:
+    """Return the error of a missing name."""
+    return MissingNameError(f"{name} is not in {FACADE}: {cure}")
+
+
+@functools.cache
+def package() -> Any:
+    """Return the mujoco package, even while the facade stands in for the package."""
+    ours = sys.modules["mujoco"] if is_stand_in() else None
+    try:
+        if ours is not None:
+            del sys.modules["mujoco"]
+        return importlib.import_module("mujoco")
+    except ModuleNotFoundError as error:
+        raise HrpsimError(
+            "the names of MuJoCo need its package: pip install hrpsim[mjcf]"
+        ) from error
+    finally:
+        if ours is not None:
+            sys.modules["mujoco"] = ours
+
+
+def is_passed_on(name: str) -> bool:
+    """Return whether a function of MuJoCo takes our models and data as it is."""
+    return name in FUNCTIONS or name.startswith(_PICTURES)
+
+
+def native_of(value: Any) -> Any:
+    """Return MuJoCo's object of a model or data of the facade, other values unchanged."""
+    return value.for_mujoco() if hasattr(value, "for_mujoco") else value
+
+
+def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of MuJoCo that also takes the facade's models and data."""
+
+    @functools.wraps(function, assigned=("__name__", "__doc__"), updated=())
+    def call(*arguments, **named):
+        return function(
+            *map(native_of, arguments), **{key: native_of(value) for key, value in named.items()}
+        )
+
+    return call
+
+
+@functools.cache
+def with_natives(name: str) -> type:
+    """Return a class of MuJoCo whose methods also take the facade's models and data."""
+    return type(name, (getattr(package(), name),), _taking_natives(getattr(package(), name)))
+
+
+def _taking_natives(kind: type) -> dict[str, Any]:
+    methods = {"__init__": kind.__init__}  # type: ignore[misc]
+    if hasattr(kind, "update_scene"):
+        methods["update_scene"] = kind.update_scene
+    return {key: on_natives(method) for key, method in methods.items()}
+
+
+class FixedArray(np.ndarray):
+    """An array of a model that hrpsim does not follow. Writing raises."""
+
+    def __setitem__(self, index, value) -> None:
+        if not self.flags.writeable:
+            raise _unfollowed(self.field or "the field")
+        super().__setitem__(index, value)  # a copy
+
+    def __array_finalize__(self, whole) -> None:
+        """Keep the name of the field in parts of an array."""
+        self.field = getattr(whole, "field", "")
+
+
+def _unfollowed(field: str) -> HrpsimError:
+    return HrpsimError(
+        f"{field} cannot be written to: hrpsim does not follow it; change the file or the text"
+        " (MjModel.from_xml_string). docs/reference/mujoco_fields.md lists what is simulated"
+    )
+
+
+def fixed(value: Any, field: str) -> Any:
+    """Return a value of a model, or a read-only view of an array. field: name for messages."""
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view(FixedArray)
+    view.field = field
+    view.flags.writeable = False
+    return view
+
+
+class RefusedArray(np.ndarray):
+    """An array that hrpsim does not compute. Everything but its shape and type raises."""
+
+    def __getattribute__(self, name: str) -> Any:
+        """Return shape and type."""
+        if name in _OF_SHAPE:
+            return super().__getattribute__(name)
+        raise missing(_REFUSED_ARRAY, _ASK)
+
+    def _raise(self, *arguments: Any, **named: Any) -> Any:
+        raise missing(_REFUSED_ARRAY, _ASK)
+
+    __getitem__ = __setitem__ = __iter__ = __array_ufunc__ = __array_function__ = _raise
+    __float__ = __int__ = __bool__ = __contains__ = __copy__ = __deepcopy__ = __repr__ = _raise
+
+
+_OF_SHAPE = ("dtype", "shape", "ndim", "size", "flags", "__class__", "__array_finalize__", "_raise")
+_REFUSED_ARRAY = "An array of MjData that hrpsim does not compute"
+_ASK = "read the field by its name from MjData, which tells the fields that there are"
+
+
+def is_stand_in() -> bool:
+    """Return whether `import mujoco` returns the facade."""
+    return getattr(sys.modules.get("mujoco"), "__name__", "") == FACADE
+
+
+def refused_like(array: np.ndarray) -> np.ndarray:
+    """Return an array of the same shape and type that raises when it is used."""
+    empty = np.zeros_like(array)
+    if empty.dtype.kind == "f":
+        empty[...] = np.nan  # numpy.asarray asks no method of a class of arrays
+    return empty.view(RefusedArray)
+
+
+def refuse_change(field: str, old: Any, new: Any) -> None:
+    """Raise unless a value that cannot be written to stays as it is."""
+    if not np.array_equal(old, new):
+        raise _unfollowed(field)
+
+
+class NamesOf(type):
+    """A class that stands for a class of MuJoCo, and lists its names."""
+
+    def __dir__(cls) -> list[str]:
+        """Return the names of this class and of MuJoCo's."""
+        return sorted({*super().__dir__(), *dir(getattr(package(), cls.__name__))})

@@ -1,0 +1,110 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Forces of a model that hrpsim's world does not have, computed by MuJoCo from the state.
+
+A second MuJoCo model has only these forces:
+
+- fluids;
+- springs and dampers of tendons and of free bodies, and polynomial springs and dampers;
+- actuators with states, and actuators on sites, spatial tendons and muscles.
+
+hrpsim applies them as generalised forces, held over each step.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bridges.mujoco.actuators import acting_actuators
+from hrpsim.bridges.mujoco.native import package
+
+_PASSIVE = ("tendon_stiffness", "tendon_damping", "dof_dampingpoly", "jnt_stiffnesspoly")
+_PASSIVE += ("tendon_stiffnesspoly", "tendon_dampingpoly")
+
+
+class OtherForces:
+    """Computes the forces (nv,) [N or Nm] of a mujoco.MjModel that hrpsim's world does not have.
+
+    The world has the actuators `taken`, and springs and dampers of the joints with `dofs`.
+    `numbers` are the actuators computed here. `total` (nv,) is what acts with qfrc_applied.
+    """
+
+    def __init__(self, m: Any, taken: list[int], dofs: list[int]) -> None:
+        self.taken, self.dofs = taken, dofs
+        alone = np.setdiff1d(np.arange(m.nv), dofs)  # of free bodies
+        springs = np.isin(m.jnt_dofadr, alone)
+        self.numbers = [k for k in acting_actuators(m) if k not in taken]
+        is_passive = any(np.any(getattr(m, name, 0.0)) for name in _PASSIVE)
+        is_passive = is_passive or m.dof_damping[alone].any() or m.jnt_stiffness[springs].any()
+        is_fluid = bool(m.opt.density or m.opt.viscosity)
+        self.act = bool(self.numbers) or is_passive or is_fluid
+        self.total = np.zeros(m.nv)
+        self._sensors = _sensors_of(m, self.numbers) if self.act else []
+        self.sensors_read = [at for at, *_ in self._sensors]  # indices in sensordata
+        self._with_states = [k for k in self.numbers if m.actuator_actadr[k] >= 0]
+        if self.act:
+            self._model = copy.copy(m)
+            self._data = package().MjData(self._model)
+            self._model.dof_damping[dofs] = 0.0
+            self._model.jnt_stiffness[~springs] = 0.0
+            self._model.body_gravcomp[:] = 0.0
+            for k in set(range(len(m.actuator_gear))) - set(self.numbers):
+                self._model.actuator_gainprm[k] = self._model.actuator_biasprm[k] = 0.0
+                self._model.actuator_gaintype[k] = self._model.actuator_biastype[k] = 0
+
+    def compute(self, data: Any) -> None:
+        """Compute the forces at the state and the inputs of a mujoco.MjData."""
+        mujoco, m, d = package(), self._model, self._data
+        for name in ("qpos", "qvel", "act", "ctrl"):
+            getattr(d, name)[:] = getattr(data, name)
+        d.time = data.time
+        mujoco.mj_kinematics(m, d)
+        mujoco.mj_comPos(m, d)
+        mujoco.mj_tendon(m, d)
+        mujoco.mj_transmission(m, d)
+        mujoco.mj_fwdVelocity(m, d)
+        mujoco.mj_fwdActuation(m, d)
+        np.add(d.qfrc_passive, d.qfrc_actuator, out=self.total)
+        self.total += data.qfrc_applied
+
+    def finish(self, data: Any) -> None:
+        """Add what the actuators did in the step to a mujoco.MjData, and advance their states."""
+        d = self._data
+        data.actuator_force[self.numbers] = d.actuator_force[self.numbers]
+        data.qfrc_actuator[:] += d.qfrc_actuator
+        for at, number, is_joint in self._sensors:
+            source = data.qfrc_actuator if is_joint else data.actuator_force
+            data.sensordata[at] = source[number]
+        for k in self._with_states:
+            first = int(self._model.actuator_actadr[k])
+            last = first + int(self._model.actuator_actnum[k])
+            data.act_dot[first:last] = d.act_dot[first:last]
+            data.act[first:last] = self._next(k, data.act[first:last], d.act_dot[first:last])
+
+    def _next(self, k: int, act: np.ndarray, rate: np.ndarray) -> np.ndarray:
+        """Return the activation of an actuator a step later, as MuJoCo integrates it."""
+        m, horizon = self._model, self._model.opt.timestep
+        if m.actuator_dyntype[k] == package().mjtDyn.mjDYN_FILTEREXACT:
+            lag = max(float(m.actuator_dynprm[k][0]), package().mjMINVAL)
+            horizon = -lag * np.expm1(-horizon / lag)
+        after = act + horizon * rate
+        return np.clip(after, *m.actuator_actrange[k]) if m.actuator_actlimited[k] else after
+
+
+def _sensors_of(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
+    """Return index in sensordata, dof or actuator, and whether it is a dof, of sensors of forces.
+
+    All joints are in them, because other actuators may act on a joint.
+    """
+    sorts, found = package().mjtSensor, []
+    for k in range(m.nsensor):
+        at, of = int(m.sensor_adr[k]), int(m.sensor_objid[k])
+        if m.sensor_type[k] == sorts.mjSENS_JOINTACTFRC:
+            found.append((at, int(m.jnt_dofadr[of]), True))
+        elif m.sensor_type[k] == sorts.mjSENS_ACTUATORFRC and of in numbers:
+            found.append((at, of, False))
+    return found

@@ -1,0 +1,169 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Notice writes to a model, by comparing the model's memory with the last known values.
+
+Scripts hold arrays that are MuJoCo's own memory, so a write cannot be seen when it happens. The
+followed fields lie in few blocks of memory, which one compiled call compares.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import hrpsim.bridges.mujoco.fields as fields
+from hrpsim.bridges.mujoco.model import MjModel
+from hrpsim.bridges.mujoco.native import refuse_change
+from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Indices
+from hrpsim.engine.compile.reference import Reference
+
+_WORD = 8  # bytes. MuJoCo's arrays begin at multiples of 64 bytes.
+_NOTHING = np.empty(0, dtype=np.int64)
+
+
+class Blocks(NamedTuple):
+    """Words of a model's memory, and the words that were there."""
+
+    now_0: np.ndarray
+    now_1: np.ndarray
+    now_2: np.ndarray
+    now_3: np.ndarray
+    now_4: np.ndarray
+    now_5: np.ndarray
+    known_0: np.ndarray
+    known_1: np.ndarray
+    known_2: np.ndarray
+    known_3: np.ndarray
+    known_4: np.ndarray
+    known_5: np.ndarray
+
+
+_COUNT = len(Blocks._fields) // 2
+
+
+@kernel
+def differs(s: Blocks) -> bool:
+    """Return whether any word is not the known one."""
+    return (
+        _differing(s.now_0, s.known_0)
+        | _differing(s.now_1, s.known_1)
+        | _differing(s.now_2, s.known_2)
+        | _differing(s.now_3, s.known_3)
+        | _differing(s.now_4, s.known_4)
+        | _differing(s.now_5, s.known_5)
+    ) != 0
+
+
+@inlined_kernel
+def _differing(now: Indices, known: Indices) -> int:
+    """Return the bits in which words differ. There is no early end, so that lanes are used."""
+    bits = 0
+    for k in range(now.shape[0]):
+        bits |= now[k] ^ known[k]
+    return bits
+
+
+class Watch:
+    """Compares a model with what it was when a world was made of it."""
+
+    def __init__(self, model: MjModel) -> None:
+        self._model = model
+        self._fields = _watched(model.native)
+        self._known = {name: array.copy() for name, array in self._fields.items()}
+        self._options = _options_of(model.native)
+        self._changes = model.options.changes
+        self._is_forgotten = False
+        now = _blocks(self._fields)
+        self._blocks = Reference(Blocks(*now, *(block.copy() for block in now)))
+        self._differs = partial(entry_point(differs, self._blocks), self._blocks)
+
+    def is_changed(self) -> bool:
+        """Return whether anything may differ: a followed field, or an option."""
+        return self._model.options.changes != self._changes or self._differs()
+
+    def forget(self) -> None:
+        """Let all fields be changed, because the present values could not be followed."""
+        self._is_forgotten, self._changes = True, -1
+
+    def changed(self) -> list[str]:
+        """Return the names of the followed fields and options that differ.
+
+        The present values become the known ones, also of fields that are not followed.
+
+        Raises:
+            HrpsimError: for a value that hrpsim does not simulate. The known values stay.
+        """
+        native = self._model.native
+        found = [n for n, array in self._fields.items() if not _same(array, self._known[n])]
+        self._refuse_spin(found)
+        for name in found:
+            self._known[name][...] = self._fields[name]
+        options = _options_of(native)
+        found += [f"opt.{name}" for name in options if options[name] != self._options[name]]
+        if self._is_forgotten:
+            found = [*self._fields, *(f"opt.{name}" for name in options)]
+        self._is_forgotten = False
+        self._options, self._changes = options, self._model.options.changes
+        blocks = self._blocks.whole
+        for now, known in zip(blocks[:_COUNT], blocks[_COUNT:], strict=True):
+            known[:] = now
+        return found
+
+    def _refuse_spin(self, found: list[str]) -> None:
+        """Raise if contacts of changed geoms are to resist spin or rolling."""
+        resists = self._model.native.geom_condim > 3
+        if "geom_condim" in found and (resists & (self._known["geom_condim"] <= 3)).any():
+            refuse_change("MjModel.geom_condim, 4 or 6,", 3, 4)
+        if "geom_friction" in found:
+            changed = self._fields["geom_friction"] != self._known["geom_friction"]
+            if (changed[:, 1:].any(axis=1) & resists).any():
+                refuse_change("MjModel.geom_friction, of spin and rolling,", 0.0, 1.0)
+
+
+def _same(a: np.ndarray, b: np.ndarray) -> bool:
+    return a.tobytes() == b.tobytes()
+
+
+def _watched(native: Any) -> dict[str, np.ndarray]:
+    """Return the followed arrays of a mujoco.MjModel, and the vectors of its options."""
+    found = {name: getattr(native, name, _NOTHING) for name in sorted(fields.FOLLOWED)}
+    found |= {f"opt.{name}": getattr(native.opt, name) for name in ("gravity", "wind", "magnetic")}
+    return {name: array for name, array in found.items() if array.size}
+
+
+def _options_of(native: Any) -> dict[str, float]:
+    """Return the followed scalars among the options, and what mj_setConst decides."""
+    names = fields.OPTION[fields.Use.FOLLOWED].split()
+    values = {name: getattr(native.opt, name) for name in names}
+    values["flg_gravcomp"] = getattr(native, "flg_gravcomp", 0)
+    return {name: value for name, value in values.items() if not isinstance(value, np.ndarray)}
+
+
+def _blocks(watched: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """Return words of memory that have all arrays, in as many blocks as `Blocks` has.
+
+    The options are one block. The others lie within the one buffer of a model.
+    """
+    spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
+    for name, array in watched.items():
+        begin = array.ctypes.data
+        spans[name.startswith("opt.")].append((begin, begin + array.nbytes))
+    options, others = sorted(spans[True]), sorted(spans[False])
+    gaps = [after[0] - before[1] for before, after in pairwise(others)]
+    widest = sorted(range(len(gaps)), key=gaps.__getitem__, reverse=True)[: _COUNT - 2]
+    cuts = [0, *sorted(k + 1 for k in widest), len(others)]
+    found = [_words(others[a][0], others[b - 1][1]) for a, b in pairwise(cuts) if a < b]
+    found.append(_words(options[0][0], options[-1][1]))
+    return [*found, *[_NOTHING] * (_COUNT - len(found))]
+
+
+def _words(begin: int, end: int) -> np.ndarray:
+    """Return the words of memory from `begin` up to `end`. Arrays are padded to whole words."""
+    count = -(-(end - begin) // _WORD)
+    return np.ctypeslib.as_array((ctypes.c_int64 * count).from_address(begin))
