@@ -435,13 +435,7 @@ def _slope_of_motion(m: SolidPair, seed: Candidate) -> tuple[float, float]:
 
 @inner_kernel
 def _find_lowest(
-    m: SolidPair,
-    tx: float,
-    ty: float,
-    steady: Metres,
-    alike: Metres,
-    coarse: float,
-    away: Metres,
+    m: SolidPair, tx: float, ty: float, steady: Metres, alike: Metres, coarse: float, away: Metres
 ) -> tuple[int, int]:
     """Return the index of the lowest contact under a slope, and the chosen contact for the slope.
 
