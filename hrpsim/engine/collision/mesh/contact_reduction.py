@@ -38,6 +38,9 @@ _SLOPES = _FIRST_OF_RINGS + _RINGS * _DIRECTIONS
 # The widest ring's slope, and the ratio of each inner ring to the next.
 _WIDEST = 0.05
 _INWARD = 0.125
+# The directions of a ring, in an order that goes round early.
+_ANGLES = 2.0 * np.pi * (3 * np.arange(_DIRECTIONS) % _DIRECTIONS + 0.25) / _DIRECTIONS
+_DOWN = -np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 # Contacts for the inner rings at most, so that some are left for the others.
 _NEAR_RINGS = 2
 _NEAR_POINTS = 5
@@ -236,10 +239,8 @@ def _slope(
     if number == 1:
         return motion_x, motion_y, 0.0
     steepness = _WIDEST * _INWARD ** (_RINGS - 1 - ring)
-    # in an order that goes round early
-    direction = 3 * (number - _FIRST_OF_RINGS) % _DIRECTIONS
-    angle = (direction + 0.25) * 2.0 * math.pi / _DIRECTIONS
-    return -steepness * math.cos(angle), -steepness * math.sin(angle), steepness
+    direction = (number - _FIRST_OF_RINGS) % _DIRECTIONS
+    return steepness * _DOWN[direction, 0], steepness * _DOWN[direction, 1], steepness
 
 
 @inner_kernel
@@ -261,6 +262,8 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
     for number in range(_SLOPES):
         ring = (number - _FIRST_OF_RINGS) // _DIRECTIONS
         tx, ty, steepness = _slope(number, ring, motion_x, motion_y)
+        if ring >= 0 and not _may_change(m, candidates[seed].gap, steepness):
+            continue
         slack = _OPEN * max(candidates[seed].gap, 0.0) if ring >= 0 else 0.0
         steady = slack + _EQUAL + _ALIKE * steepness * extent
         alike = slack + _EQUAL + steepness * m.rim
@@ -276,6 +279,22 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
             m.chosen[serving].index, m.chosen[serving].load = lowest, -1.0
         m.chosen[serving].needed = 1
     _keep_chosen(m, candidates, away)
+
+
+@inlined_kernel
+def _may_change(m: SolidPair, least: Metres, steepness: float) -> bool:
+    """Return whether a small patch may have a contact for a slope, besides those that it needs.
+
+    A slope moves a contact down by its distance from the deepest contact, times the slope.
+    """
+    if m.size > MAX_POINTS:
+        return True
+    for index in range(m.size):
+        height = m.gap[index] - least
+        if height * height < steepness * steepness * (m.x[index] ** 2 + m.y[index] ** 2):
+            if not _is_needed(m, index):
+                return True
+    return False
 
 
 @inner_kernel
@@ -348,6 +367,15 @@ def _choose_touching(m: SolidPair, away: float) -> None:
             if free >= 0:
                 one = m.chosen[free]
                 one.index, one.load, one.needed = index, -1.0, 1
+
+
+@inlined_kernel
+def _is_needed(m: SolidPair, index: int) -> bool:
+    """Return whether a contact is chosen and needed."""
+    for k in range(m.chosen_count):
+        if m.chosen[k].index == index:
+            return m.chosen[k].needed != 0
+    return False
 
 
 @inlined_kernel
