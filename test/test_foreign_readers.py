@@ -52,7 +52,7 @@ OWN = {
     "hrpsim/model/readers/mjcf/read.py": "the reason that the child process wrote",
     "hrpsim/model/readers/urdf/xacro_text.py": "xacro, which is trusted or refused",
     "hrpsim/model/shapes/mesh_decoding.py": "runs in the bounded child process",
-    "hrpsim/bridges/mujoco.py": "MuJoCo's own model, beside hrpsim's",
+    "hrpsim/bridges/mujoco/model.py": "MuJoCo's own model, beside hrpsim's",
     "hrpsim/bridges/onnx_trial.py": "runs in the bounded child process, then once more",
     "hrpsim/ros/base/child_process.py": "/proc and logs of hrpsim's own programs",
     "hrpsim/ros/base/domain.py": "the package.xml of the installed middleware",

@@ -20,6 +20,7 @@ from hrpsim.common.values import whole_count
 from hrpsim.engine.compile.announcement import say_compiled
 from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.batch_motion import BatchMotion
+from hrpsim.world.batch_sensors import BatchSensors
 from hrpsim.world.objects.closed import Closed, closed
 from hrpsim.world.objects.scan_view import ScansSideBySide, ScanView
 from hrpsim.world.parts.stepping import announce_steps
@@ -79,7 +80,8 @@ class Batch(BatchMotion, Closed):
         for number, world in enumerate(worlds):
             world.noise_world = number
         self._states, self._commands = {}, {}
-        self._noise: dict[tuple[int, str, str], SensorNoise] = {}
+        self._sensors: dict[tuple[str, str], BatchSensors] = {}
+        self._noise: dict[tuple[str, str], dict[int, SensorNoise]] = {}  # by number of the world
         self._scans: dict[tuple[str, str], ScansSideBySide] = {}
         self._one_call = Lock()
         self._is_closed = False
@@ -182,21 +184,33 @@ class Batch(BatchMotion, Closed):
             robot.scale_inertias(row, links)
 
     def set_gains(
-        self, name: str, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
+        self,
+        name: str,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        names: str | Sequence[str] | None = None,
+        *,
+        worlds: Sequence[int] | np.ndarray | None = None,
     ) -> None:
         """Set PD gains of the robots called `name`, as `Robot.set_gains` does.
 
-        The gains act at once.
+        The gains act at once. One kernel writes the rows.
 
         Args:
             name: name of the robots.
             kp: (count, joints) [Nm/rad or N/m].
             kd: (count, joints) [Nms/rad or Ns/m].
             names: joints, in the order of the columns. The default is all joints.
+            worlds: numbers of worlds, or a truth value for each world. Each world uses its own row.
+                The default is all worlds.
+
+        Raises:
+            StateError: a robot refuses a row. Robots with the same joints all keep their gains
+                then.
+            WorldError: a world does not exist.
         """
         rows = self._rows("kp", kp), self._rows("kd", kd)
-        for robot, p, d in zip(self._called("robots", name), *rows):
-            robot.set_gains(p, d, names)
+        self._commands_of(name).set_gains(*rows, names, self._numbers_of(worlds))
 
     def set_joint_properties(
         self, name: str, names: str | Sequence[str] | None = None, **values: ArrayLike
@@ -252,37 +266,48 @@ class Batch(BatchMotion, Closed):
         """
         if len(levels) != len(self):
             raise StateError(f"{len(self)} worlds need as many levels, got {len(levels)}")
+        noise: dict[str, dict[int, SensorNoise]] = {}
         for k, (robot, one) in enumerate(zip(self._called("robots", name), levels)):
             if not isinstance(one, NoiseLevels):
                 raise StateError(f"levels[{k}] must be NoiseLevels, got {shown_value(one)}")
             for description in robot.model.sensors:
-                key = k, name, description.name
-                self._noise[key] = SensorNoise(
+                noise.setdefault(description.name, {})[k] = SensorNoise(
                     *(description.name, description.kind, one, description.own_noise),
                     robot=name,
                     world=k,
                 )
+        for sensor, of_worlds in noise.items():
+            self._noise[name, sensor] = of_worlds
+            if (name, sensor) in self._sensors:
+                self._sensors[name, sensor].set_noise(of_worlds)
 
-    def sensor(self, name: str, sensor: str) -> np.ndarray:
+    def sensor(
+        self,
+        name: str,
+        sensor: str,
+        out: np.ndarray | None = None,
+        worlds: Sequence[int] | np.ndarray | None = None,
+    ) -> np.ndarray:
         """Return the readings (count, 6) of a sensor, with noise.
 
         A reading is force [N] and torque [Nm], or angular velocity [rad/s] and specific force
-        [m/s^2].
+        [m/s^2]. One kernel gathers the rows.
 
         Args:
             name: name of the robots.
             sensor: name of the sensor.
+            out: array (count, 6) of float64 to fill and return. The default is a new array.
+            worlds: as for `q`.
+
+        Raises:
+            StateError: `out` does not fit.
+            WorldError: a robot or a sensor does not exist, or a world does not.
         """
-        readings = np.empty((len(self), 6))
-        for k, (world, robot) in enumerate(zip(self.worlds, self._called("robots", name))):
-            known = [one.name for one in robot.model.sensors]
-            if sensor not in known:
-                raise WorldError(f"{name!r}: {unknown_name('sensor', sensor, known)}")
-            readings[k] = robot.sensors[sensor].reading
-            noise = self._noise.get((k, name, sensor))
-            if noise is not None and noise.is_on:
-                readings[k] += noise.at(round(world.time / world.time_step))
-        return readings
+        key = name, sensor
+        if key not in self._sensors:
+            self._sensors[key] = BatchSensors(self.worlds, name, sensor)
+            self._sensors[key].set_noise(self._noise.get(key, {}))
+        return self._sensors[key].readings(out, self._numbers_of(worlds))
 
     def scan(self, name: str, sensor: str) -> np.ndarray:
         """Return the exact present ranges (count, rows, columns) of a height scan or lidar [m].

@@ -13,7 +13,7 @@ from hrpsim.engine.compile.compiled import inlined_kernel, kernel, prepared
 from hrpsim.engine.compile.kernel_types import Index, Indices, Matrix, Vector
 from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.compile.reference import Reference
-from hrpsim.engine.dynamics.joint_forces import EFFORTS, POSITIONS, VELOCITIES
+from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.world.followed_entities import FollowedEntities, alike
 from hrpsim.world.objects.robot import Robot, ramp_steps
 from hrpsim.world.objects.robot_access import (
@@ -79,7 +79,33 @@ def _rows(
     return q, v, efforts[k if given & EFFORTS != 0 else 0]
 
 
-_command_worlds = prepared(command_worlds)
+@kernel
+def give_gains(
+    example: Actuators,
+    addresses: Indices,
+    worlds: Indices,
+    indices: Indices,
+    kp: Matrix,
+    kd: Matrix,
+) -> None:
+    """Set gains of the robots of some worlds by the rows of a batch, as `Robot.set_gains` does.
+
+    example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers. indices
+    (k,): joints. kp and kd: (count, k).
+    """
+    for number in range(worlds.shape[0]):
+        k = worlds[number]
+        actuators = reference_at(example, addresses[k])
+        for column in range(indices.shape[0]):
+            at = indices[column]
+            actuators.kp[at], actuators.kd[at] = kp[k, column], kd[k, column]
+            law = actuators.control[actuators.joint_v[at]]
+            law.given &= ~OWN_GAINS
+            law.kp = kp[k, column] if law.given & POSITIONS != 0 else 0.0
+            law.kd = kd[k, column] if law.given & (POSITIONS | VELOCITIES) != 0 else 0.0
+
+
+_command_worlds, _give_gains = prepared(command_worlds), prepared(give_gains)
 
 
 class BatchCommands(FollowedEntities):
@@ -131,6 +157,41 @@ class BatchCommands(FollowedEntities):
             for k in chosen.tolist():
                 one = {what: array[k] for what, array in values.items()}
                 self.entities[k].report_beyond(indices, one, stacklevel=4)
+
+    def set_gains(
+        self,
+        kp: np.ndarray,
+        kd: np.ndarray,
+        names: str | Sequence[str] | None,
+        worlds: list[int] | None,
+    ) -> None:
+        """Set the gains of the chosen worlds by rows (count, joints); see `Batch.set_gains`.
+
+        No gain changes if a row is refused.
+        """
+        indices, chosen = self.indices(names), self.chosen(worlds)
+        if not self._alike:
+            for k in chosen.tolist():
+                self.entities[k].set_gains(kp[k], kd[k], names)
+            return
+        rows = []
+        for what, given in (("kp", kp), ("kd", kd)):
+            for k in self._doubtful(given, len(indices), chosen):
+                self.entities[k].joint_index.gains(what, given[k], indices)
+            rows.append(np.ascontiguousarray(given, dtype=np.float64))
+        _give_gains(self.example, self.addresses, chosen, indices, *rows)
+        given_to = set(indices.tolist())
+        for k in chosen.tolist():
+            self.entities[k].know_gains_of(given_to)
+
+    @staticmethod
+    def _doubtful(rows: np.ndarray, width: int, chosen: np.ndarray) -> list[int]:
+        """Return the chosen worlds whose rows may be no gains."""
+        if rows.shape[1] != width or rows.dtype.kind not in "biuf":
+            return chosen.tolist()
+        values = rows[chosen]
+        bad = ~(np.isfinite(values) & (values >= 0.0)).all(axis=1)
+        return chosen[bad].tolist()
 
     def _reference_to(self, entity: Robot) -> Reference:
         return entity.access.actuators

@@ -68,6 +68,12 @@ class BatchMotion(BatchArguments):
             self._states[name] = BatchStates(self.worlds, "entities", name)
         return self._states[name]
 
+    def _commands_of(self, name: str) -> BatchCommands:
+        """Return the `BatchCommands` of the robots called `name`."""
+        if name not in self._commands:
+            self._commands[name] = BatchCommands(self.worlds, "robots", name)
+        return self._commands[name]
+
     def command(
         self,
         name: str,
@@ -98,9 +104,7 @@ class BatchMotion(BatchArguments):
         """
         rows = {what: self._rows(what, v) for what, v in values.items() if v is not None}
         chosen = self._numbers_of(worlds)
-        if name not in self._commands:
-            self._commands[name] = BatchCommands(self.worlds, "robots", name)
-        commands = self._commands[name]
+        commands = self._commands_of(name)
         if commands.accepts(rows, len(commands.indices(names))):
             floats = {k: np.ascontiguousarray(v, dtype=np.float64) for k, v in rows.items()}
             commands.command(floats, names, over, chosen)

@@ -16,7 +16,7 @@ from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.layout import make_public
-from hrpsim.world.followed_entities import FollowedEntities, alike
+from hrpsim.world.followed_entities import FollowedEntities, alike, array_for
 from hrpsim.world.objects.entity import Entity
 
 reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
@@ -68,14 +68,14 @@ class BatchStates(FollowedEntities):
     def q(self, out: np.ndarray | None, worlds: list[int] | None) -> np.ndarray:
         """Return the configurations (count, nq), written to `out` if given."""
         self.follow()
-        out = self._room(out, self.entities[0].nq, worlds)
+        out = self._array(out, self.entities[0].nq, worlds)
         _gather_positions(self.example, self.addresses, self.chosen(worlds), out)
         return out
 
     def v(self, out: np.ndarray | None, worlds: list[int] | None) -> np.ndarray:
         """Return the public velocities (count, nv), written to `out` if given."""
         self.follow()
-        out, chosen = self._room(out, self.entities[0].nv, worlds), self.chosen(worlds)
+        out, chosen = self._array(out, self.entities[0].nv, worlds), self.chosen(worlds)
         if self._alike:
             forest = self.entities[0].forest
             _gather_velocities(self.example, self.addresses, chosen, forest, out)
@@ -92,19 +92,11 @@ class BatchStates(FollowedEntities):
         self._sizes_differ = any((e.nq, e.nv) != (first.nq, first.nv) for e in self.entities)
         self._alike = all(alike(one, first) for one in self.entities)
 
-    def _room(self, out: np.ndarray | None, width: int, worlds: list[int] | None) -> np.ndarray:
+    def _array(self, out: np.ndarray | None, width: int, worlds: list[int] | None) -> np.ndarray:
         """Return `out`, or a new array (count, width) if `out` is None."""
         if self._sizes_differ:
             raise StateError(
                 f"the {self._name!r} of the worlds have different numbers of joints; read each of"
                 " `worlds` by itself"
             )
-        shape = len(self.entities), width
-        if out is None:
-            return np.empty(shape) if worlds is None else np.full(shape, np.nan)
-        right = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == np.float64
-        if not (right and out.flags.c_contiguous and out.flags.writeable):
-            raise StateError(
-                f"out should be a contiguous, writeable array of float64 with the shape {shape}"
-            )
-        return out
+        return array_for(out, (len(self.entities), width), worlds)

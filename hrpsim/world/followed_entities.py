@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import require_name
+from hrpsim.common.errors import StateError, require_name
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.scenes import Scenes
@@ -85,3 +85,21 @@ def alike(one: Entity, other: Entity) -> bool:
             (one.system.v_index, other.system.v_index),
         )
     )
+
+
+def array_for(
+    out: np.ndarray | None, shape: tuple[int, int], worlds: list[int] | None
+) -> np.ndarray:
+    """Return `out`, or a new array if `out` is None: NaN in rows that are not written.
+
+    Raises:
+        StateError: `out` does not fit.
+    """
+    if out is None:
+        return np.empty(shape) if worlds is None else np.full(shape, np.nan)
+    right = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == np.float64
+    if not (right and out.flags.c_contiguous and out.flags.writeable):
+        raise StateError(
+            f"out should be a contiguous, writeable array of float64 with the shape {shape}"
+        )
+    return out

@@ -9,7 +9,7 @@ The sole of a foot has 500 vertices about an ellipse, in one plane or up to 1e-5
 import numpy as np
 import pytest
 from collision.posed import Posed, turn
-from collision.solids import box_mesh, meet_solids, sole_mesh
+from collision.solids import box_mesh, meet_solids, prism_mesh, sole_mesh
 from grouped import one_compiles
 
 from hrpsim import Plane
@@ -130,3 +130,70 @@ def test_a_load_that_is_gone_makes_room():
     assert m.count <= 8
     assert m.gaps.min() == pytest.approx(0.0, abs=1e-8)
     assert np.ptp(m.points[:, 0]) > 0.9 * np.ptp(alone.points[:, 0])
+
+
+# -- patches of at most eight contacts ------------------------------------------------------------
+
+SQUARE = [(-0.1, -0.05), (0.1, -0.05), (0.1, 0.05), (-0.1, 0.05)]
+
+
+def with_middles(bulge):
+    """The square with a vertex on each side, further out by `bulge` of the half width."""
+    outline = []
+    for k, corner in enumerate(SQUARE):
+        middle = 0.5 * np.add(corner, SQUARE[(k + 1) % 4])
+        outline += [corner, tuple((1.0 + bulge) * middle)]
+    return outline
+
+
+@pytest.mark.parametrize("floor", FLOORS)
+@pytest.mark.parametrize("tilt", [0.0, 1e-7])
+@pytest.mark.parametrize("bulge, count", [(0.0, 4), (1e-4, 4), (1e-2, 8)])
+def test_a_flat_foot_is_borne_by_the_corners_of_its_polygon(bulge, count, tilt, floor):
+    """A vertex on a side, or a ten-thousandth outside, adds nothing to the polygon."""
+    foot = prism_mesh(with_middles(bulge), 0.02)
+    m = meet_solids(standing(foot, turn((1, 0.3, 0), tilt)), FLOORS[floor], MARGIN)
+    assert m.count == count
+    points = {tuple(np.round(p[:2], 6)) for p in m.points}
+    assert set(SQUARE) <= points
+
+
+@pytest.mark.quick_cases("[0-9]")
+@pytest.mark.parametrize("seed", range(40))
+def test_no_threshold_of_tipping_moves_by_a_thousandth(seed):
+    """The support function of the contacts is that of all vertices, in every direction."""
+    rng = np.random.default_rng(seed)
+    angle = np.sort(rng.uniform(0.0, 2.0 * np.pi, rng.integers(4, 9)))
+    if np.diff([*angle, angle[0] + 2.0 * np.pi]).max() > 0.9 * np.pi:
+        angle = 2.0 * np.pi * np.arange(len(angle)) / len(angle)
+    outline = np.column_stack([0.12 * np.cos(angle), 0.06 * np.sin(angle)])
+    m = meet_solids(standing(prism_mesh(outline, 0.02)), FLOORS["plane"], MARGIN)
+    middle = outline.mean(axis=0)
+    way = 2.0 * np.pi * np.arange(360) / 360
+    directions = np.array([np.cos(way), np.sin(way)])
+    whole = ((outline - middle) @ directions).max(axis=0)
+    kept = ((m.points[:, :2] - middle) @ directions).max(axis=0)
+    assert (kept >= 0.999 * whole).all()
+
+
+@pytest.mark.quick_cases("[0-9]-*")
+@pytest.mark.parametrize("gap", [0.0, 1e-4, 1e-3])
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_left_out_of_a_small_patch_comes_no_lower(seed, gap):
+    """Under any slope, but for a quarter of the gap, and of what the slope moves the ends."""
+    rng = np.random.default_rng(seed)
+    outline = 0.05 * np.array([(np.cos(t), np.sin(t)) for t in 0.785 * np.arange(8)])
+    hull = prism_mesh(outline * rng.uniform(0.5, 1.0, 2), 0.02)
+    start = turn((*rng.normal(size=2), 0.0), 10.0 ** rng.uniform(-7, -1.5))
+    a = standing(hull, start)
+    a = Posed(a.shape, a.R, np.add(a.p, (0.0, 0.0, gap)))
+    m = meet_solids(a, FLOORS["plane"], MARGIN)
+    kept = vertices_of(m, a)
+    near = np.flatnonzero(heights(hull, start) + gap <= MARGIN)
+    extent = 0.1
+    assert m.gaps.min() == pytest.approx(gap, abs=1e-8)
+    for slope in 10.0 ** rng.uniform(-7, np.log10(0.05), 50):
+        R = turn((*rng.normal(size=2), 0.0), slope) @ start
+        z = heights(hull, R)
+        lower = z[kept].min() - z[near].min()
+        assert lower < 1e-6 + 0.25 * gap + 0.25 * slope * extent

@@ -23,6 +23,7 @@ from hrpsim import (
     load_contact_problem,
     solve_contacts,
 )
+from hrpsim.engine.solvers.held_sets import held_sets_step
 
 MASS, WEIGHT, FRICTION = 2.0, 0.0196, 0.5  # [kg], impulse of a step [Ns], [1]
 PUBLIC = Path(__file__).parents[3] / "shared" / "data" / "fc3d"
@@ -58,6 +59,18 @@ def test_solutions_obey_coulombs_law(seed, solver):
     assert_coulomb(problem, solution.forces, 1e-7)
     velocities = (problem.W @ solution.forces.ravel() + problem.b).reshape(-1, 3)
     np.testing.assert_array_equal(solution.velocities, velocities)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_step_with_held_sets_squares_the_residual(seed):
+    """Law of Newton's method, also with more directions than degrees of freedom (self-stress)."""
+    problem = random_problem(seed, contacts=10, freedoms=24)
+    near = solve_contacts(*problem, accuracy=1e-7, solver="plain")
+    matrix = sparse.csr_matrix(problem.W)
+    after = held_sets_step(matrix, problem.b, problem.mu, near.forces.ravel())
+    again = solve_contacts(*problem, accuracy=1e-11, solver="plain", start=after)
+    assert near.residual > 1e-9
+    assert again.solved and again.sweeps["plain"] <= 2  # the first look at the residual
 
 
 @pytest.mark.parametrize("push", [0.0, 0.3, 2.0])
@@ -235,13 +248,25 @@ def test_damaged_files_are_refused_by_name(tmp_path, name, value):
         solve_contacts(*load_contact_problem(path))
 
 
+def read(path: Path) -> ContactProblem:
+    """Return a public problem."""
+    file = np.load(path)
+    size, parts = len(file["b"]), (file["W_data"], file["W_indices"], file["W_indptr"])
+    return ContactProblem(sparse.csr_matrix(parts, shape=(size, size)), file["b"], file["mu"])
+
+
 @pytest.mark.parametrize("path", sorted(PUBLIC.glob("*.npz")), ids=lambda path: path.stem)
 def test_public_problems_are_solved(path):
     """All but one of Siconos' problems here are solved to 1e-8, and that one to 5e-6."""
-    given_ = np.load(path)
-    size = len(given_["b"])
-    W = sparse.csr_matrix(
-        (given_["W_data"], given_["W_indices"], given_["W_indptr"]), shape=(size, size)
-    )
-    solution = solve_contacts(W, given_["b"], given_["mu"])
+    solution = solve_contacts(*read(path))
     assert solution.residual <= (5e-6 if path.stem == "RockPile_tob1" else 1e-8)
+
+
+@pytest.mark.long
+def test_the_rock_pile_has_a_solution():
+    """Sweeps creep there; a step with the sets that they have found ends at 1e-8."""
+    (path,) = PUBLIC.glob("RockPile_tob1.npz")
+    problem = read(path)
+    solution = solve_contacts(*problem, solver="patient")
+    assert solution.solved
+    assert_coulomb(problem, solution.forces, 1e-3)

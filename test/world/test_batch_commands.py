@@ -168,3 +168,64 @@ def test_commands_follow_a_robot_whose_world_changed(start):
         batch.command(NAME, positions=goal)
         one, other = _controls(batch)
         assert one == other
+
+
+@pytest.mark.parametrize("worlds", [None, [2, 0], np.array([True, False, True])])
+def test_a_row_of_gains_is_set_gains_of_its_robot(start, worlds):
+    """Law: the same bits as `Robot.set_gains` in each chosen world, on present commands too."""
+    with Batch(start, 3, threads=1) as batch, Batch(start, 3, threads=1) as other:
+        every = batch.worlds[0].robots[NAME].joint_names
+        for one in (batch, other):
+            one.command(NAME, positions=np.full((3, len(every)), 0.1))
+            one.command(NAME, velocities=np.full((3, 2), 0.1), names=every[:2])
+            one.command(NAME, efforts=np.full((3, 2), 0.1), names=every[2:4])
+        for names in (None, every[1:9:2]):
+            shape = 3, len(every if names is None else names)
+            kp, kd = np.random.default_rng(1).uniform(1.0, 100.0, (2, *shape))
+            batch.set_gains(NAME, kp, kd, names, worlds=worlds)
+            for k in range(3) if worlds is None else (0, 2):
+                other.worlds[k].robots[NAME].set_gains(kp[k], kd[k], names)
+            assert _controls(batch) == _controls(other)
+            for one, two in zip(batch.worlds, other.worlds, strict=True):
+                for ours, theirs in zip(one.robots[NAME].gains, two.robots[NAME].gains):
+                    np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [(-1.0, "kd for joint .* is -1; gains must not be negative"), (np.nan, "kd .* is nan")],
+)
+def test_gains_that_are_refused_change_no_world(start, wrong, message):
+    with Batch(start, 3, threads=1) as batch:
+        count = len(batch.worlds[0].robots[NAME].joint_names)
+        kp, kd = np.full((2, 3, count), 7.0)
+        kd[2, 5] = wrong
+        before = _controls(batch)
+        with pytest.raises(StateError, match=message):
+            batch.set_gains(NAME, kp, kd)
+        with pytest.raises(StateError, match=f"must be {count} numbers"):
+            batch.set_gains(NAME, kp[:, 1:], kd[:, 1:])
+        assert _controls(batch) == before
+        batch.set_gains(NAME, kp, kd, worlds=[0, 1])
+        assert [old == new for old, new in zip(before, _controls(batch))] == [False, False, True]
+
+
+@pytest.mark.parametrize("worlds", [[3, 1], np.array([False, True, False, True])])
+def test_readings_of_chosen_worlds(start, worlds):
+    """Law: a row is the reading of its world's robot; other rows of `out` stay."""
+    with Batch(start, 4, threads=1) as batch:
+        (sensor, *_) = batch.worlds[0].robots[NAME].sensors
+        batch.step(3)
+        whole = batch.sensor(NAME, sensor)
+        for k, world in enumerate(batch.worlds):
+            np.testing.assert_array_equal(whole[k], world.robots[NAME].sensors[sensor].reading)
+        assert whole.any()
+        out = np.full((4, 6), 7.0)
+        assert batch.sensor(NAME, sensor, out, worlds) is out
+        np.testing.assert_array_equal(out[[1, 3]], whole[[1, 3]])
+        assert (out[[0, 2]] == 7.0).all()
+        assert np.isnan(batch.sensor(NAME, sensor, worlds=worlds)[[0, 2]]).all()
+        with pytest.raises(StateError, match=r"shape \(4, 6\)"):
+            batch.sensor(NAME, sensor, out[:3])
+        with pytest.raises(WorldError, match="sensor 'no'"):
+            batch.sensor(NAME, "no")

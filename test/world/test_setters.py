@@ -237,8 +237,8 @@ READERS = {
     " link_velocities locked measure nq nv sensors tendons transmissions world"
     " warn_of_missing_gains choose_solvers forget_momentum_of initialise initialise_actuators"
     " keep_actuators keep_as_initial keep_holds leave refill_commands restore_gains restore_holds"
-    " stand_after refusal report_beyond report_no_limits report_unreached restart_integrals"
-    " unreached",
+    " know_gains_of stand_after refusal report_beyond report_no_limits report_unreached"
+    " restart_integrals unreached",
     "Body": "asleep contact_arrays forget_momentum_of initialise keep_as_initial leave"
     " mass nq nv stand_after world",
     "Batch": "close map numbers of q reset scan sensor step v",

@@ -18,7 +18,7 @@ from hrpsim.engine.collision.mesh.mesh_contacts import find_candidates
 from hrpsim.engine.collision.mesh.separating_axis import copy_separation
 from hrpsim.engine.collision.mesh.solid_pair import SOLID_CODES, move_solid_pair, place_solid_pair
 from hrpsim.engine.collision.pair_order import is_turned, turn_contacts, turn_pair, turned_feature
-from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
+from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS
 from hrpsim.engine.collision.primitives.hidden_sides import drop_hidden, may_hide_sides
 from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import look_ahead
@@ -294,7 +294,7 @@ def meet_meshes(
     find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
     m.separation.turned = work.turned
     copy_separation(m.separation, kept)
-    if m.count > MAX_POINTS:
+    if m.count > 1:
         _recall_points(collision.previous, previous_count, work, m)
     return reduce_candidates(collision.polyhedra, m, collision.solid_pair_candidates, work)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -201,9 +201,14 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         if text := slow_servo([self.joint_names[k] for k in indices.tolist()], kp, kd):
             warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=2)
         self._kp[indices], self._kd[indices] = kp, kd
-        self._without_gains.difference_update(indices.tolist())
+        self.know_gains_of(indices.tolist())
         if self._initial_control is not None:
             self._give_gains(indices)
+
+    def know_gains_of(self, joints: Iterable[int]) -> None:
+        """Note that joints have gains, so that no warning names them."""
+        if self._without_gains:
+            self._without_gains.difference_update(joints)
 
     def restore_gains(self) -> None:
         """Give the gains of `set_gains` to the present commands, except commands with own gains."""

@@ -3,11 +3,13 @@
 
 """From all contacts between two solids to the few that span each patch.
 
+A contact between others of its patch is never the lowest, and is left out.
+
 Tilt solid a against b by a slope t across the patch's normal. The gap g of a contact at x then
 becomes g + t . x. A choice of contacts serves the slope if the least gap of the choice is the least
 gap of all contacts. The slopes are zero, the slope of the present motion, and rings of slopes
 possible in the step, the least first. They range from noise to the polygon on which a solid stands
-while it tilts.
+while it tilts. Contacts that are open serve coarsely.
 """
 
 import math
@@ -18,7 +20,14 @@ from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import FACE_VERTEX, VERTEX_FACE
 from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS, NO_POINTS
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.compile.kernel_types import Candidate, Index, Manifold, Records, SolidPair
+from hrpsim.engine.compile.kernel_types import (
+    Candidate,
+    Index,
+    Manifold,
+    Metres,
+    Records,
+    SolidPair,
+)
 from hrpsim.engine.spatial.vector import matrix_times
 
 # The slopes: zero, the motion's, and rings of seven.
@@ -29,12 +38,24 @@ _SLOPES = _FIRST_OF_RINGS + _RINGS * _DIRECTIONS
 # The widest ring's slope, and the ratio of each inner ring to the next.
 _WIDEST = 0.05
 _INWARD = 0.125
+# The directions of a ring, in an order that goes round early.
+_ANGLES = 2.0 * np.pi * (3 * np.arange(_DIRECTIONS) % _DIRECTIONS + 0.25) / _DIRECTIONS
+_DOWN = -np.column_stack([np.cos(_ANGLES), np.sin(_ANGLES)])
 # Contacts for the inner rings at most, so that some are left for the others.
 _NEAR_RINGS = 2
 _NEAR_POINTS = 5
 # A contact of the last step replaces another one that is lower by less than this part of the
 # patch's extent.
 _ALIKE = 0.02
+# Once so many contacts are chosen, an open contact is left out of the widest ring if it is lower by
+# less than this part of what the slope moves it against a chosen contact.
+_SPANNING = 3
+_COARSE = 0.4
+# A contact of an open patch serves a ring if no other is lower by more than this part of the gap.
+_OPEN = 0.25
+# Part of its height by which a triangle of contacts may miss a contact that it spans. The support
+# polygon loses less than 0.1 % of its area, and edges come nearer to its middle by less than 0.1 %.
+_BEYOND = 5e-4
 # Gaps that differ by less are equal [m]: rounding, and what solvers leave.
 _EQUAL = 1e-8
 # Gap over the deepest point up to which a contact has not opened yet [m].
@@ -153,6 +174,21 @@ def _gather(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: In
     return size
 
 
+@inlined_kernel
+def _narrow(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> int:
+    """Leave only the contacts with the normal of `seed` in a cluster, and return their number."""
+    size = 0
+    for k in range(m.count):
+        found = candidates[k]
+        if found.cluster != cluster:
+            continue
+        if cosine_of_normals(found, candidates[seed]) > _SAME:
+            size += 1
+        else:
+            found.cluster, found.kept = _NONE, 0
+    return size
+
+
 @inner_kernel
 def reduce_candidates(
     polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate], out: Manifold
@@ -166,7 +202,10 @@ def reduce_candidates(
         seed = _deepest_left(m, candidates)
         if seed < 0:
             break
-        if _gather(m, candidates, seed, cluster) > MAX_POINTS:
+        size = _gather(m, candidates, seed, cluster)
+        if size <= MAX_POINTS:
+            size = _narrow(m, candidates, seed, cluster)
+        if size > 1:
             choose_points(m, candidates, seed, cluster)
         if count + MAX_POINTS > MAX_MESH_POINTS:  # not all may find room, but the deepest does
             count = _write(candidates[seed], count, out)
@@ -200,10 +239,8 @@ def _slope(
     if number == 1:
         return motion_x, motion_y, 0.0
     steepness = _WIDEST * _INWARD ** (_RINGS - 1 - ring)
-    # in an order that goes round early
-    direction = 3 * (number - _FIRST_OF_RINGS) % _DIRECTIONS
-    angle = (direction + 0.25) * 2.0 * math.pi / _DIRECTIONS
-    return -steepness * math.cos(angle), -steepness * math.sin(angle), steepness
+    direction = (number - _FIRST_OF_RINGS) % _DIRECTIONS
+    return steepness * _DOWN[direction, 0], steepness * _DOWN[direction, 1], steepness
 
 
 @inner_kernel
@@ -211,18 +248,28 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
     """Mark as `kept` up to MAX_POINTS contacts of a cluster, including `seed`, the deepest.
 
     Contacts of the last step (m.memory) stay if they bear load, are about to, or serve a slope.
-    Contacts for the least slopes take precedence, because these slopes do occur in a step.
+    Contacts for the least slopes take precedence, because these slopes do occur in a step. Of a
+    small cluster all that touch stay, but for those that others span.
     """
     extent = _lay_out(m, candidates, seed, cluster)
     _remember(m, candidates)
     motion_x, motion_y = _slope_of_motion(m, candidates[seed])
     away = candidates[seed].gap + _NEAR
+    if m.size <= MAX_POINTS:
+        away = max(away, 0.0)
+        _drop_spanned(m)
+        _choose_touching(m, away)
     for number in range(_SLOPES):
         ring = (number - _FIRST_OF_RINGS) // _DIRECTIONS
         tx, ty, steepness = _slope(number, ring, motion_x, motion_y)
-        steady = _EQUAL + _ALIKE * steepness * extent
-        alike = _EQUAL + steepness * m.rim
-        lowest, serving = _find_lowest(m, tx, ty, steady, alike)
+        if ring >= 0 and not _may_change(m, candidates[seed].gap, steepness):
+            continue
+        slack = _OPEN * max(candidates[seed].gap, 0.0) if ring >= 0 else 0.0
+        steady = slack + _EQUAL + _ALIKE * steepness * extent
+        alike = slack + _EQUAL + steepness * m.rim
+        is_spanned = ring == _RINGS - 1 and _count_due(m) >= _SPANNING
+        coarse = _COARSE * steepness if is_spanned else 0.0
+        lowest, serving = _find_lowest(m, tx, ty, steady, alike, coarse, away)
         if serving < 0:
             if 0 <= ring < _NEAR_RINGS and _count_due(m) >= _NEAR_POINTS:
                 continue
@@ -232,6 +279,112 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
             m.chosen[serving].index, m.chosen[serving].load = lowest, -1.0
         m.chosen[serving].needed = 1
     _keep_chosen(m, candidates, away)
+
+
+@inlined_kernel
+def _may_change(m: SolidPair, least: Metres, steepness: float) -> bool:
+    """Return whether a small patch may have a contact for a slope, besides those that it needs.
+
+    A slope moves a contact down by its distance from the deepest contact, times the slope.
+    """
+    if m.size > MAX_POINTS:
+        return True
+    for index in range(m.size):
+        height = m.gap[index] - least
+        if height * height < steepness * steepness * (m.x[index] ** 2 + m.y[index] ** 2):
+            if not _is_needed(m, index):
+                return True
+    return False
+
+
+@inner_kernel
+def _drop_spanned(m: SolidPair) -> None:
+    """Put contacts that others span out of reach, first contacts that the last step did not have.
+
+    Such a contact is never the lowest, whichever way the solids tilt.
+    """
+    for known in range(2):
+        for index in range(m.size):
+            if _is_chosen(m, index) == (known == 1) and _is_spanned(m, index):
+                m.gap[index] = math.inf
+    for k in range(m.chosen_count):
+        if m.gap[m.chosen[k].index] == math.inf:
+            m.chosen[k].load = 0.0
+
+
+@inner_kernel
+def _is_spanned(m: SolidPair, index: int) -> bool:
+    """Return whether a contact lies between two or three others of its cluster, and no lower."""
+    for i in range(m.size):
+        if i == index or m.gap[i] == math.inf:
+            continue
+        for j in range(i + 1, m.size):
+            if j == index or m.gap[j] == math.inf:
+                continue
+            if _is_between(m, index, i, j):
+                return True
+            for k in range(j + 1, m.size):
+                if k != index and m.gap[k] < math.inf and _is_over(m, index, i, j, k):
+                    return True
+    return False
+
+
+@inlined_kernel
+def _is_between(m: SolidPair, index: int, i: int, j: int) -> bool:
+    """Return whether a contact lies on the line between two others, and no lower."""
+    x, y = m.x[index] - m.x[i], m.y[index] - m.y[i]
+    dx, dy, near = m.x[j] - m.x[i], m.y[j] - m.y[i], 2.0 * m.rim
+    square = dx * dx + dy * dy
+    if square <= near * near or abs(x * dy - y * dx) > near * math.sqrt(square):
+        return False
+    along = (x * dx + y * dy) / square
+    if along < -_BEYOND or along > 1.0 + _BEYOND:
+        return False
+    return m.gap[i] + along * (m.gap[j] - m.gap[i]) <= m.gap[index] + _EQUAL
+
+
+@inlined_kernel
+def _is_over(m: SolidPair, index: int, i: int, j: int, k: int) -> bool:
+    """Return whether a contact lies in the triangle of three others, and no lower."""
+    x, y = m.x[index] - m.x[i], m.y[index] - m.y[i]
+    dx, dy, ex, ey = m.x[j] - m.x[i], m.y[j] - m.y[i], m.x[k] - m.x[i], m.y[k] - m.y[i]
+    area = dx * ey - dy * ex
+    if abs(area) <= 4.0 * m.rim * m.rim:
+        return False
+    to_j, to_k = (x * ey - y * ex) / area, (dx * y - dy * x) / area
+    if min(to_j, to_k) < -_BEYOND or to_j + to_k > 1.0 + _BEYOND:
+        return False
+    height = m.gap[i] + to_j * (m.gap[j] - m.gap[i]) + to_k * (m.gap[k] - m.gap[i])
+    return height <= m.gap[index] + _EQUAL
+
+
+@inlined_kernel
+def _choose_touching(m: SolidPair, away: float) -> None:
+    """Choose the contacts that are no further than `away` [m]."""
+    for index in range(m.size):
+        if m.gap[index] <= away and not _is_chosen(m, index):
+            free = _find_room(m, away)
+            if free >= 0:
+                one = m.chosen[free]
+                one.index, one.load, one.needed = index, -1.0, 1
+
+
+@inlined_kernel
+def _is_needed(m: SolidPair, index: int) -> bool:
+    """Return whether a contact is chosen and needed."""
+    for k in range(m.chosen_count):
+        if m.chosen[k].index == index:
+            return m.chosen[k].needed != 0
+    return False
+
+
+@inlined_kernel
+def _is_chosen(m: SolidPair, index: int) -> bool:
+    """Return whether a contact is among the chosen."""
+    for k in range(m.chosen_count):
+        if m.chosen[k].index == index:
+            return True
+    return False
 
 
 @inlined_kernel
@@ -310,13 +463,14 @@ def _slope_of_motion(m: SolidPair, seed: Candidate) -> tuple[float, float]:
 
 @inner_kernel
 def _find_lowest(
-    m: SolidPair, tx: float, ty: float, steady: float, alike: float
+    m: SolidPair, tx: float, ty: float, steady: Metres, alike: Metres, coarse: float, away: Metres
 ) -> tuple[int, int]:
     """Return the index of the lowest contact under a slope, and the chosen contact for the slope.
 
     The chosen contact is -1 if there is none. The lowest contact of the last step serves if it is
     within `steady` [m] of the lowest of all. The lowest of the other chosen contacts serves if it
-    is within `alike` [m].
+    is within `alike` [m]. If the lowest of all is further than `away`, both lengths grow by
+    `coarse` per distance.
     """
     lowest, least = _NONE, math.inf
     for index in range(m.size):
@@ -333,9 +487,20 @@ def _find_lowest(
                 fresh, least_fresh = k, height
         elif height < least_known:
             known, least_known = k, height
-    if least_known <= least + steady:
+    if m.gap[lowest] <= away:
+        coarse = 0.0
+    if known >= 0 and least_known <= least + steady + coarse * _distance(m, lowest, known):
         return lowest, known
-    return lowest, fresh if least_fresh <= least + alike else _NONE
+    if fresh >= 0 and least_fresh <= least + alike + coarse * _distance(m, lowest, fresh):
+        return lowest, fresh
+    return lowest, _NONE
+
+
+@inlined_kernel
+def _distance(m: SolidPair, index: int, slot: int) -> float:
+    """Return the distance of a contact from a chosen one, across the normal [m]."""
+    other = m.chosen[slot].index
+    return math.hypot(m.x[index] - m.x[other], m.y[index] - m.y[other])
 
 
 @inner_kernel
