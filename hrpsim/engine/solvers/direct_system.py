@@ -43,6 +43,11 @@ class DirectSystem(NamedTuple):
     before: np.ndarray = work("rows", "impulses before the search for sides")
     start: np.ndarray = work("rows", "impulses that the solution starts from")
     start_velocity: np.ndarray = work("columns", "the constraint bodies' velocity with them")
+    lacking: np.ndarray = work("rows", "work: of released rows, what is still to be spread")
+    along: np.ndarray = work("rows", "work: of released rows, direction of a search")
+    moved: np.ndarray = work("rows", "work: impulses along `along` that move nothing")
+    weighed: np.ndarray = work("rows", "work: right side and solution")
+    spread: np.ndarray = work("rows", "work: impulses that move nothing")
     leeway: np.ndarray = work("1", "by how much redundant rows may disagree [m/s, rad/s]")
     stale: np.ndarray = work("1", "whether the factor was made for other active rows", "i8", fill=1)
 
@@ -100,7 +105,8 @@ def write_direct_matrix(
     system.stale[0] = 1
     for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
-        _write_diagonal(constrained, rows, column, response, system.matrix)
+        sizes = system.factor.sizes
+        _write_diagonal(constrained, rows, column, response, system.matrix, sizes)
         for e in range(column.start, column.end):
             entry = elimination.entries[e]
             later = elimination.columns[entry.column]
@@ -161,8 +167,9 @@ def _write_diagonal(
     column: Column,
     response: Vector,
     matrix_out: Vector,
+    sizes_out: Vector,
 ) -> None:
-    """Write the block of one node with itself."""
+    """Write the block of one node with itself, and the sizes of rows that may be released."""
     size, first = column.size, column.first_row
     any_row = rows[first]
     place_a = any_row.at_a - any_row.start_a
@@ -184,7 +191,9 @@ def _write_diagonal(
             matrix_out[column.block + r * size + s] = total
             matrix_out[column.block + s * size + r] = total
         here, row = column.block + s * size + s, rows[first + s]
-        share = _OF_CONTACTS if row.kind == CONTACT_ROW else _OF_OTHERS
+        of_contact = row.kind == CONTACT_ROW
+        sizes_out[first + s] = 0.0 if of_contact else matrix_out[here]
+        share = _OF_CONTACTS if of_contact else _OF_OTHERS
         matrix_out[here] += share * matrix_out[here] + row.compliance
 
 
