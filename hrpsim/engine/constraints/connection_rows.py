@@ -53,7 +53,7 @@ _TURNS_FAR = 0.05
 
 # Fraction of a response that is an effect of position errors: the square of _ERRORS errors, within
 # bounds.
-_ERRORS, _SHARP, _BLURRED = 10.0, 1e-10, 1e-5
+_ERRORS, _SHARP, _BLURRED = 30.0, 1e-8, 1e-5
 
 LOCKED, DRIVEN = 1, 2  # what an axis of a connection is, besides 0: free
 

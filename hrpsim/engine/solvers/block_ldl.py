@@ -9,8 +9,8 @@ subtracted from all later columns that the column couples (right-looking). The f
 L^T. The block of column k and later column i has the same place as in A, but is stored as U_ki
 (size of k, size of i). The inner loops then run over consecutive memory.
 
-A row whose pivot is at most the fraction `blur` of its diagonal depends on the rows before it. Its
-diagonal is added to the pivot: the row is released, and the solution leaves an error in this row.
+A row whose pivot is less than `blur` depends on the rows before it. Its diagonal is added to the
+pivot: the row is released, and the solution leaves an error in this row.
 """
 
 import math
@@ -33,7 +33,7 @@ class Factor(NamedTuple):
     inverse_pivots: np.ndarray = work("rows", "1 / D by row number")
     live: np.ndarray = work("nodes", "active rows of the column; without any it is skipped", "i8")
     sizes: np.ndarray = work("rows", "diagonal of A; 0 for rows that are never released")
-    blur: np.ndarray = work("1", "fraction of the diagonal up to which a pivot is no response")
+    blur: np.ndarray = work("1", "pivot below which a row with a size is released")
     released: np.ndarray = work("rows", "whether an active row depends on rows before it", "i8")
     released_count: np.ndarray = work("1", dtype="i8")
 
@@ -177,7 +177,7 @@ def _eliminate_column(
         _reduce_row(blocks, own + p * size, own + p, size, own, size, inverse, first, p)
         pivot, own_size = blocks[own + p * size + p], factor.sizes[first + p]
         factor.released[first + p] = 0
-        if active[first + p] and pivot < factor.blur[0] * own_size:
+        if active[first + p] and own_size > 0.0 and pivot < factor.blur[0]:
             pivot = blocks[own + p * size + p] = pivot + own_size
             factor.released[first + p] = 1
             factor.released_count[0] += 1

@@ -7,6 +7,7 @@ A node of the system is a run of rows on the same constraint bodies: a connectio
 two bodies, the constraints of one joint. Two nodes are coupled when they push the same tree.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +49,7 @@ class DirectSystem(NamedTuple):
     moved: np.ndarray = work("rows", "work: impulses along `along` that move nothing")
     weighed: np.ndarray = work("rows", "work: right side and solution")
     spread: np.ndarray = work("rows", "work: impulses that move nothing")
+    blur: np.ndarray = work("1", "fraction of a response that may be an effect of errors")
     leeway: np.ndarray = work("1", "by how much redundant rows may disagree [m/s, rad/s]")
     stale: np.ndarray = work("1", "whether the factor was made for other active rows", "i8", fill=1)
 
@@ -111,6 +113,19 @@ def write_direct_matrix(
             entry = elimination.entries[e]
             later = elimination.columns[entry.column]
             _write_coupling(constrained, rows, later, column, response, entry.block, system.matrix)
+    system.factor.blur[0] = system.blur[0] * _smallest_size(elimination, system.factor.sizes)
+
+
+@inlined_kernel
+def _smallest_size(elimination: Elimination, sizes: Vector) -> float:
+    """Return the smallest size of rows that may be released: of the heaviest bodies."""
+    smallest = math.inf
+    for k in range(elimination.counts[0].node_count):
+        column = elimination.columns[k]
+        for number in range(column.first_row, column.first_row + column.size):
+            if sizes[number] > 0.0:
+                smallest = min(smallest, sizes[number])
+    return smallest if smallest < math.inf else 0.0
 
 
 @inner_kernel

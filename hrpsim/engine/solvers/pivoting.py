@@ -163,8 +163,9 @@ def settle_active_rows(
                 leave_to_iteration(rows, failed, system)
                 continue
         disagree = solve_active_rows(rows, row_count, response, tolerance, velocity, system)
-        if not disagree:
-            share_loads(rows, row_count, response, velocity, system)
+        if disagree and _must_bear(row_count, system):
+            _take_back(rows, row_count, response, velocity, system)
+            continue
         wrong, last = _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system)
         if wrong == 0 and disagree and _may_disagree(rows, row_count, system):
             leave_disagreements(rows, row_count, response, tolerance, velocity, system)
@@ -238,10 +239,12 @@ def solve_active_rows(
         rounding, and no impulses change them.
     """
     before = find_errors(rows, row_count, velocity, system)
-    for _ in range(_REFINEMENTS):
+    for k in range(_REFINEMENTS):
         if before <= 1e-7 * tolerance:
             break
         solve(system.elimination, system.active, system.factor, system.change)
+        if k == 0 and system.factor.released_count[0] > 0:
+            _share_load(rows, row_count, system)
         for number in range(row_count):
             if system.active[number]:
                 row = rows[number]
@@ -284,6 +287,29 @@ def _may_disagree(rows: Records[Row], row_count: int, system: DirectSystem) -> b
 
 
 @inlined_kernel
+def _must_bear(row_count: int, system: DirectSystem) -> bool:
+    """Return whether a released row errs more than redundant rows may disagree."""
+    released = system.factor.released
+    for number in range(row_count):
+        if system.active[number] and released[number]:
+            if abs(system.change[number]) > system.leeway[0]:
+                return True
+    return False
+
+
+@inner_kernel
+def _take_back(
+    rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
+) -> None:
+    """Restore the impulses before the search, and release no row in the next factorisations."""
+    system.factor.blur[0], system.stale[0] = 0.0, 1
+    for number in range(row_count):
+        if system.active[number]:
+            rows[number].impulse = system.before[number]
+    find_velocity(rows, row_count, response, velocity, system)
+
+
+@inlined_kernel
 def _holds_position(kind: int) -> bool:
     """Return whether the targets of rows of a kind correct a position."""
     return kind == CONNECTION or kind == LOCK or kind == MIMIC or kind == CONTACT_ROW
@@ -317,31 +343,22 @@ def leave_disagreements(
                 row.target -= system.change[number] + row.inverse_mass * system.spread[number]
     find_velocity(rows, row_count, response, velocity, system)
     solve_active_rows(rows, row_count, response, tolerance, velocity, system)
-    share_loads(rows, row_count, response, velocity, system)
 
 
 @inner_kernel
-def share_loads(
-    rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
-) -> None:
+def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
     """Spread the load of released rows over all rows that can bear it.
 
-    The changes of impulses since `system.before`, squared and weighed by the inverse masses, become
-    as small as possible.
+    `system.change`, squared and weighed by the inverse masses, becomes as small as possible.
     """
-    if system.factor.released_count[0] == 0:
-        return
     for number in range(row_count):
         if system.active[number]:
-            row = rows[number]
-            system.weighed[number] = row.inverse_mass * (row.impulse - system.before[number])
+            system.weighed[number] = rows[number].inverse_mass * system.change[number]
     _project(row_count, system, system.lacking)
     _spread(rows, row_count, system)
     for number in range(row_count):
         if system.active[number]:
-            set_impulse(
-                rows[number], rows[number].impulse - system.spread[number], response, velocity
-            )
+            system.change[number] -= system.spread[number]
 
 
 @inner_kernel
