@@ -339,6 +339,9 @@ def differentiate(
     counts, body_count = s.counts[0], count_bodies(w)
     first = 3 * counts.contact_count + counts.connection_rows
     w.findings[0].met_within, w.findings[0].slides = -1, 0
+    w.findings[0].contact_rows = 3 * counts.contact_count
+    for number in range(counts.row_count):
+        w.released[number] = s.direct.active[number] * s.direct.factor.released[number]
     write_balance(s, w, columns)
     write_coordinates(s, w, body_count)
     contact_derivatives(s, w, search, body_count)

@@ -207,7 +207,8 @@ def _write_diagonal(
             matrix_out[column.block + s * size + r] = total
         here, row = column.block + s * size + s, rows[first + s]
         of_contact = row.kind == CONTACT_ROW
-        sizes_out[first + s] = 0.0 if of_contact else matrix_out[here]
+        is_moved = row.inverse_mass > 0.0
+        sizes_out[first + s] = matrix_out[here] if is_moved and not of_contact else 0.0
         share = _OF_CONTACTS if of_contact else _OF_OTHERS
         matrix_out[here] += share * matrix_out[here] + row.compliance
 
