@@ -50,6 +50,7 @@ from hrpsim.engine.compile.kernel_types import (
     Vector,
 )
 from hrpsim.engine.constraints.compliant_law import held_slopes
+from hrpsim.engine.constraints.connection_rows import SHARP
 from hrpsim.engine.constraints.joint_rows import mimic_error, rigid_limit_slopes
 from hrpsim.engine.constraints.rows import (
     LOCK,
@@ -340,6 +341,7 @@ def differentiate(
     first = 3 * counts.contact_count + counts.connection_rows
     w.findings[0].met_within, w.findings[0].slides = -1, 0
     w.findings[0].contact_rows = 3 * counts.contact_count
+    w.findings[0].open = 1 if s.direct.blur[0] > SHARP else 0
     for number in range(counts.row_count):
         w.released[number] = s.direct.active[number] * s.direct.factor.released[number]
     write_balance(s, w, columns)

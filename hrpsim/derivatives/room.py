@@ -49,6 +49,7 @@ FOUND = np.dtype(
         ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none
         ("slides", "i8"),  # whether any contact slides
         ("contact_rows", "i8"),  # number of rows of contacts, which come first
+        ("open", "i8"),  # whether loops are open so far that rows which were released disagree
     ]
 )
 

@@ -73,7 +73,7 @@ def solve(w: Room, m: int, count: int, balance: Tensor, given: Matrix, columns_o
         _find_contradictions(w, m, axes, count)
         for r in range(count):
             if w.held[r].number >= w.findings[0].contact_rows:
-                w.left[r] = 0.0
+                w.left[r] = math.inf if w.findings[0].open else 0.0
     for k in range(rank):
         r = w.chosen[k]
         if inner_product(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:

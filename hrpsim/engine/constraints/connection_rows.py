@@ -53,7 +53,7 @@ _TURNS_FAR = 0.05
 
 # Fraction of a response that is an effect of position errors: the square of _ERRORS errors, within
 # bounds.
-_ERRORS, _SHARP, _BLURRED = 30.0, 1e-8, 1e-5
+_ERRORS, SHARP, _BLURRED = 30.0, 1e-8, 1e-5
 
 LOCKED, DRIVEN = 1, 2  # what an axis of a connection is, besides 0: free
 
@@ -270,7 +270,7 @@ def blur_of(connections: Records[Connection]) -> float:
             if connection.axes[axis] == LOCKED and connection.compliance[axis] == 0.0:
                 size = abs(connection.error[axis])
                 error = max(error, size if axis >= 3 or arm == 0.0 else size / arm)
-    return min(max((_ERRORS * error) ** 2, _SHARP), _BLURRED)
+    return min(max((_ERRORS * error) ** 2, SHARP), _BLURRED)
 
 
 @inlined_kernel
