@@ -163,9 +163,7 @@ def _drop_rows(
 
 
 @inlined_kernel
-def _eliminate_column(
-    elimination: Elimination, k: Index, active: Indices, factor: Factor
-) -> int:
+def _eliminate_column(elimination: Elimination, k: Index, active: Indices, factor: Factor) -> int:
     """Write D^-1 of column k, and turn the column's blocks into U.
 
     Returns:
