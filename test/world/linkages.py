@@ -55,11 +55,11 @@ class Linkage:
 
     def kinetic_energy(self) -> float:
         """Return the kinetic energy of the rods [J]."""
-        moments = MASS, INERTIA
-        squares = [
-            (rod.velocity @ rod.velocity, rod.v[3:] @ rod.v[3:]) for rod in self.rods.values()
-        ]
-        return 0.5 * float(np.sum(np.array(squares) @ moments))
+        energy = 0.0
+        for rod in self.rods.values():
+            linear, angular = rod.velocity, rod.angular_velocity
+            energy += 0.5 * float(MASS * linear @ linear + INERTIA * angular @ angular)
+        return energy
 
     def largest_force(self) -> float:
         """Return the largest force in a hinge [N]."""
