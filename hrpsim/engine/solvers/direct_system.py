@@ -50,6 +50,7 @@ class DirectSystem(NamedTuple):
     weighed: np.ndarray = work("rows", "work: right side and solution")
     spread: np.ndarray = work("rows", "work: impulses that move nothing")
     blur: np.ndarray = work("1", "fraction of a response that may be an effect of errors")
+    left: np.ndarray = work("1", "largest error that redundant rows were left [m/s, rad/s]")
     leeway: np.ndarray = work("1", "by how much redundant rows may disagree [m/s, rad/s]")
     stale: np.ndarray = work("1", "whether the factor was made for other active rows", "i8", fill=1)
 

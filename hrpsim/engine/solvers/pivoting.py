@@ -340,7 +340,9 @@ def leave_disagreements(
             row = rows[number]
             row.impulse = system.start[number]
             if _holds_position(row.kind):
-                row.target -= system.change[number] + row.inverse_mass * system.spread[number]
+                error = system.change[number] + row.inverse_mass * system.spread[number]
+                row.target -= error
+                system.left[0] = max(system.left[0], abs(error))
     find_velocity(rows, row_count, response, velocity, system)
     solve_active_rows(rows, row_count, response, tolerance, velocity, system)
 
