@@ -48,6 +48,8 @@ FOUND = np.dtype(
     [
         ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none
         ("slides", "i8"),  # whether any contact slides
+        ("contact_rows", "i8"),  # number of rows of contacts, which come first
+        ("open", "i8"),  # whether loops are open so far that rows which were released disagree
     ]
 )
 
@@ -120,6 +122,7 @@ class Room(NamedTuple):
     dofs_moving: np.ndarray = work("nv, m", "the same, transposed")
     along: np.ndarray = work("k, m", "J of rigid rows by axes")
     pushing: np.ndarray = work("k, m", "F of rigid rows by axes")
+    released: np.ndarray = work("k", "whether the step's solver released the row", "i8")
     row_sizes: np.ndarray = work("k", "responses of rigid rows in which nothing cancels")
     remains: np.ndarray = work("k + m", "of rows that become orthonormal")
     basis: np.ndarray = work("m, m", "orthonormal, of what rigid rows hold")

@@ -14,6 +14,7 @@ import math
 from hrpsim.derivatives.balance import count_bodies
 from hrpsim.derivatives.motion_derivatives import solve_negative
 from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, Room
+from hrpsim.derivatives.sides import NOTICED
 from hrpsim.derivatives.small_matrices import (
     add_product,
     add_scaled,
@@ -22,7 +23,7 @@ from hrpsim.derivatives.small_matrices import (
     orthonormalise,
     set_unit,
 )
-from hrpsim.engine.compile.compiled import inner_kernel, kernel
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Matrix, Tensor
 from hrpsim.engine.spatial.vector import copy_vector
 
@@ -61,12 +62,18 @@ def solve(w: Room, m: int, count: int, balance: Tensor, given: Matrix, columns_o
     sizes = count, axes, 0
     rank = orthonormalise(w.along, w.row_sizes, sizes, _DEPENDENT, w.remains, w.basis, w.chosen)
     _find_required(w, axes, rank, width)
-    if soft or slides:
+    by_forces = soft or slides
+    if by_forces:
         _sum_soft_rows(w, m, axes, count)
-        _solve_with_forces(w, axes, rank, width)
-    else:
-        _solve_as_projection(w, axes, rank, width)
+    _solve_rows(w, by_forces, axes, rank, width)
     _find_contradictions(w, m, axes, count)
+    if _connections_disagree(w, count):
+        _reconcile(w, axes, rank, count, width)
+        _solve_rows(w, by_forces, axes, rank, width)
+        _find_contradictions(w, m, axes, count)
+        for r in range(count):
+            if w.held[r].number >= w.findings[0].contact_rows:
+                w.left[r] = math.inf if w.findings[0].open else 0.0
     for k in range(rank):
         r = w.chosen[k]
         if inner_product(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
@@ -138,7 +145,7 @@ def _find_axes(w: Room, m: int) -> int:
 
 @inner_kernel
 def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
-    """Write C and G of rigid rows in y, and their sizes. Other rows have size 0.
+    """Write C and G of rigid rows in y, and their sizes. Other rows and released rows have size 0.
 
     Returns whether any row is not rigid, and whether any row pushes along another direction.
     """
@@ -159,6 +166,8 @@ def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
                 add_scaled(w.shares[i], row.F[e], pushing)
             slides = slides or row.F[e] != row.J[e]
         w.row_sizes[r] = math.sqrt(size)
+        if w.released[row.number]:
+            w.row_sizes[r] = 0.0
     return soft, slides
 
 
@@ -175,6 +184,51 @@ def _find_required(w: Room, axes: int, rank: int, width: int) -> None:
         scale = 1.0 / inner_product(w.along[r], w.basis[k], axes)
         for j in range(width):
             out[j] *= scale
+
+
+@inlined_kernel
+def _solve_rows(w: Room, by_forces: bool, axes: int, rank: int, width: int) -> None:
+    """Write y to `bound` for what the chosen rows require."""
+    if by_forces:
+        _solve_with_forces(w, axes, rank, width)
+    else:
+        _solve_as_projection(w, axes, rank, width)
+
+
+@inlined_kernel
+def _connections_disagree(w: Room, count: int) -> bool:
+    """Return whether rows that the step's solver released disagree with others."""
+    for r in range(count):
+        if w.released[w.held[r].number] and w.left[r] > NOTICED:
+            return True
+    return False
+
+
+@inner_kernel
+def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
+    """Write the requirements on which rows that disagree agree most nearly, as in the step.
+
+    The errors of all rigid rows, squared and divided by their inverse masses, become as small as
+    possible.
+    """
+    gram, sides = w.system, w.bound
+    for k in range(rank):
+        gram[k, :rank] = 0.0
+        sides[k, :width] = 0.0
+    for r in range(count):
+        row = w.held[r]
+        if row.compliance > _RIGID * row.inverse_mass:
+            continue
+        for k in range(rank):
+            share = inner_product(w.along[r], w.basis[k], axes) / row.inverse_mass
+            for j in range(rank):
+                gram[k, j] += share * inner_product(w.along[r], w.basis[j], axes)
+            for j in range(w.target.shape[1]):
+                sides[k, j] += share * w.target[r, j]
+    invert(rank, gram, w.order, w.inverse)
+    for k in range(rank):
+        w.required[k, :width] = 0.0
+        add_product(w.inverse[k], rank, 1.0, sides, w.required[k, :width])
 
 
 @inner_kernel

@@ -53,6 +53,14 @@ class Linkage:
         """Return how far the widest hinge is open [m or rad]."""
         return max(np.abs(c.error).max() for c in self.world.connections.values())
 
+    def kinetic_energy(self) -> float:
+        """Return the kinetic energy of the rods [J]."""
+        energy = 0.0
+        for rod in self.rods.values():
+            linear, angular = rod.velocity, rod.angular_velocity
+            energy += 0.5 * float(MASS * linear @ linear + INERTIA * angular @ angular)
+        return energy
+
     def largest_force(self) -> float:
         """Return the largest force in a hinge [N]."""
         return max(np.linalg.norm(c.force) for c in self.world.connections.values())
@@ -125,10 +133,10 @@ def scissor_lift(stages: int = 5, speed: float = 0.3, **options) -> Linkage:
     return here
 
 
-def bennett(speed: float = 1.0, **options) -> Linkage:
-    """Four skew hinges that move (Bennett 1903), since length / sin(twist) is the same for all.
+def bennett_corners() -> tuple[np.ndarray, np.ndarray, float]:
+    """Return hinges (4, 3), axes (4, 3) and the constant of Bennett's linkage.
 
-    With the angles a and b at the ends of a link, tan(a/2) tan(b/2) is the constant `ratio`.
+    With the angles a and b at the ends of a link, tan(a/2) tan(b/2) is the constant.
     """
     lengths, twists, angle = (0.3, 0.3 * sin(1.1) / sin(0.6)), (0.6, 1.1), 1.0
     ratio = sin(0.5 * (twists[1] + twists[0])) / sin(0.5 * (twists[1] - twists[0]))
@@ -141,10 +149,18 @@ def bennett(speed: float = 1.0, **options) -> Linkage:
         turned *= Rotation.from_euler("x", twists[k % 2])
         axes.append(turned.apply((0.0, 0.0, 1.0)))
     assert np.allclose(points[4], points[0]), "the links do not close"
+    return np.array(points[:4]), np.array([axes[0], *axes[1:4]]), ratio
+
+
+def bennett(speed: float | None = 1.0, **options) -> Linkage:
+    """Four skew hinges that move (Bennett 1903), since length / sin(twist) is the same for all."""
+    points, axes, ratio = bennett_corners()
     here = Linkage(**options)
     for k in (1, 2, 3):
         here.rod(f"link {k}", points[k], points[(k + 1) % 4])
-    here.hinge(None, "link 1", points[1], axes[1]).drive("rz", speed, EFFORT)
+    foot = here.hinge(None, "link 1", points[1], axes[1])
+    if speed is not None:
+        foot.drive("rz", speed, EFFORT)
     here.hinge("link 1", "link 2", points[2], axes[2])
     here.hinge("link 2", "link 3", points[3], axes[3])
     here.hinge(None, "link 3", points[0], axes[0])
@@ -193,7 +209,7 @@ def sarrus(speed: float = 0.2, **options) -> Linkage:
     return here
 
 
-def double_parallelogram(speed: float = 1.0, cranks: int = 3, **options) -> Linkage:
+def double_parallelogram(speed: float | None = 1.0, cranks: int = 3, **options) -> Linkage:
     """A bar on three equal cranks, on it a second one: the upper bar never turns."""
     length, apart, turns = 0.2, 0.25, (0.7, 1.9)
     here = Linkage(**options)
@@ -207,7 +223,7 @@ def double_parallelogram(speed: float = 1.0, cranks: int = 3, **options) -> Link
             here.rod(f"crank {floor} {k}", base + k * right, base + k * right + arm)
             foot = here.hinge(below, f"crank {floor} {k}", base + k * right)
             here.hinge(f"crank {floor} {k}", bar, base + k * right + arm)
-            if k == 0:
+            if k == 0 and speed is not None:
                 foot.drive("rz", speed if floor == 0 else -0.5 * speed, EFFORT)
         base, below = base + arm, bar
     upper = here.rods["bar 1"]

@@ -8,6 +8,7 @@ import pytest
 from grouped import one_compiles
 from scipy.spatial.transform import Rotation
 from world.differences import differences, error
+from world.linkages import LINKAGES, bennett_corners
 
 from hrpsim import World, load_model
 from hrpsim.model.readers.urdf_writer import exact_text, rpy_of
@@ -61,12 +62,12 @@ def _link(name, center, mass):
     )
 
 
-def moving(model, random, gravity=GRAVITY, **options):
+def moving(model, random, gravity=GRAVITY, steps=4, speed=0.5, **options):
     """Return a world with a robot that moves, after some steps."""
     world = World(gravity=gravity, sleeping=False, tolerance=1e-14, **options)
     robot = world.add_robot(model)
-    robot.v = 0.5 * random.normal(size=model.nv)
-    world.step(4)
+    robot.v = speed * random.normal(size=model.nv)
+    world.step(steps)
     return world
 
 
@@ -104,3 +105,34 @@ def test_random_loops(seed, solver):
     found, edges = wrong(moving(model, random, solver=solver))
     assert found < 1e-6 or {edge.other for edge in edges} == {"cut short"}
     assert not edges or solver == "iterative"
+
+
+@pytest.mark.parametrize("fixed", [True, False], ids=["fixed", "free"])
+def test_a_loop_with_redundant_rows(fixed):
+    """Law: A of Bennett's linkage, whose rows agree in the exact position of the loop alone."""
+    random, (corners, axes, _) = np.random.default_rng(3), bennett_corners()
+    order = [1, 2, 3, 0]
+    model = loop_of(corners[order], axes[order], fixed, random)
+    found, edges = wrong(moving(model, random, gravity=(0, 0, 0), steps=40, speed=0.05))
+    assert found < 1e-6 and not edges
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LINKAGES)
+def test_a_linkage_of_bodies(name):
+    """Law: A of linkages with motors, whose hinges are redundant, is right to 1e-6 or named."""
+    world = LINKAGES[name](tolerance=1e-14).world
+    world.step(40)
+    found, edges = wrong(world)
+    assert found < 1e-6 or {edge.other for edge in edges} == {"contradicts others"}
+    assert not edges or name == "Bennett"
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_loop_that_is_open_is_named(seed):
+    """Law: rows that disagree in an open loop are right to 1e-6, or named."""
+    random, (corners, axes, _) = np.random.default_rng(seed), bennett_corners()
+    model = loop_of(corners[[1, 2, 3, 0]], axes[[1, 2, 3, 0]], True, random)
+    found, edges = wrong(moving(model, random, steps=2))
+    assert found < 1e-6 or {edge.other for edge in edges} == {"contradicts others"}
+    assert found < 1e-2

@@ -8,6 +8,9 @@ makes the matrix definite when rows are redundant. Each block column is eliminat
 subtracted from all later columns that the column couples (right-looking). The factor holds U = D
 L^T. The block of column k and later column i has the same place as in A, but is stored as U_ki
 (size of k, size of i). The inner loops then run over consecutive memory.
+
+A row whose pivot is less than `blur` depends on the rows before it. Its diagonal is added to the
+pivot: the row is released, and the solution leaves an error in this row.
 """
 
 import math
@@ -29,6 +32,10 @@ class Factor(NamedTuple):
     blocks: np.ndarray = work("blocks", "U where the matrix has A")
     inverse_pivots: np.ndarray = work("rows", "1 / D by row number")
     live: np.ndarray = work("nodes", "active rows of the column; without any it is skipped", "i8")
+    sizes: np.ndarray = work("rows", "diagonal of A; 0 for rows that are never released")
+    blur: np.ndarray = work("1", "pivot below which a row with a size is released")
+    released: np.ndarray = work("rows", "whether an active row depends on rows before it", "i8")
+    released_count: np.ndarray = work("1", dtype="i8")
 
 
 @inner_kernel
@@ -47,13 +54,14 @@ def factorise(elimination: Elimination, active: Indices, matrix: Vector, factor_
         then invalid.
     """
     count = elimination.counts[0].node_count
+    factor_out.released_count[0] = 0
     _count_active(elimination, active, factor_out)
     for k in range(count):
         if factor_out.live[k]:
             _copy_column(elimination, k, active, matrix, factor_out)
     for k in range(count):
         if factor_out.live[k]:
-            failed = _eliminate_column(elimination, k, factor_out)
+            failed = _eliminate_column(elimination, k, active, factor_out)
             if failed >= 0:
                 return failed
             _update_later(elimination, k, factor_out)
@@ -155,7 +163,7 @@ def _drop_rows(
 
 
 @inlined_kernel
-def _eliminate_column(elimination: Elimination, k: Index, factor: Factor) -> int:
+def _eliminate_column(elimination: Elimination, k: Index, active: Indices, factor: Factor) -> int:
     """Write D^-1 of column k, and turn the column's blocks into U.
 
     Returns:
@@ -165,7 +173,12 @@ def _eliminate_column(elimination: Elimination, k: Index, factor: Factor) -> int
     size, first, own = column.size, column.first_row, column.block
     for p in range(size):
         _reduce_row(blocks, own + p * size, own + p, size, own, size, inverse, first, p)
-        pivot = blocks[own + p * size + p]
+        pivot, own_size = blocks[own + p * size + p], factor.sizes[first + p]
+        factor.released[first + p] = 0
+        if active[first + p] and own_size > 0.0 and pivot < factor.blur[0]:
+            pivot = blocks[own + p * size + p] = pivot + own_size
+            factor.released[first + p] = 1
+            factor.released_count[0] += 1
         if not (pivot > 0.0 and math.isfinite(pivot)):
             return first + p
         inverse[first + p] = 1.0 / pivot

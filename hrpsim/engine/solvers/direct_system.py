@@ -7,6 +7,7 @@ A node of the system is a run of rows on the same constraint bodies: a connectio
 two bodies, the constraints of one joint. Two nodes are coupled when they push the same tree.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +44,13 @@ class DirectSystem(NamedTuple):
     before: np.ndarray = work("rows", "impulses before the search for sides")
     start: np.ndarray = work("rows", "impulses that the solution starts from")
     start_velocity: np.ndarray = work("columns", "the constraint bodies' velocity with them")
+    lacking: np.ndarray = work("rows", "work: of released rows, what is still to be spread")
+    along: np.ndarray = work("rows", "work: of released rows, direction of a search")
+    moved: np.ndarray = work("rows", "work: impulses along `along` that move nothing")
+    weighed: np.ndarray = work("rows", "work: right side and solution")
+    spread: np.ndarray = work("rows", "work: impulses that move nothing")
+    blur: np.ndarray = work("1", "fraction of a response that may be an effect of errors")
+    left: np.ndarray = work("1", "largest error that redundant rows were left [m/s, rad/s]")
     leeway: np.ndarray = work("1", "by how much redundant rows may disagree [m/s, rad/s]")
     stale: np.ndarray = work("1", "whether the factor was made for other active rows", "i8", fill=1)
 
@@ -100,11 +108,25 @@ def write_direct_matrix(
     system.stale[0] = 1
     for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
-        _write_diagonal(constrained, rows, column, response, system.matrix)
+        sizes = system.factor.sizes
+        _write_diagonal(constrained, rows, column, response, system.matrix, sizes)
         for e in range(column.start, column.end):
             entry = elimination.entries[e]
             later = elimination.columns[entry.column]
             _write_coupling(constrained, rows, later, column, response, entry.block, system.matrix)
+    system.factor.blur[0] = system.blur[0] * _smallest_size(elimination, system.factor.sizes)
+
+
+@inlined_kernel
+def _smallest_size(elimination: Elimination, sizes: Vector) -> float:
+    """Return the smallest size of rows that may be released: of the heaviest bodies."""
+    smallest = math.inf
+    for k in range(elimination.counts[0].node_count):
+        column = elimination.columns[k]
+        for number in range(column.first_row, column.first_row + column.size):
+            if sizes[number] > 0.0:
+                smallest = min(smallest, sizes[number])
+    return smallest if smallest < math.inf else 0.0
 
 
 @inner_kernel
@@ -161,8 +183,9 @@ def _write_diagonal(
     column: Column,
     response: Vector,
     matrix_out: Vector,
+    sizes_out: Vector,
 ) -> None:
-    """Write the block of one node with itself."""
+    """Write the block of one node with itself, and the sizes of rows that may be released."""
     size, first = column.size, column.first_row
     any_row = rows[first]
     place_a = any_row.at_a - any_row.start_a
@@ -184,7 +207,10 @@ def _write_diagonal(
             matrix_out[column.block + r * size + s] = total
             matrix_out[column.block + s * size + r] = total
         here, row = column.block + s * size + s, rows[first + s]
-        share = _OF_CONTACTS if row.kind == CONTACT_ROW else _OF_OTHERS
+        of_contact = row.kind == CONTACT_ROW
+        is_moved = row.inverse_mass > 0.0
+        sizes_out[first + s] = matrix_out[here] if is_moved and not of_contact else 0.0
+        share = _OF_CONTACTS if of_contact else _OF_OTHERS
         matrix_out[here] += share * matrix_out[here] + row.compliance
 
 

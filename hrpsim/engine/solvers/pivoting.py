@@ -27,6 +27,7 @@ _UNCHANGED, _LAST_DIGIT = 0.9, 1e-15
 _NOTICED = 1e-3  # share of the largest error of all rows, which is more than rounding
 _ITERATION_LIMIT = 8
 _PIVOTS = 60
+_SPREAD, _SEARCHES = 1e-10, 60  # of conjugate gradients: share of an error that remains, searches
 
 # Multiplications that the search for states may take in a step of the world (about 0.2 s). Where a
 # factorisation takes much of that, each solution has _FEWEST nevertheless, up to _MOST_WORK in a
@@ -162,6 +163,9 @@ def settle_active_rows(
                 leave_to_iteration(rows, failed, system)
                 continue
         disagree = solve_active_rows(rows, row_count, response, tolerance, velocity, system)
+        if disagree and _must_bear(row_count, system):
+            _take_back(rows, row_count, response, velocity, system)
+            continue
         wrong, last = _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system)
         if wrong == 0 and disagree and _may_disagree(rows, row_count, system):
             leave_disagreements(rows, row_count, response, tolerance, velocity, system)
@@ -235,10 +239,12 @@ def solve_active_rows(
         rounding, and no impulses change them.
     """
     before = find_errors(rows, row_count, velocity, system)
-    for _ in range(_REFINEMENTS):
+    for k in range(_REFINEMENTS):
         if before <= 1e-7 * tolerance:
             break
         solve(system.elimination, system.active, system.factor, system.change)
+        if k == 0 and system.factor.released_count[0] > 0:
+            _share_load(rows, row_count, system)
         for number in range(row_count):
             if system.active[number]:
                 row = rows[number]
@@ -248,7 +254,7 @@ def solve_active_rows(
             if after <= _rounding(rows, row_count, system):
                 break
             if after > _UNCHANGED * before:
-                return True
+                return after > tolerance
         before = after
     return False
 
@@ -281,6 +287,29 @@ def _may_disagree(rows: Records[Row], row_count: int, system: DirectSystem) -> b
 
 
 @inlined_kernel
+def _must_bear(row_count: int, system: DirectSystem) -> bool:
+    """Return whether a released row errs more than redundant rows may disagree."""
+    released = system.factor.released
+    for number in range(row_count):
+        if system.active[number] and released[number]:
+            if abs(system.change[number]) > system.leeway[0]:
+                return True
+    return False
+
+
+@inner_kernel
+def _take_back(
+    rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
+) -> None:
+    """Restore the impulses before the search, and release no row in the next factorisations."""
+    system.factor.blur[0], system.stale[0] = 0.0, 1
+    for number in range(row_count):
+        if system.active[number]:
+            rows[number].impulse = system.before[number]
+    find_velocity(rows, row_count, response, velocity, system)
+
+
+@inlined_kernel
 def _holds_position(kind: int) -> bool:
     """Return whether the targets of rows of a kind correct a position."""
     return kind == CONNECTION or kind == LOCK or kind == MIMIC or kind == CONTACT_ROW
@@ -301,14 +330,90 @@ def leave_disagreements(
     the impulses of redundant rows, without end. Rows that hold no position keep their targets, and
     the errors that remain. Equations: docs/explanation/derivations.md, section 11.
     """
+    released = system.factor.released
+    for number in range(row_count):
+        if system.active[number] and released[number]:
+            system.lacking[number], system.change[number] = system.change[number], 0.0
+    _spread(rows, row_count, system)
     for number in range(row_count):
         if system.active[number]:
             row = rows[number]
             row.impulse = system.start[number]
             if _holds_position(row.kind):
-                row.target -= system.change[number]
+                error = system.change[number] + row.inverse_mass * system.spread[number]
+                row.target -= error
+                system.left[0] = max(system.left[0], abs(error))
     find_velocity(rows, row_count, response, velocity, system)
     solve_active_rows(rows, row_count, response, tolerance, velocity, system)
+
+
+@inner_kernel
+def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
+    """Spread the load of released rows over all rows that can bear it.
+
+    `system.change`, squared and weighed by the inverse masses, becomes as small as possible.
+    """
+    for number in range(row_count):
+        if system.active[number]:
+            system.weighed[number] = rows[number].inverse_mass * system.change[number]
+    _project(row_count, system, system.lacking)
+    _spread(rows, row_count, system)
+    for number in range(row_count):
+        if system.active[number]:
+            system.change[number] -= system.spread[number]
+
+
+@inner_kernel
+def _project(row_count: int, system: DirectSystem, out: Vector) -> None:
+    """Write n^T `system.weighed` for the impulses n that move nothing, one for each released row.
+
+    The factor turns a unit push of a released row, times the diagonal, into n.
+    """
+    factor = system.factor
+    solve(system.elimination, system.active, factor, system.weighed)
+    for number in range(row_count):
+        if system.active[number] and factor.released[number]:
+            out[number] = factor.sizes[number] * system.weighed[number]
+
+
+@inner_kernel
+def _spread(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
+    """Write to `system.spread` the impulses N c with N^T D N c = `system.lacking`.
+
+    The columns of N are the impulses that move nothing, one for each released row, and D are the
+    inverse masses. The method is that of conjugate gradients (Hestenes and Stiefel 1952).
+    """
+    factor, lacking, along, moved = system.factor, system.lacking, system.along, system.moved
+    size = 0.0
+    for number in range(row_count):
+        system.spread[number] = along[number] = 0.0
+        if system.active[number] and factor.released[number]:
+            along[number] = lacking[number]
+            size += lacking[number] ** 2
+    least = _SPREAD * _SPREAD * size
+    for _ in range(min(factor.released_count[0], _SEARCHES)):
+        if size <= least:
+            return
+        for number in range(row_count):
+            moved[number] = factor.sizes[number] * along[number]
+        solve(system.elimination, system.active, factor, moved)
+        curvature = 0.0
+        for number in range(row_count):
+            if system.active[number]:
+                system.weighed[number] = rows[number].inverse_mass * moved[number]
+                curvature += moved[number] * system.weighed[number]
+        length, before, size = size / curvature, size, 0.0
+        for number in range(row_count):
+            if system.active[number]:
+                system.spread[number] += length * moved[number]
+        _project(row_count, system, moved)
+        for number in range(row_count):
+            if system.active[number] and factor.released[number]:
+                lacking[number] -= length * moved[number]
+                size += lacking[number] ** 2
+        for number in range(row_count):
+            if system.active[number] and factor.released[number]:
+                along[number] = lacking[number] + size / before * along[number]
 
 
 @inner_kernel

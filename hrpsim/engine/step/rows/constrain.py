@@ -56,8 +56,8 @@ def constrain(s: Scene, extent: int) -> int:
 
     `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after the first attempts.
 
-    Reads: articulated, collision, constrained, counts, direct, forest, islands, kinematics, newton,
-    newton_part, rows, settings, step_stats, velocity, work.
+    Reads: articulated, collision, connections, constrained, counts, direct, forest, islands,
+    kinematics, newton, newton_part, rows, settings, step_stats, velocity, work.
     Writes: articulated, collision, constrained, counts, direct, islands, newton, newton_part, rk4,
     rows, step_stats, work.
     """

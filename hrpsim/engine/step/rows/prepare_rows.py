@@ -9,6 +9,7 @@ from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Index, Island, Scene
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.connection_rows import (
+    blur_of,
     connection_response_space,
     number_connection_rows,
     write_connection_rows,
@@ -223,6 +224,7 @@ def make_direct(rows: Rows, island: Island) -> None:
 @lazy_kernel(brings=("solve_direct_island",))
 def write_direct_system(s: Scene) -> int:
     """Write the direct solver's system, or return the status that the system must grow."""
+    s.direct.blur[0], s.direct.left[0] = blur_of(s.connections), 0.0
     if assemble_direct_system(s.forest, s.constrained, s.rows, s.counts[0].row_count, s.direct):
         return DONE
     return MORE_DIRECT
