@@ -114,9 +114,9 @@ def _write_npz(log: SignalLog, path: Path) -> None:
 
 
 def _read_npz(path: Path) -> SignalLog:
-    stored = read_npz(path, BagError, _LIMIT, None)
-    if TABLE not in stored:
+    if path.is_file() and not has_signals(path):
         raise BagError(f"{path}: no recording of signals: there is no array {TABLE!r}")
+    stored = read_npz(path, BagError, _LIMIT, None)
     try:
         table = parse_json(str(stored[TABLE]))
         if table["version"] != _VERSION:

@@ -8,11 +8,11 @@ from ros.test_gazebo_sensors import ROBOT
 
 import hrpsim
 from hrpsim import WorldError
+from hrpsim.model.sensor_names import sensor_topic
 from hrpsim.model.shapes.placement import IDENTITY
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.owned_names import OF_NODE, OF_ROBOT, NamedRobot, check_names
-from hrpsim.ros.robot.step_sensors import sensor_topic
 
 LIDAR = '<sensor name="{}" type="gpu_lidar"><topic>{}</topic><lidar><scan><horizontal>'
 LIDAR += "<samples>4</samples></horizontal></scan></lidar></sensor>"

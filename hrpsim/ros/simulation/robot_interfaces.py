@@ -13,6 +13,7 @@ from rclpy.node import Node
 from hrpsim.common.errors import WorldError, optional_module
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.engine.sensors.noise import NoiseLevels
+from hrpsim.model.sensor_names import sensor_topic
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.guarded_node import NodePart
@@ -22,7 +23,6 @@ from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.owned_names import NamedRobot, check_names
 from hrpsim.ros.robot.robot_interface import RobotInterface, RobotNames
 from hrpsim.ros.robot.robot_transforms import fill_pose, transform_of
-from hrpsim.ros.robot.step_sensors import sensor_topic
 from hrpsim.world.objects.robot import Robot
 
 
