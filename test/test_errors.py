@@ -11,7 +11,7 @@ from effort import counted_calls
 from hrpsim import HrpsimError, ModelWarning
 from hrpsim.commands.cli import main
 from hrpsim.common.errors import shown_value, unknown_name
-from hrpsim.common.limits import MESSAGE_LENGTH
+from hrpsim.common.limits import MESSAGE_LENGTH, WARNING_LENGTH
 from hrpsim.fitting import FitWarning
 
 
@@ -28,7 +28,7 @@ def test_a_long_message_is_cut_in_the_middle():
 
 @pytest.mark.parametrize("kind", [ModelWarning, FitWarning])
 def test_a_long_warning_is_cut_too(kind):
-    assert len(str(kind("x" * 10**6))) < MESSAGE_LENGTH + 50
+    assert len(str(kind("x" * 10**6))) < WARNING_LENGTH + 50
 
 
 def test_a_command_ends_with_a_short_line_whatever_fails(capsys):

@@ -18,7 +18,7 @@ from test_salvaged_bags import begun
 import hrpsim
 from hrpsim import HrpsimError, load_mesh
 from hrpsim.analysis.motion_files import read_motion
-from hrpsim.bag import messages
+from hrpsim.bag import messages, read_signals
 from hrpsim.bag.types import read_types
 from hrpsim.common import limits
 from hrpsim.common.foreign.bounded_child import call_bounded
@@ -51,6 +51,15 @@ def mesh(folder):
 def table(folder):
     np.save(folder / "table.npy", np.ones((20, 3)))
     return read_table(folder / "table.npy")
+
+
+def signals(folder):
+    world = hrpsim.World()
+    world.add_body(hrpsim.Sphere(0.1), 1.0, name="ball")
+    with hrpsim.Logger(world) as log:
+        world.step(20)
+    log.save(folder / "run.npz")
+    return read_signals(folder / "run.npz")
 
 
 def motion(period=None):
@@ -153,6 +162,7 @@ CASES = {
     "MESH_SIZE": (200, mesh),
     "MESH_ELEMENTS": (11, mesh),
     "TABLE_SIZE": (100, table),
+    "SIGNALS_SIZE": (200, signals),
     "SEQUENCE_SIZE": (200, motion()),
     "SEQUENCE_SAMPLES": (10, motion(0.01)),
     "SEQUENCE_VALUES": (1000, motion(0.01)),
@@ -190,5 +200,5 @@ def test_each_limit_is_held_and_tested():
     tests = "\n".join(path.read_text() for path in (ROOT / "test").rglob("*.py"))
     assert len(names) > 30
     assert [name for name in names if not re.search(rf"\b{name}\b", code)] == []
-    lengths = {"MESSAGE_LENGTH", "SHOWN_LENGTH"}  # of errors' own texts
+    lengths = {"MESSAGE_LENGTH", "WARNING_LENGTH", "SHOWN_LENGTH"}  # of errors' own texts
     assert [n for n in names if n not in lengths and not re.search(rf"\b{n}\b", tests)] == []

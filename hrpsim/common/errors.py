@@ -11,7 +11,7 @@ from reprlib import Repr
 from types import ModuleType
 from typing import Any, NoReturn, TypeVar
 
-from hrpsim.common.limits import MESSAGE_LENGTH, SHOWN_LENGTH
+from hrpsim.common.limits import MESSAGE_LENGTH, SHOWN_LENGTH, WARNING_LENGTH
 
 _Part = TypeVar("_Part")
 
@@ -69,7 +69,7 @@ class ModelWarning(UserWarning):
     """A part of a file was corrected, replaced or ignored; the message names file and cause."""
 
     def __str__(self) -> str:
-        return one_line(super().__str__())
+        return one_line(super().__str__(), WARNING_LENGTH)
 
 
 def require_packages(purpose: str, packages: Iterable[str], remedy: str) -> None:

@@ -9,6 +9,7 @@ machine: a file at a limit is read within seconds and with less than 1 GB.
 
 # Text
 MESSAGE_LENGTH = 1500  # characters of an error's message
+WARNING_LENGTH = 10_000  # of a warning, which lists all that is not simulated
 SHOWN_LENGTH = 120  # characters of an offending value in it
 TEXT_LINES = 4_000_000  # of a file in UTF-8
 XML_SIZE = 32_000_000  # bytes of a URDF, xacro or SRDF

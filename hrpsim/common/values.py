@@ -16,9 +16,6 @@ import numpy as np
 from hrpsim.common.errors import StateError, WorldError, shown_value
 
 LARGEST = 1e50  # masses, lengths and their products stay far from overflow
-# Of a commanded position, velocity, effort or speed of a robot: far beyond any limit of a joint,
-# and products with gains stay far from overflow. Programs also send 1e308 to say "no value".
-LARGEST_COMMAND = 1e12
 
 
 class Range(NamedTuple):

@@ -8,7 +8,6 @@ docs/reference/study_file.md lists the entries. `STUDY_FILE` is the schema.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -184,7 +183,7 @@ def _beside(study: Path, named: str) -> Path:
     """Return the absolute path of a file next to the study, or of a file that hrpsim ships."""
     path = (study.parent / Path(named).expanduser()).absolute()
     try:
-        if os.path.exists(path):
+        if path.exists():
             return path
     except OSError as error:  # a name that is too long
         raise SweepError(f"{shown_value(named)}: {error.strerror}") from error

@@ -42,7 +42,7 @@ def new_settings(options: dict) -> np.ndarray:
         if not isinstance(given, str) or given not in known:
             raise WorldError(unknown_name(what, str(given), known))
     record = np.zeros(1, dtype=SETTINGS)
-    if isinstance(options["time_step"], (str, os.PathLike)):
+    if _names_a_file(options["time_step"]):
         raise WorldError(
             f"World takes a time step, got {shown_value(str(options['time_step']))}: `load_world`"
             " reads a world file, `load_model` a robot for `add_robot`"
@@ -78,6 +78,11 @@ def new_settings(options: dict) -> np.ndarray:
             usual = share * gained  # with less a ball bounces for good
         record[name] = usual if options[name] is None else setting(name, options[name])
     return record
+
+
+def _names_a_file(given: object) -> bool:
+    """Return whether a file was given in place of a number: a path, or a text with a suffix."""
+    return isinstance(given, os.PathLike) or (isinstance(given, str) and given[-1:].isalpha())
 
 
 def checked_gravity(values: ArrayLike, stacklevel: int) -> np.ndarray:

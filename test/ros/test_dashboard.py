@@ -6,7 +6,7 @@
 import pytest
 from ros.test_viewer_beside import node, run_until  # noqa: F401  a fixture
 
-from hrpsim.ros.simulation.viewer_beside import _plain
+from hrpsim.viewer.markdown import plain
 
 pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")
 
@@ -25,13 +25,13 @@ def press(beside, button):
 def test_it_tells_state_topics_and_diagnostics(node):  # noqa: F811
     """Law: what it shows is what the node publishes and its services answer."""
     dashboard, simulation = dashboard_of(node._viewer), node.simulation
-    run_until(node, lambda: _plain("real-time factor") in dashboard.report.content)
+    run_until(node, lambda: plain("real-time factor") in dashboard.report.content)
     assert "**playing**" in dashboard.state.content and "/hrpsim" in dashboard.state.content
-    assert _plain("largest penetration [m]") in dashboard.report.content
-    run_until(node, lambda: f"| {_plain('/clock')} |" in dashboard.topics.content)
+    assert plain("largest penetration [m]") in dashboard.report.content
+    run_until(node, lambda: f"| {plain('/clock')} |" in dashboard.topics.content)
     lines = dashboard.topics.content.splitlines()
     rates = {line.split("|")[1].strip(): float(line.split("|")[2]) for line in lines[2:]}
-    assert {_plain(name) for name in ("/joint_states", "/tf", "/diagnostics")} <= set(rates)
+    assert {plain(name) for name in ("/joint_states", "/tf", "/diagnostics")} <= set(rates)
     run_until(node, lambda: clock_rate(dashboard) > 0.0)
     simulation.pause()
     node._diagnostics._next = 0.0
@@ -40,7 +40,7 @@ def test_it_tells_state_topics_and_diagnostics(node):  # noqa: F811
 
 
 def clock_rate(dashboard):
-    (line,) = (x for x in dashboard.topics.content.splitlines() if _plain("/clock") in x)
+    (line,) = (x for x in dashboard.topics.content.splitlines() if plain("/clock") in x)
     return float(line.split("|")[2])
 
 
@@ -66,4 +66,4 @@ def test_states_are_saved_and_loaded_and_refusals_are_told(node):  # noqa: F811
 
 def test_names_are_shown_as_they_are():
     """Law: what others named is text: no markup and no expressions of the page."""
-    assert _plain("a{1+1}<b>*c*") == "a&#123;1&#43;1&#125;&#60;b&#62;&#42;c&#42;"
+    assert plain("a{1+1}<b>*c*") == "a&#123;1&#43;1&#125;&#60;b&#62;&#42;c&#42;"

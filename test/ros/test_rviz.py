@@ -26,9 +26,12 @@ NOT_DRAWN = {
     "/clock",
     "/diagnostics",
     "contact_points",
+    "energy",
     "imu/data",
     "joint_states",
+    "link_contacts",
     "simulation_description",
+    "solver",
 }
 TOPIC_OF = "topicToRender", "topicPath"  # keys of Foxglove's panels
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from world.scenes import joint_text, one_joint
 
 from hrpsim import Box, ModelWarning, Sphere, StateError, World, WorldError, load_model
-from hrpsim.common.values import LARGEST_COMMAND
+from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 
 PAIR = """<robot name="pair">
   <link name="base"><inertial><mass value="1"/>

@@ -106,7 +106,9 @@ def _archive(path: Path, file: BinaryIO, error: type[HrpsimError]) -> zipfile.Zi
     try:
         archive = zipfile.ZipFile(file)
     except Exception as cause:
-        raise error(f"{path}: is no .npz file: {reason_of(cause)}") from cause
+        raise error(
+            f"{path}: not arrays of a recording, no .npz file: {reason_of(cause)}"
+        ) from cause
     if len(archive.infolist()) > _MEMBERS:
         raise error(f"{path}: has over {_MEMBERS} arrays")
     return archive

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, NoReturn
 
 from hrpsim.common import limits
-from hrpsim.common.errors import HrpsimError, shown_value
+from hrpsim.common.errors import HrpsimError
 
 _POINTER = b"version https://git-lfs.github.com/spec/"  # how Git LFS's pointers begin
 _READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK: it may be a pipe by now
@@ -100,8 +100,9 @@ def too_large(path: Path, limit: str, error: type[HrpsimError]) -> HrpsimError:
 def _require_regular(mode: int, path: Path, error: type[HrpsimError], what: str) -> None:
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "Is no file")
-        raise error(f"{what} {shown_value(str(path))}: {kind}; name a regular file")
+        raise error(f"{what} {path}: cannot be read: {kind}; name a regular file")
 
 
 def _unreadable(path: Path, cause: Exception, error: type[HrpsimError], what: str) -> NoReturn:
-    raise error(f"{what} {path}: {getattr(cause, 'strerror', None) or cause}") from cause
+    reason = getattr(cause, "strerror", None) or cause
+    raise error(f"{what} {path}: cannot be read: {reason}") from cause

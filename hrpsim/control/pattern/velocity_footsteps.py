@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.common.values import LARGEST_COMMAND
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.pattern.footsteps import Footstep
+from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 
 # The largest step of each kind, of legs of 0.6 m: those of the walk "E5".
 FORWARD, BACKWARD, SIDEWAYS, TURN = 0.20, 0.12, 0.05, math.radians(12.0)

@@ -24,11 +24,11 @@ from std_msgs.msg import String
 
 from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import HrpsimError, unknown_name
-from hrpsim.common.values import LARGEST_COMMAND
 from hrpsim.control.framework.contact_points import ContactSums
 from hrpsim.control.framework.controller import BaseReading, Command, State, controlled_joints
 from hrpsim.control.framework.controller_host import TRUE, Needs, seconds_of
 from hrpsim.control.pattern.velocity_footsteps import Velocity
+from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 from hrpsim.model.extension import robot_name
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.interpolate import BPoly
 
 from hrpsim.common.errors import WorldError, unknown_name
-from hrpsim.common.values import LARGEST_COMMAND
+from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock

@@ -15,9 +15,9 @@ from hrpsim.bag.world_signals import Source
 from hrpsim.common.errors import optional_module
 
 
-def value_types(log: Callable[[str], object]) -> ModuleType | None:
-    """Return the module of the types, or None after a log entry if it is not installed."""
-    return optional_module("control_msgs.msg", "no topics solver, energy and link_contacts", log)
+def value_types() -> ModuleType | None:
+    """Return the module of the types, or None if it is not installed. `robot_interface` says so."""
+    return optional_module("control_msgs.msg", "", lambda _: None)
 
 
 def named_values(types: ModuleType, source: Source, frame: str) -> tuple[Any, Callable[..., None]]:

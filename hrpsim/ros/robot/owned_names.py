@@ -18,12 +18,13 @@ from hrpsim.ros.robot.frame_names import RobotFrames
 
 OF_NODE = (
     *("/clock", "/diagnostics", "/parameter_events", "/rosout"),
-    *("contact_markers", "contacts", "simulation_description", "tf", "tf_static"),
+    *("contact_markers", "contacts", "energy", "simulation_description", "solver"),
+    *("tf", "tf_static"),
 )
 OF_ROBOT = (
     *("apply_wrench", "contact_points", "dynamic_joint_commands", "joint_commands"),
-    *("joint_states", "joint_trajectory", "odom", "robot_description", "set_base_pose"),
-    *("set_joint_states", "zmp"),
+    *("joint_states", "joint_trajectory", "link_contacts", "odom", "robot_description"),
+    *("set_base_pose", "set_joint_states", "zmp"),
 )
 # Topic of each image, below the sensor's name and below the topic of several images that a camera
 # declares for Gazebo.

@@ -45,7 +45,9 @@ _TYPES = {
 def _types(log: Callable[[str], object]) -> dict[str, type]:
     """Return the message types of the topics; `log` receives what an absent package means."""
     control_msgs = optional_module(
-        "control_msgs.msg", "no dynamic_joint_commands, no follow_joint_trajectory", log
+        "control_msgs.msg",
+        "no dynamic_joint_commands, follow_joint_trajectory, solver, energy, link_contacts",
+        log,
     )
     if control_msgs is None:
         return _TYPES

@@ -109,8 +109,7 @@ class RobotPublishers:
         self._add("joint_states", message, fill, 3 * count, read)
 
     def _add_link_contacts(self, robot) -> None:
-        logger = self._node.get_logger()
-        types = value_types(lambda text: logger.info(text, once=True))
+        types = value_types()
         for source in sources_of_entity(robot, ""):
             if types is not None and source.topic == "link_contacts":
                 message, fill = named_values(types, source, self._frames.odom)

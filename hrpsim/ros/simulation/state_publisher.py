@@ -209,7 +209,7 @@ class StatePublisher:
             self._slow.insert(0, _Slow("tf_rate", robots.transforms.publish))
         if self._contacts is not None:
             self._slow.append(_Slow("contact_rate", self._contacts.publish))
-        types = value_types(node.get_logger().info)
+        types = value_types()
         self._values = types and WorldValues(node, world, types)
         self._next_repetition = 0.0  # [s, wall]
         self.set_rates()

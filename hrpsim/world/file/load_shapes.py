@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from hrpsim.common.errors import ModelError, WorldError
 from hrpsim.common.extras import missing_package
 from hrpsim.common.foreign.arrays import read_npy
-from hrpsim.common.foreign.file_bytes import open_file
+from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.resources import share_path
@@ -103,7 +104,7 @@ def read_image(path: Path, span: Sequence[float] | None) -> np.ndarray:
     except ModuleNotFoundError as error:
         raise missing_package("a height field from an image", error) from error
     try:
-        with open_file(path, ModelError, "TABLE_SIZE") as file, Image.open(file) as image:
+        with Image.open(BytesIO(read_bytes(path, ModelError, "TABLE_SIZE"))) as image:
             check_size(str(path), image.width, image.height)
             if image.mode == "F":
                 raise ModelError(f"{path}: it has numbers and no greys: store them as .npy")

@@ -11,12 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hrpsim.common.errors import ModelError, WorldError, unknown_name
-from hrpsim.common.values import LARGEST_COMMAND, Range, not_negative, number, positive
+from hrpsim.common.values import Range, not_negative, number, positive
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, DRIVEN, LOCKED
 from hrpsim.engine.constraints.connection_state import measure_errors
 from hrpsim.engine.constraints.placed_connection import PLACED_CONNECTION
 from hrpsim.engine.constraints.rows import refuse_undamped
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
+from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 from hrpsim.model.described import AXES
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.world.objects.body import Body

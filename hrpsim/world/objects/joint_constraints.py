@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError, require_name, unknown_name
-from hrpsim.common.values import LARGEST_COMMAND, not_negative
+from hrpsim.common.values import not_negative
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Vector
 from hrpsim.engine.constraints.joint_rows import (
@@ -23,6 +23,7 @@ from hrpsim.engine.constraints.joint_rows import (
     PARAMETERS_OF_ROW,
 )
 from hrpsim.engine.constraints.rows import DAMPING_STEPS, LOWER_LIMIT, UPPER_LIMIT, refuse_undamped
+from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 from hrpsim.world.objects.solver_rules import JOINT_KINDS, SolverRules, solver_code
 
 ALL_KINDS = -1

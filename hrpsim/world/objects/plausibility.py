@@ -174,7 +174,7 @@ def odd_motion(entity: Entity) -> str:
 
     That quaternion is a half turn about x, and no turn in the order w x y z.
     """
-    if entity.system.joint_type[0] != FREE:
+    if entity.nv == 0 or entity.system.joint_type[0] != FREE:
         return ""
     speed = float(np.linalg.norm(entity.v[:3]))
     if speed > _FASTEST:

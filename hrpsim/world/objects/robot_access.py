@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.common.values import LARGEST_COMMAND
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Control, Index, Indices, Vector
 from hrpsim.engine.compile.reference import Reference
@@ -19,6 +18,7 @@ from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, V
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import new_kinematics
 from hrpsim.engine.step.arrays import Scene
+from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_constraints import EffortSources, read_efforts
 from hrpsim.world.objects.joint_index import JointIndex

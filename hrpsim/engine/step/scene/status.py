@@ -7,6 +7,9 @@ from hrpsim.engine.compile import lazy_kernels
 
 LARGEST_SPEED = 1e9  # [m/s or rad/s]
 LARGEST_POSITION = 1e12  # [m or rad]
+# Of a commanded position, velocity, effort or speed of a robot: far beyond any limit of a joint,
+# and products with gains stay far from overflow. Programs also send 1e308 to say "no value".
+LARGEST_COMMAND = 1e12
 
 
 NEEDS_KERNEL = lazy_kernels.NEEDS_KERNEL  # one that this world did not use so far
