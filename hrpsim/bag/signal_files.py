@@ -116,7 +116,7 @@ def _write_npz(log: SignalLog, path: Path) -> None:
 def _read_npz(path: Path) -> SignalLog:
     if not path.exists():
         raise BagError(f"there is no recording {str(path)!r}")
-    if path.is_file() and not has_signals(path):
+    if TABLE not in names_in_npz(path, BagError, _LIMIT):
         raise BagError(f"{path}: no recording of signals: there is no array {TABLE!r}")
     stored = read_npz(path, BagError, _LIMIT, None)
     try:
