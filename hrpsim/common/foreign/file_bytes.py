@@ -28,7 +28,7 @@ _KINDS = {
 }
 
 
-def refuse_pointer(path: Path, head: bytes, error: type[HrpsimError]) -> None:
+def refuse_pointer(path: Path, head: bytes | bytearray, error: type[HrpsimError]) -> None:
     """Raise `error` for a file that begins as what Git LFS has in place of one."""
     if head.startswith(_POINTER):
         raise error(f"{path}: is a pointer of Git LFS, not the file itself: git lfs pull gets it")
@@ -74,13 +74,14 @@ def read_bytes(path: Path, error: type[HrpsimError], limit: str, what: str = "fi
 
     A pointer of Git LFS is refused, too.
     """
-    size = getattr(limits, limit)
+    size, data = getattr(limits, limit), bytearray()
     with open_file(path, error, limit, what) as file:
-        data = file.read(size + 1)
-    if len(data) > size:  # files of /proc do not say their size
-        raise too_large(path, limit, error)
+        while part := file.read(_PART):  # a read of `size` bytes would reserve as many
+            data += part
+            if len(data) > size:  # files of /proc do not say their size
+                raise too_large(path, limit, error)
     refuse_pointer(path, data, error)
-    return data
+    return bytes(data)
 
 
 def file_digest(path: Path, error: type[HrpsimError], limit: str) -> bytes:
