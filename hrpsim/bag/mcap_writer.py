@@ -38,13 +38,15 @@ def require_writer() -> None:
 def write_mcap(log: SignalLog, path: Path) -> None:
     """Write a file with the profile ros2. The time of a message is its stamp, simulated time."""
     require_writer()
-    from rosbags.rosbag2 import StoragePlugin, Writer
+    from rosbags.rosbag2 import StoragePlugin
+
+    from hrpsim.bag.checked_writer import CheckedWriter
 
     store = _typestore()
     path.parent.mkdir(parents=True, exist_ok=True)
     folder = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        with CheckedWriter(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
             topics = [_with_numbers(one) for one in log.topics.values() if len(one.time)]
             connections = [
                 writer.add_connection(f"/{one.topic}", one.type_name, typestore=store)

@@ -9,6 +9,7 @@ import pytest
 import hrpsim
 from hrpsim import HrpsimError, Logger, World
 from hrpsim.bag import BagError, SignalLog, draw_signals, messages, read_signals, topic_types
+from hrpsim.bag.verify import verify_bag
 from hrpsim.fitting import read_recording
 
 LINK = '<link name="{}"><inertial><origin xyz="0 0 -0.2"/><mass value="1"/>'
@@ -126,6 +127,17 @@ def test_an_mcap_is_a_bag_with_the_messages_of_ros(log, tmp_path):
     reader.open()
     assert reader.metadata.message_count == sum(len(t.time) for t in log.log.topics.values())
     reader.close()
+
+
+def test_an_mcap_has_a_checksum_for_each_chunk(log, tmp_path):
+    pytest.importorskip("rosbags")
+    log.save(tmp_path / "run.mcap")
+    whole = verify_bag(tmp_path / "run.mcap")
+    assert whole.messages > 0 and whole.problems == whole.unchecked == []
+    data = bytearray((tmp_path / "run.mcap").read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "run.mcap").write_bytes(data)
+    assert verify_bag(tmp_path / "run.mcap").problems
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".mcap"])

@@ -67,6 +67,7 @@ for door in doors:
 # Modules for one extra alone, apart from hrpsim.ros.
 OF_EXTRAS = {
     "evidence.crane.joystick",
+    "hrpsim.bag.checked_writer",
     "hrpsim.bridges.onnx_trial",
     "hrpsim.learning.environments",
     "hrpsim.viewer.controls",

@@ -12,7 +12,6 @@ import sqlite3
 import struct
 import tempfile
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -23,17 +22,16 @@ from pathlib import Path
 
 from rclpy.qos import QoSProfile
 from rosbags import interfaces
-from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.rosbag2.storage_mcap import McapWriter
+from rosbags.rosbag2 import StoragePlugin
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
+from hrpsim.bag.checked_writer import CheckedWriter
 from hrpsim.bag.checksums import announce, seal
 from hrpsim.bag.reader import LOST_MESSAGES
 from hrpsim.common.errors import HrpsimError
 
 _LENGTH = struct.Struct("<I")
 _NAME = re.compile(r"([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)")
-_CHECKSUM_AT = 1 + 8 + 3 * 8  # in a chunk: after kind, length, two times and the unpacked size
 _KEEP_SIZE = 1_000_000  # bytes that are flushed to the system at once, at most
 _KEEP_PERIOD = 0.5  # the longest loss of a killed recorder [s, wall]
 
@@ -93,24 +91,6 @@ class BagFull(HrpsimError, OSError):
     """A bag that can no longer be written; the message names file and cause."""
 
 
-class _CheckedMcap(McapWriter):
-    """Gives each chunk its checksum, so that damage shows without the end of the file, too."""
-
-    def close_chunk(self) -> None:
-        found, begin = zlib.crc32(self.chunk.bio.getvalue()), self.bio.tell()
-        super().close_chunk()
-        end = self.bio.tell()
-        self.bio.seek(begin + _CHECKSUM_AT)
-        self.bio.write(_LENGTH.pack(found))
-        self.bio.seek(end)
-
-
-class _CheckedWriter(Writer):
-    """A writer of bags whose chunks have checksums."""
-
-    STORAGE_PLUGINS = {**Writer.STORAGE_PLUGINS, StoragePlugin.MCAP: _CheckedMcap}
-
-
 class BagWriter:
     """A bag that is being written; use it as a context manager, so that its index gets written.
 
@@ -123,7 +103,7 @@ class BagWriter:
     def __init__(self, path: Path, storage: str = "mcap") -> None:
         self.path = path
         plugin = StoragePlugin[storage.upper()]
-        self._writer = _CheckedWriter(path, version=9, storage_plugin=plugin)
+        self._writer = CheckedWriter(path, version=9, storage_plugin=plugin)
         self._types = get_typestore(Stores.EMPTY)
         self._connections: dict[str, interfaces.Connection] = {}
         self._file: Path | None = None  # once it is open
