@@ -47,7 +47,7 @@ _COMMANDS = {
     "check-simulation-interfaces": "examine a simulator by ROS 2's standard for simulators",
     "sweep": "run a scenario over many values, and show the results",
     "fit": "find parameters of a world from recordings",
-    "verify": "find damage in stores of sweeps and in bags",
+    "verify": "find damage in stores of sweeps, bags and recorded signals",
     "bench": "time it and other engines",
     "warm-up": "compile every kernel now, for later processes",
 }

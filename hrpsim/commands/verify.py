@@ -1,9 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim verify`: finds damage in stores of sweeps and in bags."""
+"""`hrpsim verify`: finds damage in stores of sweeps, in bags, and in recorded signals."""
 
 import argparse
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
@@ -21,7 +22,9 @@ _UNCHECKED = 3  # exit status
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("path", type=Path, nargs="+", help="store of a sweep, or bag")
+    parser.add_argument(
+        "path", type=Path, nargs="+", help="store of a sweep, bag, or recorded .npz"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=verify)
 
@@ -31,7 +34,7 @@ def verify(options: argparse.Namespace) -> int:
     report, status = {}, 0
     for path in options.path:
         try:
-            said, code = _store(path) if (path / ".zgroup").exists() else _bag(path)
+            said, code = _check_of(path)(path)
         except MissingPackageError:
             raise
         except (HrpsimError, OSError) as error:
@@ -40,6 +43,13 @@ def verify(options: argparse.Namespace) -> int:
         status = code if status == 0 or code == 1 else status
     print_report(report, options.json)
     return status
+
+
+def _check_of(path: Path) -> Callable[[Path], tuple[str, int]]:
+    """Return the check for what a path holds."""
+    if (path / ".zgroup").exists():
+        return _store
+    return _signals if path.suffix == ".npz" else _bag
 
 
 def _store(path: Path) -> tuple[str, int]:
@@ -52,6 +62,12 @@ def _store(path: Path) -> tuple[str, int]:
     if not has_checksums:
         return "nothing wrong was found, but an earlier version wrote no checksums", _UNCHECKED
     return f"sound: {found.sizes['cell']} cells, all files by their checksums", 0
+
+
+def _signals(path: Path) -> tuple[str, int]:
+    from hrpsim.bag.signal_files import read_signals
+
+    return f"sound: {len(read_signals(path).topics)} topics, all arrays by their checksums", 0
 
 
 def _bag(path: Path) -> tuple[str, int]:

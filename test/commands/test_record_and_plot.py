@@ -6,7 +6,7 @@
 import numpy as np
 import pytest
 
-from hrpsim import World, WorldError
+from hrpsim import Logger, Sphere, World, WorldError
 from hrpsim.bag import read_signals
 from hrpsim.commands.cli import main
 
@@ -107,3 +107,19 @@ def test_a_walk_is_pushed_and_recorded(tmp_path, monkeypatch, capsys):
     moved = pushed["odom.position.y"] - plain["odom.position.y"]
     time = pushed.time("odom.position.y")
     assert not moved[time < 0.2].any() and moved[time > 0.29].min() > 1e-3
+
+
+def test_verify_finds_damage_of_a_recording(tmp_path, capsys):
+    """Law: a changed byte within an array is named; the sound file is not."""
+    path = tmp_path / "run.npz"
+    world = World()
+    world.add_body(Sphere(0.1), 1.0, name="ball")
+    with Logger(world) as log:
+        world.step(200)
+    log.save(path)
+    assert main(["verify", str(path)]) == 0
+    data = bytearray(path.read_bytes())
+    data[len(data) // 3] ^= 1
+    path.write_bytes(data)
+    assert main(["verify", str(path)]) == 1
+    assert "damaged" in capsys.readouterr().out
