@@ -85,7 +85,9 @@ def main() -> int:
     try:
         import mujoco
         import numpy as np
-    except ImportError:
+    except ModuleNotFoundError as error:  # other errors of the import: memory is short
+        if error.name != "mujoco":
+            raise
         return NOT_INSTALLED
     try:
         model = mujoco.MjModel.from_xml_path(source)
