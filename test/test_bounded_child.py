@@ -13,6 +13,7 @@ import pytest
 
 from hrpsim import ModelError
 from hrpsim.common import limits
+from hrpsim.common.foreign import bounded_child
 from hrpsim.common.foreign.bounded_child import call_bounded, end_child
 
 
@@ -35,6 +36,17 @@ def test_a_child_that_has_ended_is_replaced(sign):
     while os.path.exists(f"/proc/{first}") and _is_running(first):
         time.sleep(0.01)
     assert call("os:getpid") != first
+
+
+def test_a_call_that_meets_an_ending_child_is_made_again():
+    """Law: a child that ends by itself, as after a pause, loses no call, however slowly it ends."""
+    first = call("os:getpid")
+    child = bounded_child._child
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, child.process.stdin.fileno())  # the child sees the end of its input
+    os.close(nowhere)
+    assert call("os:getpid") != first
+    assert child.process.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ LENGTH = struct.Struct("<Q")  # before each message
 DONE, REFUSED, NO_MEMORY = range(3)  # first entry of an answer
 _PROGRAM = Path(__file__).with_name("decoding_child.py")
 _PART = 1 << 20  # bytes that are read at once
+_EXIT = 10.0  # of a process that has closed its output [s, wall]
 
 
 class _Child:
@@ -37,6 +38,7 @@ class _Child:
 
     def __init__(self) -> None:
         self.owner = os.getpid()
+        self.is_closed = False  # whether the process has closed its output, because it ends
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             [sys.executable, str(_PROGRAM)],
@@ -70,14 +72,18 @@ class _Child:
             ready, _, _ = select.select([handle], [], [], max(until - time.monotonic(), 0.0))
             part = os.read(handle, min(size - len(parts), _PART)) if ready else b""
             if not part:
+                self.is_closed = bool(ready)
                 break
             parts += part
         return bytes(parts)
 
     def end(self) -> int:
-        """End the process. Return its status."""
-        if self.owner != os.getpid():  # that of the process from which this one was forked
+        """End the process, unless it ends by itself. Return its status."""
+        if self.owner != os.getpid():  # the process from which this one was forked owns the child
             return 0
+        if self.is_closed:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(_EXIT)
         if self.process.poll() is None:
             self.process.kill()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -168,9 +174,8 @@ def _answer(request: bytes, label: str, allowed: float, error: type[HrpsimError]
         if answer is not None:
             return answer
         child, _child = _child, None
-        is_late = child.process.poll() is None
         status = child.end()
-        if is_late or status != 0:
+        if not child.is_closed or status != 0:
             break
     if status == -signal.SIGPROF:
         why = f"decoding takes over {allowed:.3g} s of the processor's time (DECODER_TIME)"

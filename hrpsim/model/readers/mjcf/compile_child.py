@@ -16,6 +16,7 @@ import signal
 import sys
 
 MEMORY = 6_000_000_000  # address space without an argument [bytes]
+ROOM = 1 << 28  # what MuJoCo needs beside its files, at least [bytes]
 FILE_SIZE = 2 << 30  # bytes of the output
 NOT_INSTALLED = 3  # exit status
 REFUSED = 4
@@ -85,9 +86,8 @@ def main() -> int:
     try:
         import mujoco
         import numpy as np
-    except ModuleNotFoundError as error:  # other errors of the import: memory is short
-        if error.name != "mujoco":
-            raise
+    except ImportError:
+        bytearray(ROOM)  # MemoryError: memory is short, and MuJoCo may be installed
         return NOT_INSTALLED
     try:
         model = mujoco.MjModel.from_xml_path(source)
