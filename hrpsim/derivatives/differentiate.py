@@ -408,7 +408,7 @@ def differentiate_correction(
 
 
 @kernel
-def correction_slopes(s, w, first, slopes_out) -> None:
+def correction_slopes(s: Scene, w: Room, first: Index, slopes_out: Vector) -> None:
     """Write the derivatives of wanted corrections by gaps and errors [1/s].
 
     Args:
