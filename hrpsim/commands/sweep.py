@@ -36,7 +36,16 @@ _NEEDS = (
         {"cell", "worst"},
         "--viewer and --film show cells: --cell K, or --worst N",
     ),
-    ({"domains", "patience"}, {"ros"}, "--domains and --patience go with --ros"),
+    (
+        {"domains", "patience", "controller_command"},
+        {"ros"},
+        "--domains, --patience and --controller-command go with --ros",
+    ),
+    (
+        {"control_period", "real_time_factor", "controller_logs"},
+        {"controller_command"},
+        "--control-period, --real-time-factor and --controller-logs go with --controller-command",
+    ),
 )
 _EXCLUDES = (
     ({"viewer"}, {"worst"}, "--viewer shows one cell: --cell K"),
@@ -45,6 +54,11 @@ _EXCLUDES = (
         {"scheduler", "engine", "processes"},
         {"ros"},
         "--ros runs cells on this machine: --domains N of them side by side",
+    ),
+    (
+        {"control_period"},
+        {"real_time_factor"},
+        "time waits for each command with --control-period: leave out --real-time-factor",
     ),
 )
 EPILOG = """exit status: 0 all cells are done, 1 some failed or are left, 2 wrong usage
@@ -71,6 +85,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="S",
         help="longest wait for a command (60); or for an answer of the node",
+    )
+    ros.add_argument(
+        "--controller-command",
+        metavar="COMMAND",
+        help="start your controller for each run, such as 'ros2 run my_package my_node'",
+    )
+    ros.add_argument(
+        "--control-period",
+        type=positive,
+        metavar="S",
+        help="the controller answers each state, every S seconds of simulated time: lockstep",
+    )
+    ros.add_argument(
+        "--real-time-factor",
+        type=positive,
+        metavar="F",
+        help="pace of a run without --control-period (1)",
+    )
+    ros.add_argument(
+        "--controller-logs",
+        type=Path,
+        metavar="DIR",
+        help="folder of the controller's output (STUDY.logs)",
     )
     parser.add_argument(
         "--parameters", action="store_true", help="list the parameters that may be varied"
@@ -143,8 +180,23 @@ def sweep(options: argparse.Namespace) -> int:
     if options.ros:
         from hrpsim.ros.sweeps.ros_scenario import PATIENCE, over_ros
 
-        study = replace(study, scenario=over_ros(study.scenario, options.patience or PATIENCE))
+        patience, command = options.patience or PATIENCE, _controller_command(options)
+        study = replace(study, scenario=over_ros(study.scenario, patience, command))
     return _again(options, study, store) if again else _run(options, study, store)
+
+
+def _controller_command(options: argparse.Namespace):
+    """Return the user's controller, or None for the controller of the study."""
+    if options.controller_command is None:
+        return None
+    from hrpsim.ros.sweeps.user_command import UserCommand
+
+    return UserCommand(
+        options.controller_command,
+        period=options.control_period,
+        real_time_factor=options.real_time_factor or 1.0,
+        logs=options.controller_logs or options.study.with_suffix(".logs"),
+    )
 
 
 def _check_combination(options: argparse.Namespace) -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from hrpsim.common.lazy_names import lazy_names
 
-__all__ = ["domains", "over_ros"]
+__all__ = ["UserCommand", "domains", "over_ros"]
 
 if TYPE_CHECKING:
     from hrpsim.ros.sweeps.ros_scenario import domains, over_ros
+    from hrpsim.ros.sweeps.user_command import UserCommand
 else:
     __getattr__, __dir__ = lazy_names(__name__)

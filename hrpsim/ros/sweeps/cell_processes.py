@@ -30,6 +30,7 @@ from hrpsim.control.framework.controller import Command, Controller, State
 from hrpsim.model.model import Model
 from hrpsim.ros.base.child_process import ChildProcess, Processes
 from hrpsim.ros.base.domain import PrivateDomain
+from hrpsim.ros.sweeps.user_command import UserCommand
 from hrpsim.sweeps.executors import ONE_THREAD
 from hrpsim.sweeps.framework.scenario import SweepError
 from hrpsim.sweeps.worlds.world_run import larger_dcm_error, planned_steps, walk_outcomes
@@ -41,6 +42,7 @@ _END, _END_OF_STUCK = 60.0, 5.0  # for a controller, and for a process, to end [
 _LOG_PREFIX = re.compile(r"^(\[[^\]]*\]:? ?)+")
 NODE, CONTROLLER = "node", "controller"
 REQUEST, FINISHED, ABSENT, OVER = "request", "finished", "absent", "over"
+ENDED = "ended"
 _NEXT_LOOK = 0.005  # between two checks for the next cell [s, wall]
 
 
@@ -52,14 +54,16 @@ class CellRequest(NamedTuple):
     seed: int
     base: str  # of the robot, "free" or "fixed"
     time_limit: float  # for a command, after the first [s, wall]
+    command: UserCommand | None = None  # starts a user's controller; None: the scenario's
 
 
 class CellFolder:
     """Messages about a cell, each in a file that is written atomically.
 
-    The program writes the request (REQUEST), and reports when the controller has ended (ABSENT) and
-    when the node has made its last step (OVER); the controller reports after how many commands it
-    has finished (FINISHED); node and controller write their results (NODE, CONTROLLER).
+    The program writes the request (REQUEST). The program reports when the controller has ended
+    early (ABSENT) or with exit code 0 (ENDED), and when the node has made its last step (OVER). The
+    controller reports after how many commands it has finished (FINISHED). Node and controller write
+    their results (NODE, CONTROLLER).
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -118,10 +122,14 @@ def cells_of(pair: str | Path, stopping: Callable[[], bool]) -> Iterator[CellFol
 
 
 class CellPairs:
-    """Pairs of processes, each in a ROS domain of its own, reused until `close` or an error."""
+    """Pairs of processes, each in a ROS domain of its own, reused until `close` or an error.
 
-    def __init__(self) -> None:
-        self._idle: list[_Pair] = []
+    make: constructs a pair.
+    """
+
+    def __init__(self, make: Callable[[], Pair] | None = None) -> None:
+        self._make = make or Pair
+        self._idle: list[Pair] = []
         self._lock = threading.Lock()
         self._closed = False
 
@@ -130,7 +138,7 @@ class CellPairs:
         with self._lock:
             pair = self._idle.pop() if self._idle else None
         if pair is None:
-            pair = _Pair()
+            pair = self._make()
         try:
             found = pair.run(request, lambda: self._closed)
         except BaseException:
@@ -153,8 +161,11 @@ class CellPairs:
         self._idle.clear()
 
 
-class _Pair:
+class Pair:
     """The two processes. They end with the thread that constructs it."""
+
+    programs: tuple[str, ...] = (NODE, CONTROLLER)  # that run one cell after another
+    _controller: ChildProcess
 
     def __init__(self) -> None:
         self._domain = PrivateDomain()
@@ -168,10 +179,13 @@ class _Pair:
         }
         self._processes = Processes(Path(self._folder), environment)
         try:
-            self._node, self._controller = map(self._start, (NODE, CONTROLLER))
+            started = {name: self._start(name) for name in self.programs}
         except BaseException:
             self.stop(_END)
             raise
+        self._node = started[NODE]
+        if CONTROLLER in started:
+            self._controller = started[CONTROLLER]
 
     def _start(self, name: str) -> ChildProcess:
         module = "hrpsim.ros.sweeps.cell_program"
@@ -179,15 +193,20 @@ class _Pair:
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
         """Return all outcomes of a cell; see CellPairs.run. `stopping()`: whether to abort it."""
-        folder = cell_folder(self._folder, self._cells)
-        self._cells += 1
-        folder.ask(request)
+        folder = self._ask(request)
         self._follow_node(folder, request.time_limit, stopping)
         folder.say(OVER)
         self._follow_controller(folder, stopping)
         found = _outcomes(folder)
         shutil.rmtree(folder.path)
         return found
+
+    def _ask(self, request: CellRequest) -> CellFolder:
+        """Request the next cell, and return its folder."""
+        folder = cell_folder(self._folder, self._cells)
+        self._cells += 1
+        folder.ask(request)
+        return folder
 
     def stop(self, time_limit: float) -> None:
         """End the processes, each within `time_limit` [s, wall]; remove their files."""
@@ -204,7 +223,7 @@ class _Pair:
         while not folder.has(NODE):
             ended = self._node.wait(_LOOK) is not None
             if ended and not folder.has(NODE):
-                raise SweepError(_described(self._controller if absent else self._node))
+                raise SweepError(described(self._controller if absent else self._node))
             now = time.monotonic()
             if lines := self._node.lines[said:]:
                 said, heard, last = said + len(lines), now, lines[-1]
@@ -214,9 +233,13 @@ class _Pair:
                 raise SweepError(f"the node was silent for {limit:g} s{after}")
             if stopping():
                 raise SweepError("the sweep has ended before")
-            if not absent and self._controller.exit_code is not None:
+            if not absent and (code := self._controller.exit_code) is not None:
                 absent = True
-                folder.say(ABSENT)
+                folder.say(self._at_end(code))
+
+    def _at_end(self, code: int) -> str:
+        """Return what the node hears when the controller has ended with an exit code."""
+        return ABSENT
 
     def _follow_controller(self, folder: CellFolder, stopping: Callable[[], bool]) -> None:
         """Wait until the controller has written its results; SweepError if it does not."""
@@ -224,7 +247,7 @@ class _Pair:
         while not folder.has(CONTROLLER):
             ended = self._controller.wait(_LOOK) is not None
             if ended and not folder.has(CONTROLLER):
-                raise SweepError(_described(self._controller))
+                raise SweepError(described(self._controller))
             if time.monotonic() > end:
                 raise SweepError(f"the controller did not stop within {_END:g} s")
             if stopping():
@@ -238,7 +261,7 @@ def _outcomes(folder: CellFolder) -> dict[str, float]:
     return found | walk_outcomes(controller["ends"], found, largest)
 
 
-def _described(child: ChildProcess) -> str:
+def described(child: ChildProcess) -> str:
     """Return how a process ended, and its last line."""
     lines = [line for line in child.lines if line.strip()]
     fatal = [line for line in lines if line.startswith("[FATAL]")]

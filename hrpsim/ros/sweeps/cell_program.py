@@ -6,76 +6,25 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Sequence
 from typing import Any
 
 from rclpy.parameter import Parameter
 
-from hrpsim.common.errors import WorldError
 from hrpsim.control.framework.controller import period_of
+from hrpsim.model.model import Model
 from hrpsim.ros.base.program import StopSignal, run_program
-from hrpsim.ros.core.simulation import Simulation
-from hrpsim.ros.sweeps.cell_processes import ABSENT, FINISHED, NODE, OVER, CellFolder, cells_of
-from hrpsim.sweeps.worlds.world_run import Measures, Push, ticks_in
+from hrpsim.ros.sweeps.cell_processes import (
+    NODE,
+    OVER,
+    START_LIMIT,
+    CellFolder,
+    CellRequest,
+    cells_of,
+)
+from hrpsim.ros.sweeps.cell_watch import CellWatch, LockstepWatch, UnsynchronizedWatch
+from hrpsim.sweeps.worlds.world_run import Measures, ticks_in
 
-_LIFE = 0.5  # between two signs of life [s, wall]
 _PLUGIN = "hrpsim.ros.sweeps.cell_processes:CellController"
-
-
-class CellWatch:
-    """An input of the simulation that applies pushes, and measures at each tick of lockstep.
-
-    time_limit: for each command after the first, which includes the controller's start [s, wall].
-    """
-
-    def __init__(
-        self,
-        simulation: Simulation,
-        folder: CellFolder,
-        measures: Measures,
-        pushes: Sequence[Push],
-        period: float,
-        time_limit: float,
-    ) -> None:
-        self.measures = measures
-        self._simulation, self._folder, self._pushes = simulation, folder, pushes
-        self._period, self._time_limit = period, time_limit
-        (self._lockstep,) = simulation.robots.locksteps
-        self._next_life = 0.0
-        simulation.other_inputs.append(self)
-
-    def poll(self) -> None:
-        """Do nothing: the pushes are known in advance."""
-
-    def apply(self) -> None:
-        """Apply the pushes for the next steps; the force is constant within a tick."""
-        for push in self._pushes:
-            push.apply(self._simulation.world, self.measures.ticks * self._period, self._period)
-
-    def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before the next tick."""
-        return self._lockstep.steps_to_next(most)
-
-    def over(self) -> bool:
-        """Measure a tick that has been reached; return whether the robot fell or all is done."""
-        if self._lockstep.at_tick:
-            self._at_tick()
-        now = time.monotonic()
-        if now >= self._next_life:
-            self._next_life = now + _LIFE
-            print(f"at {self._simulation.clock.seconds:.3f} s", flush=True)
-        measures = self.measures
-        return measures.fell or self._folder.said(FINISHED) == measures.ticks
-
-    def _at_tick(self) -> None:
-        ticks = round(self._simulation.clock.seconds / self._period)
-        if ticks > self.measures.ticks:
-            self.measures.tick()
-            self._lockstep.timeout = self._time_limit
-        over = self.measures.fell
-        if self._lockstep.is_waiting and not over and self._folder.has(ABSENT):
-            raise WorldError("the controller has ended")
 
 
 def main() -> int:
@@ -110,29 +59,30 @@ def _run_node(folder: CellFolder, stop: StopSignal) -> int:
     """Run a cell, destroy its ROS node, and write the results."""
     from hrpsim.ros.core.simulation_contents import LoadedWorld
     from hrpsim.ros.simulation.simulation_node import SimulationNode
-    from hrpsim.ros.sweeps.cell_processes import START_LIMIT
 
-    scenario, values, seed, _, time_limit = folder.request
-    controller, given = scenario.controller_of(values, seed)
-    world, model = scenario.world_of(values, seed)
-    controller.configure(model, given)  # sets its period, which the node needs at construction
-    controller.stop()
-    period = period_of(controller)
-    given_to_node = {
-        "lockstep": True,
-        "lockstep_policy": "abort",
-        "lockstep_timeout": START_LIMIT,
-        "control_period": period,
-        "real_time_factor": 0.0,
-        "duration": ticks_in(scenario.duration_of(values), period) * period,
-        "publish_link_tf": False,
-        "compile_ahead": False,
-    }
-    node = SimulationNode(lambda _: (world, LoadedWorld()), **_options(folder, given_to_node))
+    request = folder.request
+    scenario, values = request.scenario, request.values
+    world, model = scenario.world_of(values, request.seed)
+    command = request.command
+    period = _period(request, model)
+    duration = ticks_in(scenario.duration_of(values), period) * period
+    given = {"duration": duration, "publish_link_tf": False, "compile_ahead": False}
+    if command is None or command.period is not None:
+        given |= _lockstep(period)
+    else:
+        given |= {"real_time_factor": command.real_time_factor}
+    options = _options(folder, given)
+    if command is not None:
+        del options["namespace"]
+    node = SimulationNode(lambda _: (world, LoadedWorld()), **options)
     try:
         measures = Measures(world, scenario.robot, period)
-        pushes = scenario.pushes_of(world, values)
-        watch = CellWatch(node.simulation, folder, measures, pushes, period, time_limit)
+        watched = (node.simulation, folder, measures, scenario.pushes_of(world, values), period)
+        watch: CellWatch
+        if "lockstep" in given:
+            watch = LockstepWatch(*watched)
+        else:
+            watch = UnsynchronizedWatch(*watched, accepted=lambda: node.accepted_count)
         stop.loop_started()
         node.run(lambda: stop() or watch.over())
         found = {"ticks": measures.ticks, "outcomes": measures.outcomes()}
@@ -142,6 +92,27 @@ def _run_node(folder: CellFolder, stop: StopSignal) -> int:
         return 1
     folder.say(NODE, found)
     return 0
+
+
+def _period(request: CellRequest, model: Model | None) -> float:
+    """Return the time between control ticks of a cell [s]."""
+    if request.command is not None:
+        return request.command.period or request.scenario.period
+    controller, given = request.scenario.controller_of(request.values, request.seed)
+    controller.configure(model, given)  # sets its period
+    controller.stop()
+    return period_of(controller)
+
+
+def _lockstep(period: float) -> dict[str, Any]:
+    """Return the node's parameters of a run whose time waits for a command at each tick."""
+    return {
+        "lockstep": True,
+        "lockstep_policy": "abort",
+        "lockstep_timeout": START_LIMIT,
+        "control_period": period,
+        "real_time_factor": 0.0,
+    }
 
 
 def _options(folder: CellFolder, parameters: dict[str, Any]) -> dict[str, Any]:

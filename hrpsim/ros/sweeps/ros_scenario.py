@@ -15,6 +15,8 @@ from typing import Any
 from hrpsim.common.errors import HrpsimError, require_packages
 from hrpsim.model.load import load_model
 from hrpsim.ros.sweeps.cell_processes import CellPairs, CellRequest
+from hrpsim.ros.sweeps.command_pair import CommandPair
+from hrpsim.ros.sweeps.user_command import UserCommand
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario, SweepError
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
@@ -28,25 +30,38 @@ class RosScenario(Scenario):
     """A world with a controller, in which each cell is run by a node and a controller over ROS.
 
     They run in lockstep, in a ROS domain of their own, and give the same bits as in one process.
-    patience: longest wait for a command, and for a sign of life of the node [s, wall]. `pairs`:
-    processes that are reused for further cells; without them each run has two of its own.
+    patience: longest wait for a command, and for a sign of life of the node [s, wall]. command:
+    starts a user's own controller, for a scenario without a controller. `pairs`: processes that are
+    reused for further cells; without them each run has two of its own.
 
     Raises SweepError for a scenario that cannot run over ROS, HrpsimError without rclpy.
     """
 
     runs = "over ROS"
 
-    def __init__(self, scenario: Scenario, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, scenario: Scenario, patience: float = PATIENCE, command: UserCommand | None = None
+    ) -> None:
         if not isinstance(scenario, WorldScenario):
             raise SweepError("only a study of a world can run over ROS; this one has a function")
-        if scenario.controller is None:
-            raise SweepError("only a study with a controller can run over ROS; this one has none")
+        if command is None and scenario.controller is None:
+            raise SweepError(
+                "only a study with a controller can run over ROS, and this study has none. Add "
+                "`controller` to the study, or give the command of a controller"
+            )
+        if command is not None and scenario.controller is not None:
+            raise SweepError(
+                f"the study names the controller {scenario.controller}, and a command starts "
+                "another. Leave out one of the two"
+            )
+        if scenario.robot is None:
+            raise SweepError(f"{scenario.path}: a controller needs a robot, and there is none")
         if len(scenario.robot_names) > 1:
             raise SweepError(
                 f"{scenario.path}: only a study of one robot can run over ROS; in lockstep "
                 f"time waits for the commands of all: {', '.join(scenario.robot_names)}"
             )
-        self.in_process, self.patience = scenario, patience
+        self.in_process, self.patience, self.command = scenario, patience, command
         self.pairs: CellPairs | None = None
         require_packages("a sweep over ROS", ("rclpy",), _REMEDY)
         model = scenario.world_of({}, 0)[1]
@@ -79,8 +94,9 @@ class RosScenario(Scenario):
         self.in_process.check(values)
 
     def identity(self) -> Any:
-        """Return the identity of the scenario: results are the same."""
-        return self.in_process.identity()
+        """Return the identity of the scenario, as results are the same, and of the command."""
+        own = {} if self.command is None else {"command": self.command.identity()}
+        return self.in_process.identity() | own
 
     def probe(self) -> str:
         """Return the probe of the scenario."""
@@ -92,27 +108,36 @@ class RosScenario(Scenario):
 
     def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Return the outcomes of one cell."""
-        request = CellRequest(self.in_process, dict(values), seed, self._base, self.patience)
+        request = CellRequest(
+            self.in_process, dict(values), seed, self._base, self.patience, self.command
+        )
         if self.pairs is not None:
             found = self.pairs.run(request)
         else:
-            with closing(CellPairs()) as pairs:
+            with closing(self.new_pairs()) as pairs:
                 found = pairs.run(request)
         return {name: found.get(name, float("nan")) for name in self.outcomes}
 
+    def new_pairs(self) -> CellPairs:
+        """Return processes for cells of this scenario, none started yet."""
+        return CellPairs(None if self.command is None else CommandPair)
 
-def over_ros(scenario: Scenario, patience: float = PATIENCE) -> Scenario:
+
+def over_ros(
+    scenario: Scenario, patience: float = PATIENCE, command: UserCommand | None = None
+) -> Scenario:
     """Return a scenario, or the search for a boundary in one, whose runs go over ROS.
 
     Args:
-        scenario: the one to run.
+        scenario: the scenario to run.
         patience: longest wait for a command after the first [s, wall].
+        command: starts a user's own controller. None: the controller of the scenario.
     """
     if isinstance(scenario, BoundaryScenario):
         search = copy.copy(scenario)
-        search.scenario = RosScenario(scenario.scenario, patience)
+        search.scenario = RosScenario(scenario.scenario, patience, command)
         return search
-    return RosScenario(scenario, patience)
+    return RosScenario(scenario, patience, command)
 
 
 @contextmanager
@@ -128,7 +153,7 @@ def domains(scenario: Scenario, count: int) -> Iterator[Callable[[], Executor]]:
     """
     search = isinstance(scenario, BoundaryScenario)
     ros = scenario.scenario if search else scenario
-    ros.pairs = CellPairs()
+    ros.pairs = ros.new_pairs()
     threads = ThreadPoolExecutor(count, thread_name_prefix="domain")
     try:
         yield lambda: threads

@@ -1,0 +1,68 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A user's own controller as a command line. Needs no ROS."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from hrpsim.sweeps.framework.scenario import SweepError
+
+VALUES, SEED = "HRPSIM_CELL_VALUES", "HRPSIM_CELL_SEED"
+
+
+class UserCommand:
+    """A command that starts a user's controller, in any language, once for each run.
+
+    The process has the ROS domain of the run. The node has no namespace. The environment variables
+    HRPSIM_CELL_VALUES (JSON) and HRPSIM_CELL_SEED are the parameters and the seed of the run.
+
+    Args:
+        command: a command line, such as "ros2 run my_package my_node", or its words.
+        period: of the control ticks [s], a whole multiple of the time step. At each tick simulated
+            time waits for the command with the stamp of the state (lockstep). None: simulated time
+            does not wait, and begins with the first command.
+        real_time_factor: pace of simulated time if `period` is None.
+        logs: folder of the output, a file `seed_SEED.log` for each run. None: the output is not
+            kept.
+
+    Raises:
+        SweepError: the command is empty, or its program does not exist.
+    """
+
+    def __init__(
+        self,
+        command: str | Iterable[str],
+        *,
+        period: float | None = None,
+        real_time_factor: float = 1.0,
+        logs: str | Path | None = None,
+    ) -> None:
+        self.words = _words(command)
+        self.period, self.real_time_factor = period, real_time_factor
+        self.logs = None if logs is None else Path(logs)
+        self.python_path = os.environ.get("PYTHONPATH")  # hrpsim's own processes have another
+
+    def identity(self) -> list[object]:
+        """Return what determines results: the words and the mode of time."""
+        return [list(self.words), self.period, self.real_time_factor]
+
+
+def _words(command: str | Iterable[str]) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(command) if isinstance(command, str) else map(str, command))
+    except ValueError as error:
+        raise SweepError(f"the controller's command {command!r}: {error}") from error
+    if not words:
+        raise SweepError("the controller's command is empty: give a program and its arguments")
+    if shutil.which(words[0]) is None:
+        raise SweepError(
+            f"the controller's command: there is no program {words[0]!r}: give its path, or source "
+            "the setup file of the workspace that has it"
+        )
+    return words
