@@ -148,7 +148,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     run.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     run.add_argument("--json", action="store_true", help="print JSON")
     view.add_arguments(run)
-    view.add_film_argument(run, "film (.mp4, .gif, .rrd) or picture of the end (.png)")
+    view.add_film_argument(run, "film (.mp4, .gif, .html, .rrd) or picture of the end (.png)")
     record_signals.add_arguments(run)
     run.add_argument("--list-signals", action="store_true", help="only list its signals")
     run.set_defaults(run=run_world)

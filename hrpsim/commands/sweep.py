@@ -132,7 +132,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     view.add_arguments(parser)
     again.add_argument(
-        "--film", type=Path, metavar="FILE", help="film it (.mp4, .gif, .png); needs hrpsim[camera]"
+        "--film",
+        type=Path,
+        metavar="FILE",
+        help="film it (.mp4, .gif, .html, .png); needs hrpsim[camera], .html hrpsim[viewer]",
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=sweep, parser=parser)

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw foot forces, ZMP and inclination (PNG)"
     )
-    view.add_film_argument(parser, "film (.mp4, .gif, .rrd) or moments (.png)")
+    view.add_film_argument(parser, "film (.mp4, .gif, .html, .rrd) or moments (.png)")
     record_signals.add_arguments(parser)
     walk_push.add_argument(parser)
     parser.add_argument(

@@ -10,7 +10,7 @@ have links, contact forces and signals.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,11 @@ from hrpsim.viewer.rendering.renderer import Drawn
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.signals import middle_of, signals_of
 
+if TYPE_CHECKING:
+    from hrpsim.viewer.page_film import PageFilm
+
 SUFFIX = ".rrd"
+PAGE = ".html"
 _RATE = 50.0  # of samples, simulated time [Hz]
 FRAME_RATE = {".mp4": 25.0, ".gif": 10.0}  # of films, simulated time [Hz]
 SIZE = {".mp4": (960, 544), ".gif": (480, 272), ".png": (960, 544)}  # multiples of 16 [pixels]
@@ -213,7 +217,8 @@ def make_film(
 
     Args:
         world: the world.
-        file: an .mp4 or .gif, a .png for one picture, or an .rrd for the viewer rerun.
+        file: an .mp4 or .gif, a .png for one picture, an .html that plays the run in a browser,
+            or an .rrd for the viewer rerun.
         duration: [s].
         motion: advances time; by default the world's own steps.
         options: options of `Film`.
@@ -234,20 +239,28 @@ def make_film(
     return film.pictures
 
 
-def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm:
-    """Return a film with the options of `Film`, or a recording for rerun if the file is an .rrd.
+def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm | PageFilm:
+    """Return a film with the options of `Film`, a page (.html), or a recording for rerun (.rrd).
+
+    A page takes the option `follow` alone, and a recording takes none.
 
     Raises HrpsimError for another suffix, or if a required package is missing.
     """
     path = Path(file)
     check_film(path)
-    return RerunFilm(world, path) if path.suffix == SUFFIX else Film(world, path, **options)
+    if path.suffix == SUFFIX:
+        return RerunFilm(world, path)
+    if path.suffix == PAGE:
+        from hrpsim.viewer.page_film import PageFilm
+
+        return PageFilm(world, path, follow=options.get("follow", ""))
+    return Film(world, path, **options)
 
 
 def check_film(path: Path) -> None:
     """Raise HrpsimError if no film can be written to this file."""
-    if path.suffix not in (*SIZE, SUFFIX):
-        *known, last = *SIZE, SUFFIX
+    if path.suffix not in (*SIZE, SUFFIX, PAGE):
+        *known, last = *SIZE, SUFFIX, PAGE
         raise HrpsimError(
             f"{path}: a film ends in {', '.join(known)} or {last}, not in {path.suffix!r}"
         )
@@ -255,6 +268,9 @@ def check_film(path: Path) -> None:
         raise HrpsimError(f"{path}: there is no folder {str(path.parent)!r}")
     if path.suffix == SUFFIX:
         require_rerun()
+        return
+    if path.suffix == PAGE:
+        require_packages("a page", ("viser",), "pip install 'hrpsim[viewer]'")
         return
     try:
         import imageio  # noqa: F401

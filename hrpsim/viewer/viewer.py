@@ -5,28 +5,20 @@
 
 from __future__ import annotations
 
-import secrets
 import socket
-import sys
 import time
-from contextlib import redirect_stdout
-from io import StringIO
 
 import numpy as np
 
-from hrpsim.common.errors import HrpsimError
 from hrpsim.viewer.gate import page_faults
+from hrpsim.viewer.scene_server import LOOPBACK, aim_camera, start_server, stop_server
 from hrpsim.viewer.session import Motion, Session
-from hrpsim.viewer.signals import middle_of
 
-LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8080
 _EVERYWHERE = ("0.0.0.0", "::", "")
 _MESSAGE_LIMIT = 1_000_000  # of a page to the world [bytes]
 _FRAME = 1.0 / 40.0  # [s, wall]
 _PICTURES = 120.0  # sent per second to all pages together: each costs time of this process
-_CAMERA = np.array([2.2, 2.4, 0.8])  # from the middle, for things within 1 m of it [m]
-_FIELD_OF_VIEW = 0.85  # upright [rad]
 _LINE_COLOR = (250, 170, 30)
 
 
@@ -58,35 +50,20 @@ class Viewer:
         message_limit: int = _MESSAGE_LIMIT,
         follow: str = "",
     ) -> None:
-        try:
-            import viser
-        except ImportError as cause:
-            raise HrpsimError(
-                f"the viewer needs viser ({cause}): pip install 'hrpsim[viewer]'"
-            ) from cause
         from hrpsim.viewer.controls import Controls
         from hrpsim.viewer.drawing import SCENE, Drawing
         from hrpsim.viewer.gate import Gate
 
         page_faults.install()
         self.session = session or Session(world, motion)
-        inside = _hidden_address()
-        with redirect_stdout(StringIO()):  # it would print an address that is not for users
-            self.server = viser.ViserServer(host=inside, port=0, label="hrpsim", verbose=False)
+        self.server = start_server("the viewer")
+        inside = self.server.get_host(), self.server.get_port()
         self.host = host
         try:
-            self.gate = Gate(
-                host, port, (inside, self.server.get_port()), message_limit=message_limit
-            )
+            self.gate = Gate(host, port, inside, message_limit=message_limit)
         except BaseException:
             self.server.stop()
             raise
-        # The page must not be shared through a public relay, with the button or without it.
-        self.server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
-        self.server.gui.configure_theme(show_share_button=False, show_logo=False)
-        self.server.scene.set_up_direction("+z")
-        self.server.scene.configure_default_lights(cast_shadow=False)
-        self.server.scene.world_axes.visible = False
         self.scene = self.server.scene.add_frame(SCENE, show_axes=False)
         self.drawing = Drawing(self.server, world)
         self._drawn = tuple(world.entities)
@@ -98,7 +75,7 @@ class Viewer:
         self._followed_to: np.ndarray | None = None
         self._visited = False
         self._let_drag()
-        self._aim_camera(world)
+        aim_camera(self.server, world)
 
     @property
     def url(self) -> str:
@@ -162,8 +139,7 @@ class Viewer:
     def stop(self) -> None:
         """Close the page."""
         self.gate.close()
-        with redirect_stdout(StringIO()):  # viser prints a message, which would break printed JSON
-            self.server.stop()
+        stop_server(self.server)
 
     def _redraw(self) -> None:
         """Draw added objects, and remove objects that left the world."""
@@ -213,19 +189,3 @@ class Viewer:
             )
         else:
             self._line.points = points
-
-    def _aim_camera(self, world) -> None:
-        middle, reach = middle_of(world)
-        self.server.initial_camera.look_at = middle
-        self.server.initial_camera.position = middle + reach * _CAMERA
-        self.server.initial_camera.fov = _FIELD_OF_VIEW
-
-
-def _hidden_address() -> str:
-    """Return an address hidden from other machines and web pages: one of 2**24 local addresses.
-
-    Systems other than Linux have only one such address.
-    """
-    if sys.platform != "linux":
-        return LOOPBACK
-    return "127." + ".".join(str(1 + secrets.randbelow(254)) for _ in range(3))

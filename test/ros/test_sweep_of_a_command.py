@@ -64,7 +64,9 @@ def test_a_program_in_lockstep_gives_the_bits_of_a_controller_in_process(tmp_pat
 @pytest.mark.long
 def test_without_a_period_time_begins_with_the_first_command():
     """Law: the robot stands for the whole run, however late the program starts."""
-    found = run(UserCommand(words("none"), real_time_factor=0.5), Design({IMPULSE: {"values": [1]}}))
+    found = run(
+        UserCommand(words("none"), real_time_factor=0.5), Design({IMPULSE: {"values": [1]}})
+    )
     assert found["status"].values.tolist() == [1], found["error"].values
     assert found["time"].values == pytest.approx(0.3)
     assert found["fell"].values == 0.0
@@ -76,11 +78,11 @@ def test_without_a_period_time_begins_with_the_first_command():
 def test_how_a_program_ends_belongs_to_the_run(tmp_path, period):
     """Law: exit code 0 ends the run; another code, or silence, is its error. The log is kept."""
     design = Design({IMPULSE: {"values": [1.0]}})
-    ended = run(UserCommand(words("ends"), period=period, real_time_factor=0.2), design)
+    ended = run(UserCommand(words("ends"), period=period, real_time_factor=0.02), design)
     assert ended["status"].values.tolist() == [1], ended["error"].values
     assert 0.0 < ended["time"].values < 0.3
     logs = tmp_path / "logs"
-    command = UserCommand(words("dies"), period=period, real_time_factor=0.2, logs=logs)
+    command = UserCommand(words("dies"), period=period, real_time_factor=0.02, logs=logs)
     (error,) = run(command, design)["error"].values
     assert "the controller ended with code 7: my controller has had enough" in error
     (log,) = logs.iterdir()
@@ -103,7 +105,7 @@ def test_a_command_that_cannot_start_is_refused_before_the_sweep():
     with pytest.raises(SweepError, match="No closing quotation"):
         UserCommand("echo 'a")
     named = standing(controller=f"{FOLDER}/hold_controller.py:Hold")
-    with pytest.raises(SweepError, match="names the controller .*hold_controller"):
+    with pytest.raises(SweepError, match=r"names the controller .*hold_controller"):
         over_ros(named, command=UserCommand("true"))
     with pytest.raises(SweepError, match="this study has none"):
         over_ros(standing())

@@ -30,7 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_film_argument(parser: argparse.ArgumentParser, what: str) -> None:
     """Add --film to a command's options."""
-    parser.add_argument("--film", type=Path, metavar="FILE", help=f"{what}; needs hrpsim[camera]")
+    parser.add_argument(
+        "--film",
+        type=Path,
+        metavar="FILE",
+        help=f"{what}; needs hrpsim[camera], .html hrpsim[viewer]",
+    )
 
 
 def make_film(options: argparse.Namespace, world) -> int:

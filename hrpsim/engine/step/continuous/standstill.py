@@ -204,7 +204,7 @@ def _go_together(
     for i in range(held.shape[0]):
         if held[i].cluster == cluster:
             held[i].since = now
-            _set_going(continuous, work, bodies[i], way)
+            _set_going(continuous, bodies[i], way)
 
 
 @inner_kernel
@@ -230,7 +230,7 @@ def _add_way(
 
 
 @inlined_kernel
-def _set_going(continuous: Continuous, work: Work, body: Body, velocity: Vector) -> None:
+def _set_going(continuous: Continuous, body: Body, velocity: Vector) -> None:
     """Move a body from q_carried on with its tree's velocity (3,), its joint at rest."""
     k, j = body.v_index, body.q_index
     if body.joint_type == FREE:

@@ -1,0 +1,70 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A viser server with an empty scene, reached from this machine only."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+
+import numpy as np
+
+from hrpsim.common.errors import HrpsimError
+from hrpsim.viewer.signals import middle_of
+
+LOOPBACK = "127.0.0.1"
+_CAMERA = (2.2, 2.4, 0.8)  # from the middle, for things within 1 m of it [m]
+_FIELD_OF_VIEW = 0.85  # upright [rad]
+
+
+def start_server(purpose: str):
+    """Return a viser server, z up, that listens on an address hidden from other machines.
+
+    Args:
+        purpose: what needs the server, for the error.
+
+    Raises:
+        HrpsimError: viser is not installed.
+    """
+    try:
+        import viser
+    except ImportError as cause:
+        raise HrpsimError(
+            f"{purpose} needs viser ({cause}): pip install 'hrpsim[viewer]'"
+        ) from cause
+    with redirect_stdout(StringIO()):  # it would print an address that is not for users
+        server = viser.ViserServer(host=_hidden_address(), port=0, label="hrpsim", verbose=False)
+    # The page must not be shared through a public relay, with the button or without it.
+    server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
+    server.gui.configure_theme(show_share_button=False, show_logo=False)
+    server.scene.set_up_direction("+z")
+    server.scene.configure_default_lights(cast_shadow=False)
+    server.scene.world_axes.visible = False
+    return server
+
+
+def stop_server(server) -> None:
+    """Stop the server in silence: a printed message would break printed JSON."""
+    with redirect_stdout(StringIO()):
+        server.stop()
+
+
+def aim_camera(server, world, follow: str = "") -> None:
+    """Let pages begin with a view of all moving bodies, or of the robot `follow`."""
+    middle, reach = middle_of(world, follow)
+    server.initial_camera.look_at = middle
+    server.initial_camera.position = middle + reach * np.array(_CAMERA)
+    server.initial_camera.fov = _FIELD_OF_VIEW
+
+
+def _hidden_address() -> str:
+    """Return an address hidden from other machines and web pages: one of 2**24 local addresses.
+
+    Systems other than Linux have only one such address.
+    """
+    if sys.platform != "linux":
+        return LOOPBACK
+    return "127." + ".".join(str(1 + secrets.randbelow(254)) for _ in range(3))
