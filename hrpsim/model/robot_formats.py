@@ -58,6 +58,13 @@ def _read_vrml(text: str, path: Path | None, resources: Resources) -> RobotData:
     return read_wrl(text, _named(path))
 
 
+def _read_sdf(text: str, path: Path | None, resources: Resources) -> RobotData:
+    from hrpsim.model.readers.sdf.robot import only_robot
+    from hrpsim.model.readers.sdf.scopes import read_sdf
+
+    return only_robot(read_sdf(text, path, resources))
+
+
 def _named(path: Path | None) -> Path:
     return Path("<text>") if path is None else path
 
@@ -68,17 +75,12 @@ FORMATS = (
     RobotFormat("mjcf", "MJCF (.xml)", root="mujoco", read=_read_mjcf),
     RobotFormat("body", "Choreonoid .body", suffixes=(".body",), read=_read_body),
     RobotFormat("vrml", "OpenHRP .wrl", suffixes=(".wrl",), head="#VRML", read=_read_vrml),
+    RobotFormat("sdf", "SDF (.sdf)", suffixes=(".sdf",), root="sdf", read=_read_sdf),
     RobotFormat(
         "mjb",
         suffixes=(".mjb",),
         refusal="a compiled MuJoCo model holds no names of files and fits one version: give the"
         " .xml",
-    ),
-    RobotFormat(
-        "sdf",
-        suffixes=(".sdf",),
-        root="sdf",
-        refusal="SDF is not read: convert it to URDF or MJCF first",
     ),
     RobotFormat(
         "mesh",
