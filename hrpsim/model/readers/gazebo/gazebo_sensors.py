@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from lxml.etree import _Element
 
@@ -174,7 +175,7 @@ def sensor_data(  # many parameters: keyword arguments
     name = name or document.text(sensor, "name")
     placement = kind.gazebo_placement(sensor, pose)
     settings = kind.gazebo_settings(document, sensor)
-    of_messages = {"topic": _topic_of(sensor), "frame": frame, "element": element}
+    of_messages: dict[str, Any] = {"topic": _topic_of(sensor), "frame": frame, "element": element}
     if kind.kind in SAMPLED_KINDS:
         return SampledSensorData(name, kind.kind, link, placement, settings, **of_messages)
     return SensorData(name, kind.kind, link, placement, **settings, **of_messages)

@@ -139,16 +139,16 @@ def robot_of(
         return at.inverse() if link == WORLD_LINK else assembly.placed[link]
 
     if robot.root == WORLD_LINK:
-        for base in bases:
-            name = robot.free_joint_name(f"{base}_free")
-            joint = JointData(name, "floating", WORLD_LINK, base, at.then(place(base)))
+        for root in bases:
+            name = robot.free_joint_name(f"{root}_free")
+            joint = JointData(name, "floating", WORLD_LINK, root, at.then(place(root)))
             robot.add_joint(joint)
     acting = {edge.frame: add_joint(robot, edge, place, own) for edge in tree}
     _add_connections(robot, loops, place, own)
     _add_all_sensors(robot, assembly, tree, acting, own)
     _add_frames(robot, assembly)
     base = at.then(place(robot.root)) if robot.root != WORLD_LINK else None
-    starts = {
+    starts: dict[str, tuple[float, ...]] = {
         joint.name: (joint.start,) for joint in robot.joints.values() if joint.start is not None
     }
     if base is not None or starts:
@@ -248,13 +248,11 @@ def _add_all_sensors(
     for name, link in assembly.links.items():
         add_sensors(robot, link, link.scope.path, name, IDENTITY, notes)
     for edge in tree:
-        joint, link = edge.frame, acting[edge.frame]
-        at = IDENTITY  # the link between has the origin of the joint
-        below = assembly.placed.get(edge.child, IDENTITY)
-        at = below.inverse().then(edge.at)
-        if link != edge.child:
+        joint, below = edge.frame, acting[edge.frame]
+        at = assembly.placed[edge.child].inverse().then(edge.at)
+        if below != edge.child:  # the link between has the origin of the joint
             at = Placement(at.R, IDENTITY.p)
-        add_sensors(robot, joint, joint.scope.path, link, at, notes, edge.is_reversed)
+        add_sensors(robot, joint, joint.scope.path, below, at, notes, edge.is_reversed)
 
 
 def _add_frames(robot: RobotData, assembly: _Assembly) -> None:

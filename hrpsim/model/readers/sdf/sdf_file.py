@@ -57,11 +57,14 @@ class SdfFile(Document):
 
     def bound(self, element: Any, path: str, default: float) -> float:
         """Return a limit at a path: inf or -inf for one that is infinite, or that SDF calls so."""
-        text = self.content(element, path).lower()
-        if text.lstrip("+-") in ("inf", "infinity"):
-            return -math.inf if text.startswith("-") else math.inf
-        value = self.value(element, path, default) if text else default
-        return math.copysign(math.inf, value) if abs(value) >= UNBOUNDED else value
+        text = self.content(element, path)
+        try:
+            value = float(text) if "_" not in text else math.nan
+        except ValueError:
+            value = math.nan
+        if abs(value) >= UNBOUNDED:
+            return math.copysign(math.inf, value)
+        return self.value(element, path, default) if text else default
 
     def parsed(self, element: Any, path: str, text: str, count: int) -> tuple[float, ...]:
         """Return `count` finite numbers of a text. ModelError names the element and the path."""
