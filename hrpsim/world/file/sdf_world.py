@@ -183,8 +183,11 @@ class _Builder:
         for tag in ("parent", "child"):
             name = joint.file.content(joint.element, tag)
             ends.append(None if name == WORLD_FRAME else carrier(scope.find(name, joint)))
-        places = [IDENTITY if end is None else scope.in_scope(end) for end in ends]
         names = [self._end(end) for end in ends]
+        places = [
+            IDENTITY if end is None or name == WORLD_LINK else scope.in_scope(end)
+            for end, name in zip(ends, names, strict=True)
+        ]
         edge = Edge(joint, joint.name, names[0], names[1], scope.in_scope(joint))
         loop = loop_of(edge, dict(zip(names, places, strict=True)).__getitem__, self.notes)
         if loop is None:

@@ -108,7 +108,7 @@ class Scope:
         The frame may be in a model within. ModelError for frames in a circle.
         """
         steps: list[tuple[Frame, Placement]] = []
-        while frame is not self.frame and frame.known is None:
+        while frame is not self.frame and (frame.scope is not self or frame.known is None):
             outside = IDENTITY
             if frame.scope is not self:
                 inner = self._model_of(frame)
