@@ -63,6 +63,10 @@ def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) 
     )
     builder = _Builder(world, contents, path)
     models = [scope] if scope.frame.kind == "model" else list(scope.models.values())
+    for model in models:
+        if not model.has_links:
+            notes.add("<model> without a link", "left out", model.name)
+    models = [model for model in models if model.has_links]
     if scope.frame.kind == "world":
         note_parts(scope, notes)
     for model in models:

@@ -72,6 +72,11 @@ class Scope:
         """The name of a model, "" for a world."""
         return "" if self.placement is None else self.placement.name
 
+    @property
+    def has_links(self) -> bool:
+        """Whether there is a link in this scope or in a model within."""
+        return any(scope.of_kind("link") for scope in self.all_scopes())
+
     def of_kind(self, kind: str) -> list[Frame]:
         """Return the frames of a kind, in the order of the file."""
         return [frame for frame in self.frames.values() if frame.kind == kind]

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from lxml.etree import SubElement
 
 from hrpsim.common.errors import unknown_name
 from hrpsim.model.readers.robot_data import ConnectionData, JointData, Notes, RobotData, free_name
@@ -25,7 +26,8 @@ _LOOPS = {
     "continuous": "hinge",
     "prismatic": "slider",
 }
-_KINDS = (*_LOOPS, "universal", "revolute2", "screw", "gearbox")
+_OF_TWO_AXES = ("universal", "revolute2")
+_KINDS = (*_LOOPS, *_OF_TWO_AXES, "screw", "gearbox")
 _NEAR = 1e-12  # [m], from which on an axis passes by the origin of its link
 
 
@@ -124,10 +126,13 @@ def _steps(edge: Edge, notes: Notes) -> list[_Step]:
         notes.add("<joint> ball", why, edge.name)
         R = edge.at.R
         return [_Step("revolute", suffix, R @ np.array(axis)) for suffix, axis in _EULER]
+    for tag in ("axis", "axis2")[: 1 + (kind in _OF_TWO_AXES)]:
+        if edge.frame.element.find(tag) is None:
+            notes.add(f"<{tag}> that is missing", "that of the format, z", edge.name)
     first = axis_of(edge, "axis")
     if kind == "screw":
         return [_Step("revolute", "", first, "axis"), _Step("prismatic", "_slide", first)]
-    if kind in ("universal", "revolute2"):
+    if kind in _OF_TWO_AXES:
         second = axis_of(edge, "axis2")
         steps = [_Step("revolute", "_1", first, "axis"), _Step("revolute", "_2", second, "axis2")]
         return steps[::-1] if edge.is_reversed else steps
@@ -139,7 +144,7 @@ def axis_of(edge: Edge, tag: str) -> np.ndarray:
     frame = edge.frame
     file, element = frame.file, frame.element.find(tag)
     if element is None:
-        frame.fail(f"<{tag}> is missing")
+        element = SubElement(frame.element, tag)  # of default values
     vector = np.array(file.values(element, "xyz", (0.0, 0.0, 1.0)))
     length = float(np.linalg.norm(vector))
     if length == 0.0:

@@ -19,6 +19,7 @@ from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.placement import IDENTITY
 
 _FRAMES = ("link", "joint", "frame")
+_OWN_NAMES = (1, 7)  # the version since which all frames of a scope have different names
 _RESERVED = ("world", "__model__", "__root__")
 
 
@@ -157,6 +158,11 @@ class _Reader:
         self._count += 1
         if self._count > limits.SDF_PARTS:
             frame.fail(f"over {limits.SDF_PARTS} links, joints, frames and models (SDF_PARTS)")
+        other = scope.frames.get(frame.name)
+        if other is not None and other.kind != frame.kind and frame.file.version < _OWN_NAMES:
+            renamed = f"{frame.name}_{frame.kind}"
+            self.notes.add(f"<{frame.kind}> with the name of a <{other.kind}>", renamed, frame.name)
+            frame.name = renamed
         if frame.name in scope.frames:
             frame.fail(f"there is a {scope.frames[frame.name].kind} {frame.name!r} already")
         if frame.name in _RESERVED:
