@@ -44,7 +44,9 @@ def describe_link(
 
     The material of the link is the surface of its first collision.
     """
-    data.inertial = inertial_of(link, notes)
+    mass, center, moments = inertial_of(link, notes)
+    if mass or moments.any():
+        data.inertial = mass, center, moments
     if not link.file.flag(link.element, "gravity", default=True):
         data.gravity_compensation = 1.0
     for visual in link.file.children(link.element, "visual"):
