@@ -203,7 +203,6 @@ class _Writer:
         geom = body.add_geom(name=name, mass=0.0, **placed)
         geom.type = getattr(kinds, f"mjGEOM_{shape.kind.upper()}")
         if shape.kind == "mesh":
-            del self.exact["geom", name]  # MuJoCo moves a mesh to its centre, and writes that
             assert shape.mesh is not None
             geom.meshname = self._mesh(self.mesh_name(shape.mesh))
         elif shape.kind == "box":

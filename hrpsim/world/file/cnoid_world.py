@@ -17,9 +17,9 @@ from hrpsim.common.errors import ModelWarning, WorldError, shown_value
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
+from hrpsim.model.placed import put_at
 from hrpsim.model.readers.openhrp.body_values import Values
-from hrpsim.model.readers.robot_data import Notes, free_name
-from hrpsim.model.readers.urdf.joint_types import MOVING_TYPES
+from hrpsim.model.readers.robot_data import WORLD_LINK, Notes, free_name
 from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.world.file.cnoid_materials import DEFAULT, MaterialTable
 from hrpsim.world.world import World
@@ -189,7 +189,7 @@ def _add_body(world: World, path: Path, item: _Item, notes: Notes) -> set[str]:
         notes.add(f"{key} of a BodyItem", "not read", item.name)
     is_fixed = data.get("fix_root") is True or data.get("static_model") is True
     model = _model(_located(path, file), is_fixed, notes)
-    position, orientation = _place(data)
+    position, orientation = _place(data, model)
     name = free_name(item.name, world.entities)
     if model.nv == 0:
         _add_scenery(world, model, item, position, orientation)
@@ -223,29 +223,33 @@ def _model(file: Path, is_fixed: bool, notes: Notes) -> Model:
     return model
 
 
-def _place(data: Values) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return position (3,) and quaternion (4,) of the root link, None where nothing is said."""
+def _place(data: Values, model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Return position (3,) and quaternion (4,) for `put_at` of the base link of a model.
+
+    The item says where the root link of its file is. The base link is that one, or the world.
+    """
+    is_below_world = model.base_link == WORLD_LINK
+    root = model.frames[model.link_names[1] if is_below_world else model.base_link]
     position = data.numbers("root_translation", 3)
     if position is None:
         position = data.numbers("root_position", 3)
+    R, rows = root.R, data.numbers("root_attitude", 9)
     if data.given("root_rotation"):
-        return position, quaternion_of(data.rotation("root_rotation", _TO_RADIAN))
-    rows = data.numbers("root_attitude", 9)
-    return position, None if rows is None else quaternion_of(rows.reshape(3, 3))
+        R = data.rotation("root_rotation", _TO_RADIAN)
+    elif rows is not None:
+        R = rows.reshape(3, 3)
+    at = Placement(R, root.p if position is None else position)
+    if is_below_world:
+        at = at.then(Placement(root.R, root.p).inverse())
+    return at.p, quaternion_of(at.R)
 
 
 def _add_scenery(
-    world: World,
-    model: Model,
-    item: _Item,
-    position: np.ndarray | None,
-    orientation: np.ndarray | None,
+    world: World, model: Model, item: _Item, position: np.ndarray, orientation: np.ndarray
 ) -> None:
     """Add the shapes of a model that does not move as fixed shapes."""
     if item.data.get("collision_detection") is False:
         return
-    from hrpsim.model.placed import put_at
-
     model, _ = put_at(model, None, position, orientation)
     for shape in model.shapes:
         names = {name for _, name in world.link_names}
@@ -261,10 +265,9 @@ def _posture(model: Model, item: _Item, notes: Notes) -> np.ndarray:
     given = degrees * _TO_RADIAN if degrees is not None else radians
     if given is None:
         return q
-    assert model.robot is not None
-    order = [*model.robot.commanded]
-    joints = model.robot.joints.values()
-    order += [one.name for one in joints if one.type in MOVING_TYPES and one.name not in order]
+    single = [joint.name for joint in model.joints if joint.name in model.joint_names]
+    order = [] if model.robot is None else [*model.robot.commanded]
+    order += [name for name in single if name not in order]
     if len(given) != len(order):
         why = f"the robot has {len(order)}: they hold in the order of joint_id"
         notes.add(f"joint_displacements of {len(given)} joints", why, item.name)
