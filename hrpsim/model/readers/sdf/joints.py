@@ -13,7 +13,8 @@ import numpy as np
 from lxml.etree import SubElement
 
 from hrpsim.common.errors import unknown_name
-from hrpsim.model.readers.robot_data import ConnectionData, JointData, Notes, RobotData, free_name
+from hrpsim.model.readers.joint_graph import join
+from hrpsim.model.readers.robot_data import ConnectionData, JointData, Notes, RobotData
 from hrpsim.model.readers.sdf.frames import MODEL_FRAME, Frame
 from hrpsim.model.shapes.placement import Placement, rotation_with_z_along
 
@@ -28,7 +29,6 @@ _LOOPS = {
 }
 _OF_TWO_AXES = ("universal", "revolute2")
 _KINDS = (*_LOOPS, *_OF_TWO_AXES, "screw", "gearbox")
-_NEAR = 1e-12  # [m], from which on an axis passes by the origin of its link
 
 
 class Edge(NamedTuple):
@@ -73,47 +73,12 @@ def add_joint(robot: RobotData, edge: Edge, place: Callable[[str], Placement], n
     `place` returns the placement of a link, all in one frame.
     """
     steps = _steps(edge, notes)
-    above, below = place(edge.parent), place(edge.child)
-    anchor = below.inverse().then(edge.at).p  # a point on the axes, in the link below
-    made: list[JointData] = []
-    for step in steps:
-        x, y, z = (float(part) for part in below.R.T @ step.axis)
-        joint = JointData(edge.name + step.suffix, step.type, "", "", axis=(x, y, z))
+    made = [JointData(edge.name + step.suffix, step.type, "", "") for step in steps]
+    for step, joint in zip(steps, made, strict=True):
         _describe(edge, step, joint, notes)
-        made.append(joint)
-    if not made:
-        made.append(JointData(edge.name, "fixed", "", ""))
-        anchor = np.zeros(3)
-    elif len(made) == 1:
-        anchor = _needed(made[0], anchor)
     if edge.kind == "screw":
         _follow(edge, made[1], made[0].name)
-    is_offset, parent = bool(np.any(anchor)), edge.parent
-    origin = above.inverse().then(Placement(below.R, below.R @ anchor + below.p))
-    for k, joint in enumerate(made):
-        is_last = k == len(made) - 1 and not is_offset
-        joint.parent = parent
-        joint.child = parent = edge.child if is_last else free_name(joint.name, robot.links)
-        joint.origin = origin
-        origin = Placement(np.eye(3), np.zeros(3))
-        if not is_last:
-            robot.add_link(joint.child)
-        joint.name = robot.free_joint_name(joint.name)
-        robot.add_joint(joint)
-    if is_offset:
-        name = robot.free_joint_name(f"{edge.name}_fixed")
-        back = Placement(np.eye(3), -anchor)
-        robot.add_joint(JointData(name, "fixed", parent, edge.child, back))
-    return made[0].child if is_offset else edge.child
-
-
-def _needed(joint: JointData, anchor: np.ndarray) -> np.ndarray:
-    """Return the point of the axis for the link below, zero if its origin is on the axis."""
-    if joint.type == "prismatic":
-        return np.zeros(3)
-    axis = np.array(joint.axis)
-    across = anchor - (anchor @ axis) * axis
-    return anchor if np.linalg.norm(across) > _NEAR else np.zeros(3)
+    return join(robot, edge, made, [step.axis for step in steps], edge.at, place)
 
 
 def _steps(edge: Edge, notes: Notes) -> list[_Step]:

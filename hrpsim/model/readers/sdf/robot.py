@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from hrpsim.common.errors import unknown_name
+from hrpsim.model.readers.joint_graph import float_bases, spanning_tree
 from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, KeyframeData, Notes, RobotData
 from hrpsim.model.readers.sdf.files import SdfFiles
 from hrpsim.model.readers.sdf.frames import WORLD_FRAME, Frame, Scope
@@ -124,7 +125,8 @@ def robot_of(
         model.placement.fail("has no link")
     robot = RobotData(model.placement.name, "")
     edges = assembly.edges(own)
-    tree, loops, bases = _tree(assembly, edges)
+    first = full_name(canonical(model))
+    tree, loops, bases = spanning_tree(list(assembly.links), edges, first)
     is_held = any(WORLD_LINK in (edge.parent, edge.child) for edge in edges)
     robot.root = WORLD_LINK if is_held or len(bases) > 1 else bases[0]
     if robot.root == WORLD_LINK and WORLD_LINK not in assembly.links:
@@ -139,10 +141,7 @@ def robot_of(
         return at.inverse() if link == WORLD_LINK else assembly.placed[link]
 
     if robot.root == WORLD_LINK:
-        for root in bases:
-            name = robot.free_joint_name(f"{root}_free")
-            joint = JointData(name, "floating", WORLD_LINK, root, at.then(place(root)))
-            robot.add_joint(joint)
+        float_bases(robot, bases, lambda link: at.then(place(link)))
     acting = {edge.frame: add_joint(robot, edge, place, own) for edge in tree}
     _add_connections(robot, loops, place, own)
     _add_all_sensors(robot, assembly, tree, acting, own)
@@ -190,48 +189,6 @@ def in_world(model: Scope) -> Placement:
         return model.placement.placement
     there = model.in_scope(model.find(point, model.placement))
     return model.placement.placement.then(there.inverse())
-
-
-def _tree(assembly: _Assembly, edges: list[Edge]) -> tuple[list[Edge], list[Edge], list[str]]:
-    """Return joints from parent to child, joints that close loops, and the links that float."""
-    by_end: dict[str, list[Edge]] = {WORLD_LINK: [], **{name: [] for name in assembly.links}}
-    for edge in edges:
-        by_end[edge.parent].append(edge)
-        by_end[edge.child].append(edge)
-    reached, tree, used = {WORLD_LINK}, [], set()
-    bases: list[str] = []
-    children = {edge.child for edge in edges}
-    first = full_name(canonical(assembly.model))
-    roots = [first] if first not in children else []
-    roots += [name for name in assembly.links if name not in children]
-    waiting = [WORLD_LINK]
-    for start in (WORLD_LINK, *roots, first, *assembly.links):
-        if start != WORLD_LINK:
-            if start in reached:
-                continue
-            bases.append(start)
-            reached.add(start)
-            waiting = [start]
-        turned: list[Edge] = []
-        while waiting or turned:
-            if not waiting:
-                edge = turned.pop(0)
-                if edge.parent in reached:
-                    continue
-                tree.append(edge.turned())
-                used.add(edge.frame)
-                reached.add(edge.parent)
-                waiting.append(edge.parent)
-            link = waiting.pop(0)
-            for edge in by_end[link]:
-                if edge.parent == link and edge.child not in reached:
-                    tree.append(edge)
-                    used.add(edge.frame)
-                    reached.add(edge.child)
-                    waiting.append(edge.child)
-                elif edge.child == link and edge.parent not in reached:
-                    turned.append(edge)
-    return tree, [edge for edge in edges if edge.frame not in used], bases
 
 
 def _add_connections(robot: RobotData, loops: Iterable[Edge], place, notes: Notes) -> None:
