@@ -98,6 +98,7 @@ READERS = {
     "hrpsim/model/readers/urdf/document.py": ("urdf", "srdf", "gazebo"),
     "hrpsim/model/readers/urdf/resolve_uris.py": ("package",),
     "hrpsim/model/readers/urdf/xacro_text.py": ("urdf", "xacro", "wrl"),
+    "hrpsim/model/readers/usd/robot.py": ("usd",),
     "hrpsim/model/shapes/mesh_dae.py": ("dae", "visual_dae"),
     "hrpsim/model/shapes/mesh_decoding.py": ("stl", "obj", "ply", "picture", "visual_obj"),
     "hrpsim/model/shapes/mesh_files.py": ("stl", "glb", "visual_ply", "visual_stl"),

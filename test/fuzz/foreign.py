@@ -42,6 +42,7 @@ FOREIGN = {
     "sdf": ".sdf",
     "sdf_world": ".world",
     "cnoid": ".cnoid",
+    "usd": ".usda",
     "design_table": ".csv",
     "spawned_body": ".yaml",
     "metadata_props": ".json",
@@ -97,6 +98,44 @@ CNOID = """items:
         - {class: AISTSimulatorItem, name: s, data: {time_step: 0.002, gravity: [0, 0, -9.8]}}
         - {class: SimpleControllerItem, name: c, data: {controller: walk}}
 """
+USD = """#usda 1.0
+(
+    defaultPrim = "arm"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "arm" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])
+{
+    def Xform "a" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {
+        float physics:mass = 2
+        float3 physics:diagonalInertia = (1, 1, 1)
+        def Cube "box" (prepend apiSchemas = ["PhysicsCollisionAPI"]) { double size = 0.5 }
+    }
+    def Xform "b" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        double3 xformOp:translate = (0, 0, 1)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Mesh "m" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])
+        {
+            point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+            int[] faceVertexCounts = [3, 3, 3, 3]
+            int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
+            uniform token physics:approximation = "convexHull"
+        }
+    }
+    def PhysicsRevoluteJoint "j" (prepend apiSchemas = ["PhysicsDriveAPI:angular"])
+    {
+        rel physics:body0 = </arm/a>
+        rel physics:body1 = </arm/b>
+        uniform token physics:axis = "Y"
+        point3f physics:localPos0 = (0, 0, 1)
+        float physics:lowerLimit = -90
+        float physics:upperLimit = 90
+        float drive:angular:physics:stiffness = 10
+    }
+}
+"""
 METADATA = {"joint_names": '["j", "k"]', "kp": "100.0,100.0", "joint_damping": "[2.0, 2.0]"}
 METADATA |= {"default_joint_pos": "[0.1, 0.2]", "action_scale": "0.1,0.2"}
 CHANGE = {"key": "arrays", "entry": 3, "how": "number", "value": 1e308, "at": 0.5}
@@ -130,6 +169,7 @@ def foreign_seeds(kind: str) -> tuple[bytes, ...]:
         "sdf": [SDF],
         "sdf_world": [SDF_WORLD],
         "cnoid": [CNOID],
+        "usd": [USD],
         "metadata_props": [json.dumps(METADATA)],
         "changed_snapshot": [json.dumps(CHANGE)],
         "fit_definition": [DEFINITION],
@@ -340,7 +380,7 @@ def read_foreign(kind: str, path: Path) -> None:
         folder.mkdir(exist_ok=True)
         (folder / "package.xml").write_bytes(path.read_bytes())
         Resources(folder).packages("some_robot")
-    elif kind in ("gazebo", "sdf"):
+    elif kind in ("gazebo", "sdf", "usd"):
         from hrpsim import load_model
 
         load_model(path, base="fixed")
