@@ -28,6 +28,7 @@ LAYERS = [
     {"model.sensors"},
     {"model.readers"},
     {"model.readers.mjcf", "model.readers.openhrp", "model.readers.gazebo"},
+    {"model.readers.sdf", "model.readers.usd"},
     {"model"},
     {"engine.kinematics"},
     {"engine.dynamics"},

@@ -99,6 +99,12 @@ def mjcf(folder):
     return hrpsim.load_model(write(folder / "robot.xml", text))
 
 
+def sdf(folder):
+    inner = "<model name='{}'><link name='a'/>{}</model>"
+    text = f"<sdf version='1.9'>{inner.format('m', inner.format('n', ''))}</sdf>"
+    return hrpsim.load_model(write(folder / "robot.sdf", text))
+
+
 def gltf(folder):
     import trimesh
 
@@ -148,6 +154,8 @@ CASES = {
     "MJCF_TIME": (1e-3, mjcf),
     "MJCF_WAIT": (1e-3, mjcf),
     "MJCF_MEMORY": (10_000_000, mjcf),
+    "SDF_PARTS": (1, sdf),
+    "SDF_DEPTH": (1, sdf),
     "JSON_VALUES": (20, gltf),
     "DECODER_MEMORY": (10_000_000, called("builtins:bytearray", 50_000_000)),
     "DECODER_TIME": (1e-3, called("builtins:sum", range(5_000_000))),

@@ -42,7 +42,7 @@ _COMMANDS = {
     "wrench-plot": "plot foot wrenches, centres of pressure and ZMP from a bag",
     "check-model": "load a description and list its contents",
     "check-policy": "say what differs when a policy in ONNX fails here",
-    "convert": "write a description of any format as a URDF",
+    "convert": "write a description of any format as URDF, SDF or MJCF",
     "controller": "begin a controller of your own",
     "check-simulation-interfaces": "examine a simulator by ROS 2's standard for simulators",
     "sweep": "run a scenario over many values, and show the results",

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim convert`: writes any description as a URDF, for RViz and other tools."""
+"""`hrpsim convert`: writes any description as a URDF, SDF or MJCF, for other tools."""
 
 import argparse
 from pathlib import Path
@@ -11,8 +11,10 @@ from hrpsim.commands.parts.output import pairs, print_report
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("model", type=Path, help="URDF, xacro, MJCF (.xml), .body or .wrl file")
-    parser.add_argument("urdf", type=Path, help="URDF file to write")
+    parser.add_argument(
+        "model", type=Path, help="URDF, xacro, MJCF (.xml), SDF, .body or .wrl file"
+    )
+    parser.add_argument("target", type=Path, help="file to write: .urdf, .sdf, or .xml for MJCF")
     parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     parser.add_argument(
         "--accept-nonphysical-inertia", action="store_true", help="take all inertias as they are"
@@ -27,14 +29,15 @@ def convert_model(options: argparse.Namespace) -> int:
 
     written = convert(
         options.model,
-        options.urdf,
+        options.target,
         xacro_arguments=pairs(options.xacro),
         accept_nonphysical_inertia=options.accept_nonphysical_inertia,
     )
     report = {
-        "urdf": str(options.urdf),
+        "written": str(options.target),
         "meshes": len(written.meshes),
         "not_simulated": list(written.not_simulated),
+        "not_written": list(written.not_written),
     }
     print_report(report, options.json)
     return 0

@@ -37,6 +37,10 @@ MJCF_TIME = 60.0  # of the processor [s], at most: 5 s and 2 s for each MB of it
 MJCF_MEMORY = 6_000_000_000  # bytes, at most: 1.2 GB and 40 times the size of its files
 MJCF_WAIT = 600.0  # [s, wall]: a busy machine may take ten times as long
 
+# SDF, all files that it includes counted
+SDF_PARTS = 50_000  # links, joints, frames and models
+SDF_DEPTH = 30  # models within each other
+
 # VRML
 VRML_DEPTH = 200  # nodes within each other
 VRML_TOKENS = 4_000_000  # words of a file, lists of numbers not counted

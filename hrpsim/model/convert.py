@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Convert any description to one URDF file with <hrpsim> elements, and its meshes."""
+"""Convert any description to a URDF with <hrpsim> elements, to SDF or to MJCF, with its meshes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,28 @@ from lxml import etree
 
 from hrpsim.common.errors import ModelError
 from hrpsim.common.stored_files import write_at_once
+from hrpsim.model.convert_targets import WRITERS
+from hrpsim.model.from_urdf import robot_of_urdf
 from hrpsim.model.load import expand_xacro, load_model
 from hrpsim.model.readers import robot_data, stored_meshes
+from hrpsim.model.readers.check_robot import check_robot
 from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources, declared_name
-from hrpsim.model.readers.urdf.xacro_text import read_source
+from hrpsim.model.readers.urdf.xacro_text import UrdfText, read_source
 from hrpsim.model.readers.urdf_writer import write_urdf
 from hrpsim.model.robot_formats import read_foreign, refuse_unread
 
 
 class Converted(NamedTuple):
-    """The result of a conversion: mesh files, and elements of the source without simulation."""
+    """The result of a conversion: mesh files, and what is lost.
+
+    not_simulated: elements of the source that hrpsim does not simulate.
+    not_written: what the format of the target cannot say.
+    """
 
     meshes: tuple[Path, ...]
     not_simulated: tuple[str, ...]
+    not_written: tuple[str, ...] = ()
 
 
 def convert(
@@ -40,15 +48,19 @@ def convert(
     xacro_arguments: Mapping[str, object] | None = None,
     accept_nonphysical_inertia: bool = False,
 ) -> Converted:
-    """Write a description in any format of `load_model` as a URDF with the same dynamics.
+    """Write a description in any format of `load_model` as another one with the same dynamics.
 
-    Meshes within the source are written to STL files in the folder TARGET_meshes next to the
-    target. If the target is in a package (a folder above has a package.xml), URIs are
+    The suffix of the target is its format: `.sdf` is SDF, `.xml` is MJCF, and others are URDF. MJCF
+    needs the package mujoco (`pip install hrpsim[mjcf]`). SDF and MJCF get copies of all meshes, in
+    the folder TARGET_meshes next to the target.
+
+    A URDF names mesh files where they are. Meshes within the source are written to STL files in the
+    folder TARGET_meshes. If the target is in a package (a folder above has a package.xml), URIs are
     package://NAME/... Otherwise URIs are file:// with the whole path, which RViz can read too.
 
     Args:
         source: path or text of the description.
-        target: path of the URDF.
+        target: path of the file to write.
         package_paths: as for `load_model`.
         xacro_arguments: as for `load_model`.
         accept_nonphysical_inertia: as for `load_model`.
@@ -64,19 +76,32 @@ def convert(
     resources = Resources(source.absolute().parent, package_paths)
     robot = None if xacro_arguments else read_foreign(text, path, resources)
     files: dict[Path, bytes] = {}
+    if target.suffix.lower() in WRITERS:
+        if robot is None:
+            urdf = expand_xacro(source, xacro_arguments, package_paths=package_paths)
+            robot, _ = robot_of_urdf(UrdfText(urdf, source, True))
+        check_robot(robot)
+        made = WRITERS[target.suffix.lower()](robot, resources, target)
+        _write(target, made.text, made.files)
+        return Converted(tuple(made.files), tuple(robot.notes), tuple(made.not_written))
     if robot is not None:
         urdf, files = _with_meshes(robot, target)
     else:
         urdf = expand_xacro(source, xacro_arguments, package_paths=package_paths)
         urdf = _with_whole_uris(urdf, str(source), resources, target)
     _check(urdf, robot, source, package_paths, accept_nonphysical_inertia)
+    _write(target, urdf, files)
+    return Converted(tuple(files), tuple(robot.notes) if robot is not None else ())
+
+
+def _write(target: Path, text: str, files: Mapping[Path, bytes]) -> None:
+    """Write a description and its meshes. ModelError if that fails."""
     try:
         for file, data in files.items():
             write_at_once(file, data)
-        write_at_once(target, urdf.encode())
+        write_at_once(target, text.encode())
     except OSError as cause:
         raise ModelError(f"{target}: cannot be written: {cause.strerror or cause}") from cause
-    return Converted(tuple(files), tuple(robot.notes) if robot is not None else ())
 
 
 def _check(

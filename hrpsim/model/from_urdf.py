@@ -12,7 +12,7 @@ from lxml import etree
 
 from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.extension import read_extension
-from hrpsim.model.readers.gazebo.gazebo_sensors import in_degrees
+from hrpsim.model.readers.gazebo.poses import in_degrees
 from hrpsim.model.readers.plausibility import wide_turn
 from hrpsim.model.readers.robot_data import (
     JointData,

@@ -88,7 +88,8 @@ def load_model(  # many parameters: keyword arguments
         srdf: path or text of an SRDF. Its <disable_collisions> apply if the robot collides with
             itself. A ModelWarning names lines about links that the robot does not have.
         allow_xacro: False refuses descriptions that need xacro, for untrusted descriptions.
-        allow_mjcf: False refuses MJCF, whose parser is MuJoCo's, in a process of its own.
+        allow_mjcf: False refuses MJCF and USD, whose parsers are MuJoCo's and Pixar's, in processes
+            of their own.
 
     Raises:
         ModelError: with file, line, element and cause, for anything invalid.
@@ -203,9 +204,10 @@ def _read(
     if arguments:
         listed = ", ".join(map(repr, arguments))
         raise ModelError(f"{label}: is not xacro, so it takes no arguments ({listed})")
-    if not allow_mjcf and format_of(text, path).name == "mjcf":
+    if not allow_mjcf and format_of(text, path).name in ("mjcf", "usd"):
+        form = format_of(text, path).name.upper()
         raise ModelError(
-            f"{label}: MJCF is not allowed here (allow_mjcf); convert it first (hrpsim convert)"
+            f"{label}: {form} is not allowed here (allow_mjcf); convert it first (hrpsim convert)"
         )
     if format_of(text, path) is URDF:
         return _Found(label, resources, UrdfText(text, path, True))

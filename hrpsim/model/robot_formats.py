@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 Reader = Callable[[str, Path | None, Resources], "RobotData"]
 _SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^<>\[]*>", re.DOTALL)
 _ROOT = re.compile(r"<([A-Za-z_][\w.-]*)")
-_NO_USD = "USD is not read: export it as URDF or MJCF first"
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,20 @@ def _read_vrml(text: str, path: Path | None, resources: Resources) -> RobotData:
     return read_wrl(text, _named(path))
 
 
+def _read_sdf(text: str, path: Path | None, resources: Resources) -> RobotData:
+    from hrpsim.model.readers.sdf.robot import only_robot
+    from hrpsim.model.readers.sdf.scopes import read_sdf
+
+    return only_robot(read_sdf(text, path, resources))
+
+
+def _read_usd(text: str, path: Path | None, resources: Resources) -> RobotData:
+    from hrpsim.model.readers.usd.robot import read_usd
+
+    assert path is not None  # USD is told by its suffix
+    return read_usd(path)
+
+
 def _named(path: Path | None) -> Path:
     return Path("<text>") if path is None else path
 
@@ -68,6 +81,7 @@ FORMATS = (
     RobotFormat("mjcf", "MJCF (.xml)", root="mujoco", read=_read_mjcf),
     RobotFormat("body", "Choreonoid .body", suffixes=(".body",), read=_read_body),
     RobotFormat("vrml", "OpenHRP .wrl", suffixes=(".wrl",), head="#VRML", read=_read_vrml),
+    RobotFormat("sdf", "SDF (.sdf)", suffixes=(".sdf",), root="sdf", read=_read_sdf),
     RobotFormat(
         "mjb",
         suffixes=(".mjb",),
@@ -75,17 +89,11 @@ FORMATS = (
         " .xml",
     ),
     RobotFormat(
-        "sdf",
-        suffixes=(".sdf",),
-        root="sdf",
-        refusal="SDF is not read: convert it to URDF or MJCF first",
-    ),
-    RobotFormat(
         "mesh",
         suffixes=(".stl", ".obj", ".dae", ".ply", ".glb", ".gltf"),
         refusal="is a mesh, of which a <collision> of a robot, or `load_mesh`, makes a shape",
     ),
-    RobotFormat("usd", suffixes=(".usd", ".usda", ".usdc", ".usdz"), refusal=_NO_USD),
+    RobotFormat("usd", "USD", suffixes=(".usd", ".usda", ".usdc", ".usdz"), read=_read_usd),
 )
 _TITLES = [one.title for one in FORMATS if one.title]
 READ_FORMATS = f"{', '.join(_TITLES[:-1])} and {_TITLES[-1]}"

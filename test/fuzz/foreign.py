@@ -39,6 +39,10 @@ FOREIGN = {
     "run_csv": ".csv",
     "package": ".xml",
     "gazebo": ".urdf",
+    "sdf": ".sdf",
+    "sdf_world": ".world",
+    "cnoid": ".cnoid",
+    "usd": ".usda",
     "design_table": ".csv",
     "spawned_body": ".yaml",
     "metadata_props": ".json",
@@ -59,6 +63,79 @@ GAZEBO = f"""<robot name="g"><link name="a">{INERTIAL}</link><gazebo reference="
 <horizontal_fov>1</horizontal_fov><image><width>64</width><height>48</height></image></camera>
 </sensor></gazebo><hrpsim reference="a"><sensor name="h" type="height_scan" size="1.0 0.5"
 spacing="0.1"/></hrpsim></robot>"""
+_SDF_LINK = """<link name="{}"><pose {}>0 0 1 0 0.1 0</pose><inertial><pose>0 0 .1 0 0 0</pose>
+<mass>2</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial><collision name="c">
+<geometry><box><size>1 1 1</size></box></geometry><surface><friction><ode><mu>0.5</mu></ode>
+</friction><contact><collide_bitmask>3</collide_bitmask><ode><kp>1e5</kp></ode></contact></surface>
+</collision><sensor name="i" type="imu"/></link>"""
+SDF = f"""<sdf version="1.9"><model name="m"><pose relative_to="">1 0 0 0 0 0</pose>
+{_SDF_LINK.format("a", "")}{_SDF_LINK.format("b", 'relative_to="f" degrees="true"')}
+<frame name="f" attached_to="a"><pose>0 1 0 0 0 0</pose></frame><joint name="j" type="universal">
+<parent>a</parent><child>b</child><axis><xyz expressed_in="f">1 0 0</xyz><limit><lower>-1</lower>
+<upper>1</upper></limit><dynamics><damping>1</damping></dynamics></axis><axis2><xyz>0 1 0</xyz>
+</axis2></joint><model name="n">{_SDF_LINK.format("c", "")}</model><joint name="k" type="screw">
+<parent>a</parent><child>n::c</child><axis><xyz>0 0 1</xyz></axis></joint></model></sdf>"""
+SDF_WORLD = SDF.replace(
+    "<model",
+    '<world name="w"><physics type="ode"><max_step_size>0.002</max_step_size></physics><model',
+    1,
+).replace(
+    "</sdf>",
+    '<model name="g"><static>1</static><link '
+    'name="l"><collision name="c"><geometry>'
+    "<plane><normal>0 0 1</normal></plane></geometry></collision>"
+    "</link></model></world></sdf>",
+)
+CNOID = """items:
+  class: RootItem
+  children:
+    - class: WorldItem
+      name: World
+      data: {materialTableFile: materials.yaml}
+      children:
+        - {class: BodyItem, name: box, data: {file: box.body, rootPosition: [0, 0, 1],
+           root_rotation: [0, 0, 1, 30], joint_displacements: [10, -20], fix_root: false}}
+        - {class: AISTSimulatorItem, name: s, data: {time_step: 0.002, gravity: [0, 0, -9.8]}}
+        - {class: SimpleControllerItem, name: c, data: {controller: walk}}
+"""
+USD = """#usda 1.0
+(
+    defaultPrim = "arm"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "arm" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])
+{
+    def Xform "a" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {
+        float physics:mass = 2
+        float3 physics:diagonalInertia = (1, 1, 1)
+        def Cube "box" (prepend apiSchemas = ["PhysicsCollisionAPI"]) { double size = 0.5 }
+    }
+    def Xform "b" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        double3 xformOp:translate = (0, 0, 1)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Mesh "m" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])
+        {
+            point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+            int[] faceVertexCounts = [3, 3, 3, 3]
+            int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
+            uniform token physics:approximation = "convexHull"
+        }
+    }
+    def PhysicsRevoluteJoint "j" (prepend apiSchemas = ["PhysicsDriveAPI:angular"])
+    {
+        rel physics:body0 = </arm/a>
+        rel physics:body1 = </arm/b>
+        uniform token physics:axis = "Y"
+        point3f physics:localPos0 = (0, 0, 1)
+        float physics:lowerLimit = -90
+        float physics:upperLimit = 90
+        float drive:angular:physics:stiffness = 10
+    }
+}
+"""
 METADATA = {"joint_names": '["j", "k"]', "kp": "100.0,100.0", "joint_damping": "[2.0, 2.0]"}
 METADATA |= {"default_joint_pos": "[0.1, 0.2]", "action_scale": "0.1,0.2"}
 CHANGE = {"key": "arrays", "entry": 3, "how": "number", "value": 1e308, "at": 0.5}
@@ -89,6 +166,10 @@ def foreign_seeds(kind: str) -> tuple[bytes, ...]:
     texts = {
         "package": [PACKAGE],
         "gazebo": [GAZEBO],
+        "sdf": [SDF],
+        "sdf_world": [SDF_WORLD],
+        "cnoid": [CNOID],
+        "usd": [USD],
         "metadata_props": [json.dumps(METADATA)],
         "changed_snapshot": [json.dumps(CHANGE)],
         "fit_definition": [DEFINITION],
@@ -299,10 +380,12 @@ def read_foreign(kind: str, path: Path) -> None:
         folder.mkdir(exist_ok=True)
         (folder / "package.xml").write_bytes(path.read_bytes())
         Resources(folder).packages("some_robot")
-    elif kind == "gazebo":
+    elif kind in ("gazebo", "sdf", "usd"):
         from hrpsim import load_model
 
         load_model(path, base="fixed")
+    elif kind in ("sdf_world", "cnoid"):
+        _read_world(kind, path)
     elif kind == "design_table":
         from hrpsim.sweeps.framework.design import read_table
 
@@ -317,6 +400,20 @@ def read_foreign(kind: str, path: Path) -> None:
         _read_metadata(path)
     else:
         _read_pickle(kind, path)
+
+
+def _read_world(kind: str, path: Path) -> None:
+    """Load a world that describes other files, which are beside it."""
+    from model.openhrp_files import BODY, SOLE
+
+    from hrpsim import load_world
+
+    if kind == "cnoid":
+        table = "materials: [{name: Default, roughness: 1.0, viscosity: 1.0}]\ncontact_materials:\n"
+        table += "- {materials: [Default, Default], friction: 0.5, restitution: 0.0}\n"
+        for name, text in (("box.body", BODY), ("sole.wrl", SOLE), ("materials.yaml", table)):
+            (path.parent / name).write_text(text)
+    load_world(path).scene  # noqa: B018  all arrays are made
 
 
 def _read_visual(kind: str, path: Path) -> None:

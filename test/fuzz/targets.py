@@ -58,6 +58,7 @@ NEEDED = {  # packages, without which a kind is not read
     "recording": ("rclpy",),
     "metadata_props": ("onnx", "onnxruntime"),
     "design_table": ("scipy",),
+    "usd": ("pxr",),
 }
 LONGEST_MESSAGE = 2000
 

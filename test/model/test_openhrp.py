@@ -354,8 +354,9 @@ def test_a_mesh_without_volume_does_not_collide_and_is_told(tmp_path):
 def test_what_a_link_says_and_nobody_reads_is_told_once(tmp_path):
     path = tmp_path / "told.body"
     path.write_text(BOX.replace("mass: ", "material: Rubber, density: 3, mass: "))
-    told = load_model(path).not_simulated
-    assert list(told) == ["density of a link (2): not read", "material of a link (2): not read"]
+    model = load_model(path)
+    assert list(model.not_simulated) == ["density of a link (2): not read"]
+    assert {shape.material for shape in model.shapes} == {"Rubber"}
 
 
 def test_masses_beside_rigid_bodies_are_zero_where_they_are_not_given(tmp_path):

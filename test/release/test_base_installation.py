@@ -70,6 +70,7 @@ OF_EXTRAS = {
     "hrpsim.bag.checked_writer",
     "hrpsim.bridges.onnx_trial",
     "hrpsim.learning.environments",
+    "hrpsim.model.readers.usd.stage",
     "hrpsim.viewer.controls",
     "hrpsim.viewer.gate",
     "hrpsim.viewer.viewer",

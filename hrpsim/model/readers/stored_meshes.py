@@ -56,7 +56,7 @@ def cached_mesh(mesh: MeshData) -> Path:
     process. ModelError if neither folder can be written.
     """
     data = stl_of(mesh)
-    name = f"{_safe(mesh.name)}-{hashlib.sha256(data).hexdigest()[:20]}.stl"
+    name = f"{safe_name(mesh.name)}-{hashlib.sha256(data).hexdigest()[:20]}.stl"
     failure: OSError | None = None
     for folder in (_kept, _temporary):
         try:
@@ -85,7 +85,7 @@ def file_names(meshes: list[MeshData]) -> list[str]:
     names: list[str] = []
     taken: set[str] = set()
     for mesh in meshes:
-        stem, name, number = _safe(mesh.name), "", 1
+        stem, name, number = safe_name(mesh.name), "", 1
         while not name or name.lower() in taken:
             name = f"{stem}.stl" if number == 1 else f"{stem}_{number}.stl"
             number += 1
@@ -94,7 +94,8 @@ def file_names(meshes: list[MeshData]) -> list[str]:
     return names
 
 
-def _safe(name: str) -> str:
+def safe_name(name: str) -> str:
+    """Return a name that a file can have on any system."""
     return re.sub(r"[^\w.-]", "_", Path(name).name, flags=re.ASCII)[:60].strip(".") or "mesh"
 
 

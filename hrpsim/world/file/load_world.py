@@ -129,7 +129,7 @@ def load_world(
     integrator: str | None = None,
     xacro_arguments: Mapping[str, Any] | None = None,
 ) -> World:
-    """Return the world described by a world file or by an MJCF (.xml).
+    """Return the world described by a world file, or by MJCF (.xml), SDF (.sdf, .world), .cnoid.
 
     Args:
         path: path of the file.
@@ -173,9 +173,27 @@ def _load_mjcf(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **setti
     return load_mjcf_world(path, **settings)
 
 
+def _load_sdf(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
+    if xacro_arguments:
+        raise WorldError(f"{path}: SDF takes no xacro arguments")
+    from hrpsim.world.file.sdf_world import load_sdf_world
+
+    return load_sdf_world(path, **settings)
+
+
+def _load_cnoid(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
+    if xacro_arguments:
+        raise WorldError(f"{path}: a project of Choreonoid takes no xacro arguments")
+    from hrpsim.world.file.cnoid_world import load_cnoid_world
+
+    return load_cnoid_world(path, **settings)
+
+
 YAML = WorldFormat("YAML", (".yaml", ".yml"), _load_yaml, lambda path: read_notes(open_world(path)))
 MJCF = WorldFormat("MJCF", (".xml",), _load_mjcf, lambda path: WorldNotes(path.stem))
-WORLD_FORMATS = (YAML, MJCF)
+SDF = WorldFormat("SDF", (".sdf", ".world"), _load_sdf, lambda path: WorldNotes(path.stem))
+CNOID = WorldFormat("Choreonoid", (".cnoid",), _load_cnoid, lambda path: WorldNotes(path.stem))
+WORLD_FORMATS = (YAML, MJCF, SDF, CNOID)
 
 
 def _format_of(path: Path) -> WorldFormat:

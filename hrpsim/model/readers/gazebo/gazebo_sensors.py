@@ -1,32 +1,39 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors declared for Gazebo in a URDF: <sensor> in <gazebo reference="link or joint">."""
+"""Sensors of Gazebo: <sensor> in <gazebo reference="link or joint"> of a URDF, and in SDF."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
+from typing import Any
 
-import numpy as np
+from lxml.etree import _Element
 
+from hrpsim.model.readers.gazebo.poses import pose_of
 from hrpsim.model.readers.robot_data import SampledSensorData, SensorData
 from hrpsim.model.readers.urdf.description import Description
 from hrpsim.model.readers.urdf.document import Document
-from hrpsim.model.sensors.gazebo_values import numbers_of, text_of
+from hrpsim.model.sensors.gazebo_values import text_of
 from hrpsim.model.sensors.kinds import SAMPLED_KINDS, SENSOR_KINDS
-from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_matrix
+from hrpsim.model.sensors.sensor_kind import SensorKind
+from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 
 _KIND_OF_TYPE = {name: one for one in SENSOR_KINDS.values() for name in one.gazebo_types}
 FRAME_TAGS = ("optical_frame_id", "gz_frame_id", "ignition_frame_id")
 TOPIC = re.compile(r"(?!.*__)/?[A-Za-z]\w*(/[A-Za-z_]\w*)*", re.ASCII)  # what ROS allows
 
 
+def kind_of(sensor: _Element) -> type[SensorKind] | None:
+    """Return the kind of a <sensor>, or None for one that is not simulated."""
+    kind = _KIND_OF_TYPE.get(sensor.get("type"))
+    return kind if kind is not None and kind.is_read(sensor) else None
+
+
 def is_read(sensor) -> bool:
     """Return whether a <sensor> of <gazebo> is simulated."""
-    kind = _KIND_OF_TYPE.get(sensor.get("type"))
-    return kind is not None and kind.is_read(sensor) and bool(_link_of(sensor))
+    return kind_of(sensor) is not None and bool(_link_of(sensor))
 
 
 def _link_of(sensor) -> str:
@@ -83,30 +90,13 @@ def gazebo_sensors(description: Description) -> Iterator[SensorData | SampledSen
 
 def _placement(document: Document, sensor) -> Placement:
     """Return the placement of a sensor in its link by <pose> of SDF, with all joints at zero."""
-    pose = sensor.find("pose")
-    text = "" if pose is None else (pose.text or "").strip()
-    placement = IDENTITY
-    if text and pose.get("rotation_format") == "quat_xyzw":
-        given = np.array(numbers_of(document, sensor, text, 7))
-        length = float(np.linalg.norm(given[3:]))
-        if length == 0.0:
-            document.fail(sensor, f"<pose> {text!r}: the quaternion is zero")
-        placement = Placement(rotation_matrix(given[3:] / length), given[:3])
-    elif text:
-        numbers = numbers_of(document, sensor, text, 6)
-        turn = [math.radians(a) for a in numbers[3:]] if in_degrees(pose) else numbers[3:]
-        placement = from_origin(numbers[:3], turn)
+    pose, placement = sensor.find("pose"), pose_of(document, sensor)
     frame = "" if pose is None else frame_of_pose(pose)
     if frame:
         root = sensor.getroottree().getroot()
         from_link, from_frame = (_from_root(root, link) for link in (_link_of(sensor), frame))
         placement = from_link.inverse().then(from_frame).then(placement)
     return placement
-
-
-def in_degrees(pose) -> bool:
-    """Return whether the angles of a <pose> are in degrees."""
-    return pose.get("degrees", "false").strip().lower() in ("true", "1")
 
 
 def frame_of_pose(pose) -> str:
@@ -156,11 +146,36 @@ def names_the_collisions(collision) -> bool:
 
 
 def _sensor(document: Document, sensor, link: str) -> SensorData | SampledSensorData:
-    kind = _KIND_OF_TYPE[sensor.get("type")]
-    name = document.text(sensor, "name")
-    placement = kind.gazebo_placement(sensor, _placement(document, sensor))
+    placement = _placement(document, sensor)
+    return sensor_data(document, sensor, link, placement, frame=_frame_of(sensor), element=sensor)
+
+
+def sensor_data(  # many parameters: keyword arguments
+    document: Document,
+    sensor: _Element,
+    link: str,
+    pose: Placement,
+    name: str = "",
+    frame: str = "",
+    element: object = None,
+) -> SensorData | SampledSensorData:
+    """Return a <sensor> of a kind that is simulated. ModelError for an invalid sensor.
+
+    Args:
+        document: with the sensor.
+        sensor: the element.
+        link: that carries the sensor.
+        pose: of the sensor in the link.
+        name: of the sensor. The default is its own.
+        frame: link in whose frame its messages are, "" for its own frame.
+        element: for errors.
+    """
+    kind = kind_of(sensor)
+    assert kind is not None
+    name = name or document.text(sensor, "name")
+    placement = kind.gazebo_placement(sensor, pose)
     settings = kind.gazebo_settings(document, sensor)
-    of_messages = {"topic": _topic_of(sensor), "frame": _frame_of(sensor), "element": sensor}
+    of_messages: dict[str, Any] = {"topic": _topic_of(sensor), "frame": frame, "element": element}
     if kind.kind in SAMPLED_KINDS:
         return SampledSensorData(name, kind.kind, link, placement, settings, **of_messages)
     return SensorData(name, kind.kind, link, placement, **settings, **of_messages)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import ModelError
+from hrpsim.model.readers.ellipsoid import ELLIPSOID_POINTS, ellipsoid_mesh
 from hrpsim.model.readers.mjcf.read import MjcfModel
 from hrpsim.model.readers.mjcf.tree import BodyTree, rotation_of
 from hrpsim.model.readers.robot_data import MeshData, Notes, RobotData, ShapeData
@@ -18,7 +19,6 @@ from hrpsim.model.shapes.convex_hull import own_extents
 from hrpsim.model.shapes.placement import Placement
 
 _LAST_DRAWN_GROUP = 2  # MuJoCo's viewers hide those above
-_RINGS, _MERIDIANS = 19, 32  # of an ellipsoid's mesh, and its two poles
 
 
 class Surface(NamedTuple):
@@ -120,8 +120,8 @@ def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
     if kind in ("CYLINDER", "CAPSULE"):
         return ShapeData(kind.lower(), (a, 2.0 * b), placement, color=color)
     if kind == "ELLIPSOID":
-        notes.add("geom ellipsoid", f"a hull of {_RINGS * _MERIDIANS + 2} points on it", name)
-        mesh = _ellipsoid(name or f"ellipsoid{geom}", m.geom_size[geom])
+        notes.add("geom ellipsoid", f"a hull of {ELLIPSOID_POINTS} points on it", name)
+        mesh = ellipsoid_mesh(name or f"ellipsoid{geom}", m.geom_size[geom])
         return ShapeData("mesh", (), placement, mesh, color)
     if kind == "MESH":
         return ShapeData("mesh", (), placement, _mesh(m, int(m.geom_dataid[geom])), color)
@@ -142,24 +142,6 @@ def is_flat(m: MjcfModel, geom: int, shape: ShapeData, notes: Notes) -> bool:
         return False
     notes.add("geom mesh, flat", "does not collide", m.names["geom"][geom])
     return True
-
-
-def _ellipsoid(name: str, axes: np.ndarray) -> MeshData:
-    polar = np.pi * np.arange(1, _RINGS + 1)[:, None] / (_RINGS + 1)
-    around = 2.0 * np.pi * np.arange(_MERIDIANS)[None, :] / _MERIDIANS
-    z = np.broadcast_to(np.cos(polar), (_RINGS, _MERIDIANS))
-    ball = np.stack([np.sin(polar) * np.cos(around), np.sin(polar) * np.sin(around), z], axis=-1)
-    poles = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
-    top, bottom = _RINGS * _MERIDIANS, _RINGS * _MERIDIANS + 1
-    k = np.arange(_MERIDIANS)
-    after, last = (k + 1) % _MERIDIANS, (_RINGS - 1) * _MERIDIANS
-    faces = [np.stack([np.full_like(k, top), k, after], axis=1)]
-    for ring in range(0, last, _MERIDIANS):
-        a, b, c, d = ring + k, ring + after, ring + _MERIDIANS + k, ring + _MERIDIANS + after
-        faces += [np.stack([a, c, d], axis=1), np.stack([a, d, b], axis=1)]
-    faces.append(np.stack([np.full_like(k, bottom), last + after, last + k], axis=1))
-    vertices = np.concatenate([ball.reshape(-1, 3), poles])
-    return MeshData(name, vertices * axes, np.concatenate(faces))
 
 
 def _keep_apart(

@@ -235,6 +235,7 @@ class Part:
     rotor_inertia: float = 0.0
     joint_id: int = -1
     start: float = 0.0  # the joint's position at first
+    material: str | None = None
     masses: list[tuple[float, np.ndarray, np.ndarray]] = field(default_factory=list)
     shapes: list[ShapeData] = field(default_factory=list)  # both seen and solid
     visuals: list[ShapeData] = field(default_factory=list)
@@ -308,6 +309,7 @@ def _add_links(
         link.inertial = _total(part.masses)
         link.visuals = part.shapes + part.visuals
         link.collisions = _collisions(part, notes)
+        link.material = part.material
         above = IDENTITY if part.parent is None else at_zero[part.parent]
         at_zero[part.name] = above.then(part.placement)
         if part.parent is not None and part.type != "floating":

@@ -32,7 +32,7 @@ _READ = {
     *("name", "type", "parent", "child_links", "translation", "rotation", "joint_id", "joint_type"),
     *("joint_axis", "joint_range", "joint_angle", "joint_displacement", "joint_velocity_range"),
     *("max_joint_velocity", "max_joint_effort", "joint_axis_inertia", "gear_ratio"),
-    *("rotor_inertia", "mass", "center_of_mass", "inertia", "elements", "joint_name"),
+    *("rotor_inertia", "mass", "center_of_mass", "inertia", "elements", "joint_name", "material"),
 }
 _READ_OF_SUB_BODY = {"uri", "prefix", "suffix", "device_prefix", "joint_id_offset"}
 _MASS = ("mass", "center_of_mass", "inertia")
@@ -215,6 +215,8 @@ class _Reader:
             part.joint_id = int(max(min(link.number("joint_id", default=-1.0), 1e6), -1.0))
         if part.type in MOVING_TYPES:
             self._limit(link, part)
+        if link.given("material"):
+            part.material = link.text("material", default="") or None
         if link.given("joint_name"):
             self.notes.add("joint_name", "joints are called after their links")
         self.elements.read(link, part)

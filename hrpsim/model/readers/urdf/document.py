@@ -22,9 +22,17 @@ class Document:
     """The parsed XML of one description. `label` names the description in errors.
 
     has_lines: whether line numbers refer to the file (not for text made by xacro).
+    tag, form: the root element, and the format that needs this element.
     """
 
-    def __init__(self, text: str, label: str, has_lines: bool = True) -> None:
+    def __init__(
+        self,
+        text: str,
+        label: str,
+        has_lines: bool = True,
+        tag: str = "robot",
+        form: str = "a URDF",
+    ) -> None:
         self.label = label
         self._has_lines = has_lines
         try:
@@ -37,8 +45,8 @@ class Document:
         for element in self.root.iter(etree.Element):
             for key in _NAMES.intersection(element.attrib):
                 element.set(key, element.get(key).strip())
-        if self.root.tag != "robot":
-            self.fail(self.root, f"the root element is <{self.root.tag}>, a URDF needs <robot>")
+        if self.root.tag != tag:
+            self.fail(self.root, f"the root element is <{self.root.tag}>, {form} needs <{tag}>")
 
     def children(self, element, tag: str | None = None) -> Iterator:
         """Yield the child elements, all or those called `tag`. Comments and text are skipped."""

@@ -255,6 +255,9 @@ class UrdfText(NamedTuple):
         return "<text>" if self.path is None else str(self.path)
 
 
+BINARY = (".usd", ".usda", ".usdc", ".usdz")  # suffixes of descriptions that are no texts
+
+
 def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
     """Return the XML text of `source` (a path, or XML text) and its path (None for text)."""
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
@@ -264,6 +267,8 @@ def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
     path = Path(source)
     if not str(source).strip() or "\n" in str(path):
         raise ModelError("the robot description is neither a path nor XML text that begins with <")
+    if path.suffix.lower() in BINARY:
+        return "", path  # a reader of its own reads the file
     data = read_bytes(path, ModelError, "XML_SIZE")
     # Comments of Japanese VRML files are in many encodings.
     errors = "replace" if path.suffix.lower() == ".wrl" else "strict"

@@ -1,0 +1,117 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Note the parts of a description that are not read, or have no effect: for URDF and SDF.
+
+Both have sensors of Gazebo, whose parts are listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lxml import etree
+
+from hrpsim.common.errors import suggestion
+from hrpsim.model.readers.gazebo.gazebo_sensors import TOPIC
+from hrpsim.model.readers.robot_data import Notes
+from hrpsim.model.readers.urdf.document import tag_of
+from hrpsim.model.sensors.gazebo_values import NOISE_TYPES, noise_type
+from hrpsim.model.sensors.kinds import SENSOR_KINDS
+
+Check = Callable[[Any, str], bool]  # of an element and its text
+_NOISE = "type stddev bias_mean bias_stddev"
+# Attributes and children that are read, by element, or by an element within another.
+SENSOR_PARTS = {
+    "pose": ("degrees relative_to rotation_format", ""),
+    "sensor": (
+        "name type",
+        "pose update_rate always_on visualize topic gz_frame_id ignition_frame_id "
+        + " ".join(tag for kind in SENSOR_KINDS.values() for tag in kind.gazebo_tags),
+    ),
+    **{tag: read for kind in SENSOR_KINDS.values() for tag, read in kind.gazebo_elements.items()},
+    **dict.fromkeys("xyz", ("", "noise")),
+    **dict.fromkeys(("x/noise", "y/noise", "z/noise"), ("type", _NOISE)),
+    **dict.fromkeys(("imu/noise", "force_torque/noise"), ("", "type rate accel force torque")),
+    **dict.fromkeys(("rate", "accel", "noise/force", "noise/torque"), ("", _NOISE)),
+}
+# What an element that is read must be to have an effect, by its name, or that of its parent too.
+SENSOR_CHECKS: dict[str, Check] = {
+    "sensor/topic": lambda _, text: TOPIC.fullmatch(text) is not None,
+    "contact/topic": lambda _, text: TOPIC.fullmatch(text) is not None,
+    "noise": lambda noise, _: noise_type(noise) in NOISE_TYPES,
+}
+SENSOR_HARMLESS = {
+    **dict.fromkeys(("mean", "bias_mean", "bias_stddev"), ("0", "0.0")),
+    "topic": ("__default_topic__",),
+    "resolution": ("1", "1.0"),
+    "format": ("R8G8B8", "R_FLOAT32"),
+}
+SENSOR_WHY_VALUES = {
+    "noise": f"of a type that is not simulated: {', '.join(NOISE_TYPES)} are",
+    "collision": "all contacts of the link are felt",
+    "topic": "not a name that ROS allows: the topic is the sensor's name",
+}
+
+
+@dataclass(frozen=True)
+class KnownParts:
+    """What a reader takes from a description."""
+
+    read: Mapping[str, tuple[str, str]]  # attributes and children that are read
+    checks: Mapping[str, Check]  # what an element that is read must be to have an effect
+    harmless: Mapping[str, tuple[str, ...]]  # texts of elements that mean nothing
+    why: Mapping[str, str]  # elements have no effect, by their names
+    why_values: Mapping[str, str]  # the values of elements that are read have none
+    why_within: Mapping[str, str] = field(default_factory=dict)  # by "parent/child"
+    foreign: tuple[str, ...] = ()  # beginnings of tags that somebody else lists
+    is_entered: Callable[[Any], bool] = lambda _: True  # whether the parts of an element count
+    odd_values: Callable[[Any], Mapping[str, str]] = lambda _: {}  # attributes, and why each is odd
+
+    def note(self, root: etree._Element, notes: Notes) -> None:
+        """Note the parts of an element without effect, and of all elements in it."""
+        pending = [(root, "")]
+        while pending:
+            element, owner = pending.pop()
+            attributes, children = (names.split() for names in self._known(element) or ("", ""))
+            owner = element.get("name") or element.get("reference") or owner
+            for key, why in self.odd_values(element).items():
+                notes.add(f"{key}={element.get(key)!r} of <{element.tag}>", why, owner)
+            for key in element.attrib:
+                if key not in attributes and not key.startswith("{"):
+                    label = f"attribute {key} of <{element.tag}>"
+                    notes.add(label, self._why(key, attributes), owner)
+            found = list(element.iterchildren(tag=etree.Element))
+            for child in found:
+                if self._is_lost(child, children) and not child.tag.startswith(self.foreign):
+                    tag = tag_of(child)
+                    why = self.why_within.get(f"{element.tag}/{tag}") or self._why(tag, children)
+                    notes.add(f"<{tag}> of <{element.tag}>", why, child.get("name", owner))
+            read = [child for child in found if self._is_read(child, children)]
+            read = [child for child in read if self._known(child) and self.is_entered(child)]
+            pending += [(child, owner) for child in reversed(read)]
+
+    def _known(self, element: etree._Element) -> tuple[str, str] | None:
+        """Return the attributes and children of an element that are read, None if unknown."""
+        parent = element.getparent()
+        within = "" if parent is None else f"{parent.tag}/{element.tag}"
+        return self.read.get(within) or self.read.get(element.tag)
+
+    def _is_read(self, child: etree._Element, children: list[str]) -> bool:
+        """Return whether a child is read and has an effect with its present value."""
+        within = f"{child.getparent().tag}/{child.tag}"
+        check = self.checks.get(within) or self.checks.get(child.tag)
+        if child.tag not in children and child.tag != "sensor":
+            return False
+        return check is None or check(child, (child.text or "").strip())
+
+    def _is_lost(self, child: etree._Element, children: list[str]) -> bool:
+        """Return whether a child would have an effect if it were read."""
+        harmless = (child.text or "").strip() in self.harmless.get(child.tag, ())
+        return not self._is_read(child, children) and not harmless
+
+    def _why(self, name: str, known: list[str]) -> str:
+        why = (self.why_values if name in known else self.why).get(name)
+        return why or f"not read{suggestion(name, known)}"

@@ -1,0 +1,155 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Make trees of robots from joints between any links, as SDF and USD have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, RobotData, free_name
+from hrpsim.model.shapes.placement import IDENTITY, Placement
+
+_NEAR = 1e-12  # [m], from which on an axis passes by the origin of its link
+
+
+class Edge(Protocol):
+    """A joint between two links, "world" for the world."""
+
+    @property
+    def name(self) -> str:
+        """The name of the joint, unique in a robot."""
+
+    @property
+    def parent(self) -> str:
+        """The link that carries the other."""
+
+    @property
+    def child(self) -> str:
+        """The carried link."""
+
+    def turned(self) -> Edge:
+        """Return the same joint with its links exchanged."""
+
+
+AnyEdge = TypeVar("AnyEdge", bound=Edge)
+
+
+def spanning_tree(
+    links: Sequence[str], edges: Iterable[AnyEdge], first: str
+) -> tuple[list[AnyEdge], list[AnyEdge], list[str]]:
+    """Return joints from parent to child, joints that close loops, and the links that float.
+
+    The tree begins at the world, then at links that no joint carries, `first` before others. A
+    joint is turned round only if its child is reached in no other way.
+    """
+    edges = list(edges)
+    by_end: dict[str, list[AnyEdge]] = {WORLD_LINK: [], **{name: [] for name in links}}
+    for edge in edges:
+        by_end[edge.parent].append(edge)
+        by_end[edge.child].append(edge)
+    children = {edge.child for edge in edges}
+    roots = [first] if first not in children else []
+    roots += [name for name in links if name not in children]
+    tree: list[AnyEdge] = []
+    reached: set[str] = set()
+    bases: list[str] = []
+    for start in (WORLD_LINK, *roots, first, *links):
+        if start in reached:
+            continue
+        if start != WORLD_LINK:
+            bases.append(start)
+        reached.add(start)
+        _grow(start, by_end, reached, tree)
+    used = {edge.name for edge in tree}
+    return tree, [edge for edge in edges if edge.name not in used], bases
+
+
+def _grow(
+    start: str, by_end: dict[str, list[AnyEdge]], reached: set[str], tree: list[AnyEdge]
+) -> None:
+    """Add the joints to all links that hang together with a link."""
+    waiting = [start]
+    turned: list[AnyEdge] = []
+    while waiting or turned:
+        if not waiting:
+            edge = turned.pop(0)
+            if edge.parent in reached:
+                continue
+            tree.append(edge.turned())  # type: ignore[arg-type]  # of the same kind
+            reached.add(edge.parent)
+            waiting.append(edge.parent)
+        link = waiting.pop(0)
+        for edge in by_end[link]:
+            if edge.parent == link and edge.child not in reached:
+                tree.append(edge)
+                reached.add(edge.child)
+                waiting.append(edge.child)
+            elif edge.child == link and edge.parent not in reached:
+                turned.append(edge)
+
+
+def join(
+    robot: RobotData,
+    edge: Edge,
+    joints: list[JointData],
+    axes: Sequence[np.ndarray],
+    at: Placement,
+    place: Callable[[str], Placement],
+) -> str:
+    """Add a chain of joints of one coordinate. Return the link right below its first joint.
+
+    Links without mass lie between the joints, and below an axis that passes by the child.
+
+    Args:
+        robot: receives the joints and links.
+        edge: the joint of the file, with the links that it connects.
+        joints: without names of links, from parent to child. None: the links are fixed.
+        axes: of the joints, each (3,), in the frame of `place`.
+        at: placement of the joint's frame, with a point of all axes as its origin.
+        place: returns the placement of a link, all in one frame.
+    """
+    above, below = place(edge.parent), place(edge.child)
+    anchor = below.inverse().then(at).p
+    for joint, axis in zip(joints, axes, strict=True):
+        x, y, z = (float(part) for part in below.R.T @ axis)
+        joint.axis = (x, y, z)
+    if not joints:
+        joints, anchor = [JointData(edge.name, "fixed", "", "")], np.zeros(3)
+    elif len(joints) == 1:
+        anchor = _needed(joints[0], anchor)
+    is_offset, parent = bool(np.any(anchor)), edge.parent
+    origin = above.inverse().then(Placement(below.R, below.R @ anchor + below.p))
+    for k, joint in enumerate(joints):
+        is_last = k == len(joints) - 1 and not is_offset
+        joint.parent, joint.origin = parent, origin
+        joint.child = parent = edge.child if is_last else free_name(joint.name, robot.links)
+        origin = IDENTITY
+        if not is_last:
+            robot.add_link(joint.child)
+        joint.name = robot.free_joint_name(joint.name)
+        robot.add_joint(joint)
+    if is_offset:
+        name = robot.free_joint_name(f"{edge.name}_fixed")
+        back = Placement(np.eye(3), -anchor)
+        robot.add_joint(JointData(name, "fixed", parent, edge.child, back))
+    return joints[0].child if is_offset else edge.child
+
+
+def _needed(joint: JointData, anchor: np.ndarray) -> np.ndarray:
+    """Return the point of the axis for the link below, zero if its origin is on the axis."""
+    if joint.type == "prismatic":
+        return np.zeros(3)
+    axis = np.array(joint.axis)
+    across = anchor - (anchor @ axis) * axis
+    return anchor if np.linalg.norm(across) > _NEAR else np.zeros(3)
+
+
+def float_bases(robot: RobotData, bases: Iterable[str], place: Callable[[str], Placement]) -> None:
+    """Let the bases of several trees float from the world, where `place` puts them in it."""
+    for base in bases:
+        name = robot.free_joint_name(f"{base}_free")
+        robot.add_joint(JointData(name, "floating", WORLD_LINK, base, place(base)))

@@ -1,0 +1,153 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Frames of SDF: links, joints, models and <frame>, each with a pose relative to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from hrpsim.common.errors import unknown_name
+from hrpsim.model.readers.sdf.sdf_file import SdfFile
+from hrpsim.model.shapes.placement import IDENTITY, Placement
+
+MODEL_FRAME, WORLD_FRAME = "__model__", "world"
+
+
+@dataclass(eq=False)
+class Frame:
+    """A named frame of a scope.
+
+    kind: "link", "joint", "frame", "model" or "world".
+    relative_to: name of the frame in which `placement` is, "" for `default`.
+    """
+
+    name: str
+    kind: str
+    file: SdfFile
+    element: Any
+    scope: Scope
+    placement: Placement
+    relative_to: str = ""
+    default: Frame | str = ""
+    attached_to: str = ""
+    placement_frame: str = ""  # of a model: its frame that has `placement`
+    home: Frame | None = None  # what it calls __model__, if not the frame of the scope
+    known: Placement | None = None  # in the frame of the scope, if it was computed
+    is_open: bool = False  # whether it is being computed
+
+    @property
+    def above(self) -> Frame | str:
+        """The frame in which the placement is, or its name in the scope."""
+        return self.relative_to or self.default
+
+    def fail(self, cause: str) -> NoReturn:
+        """Raise the ModelError that names the element and the cause."""
+        self.file.fail(self.element, cause)
+
+
+@dataclass(eq=False)
+class Scope:
+    """The contents of a model or of a world.
+
+    path: "" for the first model and for a world, "a::b::" for the model b in a.
+    frame: of the model itself, in which the poses of `in_scope` are.
+    """
+
+    path: str
+    file: SdfFile
+    element: Any
+    outer: Scope | None = None
+    frame: Frame = field(init=False)
+    frames: dict[str, Frame] = field(default_factory=dict)
+    models: dict[str, Scope] = field(default_factory=dict)
+    is_static: bool = False
+    placement: Frame | None = None  # of a model: its frame in the outer scope
+    sources: list[Any] = field(default_factory=list)  # elements whose contents are its own
+
+    @property
+    def name(self) -> str:
+        """The name of a model, "" for a world."""
+        return "" if self.placement is None else self.placement.name
+
+    @property
+    def has_links(self) -> bool:
+        """Whether there is a link in this scope or in a model within."""
+        return any(scope.of_kind("link") for scope in self.all_scopes())
+
+    def of_kind(self, kind: str) -> list[Frame]:
+        """Return the frames of a kind, in the order of the file."""
+        return [frame for frame in self.frames.values() if frame.kind == kind]
+
+    def all_scopes(self) -> Iterator[Scope]:
+        """Yield this scope and those of all models in it."""
+        yield self
+        for model in self.models.values():
+            yield from model.all_scopes()
+
+    def find(self, name: str, asker: Frame) -> Frame:
+        """Return the frame of a name such as "arm::hand". ModelError names the asking element."""
+        scope: Scope = self
+        if name in self.frames:  # old files have names with colons in them
+            return self.frames[name]
+        if name == MODEL_FRAME and asker.home is not None:
+            return asker.home
+        *path, last = name.split("::")
+        for part in path:
+            if part not in scope.models:
+                asker.fail(unknown_name("model", part, scope.models))
+            scope = scope.models[part]
+        if last == MODEL_FRAME and scope.frame.kind == "model":
+            return scope.frame
+        if last == WORLD_FRAME and scope.frame.kind == "world":
+            return scope.frame
+        if last not in scope.frames:
+            asker.fail(unknown_name("frame", last, scope.frames))
+        return scope.frames[last]
+
+    def in_scope(self, frame: Frame) -> Placement:
+        """Return the placement of a frame in the frame of this scope.
+
+        The frame may be in a model within. ModelError for frames in a circle.
+        """
+        steps: list[tuple[Frame, Placement]] = []
+        while frame is not self.frame and (frame.scope is not self or frame.known is None):
+            outside = IDENTITY
+            if frame.scope is not self:
+                inner = self._model_of(frame)
+                outside, frame = inner.in_scope(frame), inner.placement or self.frame
+                if steps:
+                    steps[-1] = steps[-1][0], outside.then(steps[-1][1])
+                else:
+                    return self.in_scope(frame).then(outside)
+                continue
+            if frame.is_open:
+                frame.fail(f"the pose of {frame.name!r} is relative to itself, in a circle")
+            frame.is_open = True
+            steps.append((frame, self._local(frame)))
+            above = frame.above
+            frame = self.find(above, frame) if isinstance(above, str) else above
+        placement = IDENTITY if frame is self.frame else frame.known
+        assert placement is not None
+        for step, local in reversed(steps):
+            placement = placement.then(local)
+            step.known, step.is_open = placement, False
+        return placement
+
+    def _local(self, frame: Frame) -> Placement:
+        """Return the placement of a frame in the frame that its pose is relative to."""
+        if not frame.placement_frame:
+            return frame.placement
+        inner = self.models[frame.name]
+        point = inner.find(frame.placement_frame, frame)
+        return frame.placement.then(inner.in_scope(point).inverse())
+
+    def _model_of(self, frame: Frame) -> Scope:
+        """Return the model in this scope that holds a frame of a model within."""
+        scope = frame.scope
+        while scope.outer is not self:
+            assert scope.outer is not None
+            scope = scope.outer
+        return scope

@@ -1,0 +1,231 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Make a robot of a model of SDF: a tree of its links, and connections that close its loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from hrpsim.common.errors import unknown_name
+from hrpsim.model.readers.joint_graph import float_bases, spanning_tree
+from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, KeyframeData, Notes, RobotData
+from hrpsim.model.readers.sdf.files import SdfFiles
+from hrpsim.model.readers.sdf.frames import WORLD_FRAME, Frame, Scope
+from hrpsim.model.readers.sdf.joints import Edge, add_joint, loop_of
+from hrpsim.model.readers.sdf.links import add_sensors, describe_link
+from hrpsim.model.readers.sdf.parts import note_model
+from hrpsim.model.readers.sdf.scopes import SdfContents
+from hrpsim.model.readers.sdf.surfaces import Surface
+from hrpsim.model.shapes.placement import IDENTITY, Placement
+
+INITIAL = "initial"  # the keyframe with the pose that the file says
+
+
+class SdfRobot(NamedTuple):
+    """The robot of a model, and the surfaces of the collision shapes of its links."""
+
+    data: RobotData
+    surfaces: dict[str, list[Surface]]
+
+
+class _Assembly:
+    """Names and places of the links of one model, in the frame of the model."""
+
+    def __init__(self, model: Scope) -> None:
+        self.model = model
+        self.links: dict[str, Frame] = {}
+        self.joints: list[Frame] = []
+        self.frames: list[Frame] = []
+        for scope in model.all_scopes():
+            for link in scope.of_kind("link"):
+                self.links[scope.path + link.name] = link
+            self.joints += scope.of_kind("joint")
+            self.frames += [one for one in scope.of_kind("frame") if not _is_proxy(one)]
+        self.placed = {name: model.in_scope(link) for name, link in self.links.items()}
+
+    def end(self, joint: Frame, tag: str) -> str:
+        """Return the name of the link that an end of a joint is fixed to, or the world."""
+        name = joint.file.content(joint.element, tag)
+        if name == WORLD_FRAME and name not in joint.scope.frames:
+            return WORLD_LINK
+        return full_name(carrier(joint.scope.find(name, joint)))
+
+    def edges(self, notes: Notes) -> list[Edge]:
+        """Return the joints between links. Gearboxes are noted."""
+        found = []
+        for joint in self.joints:
+            name = joint.scope.path + joint.name
+            parent, child = (self.end(joint, tag) for tag in ("parent", "child"))
+            edge = Edge(joint, name, parent, child, self.model.in_scope(joint))
+            if edge.kind == "gearbox":
+                notes.add("<joint> gearbox", "not simulated: <mimic> of an axis is", name)
+                continue
+            if parent == child:
+                joint.fail(f"connects {parent!r} with itself")
+            found.append(edge)
+        return found
+
+
+def _is_proxy(frame: Frame) -> bool:
+    return frame.name.startswith("_merged__")
+
+
+def full_name(link: Frame) -> str:
+    """Return the name of a link in its robot, such as "arm::hand"."""
+    return link.scope.path + link.name
+
+
+def carrier(frame: Frame) -> Frame:
+    """Return the link that a frame is fixed to."""
+    seen = [frame]
+    while frame.kind != "link":
+        scope = frame.scope
+        if frame.kind == "frame" and frame.attached_to:
+            frame = scope.find(frame.attached_to, frame)
+        elif frame.kind == "joint":
+            frame = scope.find(frame.file.content(frame.element, "child"), frame)
+        elif frame.kind == "model" and frame.name in scope.models:
+            frame = canonical(scope.models[frame.name])
+        else:
+            frame = canonical(scope)
+        if frame in seen:
+            frame.fail("is attached to itself, in a circle")
+        seen.append(frame)
+    return frame
+
+
+def canonical(model: Scope) -> Frame:
+    """Return the link that a model moves with: the one that it names, or its first."""
+    name = model.element.get("canonical_link", "").strip()
+    if name:
+        return model.find(name, model.frame)
+    for scope in model.all_scopes():
+        if links := scope.of_kind("link"):
+            return links[0]
+    model.frame.fail("has no link")
+
+
+def robot_of(
+    model: Scope, files: SdfFiles, at: Placement = IDENTITY, notes: Notes | None = None
+) -> SdfRobot:
+    """Return the robot of a model. ModelError names an invalid element.
+
+    Args:
+        model: the model.
+        files: finds meshes.
+        at: placement of the model in the world.
+        notes: receives what is not simulated. The default is the notes of the robot.
+    """
+    own = Notes() if notes is None else notes
+    assembly = _Assembly(model)
+    assert model.placement is not None
+    if not assembly.links:
+        model.placement.fail("has no link")
+    robot = RobotData(model.placement.name, "")
+    edges = assembly.edges(own)
+    first = full_name(canonical(model))
+    tree, loops, bases = spanning_tree(list(assembly.links), edges, first)
+    is_held = any(WORLD_LINK in (edge.parent, edge.child) for edge in edges)
+    robot.root = WORLD_LINK if is_held or len(bases) > 1 else bases[0]
+    if robot.root == WORLD_LINK and WORLD_LINK not in assembly.links:
+        robot.add_link(WORLD_LINK)
+    surfaces = {}
+    for name, link in assembly.links.items():
+        found = describe_link(files, link, robot.add_link(name), own)
+        surfaces[name] = [surface for _, surface in found]
+
+    def place(link: str) -> Placement:
+        """Return the placement of a link, or of the world, in the model."""
+        return at.inverse() if link == WORLD_LINK else assembly.placed[link]
+
+    if robot.root == WORLD_LINK:
+        float_bases(robot, bases, lambda link: at.then(place(link)))
+    acting = {edge.frame: add_joint(robot, edge, place, own) for edge in tree}
+    _add_connections(robot, loops, place, own)
+    _add_all_sensors(robot, assembly, tree, acting, own)
+    _add_frames(robot, assembly)
+    base = at.then(place(robot.root)) if robot.root != WORLD_LINK else None
+    starts: dict[str, tuple[float, ...]] = {
+        joint.name: (joint.start,) for joint in robot.joints.values() if joint.start is not None
+    }
+    if base is not None or starts:
+        robot.keyframes.append(KeyframeData(INITIAL, base, starts))
+    _check_mimics(robot, model)
+    return SdfRobot(robot, surfaces)
+
+
+def only_robot(contents: SdfContents) -> RobotData:
+    """Return the robot of an SDF: its model, or the only model of its world that moves."""
+    scope = contents.scope
+    models = [scope] if scope.frame.kind == "model" else list(scope.models.values())
+    moving = [model for model in models if not model.is_static]
+    if len(moving) != 1:
+        names = ", ".join(repr(model.name) for model in moving) or "none"
+        contents.file.fail(
+            contents.file.root,
+            f"one model that moves is needed, and there are {len(moving)} ({names}): give the file"
+            " of a model, or load the world (load_world)",
+        )
+    (model,) = moving
+    notes = contents.notes
+    for other in models:
+        if other is not model:
+            notes.add("<model> that is static", "load_world has it", other.name)
+    robot = robot_of(model, contents.files, in_world(model), notes).data
+    note_model(model, notes)
+    robot.notes += notes.lines()
+    return robot
+
+
+def in_world(model: Scope) -> Placement:
+    """Return the placement of a model in the world, or by its own <pose> without a world."""
+    assert model.placement is not None
+    if model.outer is not None:
+        return model.outer.in_scope(model.placement)
+    point = model.placement.placement_frame
+    if not point:
+        return model.placement.placement
+    there = model.in_scope(model.find(point, model.placement))
+    return model.placement.placement.then(there.inverse())
+
+
+def _add_connections(robot: RobotData, loops: Iterable[Edge], place, notes: Notes) -> None:
+    for edge in loops:
+        loop = loop_of(edge, place, notes)
+        if loop is not None:
+            robot.connections.append(loop)
+
+
+def _add_all_sensors(
+    robot: RobotData, assembly: _Assembly, tree: list[Edge], acting: dict[Frame, str], notes: Notes
+) -> None:
+    """Add the sensors of links, and of joints at the link right below each joint."""
+    for name, link in assembly.links.items():
+        add_sensors(robot, link, link.scope.path, name, IDENTITY, notes)
+    for edge in tree:
+        joint, below = edge.frame, acting[edge.frame]
+        at = assembly.placed[edge.child].inverse().then(edge.at)
+        if below != edge.child:  # the link between has the origin of the joint
+            at = Placement(at.R, IDENTITY.p)
+        add_sensors(robot, joint, joint.scope.path, below, at, notes, edge.is_reversed)
+
+
+def _add_frames(robot: RobotData, assembly: _Assembly) -> None:
+    """Add each <frame> as a link without mass, fixed to the link that it is attached to."""
+    for frame in assembly.frames:
+        link, name = full_name(carrier(frame)), frame.scope.path + frame.name
+        at = assembly.placed[link].inverse().then(assembly.model.in_scope(frame))
+        if name in robot.links:
+            continue
+        robot.add_link(name)
+        joint = robot.free_joint_name(f"{name}_fixed")
+        robot.add_joint(JointData(joint, "fixed", link, name, at))
+
+
+def _check_mimics(robot: RobotData, model: Scope) -> None:
+    """Raise ModelError for a leader that the robot does not have."""
+    for joint in robot.joints.values():
+        if joint.mimic is not None and joint.mimic[0] not in robot.joints:
+            model.frame.fail(unknown_name("joint", joint.mimic[0], robot.joints))

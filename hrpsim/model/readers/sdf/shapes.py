@@ -1,0 +1,110 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""<visual> and <collision> of SDF as shapes of links."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from hrpsim.model.readers.ellipsoid import ELLIPSOID_POINTS, ellipsoid_mesh
+from hrpsim.model.readers.openhrp.assembly import hull_shape
+from hrpsim.model.readers.robot_data import MeshFile, Notes, ShapeData
+from hrpsim.model.readers.sdf.files import SdfFiles
+from hrpsim.model.readers.sdf.frames import Frame
+from hrpsim.model.readers.stored_meshes import file_uri
+from hrpsim.model.shapes.placement import Placement, rotation_with_z_along
+
+_SIDES = 24  # of the hull of a cone
+PLANE = "plane"  # a kind of shape that scenery alone has
+_MODEL_SHAPES = ("box", "sphere", "cylinder", "capsule", "ellipsoid", "cone", "mesh", PLANE)
+
+
+def shape_of(
+    files: SdfFiles, link: Frame, element: Any, placement: Placement, notes: Notes
+) -> ShapeData | None:
+    """Return the shape of a <visual> or <collision>. None, with a note, if there is none.
+
+    Args:
+        files: finds meshes.
+        link: the link of the element.
+        element: the <visual> or <collision>.
+        placement: of the element in the link.
+        notes: receives what is left out.
+    """
+    file, name = link.file, f"{link.name}/{element.get('name', '')}"
+    geometry = element.find("geometry")
+    shapes = [] if geometry is None else list(file.children(geometry))
+    if not shapes or shapes[0].tag == "empty":
+        return None
+    shape, color = shapes[0], _color(link, element)
+    kind, label = shape.tag, element.get("name", "")
+    if kind not in _MODEL_SHAPES:
+        notes.add(f"<{kind}> of a <{element.tag}>", "left out", name)
+        return None
+    if kind == "mesh":
+        return _mesh(files, link, element, placement, notes)
+    if kind == PLANE:
+        normal = np.array(file.values(shape, "normal", (0.0, 0.0, 1.0)))
+        if not normal.any():
+            file.fail(shape, "<normal> is zero")
+        turned = Placement(placement.R @ rotation_with_z_along(normal), placement.p)
+        return ShapeData(PLANE, (), turned, color=color, name=label)
+    if kind == "ellipsoid":
+        radii = np.array(file.values(shape, "radii", (1.0, 1.0, 1.0)))
+        notes.add("<ellipsoid>", f"a hull of {ELLIPSOID_POINTS} points on it", name)
+        return ShapeData("mesh", (), placement, ellipsoid_mesh(label or kind, radii), color, label)
+    if kind == "box":
+        return ShapeData(
+            kind, file.values(shape, "size", (1.0, 1.0, 1.0)), placement, None, color, label
+        )
+    radius = file.value(shape, "radius", 1.0 if kind == "sphere" else 0.5)
+    if kind == "sphere":
+        return ShapeData(kind, (radius,), placement, None, color, label)
+    length = file.value(shape, "length", 1.0)
+    if kind == "cone":
+        notes.add("<cone>", f"a hull of {_SIDES} sides", name)
+        return _cone(label or kind, radius, length, placement, color)
+    return ShapeData(kind, (radius, length), placement, None, color, label)
+
+
+def _cone(
+    name: str, radius: float, length: float, placement: Placement, color: tuple | None
+) -> ShapeData:
+    """Return the hull of a cone about z, with its middle at the origin."""
+    turn = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
+    low = np.full(_SIDES, -0.5 * length)
+    ring = np.stack([radius * np.cos(turn), radius * np.sin(turn), low], axis=1)
+    points = np.concatenate([ring, [[0.0, 0.0, 0.5 * length]]])
+    made = hull_shape(name, points, np.eye(4), None)
+    return ShapeData("mesh", (), placement, made.mesh, color, name)
+
+
+def _mesh(
+    files: SdfFiles, link: Frame, element: Any, placement: Placement, notes: Notes
+) -> ShapeData | None:
+    file, shape = link.file, element.find("geometry/mesh")
+    uri, name = file.content(shape, "uri"), f"{link.name}/{element.get('name', '')}"
+    path = files.locate(file, uri) if uri else None
+    if path is None or not path.is_file():
+        if element.tag == "collision":
+            file.fail(shape, f"<uri> {files.why_missing(uri)}")
+        notes.add("<mesh> of a <visual>", "not found", name)
+        return None
+    if shape.find("submesh") is not None:
+        notes.add("<submesh>", "the whole mesh is used", name)
+    x, y, z = file.values(shape, "scale", (1.0, 1.0, 1.0))
+    mesh = MeshFile(file_uri(path), (x, y, z))
+    return ShapeData("mesh", (), placement, mesh, _color(link, element), element.get("name", ""))
+
+
+def _color(link: Frame, element: Any) -> tuple[float, ...] | None:
+    """Return the diffuse colour of an element, None without one."""
+    text = link.file.content(element, "material/diffuse")
+    if not text:
+        return None
+    parts = link.file.parsed(element, "material/diffuse", text, len(text.split()[:4]))
+    return tuple(itertools.islice((*parts, 1.0, 1.0, 1.0, 1.0), 4)) if len(parts) >= 3 else None

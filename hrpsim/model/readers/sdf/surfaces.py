@@ -1,0 +1,87 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""<surface> of SDF: friction, restitution and compliance, as materials of links.
+
+Two surfaces have the smaller friction and the smaller restitution of the two. Their springs act one
+after the other, and their dampings add up, as in Gazebo's engine ODE.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from hrpsim.model.readers.sdf.sdf_file import SdfFile
+
+_RIGID = 1e12  # the default of kp, and what is as stiff or stiffer [N/m]
+
+
+class Surface(NamedTuple):
+    """What contacts of a collision shape are like. The defaults are those of SDF."""
+
+    friction: float = 1.0
+    restitution: float = 0.0
+    stiffness: float = math.inf  # [N/m]
+    damping: float = 0.0  # [Ns/m], beside a stiffness
+    bits: int = 0xFFFF  # shapes collide that have a bit in common
+
+    @property
+    def name(self) -> str:
+        """The name of the material. Surfaces that differ in nothing but bits have one name."""
+        words = [f"friction_{self.friction:g}"]
+        if self.restitution:
+            words.append(f"restitution_{self.restitution:g}")
+        if self.stiffness < math.inf:
+            words.append(f"kp_{self.stiffness:g}_kd_{self.damping:g}")
+        return "_".join(words)
+
+    @property
+    def key(self) -> tuple[float, ...]:
+        """All that the name says."""
+        return self[:4]
+
+
+def surface_of(file: SdfFile, collision: Any) -> Surface:
+    """Return the surface of a <collision>. ModelError for numbers that no surface has."""
+    surface = collision.find("surface")
+    if surface is None:
+        return Surface()
+    at_ode, at_bullet = "friction/ode/mu", "friction/bullet/friction"
+    friction = file.value(surface, at_ode, file.value(surface, at_bullet, 1.0))
+    restitution = file.value(surface, "bounce/restitution_coefficient", 0.0)
+    for path in ("contact/ode", "contact/bullet"):
+        stiffness = file.value(surface, f"{path}/kp", _RIGID)
+        damping = file.value(surface, f"{path}/kd", 1.0)
+        if stiffness < _RIGID:
+            break
+    bits = file.content(surface, "contact/collide_bitmask", "65535")
+    try:
+        mask = int(bits, 0)
+    except ValueError:
+        file.fail(surface, f"<collide_bitmask> {bits!r}: a whole number is needed")
+    if friction < 0.0 or not 0.0 <= restitution <= 1.0 or stiffness <= 0.0 or damping < 0.0:
+        file.fail(surface, "friction, kd >= 0, kp > 0 and a restitution from 0 to 1 are needed")
+    if stiffness >= _RIGID:
+        return Surface(friction, restitution, bits=mask)
+    return Surface(friction, restitution, stiffness, damping, mask)
+
+
+class PairLaw(NamedTuple):
+    """What contacts of two surfaces are like."""
+
+    friction: float
+    restitution: float
+    compliance: float  # [m/N]
+    damping_time: float  # [s]
+
+
+def pair_law(a: Surface, b: Surface) -> PairLaw:
+    """Return the law of contacts of two surfaces."""
+    compliance = 1.0 / a.stiffness + 1.0 / b.stiffness
+    return PairLaw(
+        min(a.friction, b.friction),
+        min(a.restitution, b.restitution),
+        compliance,
+        (a.damping + b.damping) * compliance,
+    )

@@ -1,0 +1,279 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Write SDF of a `RobotData`, and note what SDF cannot say."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from hrpsim.common.errors import ModelError
+from hrpsim.model.readers import robot_data
+from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, LinkData, Notes, ShapeData
+from hrpsim.model.readers.urdf_writer import exact_text, rpy_of
+from hrpsim.model.shapes.placement import IDENTITY, Placement
+
+MeshUri = Callable[[robot_data.MeshData | robot_data.MeshFile], str]
+_VERSION, _WITH_MIMICS = "1.9", "1.11"
+_TYPES = {
+    "revolute": "revolute",
+    "continuous": "continuous",
+    "prismatic": "prismatic",
+    "fixed": "fixed",
+}
+_LOOPS = {"fixed": "fixed", "ball": "ball", "hinge": "revolute", "slider": "prismatic"}
+_NO_LIMIT = "1e16"
+_FRICTION = re.compile(r"friction_([0-9.e+-]+)")
+
+
+def write_sdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> tuple[str, list[str]]:
+    """Return the text of an SDF with one model, and lines on what is not written.
+
+    A link without mass that is fixed to another link becomes a <frame>, and its shapes are those of
+    the other link. Names keep their letters, and "::" becomes "__".
+
+    Args:
+        robot: the robot.
+        mesh_uri: returns the URI of each mesh.
+
+    Raises:
+        ModelError: a joint has a type that SDF does not have.
+    """
+    writer = _Writer(robot, mesh_uri)
+    try:
+        root = writer.document()
+    except ValueError as cause:
+        raise ModelError(f"robot {robot.name!r}: no SDF can say this: {cause}") from cause
+    return etree.tostring(root, pretty_print=True, encoding="unicode"), writer.notes.lines()
+
+
+def _name(name: str) -> str:
+    return name.replace("::", "__")
+
+
+class _Writer:
+    def __init__(self, robot: robot_data.RobotData, mesh_uri: MeshUri) -> None:
+        self.robot, self.mesh_uri, self.notes = robot, mesh_uri, Notes()
+        self.above = robot.joints_above()
+        self.frames = {name for name in robot.links if self._is_frame(name)}
+
+    def _is_frame(self, name: str) -> bool:
+        joint = self.above.get(name)
+        is_fixed = joint is not None and joint.type == "fixed" and joint.parent != WORLD_LINK
+        return is_fixed and self.robot.links[name].inertial is None
+
+    def document(self) -> Any:
+        """Return the root element."""
+        robot = self.robot
+        has_mimics = any(joint.mimic is not None for joint in robot.joints.values())
+        root = etree.Element("sdf", version=_WITH_MIMICS if has_mimics else _VERSION)
+        model = etree.SubElement(root, "model", name=_name(robot.name))
+        for link in robot.links.values():
+            if link.name == WORLD_LINK and link.name == robot.root:
+                continue
+            if link.name in self.frames:
+                parent = _name(self.above[link.name].parent)
+                frame = etree.SubElement(model, "frame", name=_name(link.name), attached_to=parent)
+                _pose(frame, self.above[link.name].origin)
+            else:
+                self._link(model, link)
+        for joint in robot.joints.values():
+            if joint.child not in self.frames and joint.type != "floating":
+                self._joint(model, joint)
+        for loop in robot.connections:
+            self._loop(model, loop)
+        self._note_the_rest()
+        return root
+
+    def _link(self, model: Any, link: LinkData) -> None:
+        element = etree.SubElement(model, "link", name=_name(link.name))
+        joint = self.above.get(link.name)
+        if joint is not None:
+            parent = "" if joint.parent == WORLD_LINK else _name(joint.parent)
+            _pose(element, joint.origin, parent)
+        self._inertial(element, link)
+        if link.gravity_compensation == 1.0:
+            _text(element, "gravity", "false")
+        elif link.gravity_compensation:
+            self.notes.add("gravity compensation, in part", "SDF has none or all", link.name)
+        for name, placement in self._carried(link.name):
+            carried = self.robot.links[name]
+            for k, shape in enumerate(carried.visuals):
+                visual = self._shape(
+                    element, "visual", f"{_name(name)}_visual_{k}", shape, placement
+                )
+                if shape.color is not None:
+                    material = etree.SubElement(visual, "material")
+                    for tag in ("ambient", "diffuse"):
+                        _text(material, tag, exact_text(shape.color))
+            for k, shape in enumerate(carried.collisions):
+                collision = self._shape(
+                    element, "collision", f"{_name(name)}_{k}", shape, placement
+                )
+                self._surface(collision, carried)
+        for sensor in self.robot.sensors:
+            if sensor.link == link.name and sensor.kind == "imu":
+                _pose(self._sensor(element, sensor), sensor.placement)
+
+    def _carried(self, link: str) -> list[tuple[str, Placement]]:
+        """Return a link and the massless links fixed to it, with their placements in it."""
+        found = [(link, IDENTITY)]
+        for name, placement in found:
+            for joint in self.robot.joints.values():
+                if joint.parent == name and joint.child in self.frames:
+                    found.append((joint.child, placement.then(joint.origin)))
+        return found
+
+    def _inertial(self, element: Any, link: LinkData) -> None:
+        mass, center, moments = link.inertial or (0.0, np.zeros(3), np.zeros((3, 3)))
+        if not mass:
+            self.notes.add("link without mass", "written so; Gazebo wants a mass", link.name)
+        inertial = etree.SubElement(element, "inertial")
+        _pose(inertial, Placement(np.eye(3), center))
+        _text(inertial, "mass", exact_text([mass]))
+        inertia = etree.SubElement(inertial, "inertia")
+        names = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2)}
+        names |= {"iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+        for name, at in names.items():
+            _text(inertia, name, exact_text([moments[at]]))
+
+    def _shape(self, link: Any, tag: str, name: str, shape: ShapeData, placement: Placement) -> Any:
+        element = etree.SubElement(link, tag, name=name)
+        _pose(element, placement.then(shape.placement))
+        geometry = etree.SubElement(etree.SubElement(element, "geometry"), shape.kind)
+        if shape.kind == "mesh":
+            assert shape.mesh is not None
+            _text(geometry, "uri", self.mesh_uri(shape.mesh))
+            if isinstance(shape.mesh, robot_data.MeshFile) and shape.mesh.scale != (1.0, 1.0, 1.0):
+                _text(geometry, "scale", exact_text(shape.mesh.scale))
+        elif shape.kind == "box":
+            _text(geometry, "size", exact_text(shape.size))
+        else:
+            _text(geometry, "radius", exact_text(shape.size[:1]))
+            if shape.kind != "sphere":
+                _text(geometry, "length", exact_text(shape.size[1:]))
+        return element
+
+    def _surface(self, collision: Any, link: LinkData) -> None:
+        if link.material is None:
+            return
+        found = _FRICTION.fullmatch(link.material)
+        if found is None:
+            self.notes.add("material", "SDF has friction, and materials have pairs", link.material)
+            return
+        friction = etree.SubElement(etree.SubElement(collision, "surface"), "friction")
+        ode = etree.SubElement(friction, "ode")
+        for tag in ("mu", "mu2"):
+            _text(ode, tag, found[1])
+
+    def _joint(self, model: Any, joint: JointData) -> None:
+        if joint.type not in _TYPES:
+            self.robot.fail(joint, f"SDF has no joint of the type {joint.type!r}")
+        is_free = joint.lower == -math.inf and joint.upper == math.inf
+        kind = "continuous" if joint.type == "revolute" and is_free else joint.type
+        element = _joint_element(model, joint.name, _TYPES[kind], joint.parent, joint.child)
+        for sensor in self.robot.sensors:
+            if sensor.link == joint.child and sensor.kind == "force_torque":
+                if np.any(sensor.placement.p):
+                    self.notes.add("place of a force_torque", "SDF has the joint's", sensor.name)
+                tag = self._sensor(element, sensor)
+                _pose(tag, Placement(sensor.placement.R, np.zeros(3)))
+                wrench = etree.SubElement(tag, "force_torque")
+                _text(wrench, "frame", "sensor")
+                ways = ("child_to_parent", "parent_to_child")
+                _text(wrench, "measure_direction", ways[sensor.reversed])
+        if kind == "fixed":
+            return
+        axis = etree.SubElement(element, "axis")
+        _text(axis, "xyz", exact_text(joint.axis))
+        limit = etree.SubElement(axis, "limit")
+        for tag, end in (("lower", joint.lower), ("upper", joint.upper)):
+            sign = "-" if tag == "lower" else ""
+            _text(limit, tag, sign + _NO_LIMIT if math.isinf(end) else exact_text([end]))
+        for tag in ("effort", "velocity"):
+            value = getattr(joint, tag)
+            if 0.0 < value < math.inf:
+                _text(limit, tag, exact_text([value]))
+        dynamics = etree.SubElement(axis, "dynamics")
+        losses = (
+            ("damping", joint.damping),
+            ("friction", joint.friction),
+            ("spring_stiffness", joint.stiffness),
+            ("spring_reference", joint.rest),
+        )
+        for tag, value in losses:
+            if value:
+                _text(dynamics, tag, exact_text([value]))
+        if joint.mimic is not None:
+            leader, ratio, offset = joint.mimic
+            mimic = etree.SubElement(axis, "mimic", joint=_name(leader))
+            for tag, value in (("multiplier", ratio), ("offset", offset), ("reference", 0.0)):
+                _text(mimic, tag, exact_text([value]))
+        self._note_joint(joint)
+
+    def _sensor(self, owner: Any, sensor: robot_data.SensorData) -> Any:
+        element = etree.SubElement(owner, "sensor", name=_name(sensor.name), type=sensor.kind)
+        if sensor.rate:
+            _text(element, "update_rate", exact_text([sensor.rate]))
+        if any(sensor.noise) or any(sensor.bias) or any(sensor.bias_mean) or sensor.latency:
+            self.notes.add("noise and latency of a sensor", "not written", sensor.name)
+        return element
+
+    def _loop(self, model: Any, loop: robot_data.ConnectionData) -> None:
+        kind = _LOOPS.get(str(loop.kind))
+        if kind is None:
+            self.notes.add(f"connection {loop.kind}", "SDF has none", loop.name)
+            return
+        element = _joint_element(model, loop.name, kind, *loop.links)
+        _pose(element, loop.frames[1])
+        if kind in ("revolute", "prismatic"):
+            _text(etree.SubElement(element, "axis"), "xyz", "0 0 1")
+
+    def _note_joint(self, joint: JointData) -> None:
+        properties = {
+            "rotor inertia of a joint": joint.rotor_inertia,
+            "gains of a joint": joint.gains,
+            "actuator of a joint": joint.actuator,
+        }
+        for what, value in properties.items():
+            if value:
+                self.notes.add(what, "SDF has none", joint.name)
+
+    def _note_the_rest(self) -> None:
+        robot = self.robot
+        for sensor in robot.sampled_sensors:
+            self.notes.add(f"sensor {sensor.kind}", "not written", sensor.name)
+        for tendon in robot.tendons:
+            self.notes.add("tendon", "SDF has none", tendon.name)
+        for name in robot.transmissions:
+            self.notes.add("transmission", "SDF has none", name)
+        for a, b in robot.apart:
+            self.notes.add("pair that does not collide", "not written", f"{a} - {b}")
+        for key in robot.keyframes:
+            self.notes.add("keyframe", "SDF has none", key.name)
+
+
+def _joint_element(model: Any, name: str, kind: str, parent: str, child: str) -> Any:
+    element = etree.SubElement(model, "joint", name=_name(name), type=kind)
+    _text(element, "parent", _name(parent))
+    _text(element, "child", _name(child))
+    return element
+
+
+def _text(element: Any, tag: str, text: str) -> None:
+    etree.SubElement(element, tag).text = text
+
+
+def _pose(element: Any, placement: Placement, relative_to: str = "") -> None:
+    is_turned = not np.array_equal(placement.R, np.eye(3))
+    angles = rpy_of(placement.R) if is_turned else (0.0, 0.0, 0.0)
+    pose = etree.SubElement(element, "pose")
+    pose.text = exact_text((*placement.p, *angles))
+    if relative_to:
+        pose.set("relative_to", relative_to)

@@ -1,0 +1,291 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Read a USD stage by usd-core. The functions run in the child process of `bounded_child.py`.
+
+Only this module imports pxr. The result has plain numbers in SI units, with z up.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from pxr import Gf, Usd, UsdGeom, UsdPhysics
+
+from hrpsim.common import limits
+from hrpsim.model.readers.usd.stage_data import BodyPrim, JointPrim, ShapePrim, StageData
+
+_Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # takes y to z
+_X_UP = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+_UP = {"Y": _Y_UP, "X": _X_UP}
+_KINDS = {
+    "PhysicsRevoluteJoint": "revolute",
+    "PhysicsPrismaticJoint": "prismatic",
+    "PhysicsFixedJoint": "fixed",
+    "PhysicsSphericalJoint": "spherical",
+    "PhysicsDistanceJoint": "distance",
+    "PhysicsJoint": "d6",
+}
+_ROUND = ("Cylinder", "Capsule", "Cone")
+_DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
+_PROPERTIES = {  # attributes of joints by the names of JointData, in units of SI and radians
+    "rotor_inertia": ("mjc:armature", "newton:armature", "physxJoint:armature"),
+    "friction": ("mjc:frictionloss", "newton:friction"),
+    "damping": ("mjc:damping",),
+    "stiffness": ("mjc:stiffness",),
+}
+_READ_MJC = {"mjc:armature", "mjc:frictionloss", "mjc:damping", "mjc:stiffness"}
+
+
+def read_stage(path: str) -> StageData:
+    """Return the bodies, joints and shapes of a stage. Raises any error of usd-core."""
+    stage = Usd.Stage.Open(path)
+    return _Reader(stage).read()
+
+
+def _scale_free(matrix: np.ndarray) -> np.ndarray:
+    """Return the rotation (3, 3) nearest to the columns of an affine map (4, 4)."""
+    columns = matrix[:3, :3]
+    columns = columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
+    if np.linalg.det(columns) < 0.0:
+        columns = columns * (1.0, 1.0, -1.0)
+    u, _, v = np.linalg.svd(columns)
+    return u @ v
+
+
+class _Reader:
+    def __init__(self, stage: Any) -> None:
+        self.stage = stage
+        self.length = float(UsdGeom.GetStageMetersPerUnit(stage))
+        self.kilogram = float(UsdPhysics.GetStageKilogramsPerUnit(stage))
+        self.up = _UP.get(str(UsdGeom.GetStageUpAxis(stage)), np.eye(3))
+        self.cache = UsdGeom.XformCache()
+        self.data = StageData()
+        self.bodies: dict[str, BodyPrim] = {}
+
+    def read(self) -> StageData:
+        """Return what the stage has."""
+        prims = list(Usd.PrimRange.Stage(self.stage, Usd.TraverseInstanceProxies()))
+        if len(prims) > limits.XML_ELEMENTS:
+            raise ValueError(f"over {limits.XML_ELEMENTS} prims (XML_ELEMENTS)")
+        root = self.stage.GetDefaultPrim()
+        self.data.name = root.GetName() if root else "stage"
+        for prim in prims:
+            if prim.HasAPI(UsdPhysics.RigidBodyAPI):
+                self._body(prim)
+        for prim in prims:
+            if prim.IsA(UsdPhysics.Joint):
+                self._joint(prim)
+            elif prim.IsA(UsdGeom.Gprim):
+                self._shape(prim)
+            elif prim.IsA(UsdPhysics.Scene):
+                self.data.notes.append(("PhysicsScene", "the world has gravity", prim.GetName()))
+            elif prim.HasAPI(UsdPhysics.CollisionAPI):
+                why = "not read: a shape is needed"
+                self.data.notes.append((f"collision of {prim.GetTypeName()}", why, prim.GetName()))
+            elif str(prim.GetTypeName()).startswith("Mjc"):
+                self.data.notes.append((str(prim.GetTypeName()), "not read", prim.GetName()))
+        return self.data
+
+    def _world(self, prim: Any) -> np.ndarray:
+        """Return the affine map (4, 4) from a prim to the world, in metres with z up."""
+        matrix = np.array(self.cache.GetLocalToWorldTransform(prim), dtype=np.float64).T
+        found = np.eye(4)
+        found[:3, :3] = self.up @ matrix[:3, :3] * self.length
+        found[:3, 3] = self.up @ matrix[:3, 3] * self.length
+        return found
+
+    def _body(self, prim: Any) -> None:
+        world = self._world(prim)
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = _scale_free(world), world[:3, 3]
+        body = BodyPrim(str(prim.GetPath()), prim.GetName(), pose)
+        mass = UsdPhysics.MassAPI(prim)
+        body.mass = self._value(mass.GetMassAttr(), 0.0) * self.kilogram
+        body.density = self._density(prim)
+        center = np.array(self._value(mass.GetCenterOfMassAttr(), (-math.inf,) * 3), dtype=float)
+        if np.isfinite(center).all():
+            body.center = (np.linalg.inv(pose) @ world @ np.append(center, 1.0))[:3]
+        moments = np.array(self._value(mass.GetDiagonalInertiaAttr(), (0.0,) * 3), dtype=float)
+        if moments.any():
+            axes = self._value(mass.GetPrincipalAxesAttr(), Gf.Quatf(1.0))
+            R = _rotation(axes) if axes.GetLength() > 0.0 else np.eye(3)
+            unit = self.kilogram * self.length**2
+            body.inertia = R @ np.diag(moments * unit) @ R.T
+        if bool(self._value(UsdPhysics.RigidBodyAPI(prim).GetKinematicEnabledAttr(), False)):
+            self.data.notes.append(("kinematicEnabled", "the body moves freely", prim.GetName()))
+        self.bodies[body.path] = body
+        self.data.bodies.append(body)
+
+    def _density(self, prim: Any) -> float:
+        density = self._value(UsdPhysics.MassAPI(prim).GetDensityAttr(), 0.0)
+        return float(density) * self.kilogram / self.length**3
+
+    @staticmethod
+    def _value(attribute: Any, default: Any) -> Any:
+        value = attribute.Get() if attribute and attribute.HasAuthoredValue() else None
+        return default if value is None else value
+
+    def _owner(self, prim: Any) -> str:
+        """Return the path of the body that a prim belongs to, "" for the world."""
+        while prim and not prim.IsPseudoRoot():
+            if str(prim.GetPath()) in self.bodies:
+                return str(prim.GetPath())
+            prim = prim.GetParent()
+        return ""
+
+    def _end(self, joint: Any, side: int) -> tuple[str, np.ndarray]:
+        """Return the body of one side of a joint, and the joint's frame (4, 4) in it."""
+        relation, position, rotation = (
+            (joint.GetBody0Rel(), joint.GetLocalPos0Attr(), joint.GetLocalRot0Attr()),
+            (joint.GetBody1Rel(), joint.GetLocalPos1Attr(), joint.GetLocalRot1Attr()),
+        )[side]
+        targets = relation.GetTargets()
+        prim = self.stage.GetPrimAtPath(targets[0]) if targets else None
+        if targets and not prim:
+            raise ValueError(f"{joint.GetPath()}: there is no body {targets[0]}")
+        world = self._world(prim if prim else self.stage.GetPseudoRoot())
+        p = np.array(self._value(position, (0.0,) * 3), dtype=float)
+        frame = np.eye(4)
+        frame[:3, :3] = _scale_free(world) @ _rotation(self._value(rotation, Gf.Quatf(1.0)))
+        frame[:3, 3] = (world @ np.append(p, 1.0))[:3]
+        owner = self._owner(prim) if prim else ""
+        base = self.bodies[owner].pose if owner else np.eye(4)
+        return owner, np.linalg.inv(base) @ frame
+
+    def _joint(self, prim: Any) -> None:
+        joint, name = UsdPhysics.Joint(prim), prim.GetName()
+        if not bool(self._value(joint.GetJointEnabledAttr(), True)):
+            self.data.notes.append(("joint that is not enabled", "left out", name))
+            return
+        kind = _KINDS.get(str(prim.GetTypeName()), str(prim.GetTypeName()))
+        (body0, frame0), (body1, frame1) = self._end(joint, 0), self._end(joint, 1)
+        found = JointPrim(name, kind, body0, body1, frame0, frame1)
+        if kind in ("revolute", "prismatic", "spherical"):
+            axis = prim.GetAttribute("physics:axis").Get() or "X"
+            found.axis = "XYZ".index(str(axis))
+        if kind in ("revolute", "prismatic"):
+            low, high = (
+                self._value(prim.GetAttribute(f"physics:{end}Limit"), sign * math.inf)
+                for end, sign in (("lower", -1.0), ("upper", 1.0))
+            )
+            dof = ("rot" if kind == "revolute" else "trans") + "XYZ"[found.axis]
+            found.limits[dof] = self._range(dof, low, high)
+            for drive in ("angular", "linear"):
+                self._drive(prim, found, drive, dof)
+        for dof in _DOFS:
+            if prim.HasAPI(UsdPhysics.LimitAPI, dof):
+                limit = UsdPhysics.LimitAPI(prim, dof)
+                low = self._value(limit.GetLowAttr(), -math.inf)
+                high = self._value(limit.GetHighAttr(), math.inf)
+                found.limits[dof] = self._range(dof, low, high)
+            self._drive(prim, found, dof, dof)
+        for key, attributes in _PROPERTIES.items():
+            for attribute in attributes:
+                value = prim.GetAttribute(attribute)
+                if value and value.HasAuthoredValue():
+                    found.properties[key] = float(np.ravel(value.Get())[0])
+        for attribute in prim.GetAuthoredAttributes():
+            label = attribute.GetName()
+            if label.startswith("mjc:") and label not in _READ_MJC:
+                self.data.notes.append((f"{label} of a joint", "not read", name))
+        self.data.joints.append(found)
+
+    def _range(self, dof: str, low: float, high: float) -> tuple[float, float]:
+        unit = math.radians(1.0) if dof.startswith("rot") else self.length
+        return float(low) * unit, float(high) * unit
+
+    def _drive(self, prim: Any, joint: JointPrim, name: str, dof: str) -> None:
+        if not prim.HasAPI(UsdPhysics.DriveAPI, name):
+            return
+        drive = UsdPhysics.DriveAPI(prim, name)
+        turns = dof.startswith("rot")
+        force = self.kilogram * self.length ** (2 if turns else 1)
+        rate = force * math.degrees(1.0) if turns else self.kilogram
+        kp = self._value(drive.GetStiffnessAttr(), 0.0) * rate
+        kd = self._value(drive.GetDampingAttr(), 0.0) * rate
+        most = self._value(drive.GetMaxForceAttr(), math.inf)
+        if str(self._value(drive.GetTypeAttr(), "force")) == "acceleration" and (kp or kd):
+            self.data.notes.append(("drive of accelerations", "no gains", joint.name))
+            kp = kd = 0.0
+        for attribute in (drive.GetTargetPositionAttr(), drive.GetTargetVelocityAttr()):
+            if self._value(attribute, 0.0):
+                self.data.notes.append(("target of a drive", "not set", joint.name))
+        joint.drives[dof] = float(kp), float(kd), float(most) * force
+
+    def _shape(self, prim: Any) -> None:
+        name = prim.GetName()
+        is_solid = prim.HasAPI(UsdPhysics.CollisionAPI) and bool(
+            self._value(UsdPhysics.CollisionAPI(prim).GetCollisionEnabledAttr(), True)
+        )
+        is_seen = str(UsdGeom.Imageable(prim).ComputePurpose()) in ("default", "render")
+        kind = str(prim.GetTypeName())
+        if not is_solid and (not is_seen or kind not in ("Mesh", "Cube", "Sphere", *_ROUND)):
+            return
+        owner = self._owner(prim)
+        base = self.bodies[owner].pose if owner else np.eye(4)
+        shape = ShapePrim(name, kind, owner, np.linalg.inv(base) @ self._world(prim))
+        shape.is_solid, shape.is_seen = is_solid, is_seen
+        if kind == "Cube":
+            shape.sizes = (float(UsdGeom.Cube(prim).GetSizeAttr().Get()),)
+        elif kind == "Sphere":
+            shape.sizes = (float(UsdGeom.Sphere(prim).GetRadiusAttr().Get()),)
+        elif kind in _ROUND:
+            form = getattr(UsdGeom, kind)(prim)
+            shape.sizes = float(form.GetRadiusAttr().Get()), float(form.GetHeightAttr().Get())
+            shape.axis = "XYZ".index(str(form.GetAxisAttr().Get()))
+        elif kind == "Mesh":
+            self._mesh(prim, shape)
+        elif kind == "Plane":
+            shape.axis = "XYZ".index(str(UsdGeom.Plane(prim).GetAxisAttr().Get()))
+        else:
+            self.data.notes.append((f"collision of {kind}", "left out", name))
+            return
+        shape.mass = self._value(UsdPhysics.MassAPI(prim).GetMassAttr(), 0.0) * self.kilogram
+        shape.density = self._density(prim)
+        color = UsdGeom.Gprim(prim).GetDisplayColorAttr().Get()
+        if color:
+            shape.color = (*(float(part) for part in color[0]), 1.0)
+        self.data.shapes.append(shape)
+
+    def _mesh(self, prim: Any, shape: ShapePrim) -> None:
+        mesh = UsdGeom.Mesh(prim)
+        points = np.array(mesh.GetPointsAttr().Get() or (), dtype=np.float64).reshape(-1, 3)
+        counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or (), dtype=np.int64)
+        indices = np.array(mesh.GetFaceVertexIndicesAttr().Get() or (), dtype=np.int64)
+        if counts.sum() != len(indices) or (counts < 0).any():
+            raise ValueError(f"{prim.GetPath()}: faces and their vertices differ in number")
+        if len(indices) and not 0 <= indices.min() <= indices.max() < len(points):
+            raise ValueError(f"{prim.GetPath()}: faces name vertices that are not there")
+        if len(points) > limits.MESH_ELEMENTS or len(indices) > 4 * limits.MESH_ELEMENTS:
+            raise ValueError(f"{prim.GetPath()}: over {limits.MESH_ELEMENTS} (MESH_ELEMENTS)")
+        starts = np.cumsum(counts) - counts
+        parts = []
+        for corner in range(1, int(counts.max(initial=0)) - 1):  # fans of convex polygons
+            at = starts[counts > corner + 1]
+            parts.append(np.stack([indices[at], indices[at + corner], indices[at + corner + 1]], 1))
+        faces = np.concatenate(parts) if parts else np.zeros((0, 3), dtype=np.int64)
+        if str(mesh.GetOrientationAttr().Get()) == "leftHanded":
+            faces = faces[:, ::-1]
+        shape.points, shape.faces = points, faces
+        if prim.HasAPI(UsdPhysics.MeshCollisionAPI):
+            api = UsdPhysics.MeshCollisionAPI(prim)
+            shape.approximation = str(self._value(api.GetApproximationAttr(), "none"))
+
+
+def _rotation(quaternion: Any) -> np.ndarray:
+    """Return R (3, 3) of a quaternion of USD, which need not be of unit length."""
+    w, (x, y, z) = quaternion.GetReal(), quaternion.GetImaginary()
+    length = math.sqrt(w * w + x * x + y * y + z * z)
+    if not length > 0.0:
+        return np.eye(3)
+    w, x, y, z = (part / length for part in (w, x, y, z))
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )

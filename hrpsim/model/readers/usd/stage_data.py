@@ -1,0 +1,80 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a USD stage says about bodies, joints and shapes, in SI units with z up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+_NONE = np.zeros((0, 3))
+
+
+@dataclass(eq=False)
+class BodyPrim:
+    """A rigid body. Missing masses are 0, other missing values None."""
+
+    path: str
+    name: str
+    pose: np.ndarray  # (4, 4) in the world
+    mass: float = 0.0  # [kg]
+    density: float = 0.0  # [kg/m^3]
+    center: np.ndarray | None = None  # (3,) in the body [m]
+    inertia: np.ndarray | None = None  # (3, 3) about the centre, along the axes of the body
+
+
+@dataclass(eq=False)
+class JointPrim:
+    """A joint between two bodies, "" for the world, with a frame (4, 4) in each.
+
+    limits: (low, high) by degree of freedom, such as "rotX" [rad or m]; low > high locks it.
+    drives: (kp, kd, largest effort) likewise, in SI units and radians.
+    properties: of `JointData`.
+    """
+
+    name: str
+    kind: str  # revolute, prismatic, fixed, spherical, distance, d6, or the type of the prim
+    body0: str
+    body1: str
+    frame0: np.ndarray
+    frame1: np.ndarray
+    axis: int = 0
+    limits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    drives: dict[str, tuple[float, float, float]] = field(default_factory=dict)
+    properties: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(eq=False)
+class ShapePrim:
+    """A shape of a body, "" for the world. `placement` is the affine map (4, 4) to the body.
+
+    sizes: edge; radius; radius and height, before the map.
+    """
+
+    name: str
+    kind: str  # type of the prim
+    body: str
+    placement: np.ndarray
+    sizes: tuple[float, ...] = ()
+    axis: int = 2
+    points: np.ndarray = field(default_factory=lambda: _NONE)
+    faces: np.ndarray = field(default_factory=lambda: _NONE.astype(np.int64))
+    approximation: str = "none"
+    is_solid: bool = False
+    is_seen: bool = True
+    mass: float = 0.0
+    density: float = 0.0
+    color: tuple[float, ...] | None = None
+
+
+@dataclass(eq=False)
+class StageData:
+    """A stage. notes: (element, why, name) of what is not simulated."""
+
+    name: str = "stage"
+    bodies: list[BodyPrim] = field(default_factory=list)
+    joints: list[JointPrim] = field(default_factory=list)
+    shapes: list[ShapePrim] = field(default_factory=list)
+    notes: list[tuple[str, str, str]] = field(default_factory=list)

@@ -1,0 +1,104 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Tables of materials of Choreonoid: friction and restitution of pairs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from hrpsim.common.errors import WorldError, shown_value
+from hrpsim.common.foreign.yaml_text import read_yaml
+from hrpsim.model.readers.openhrp.body_values import Values
+from hrpsim.model.readers.robot_data import Notes
+
+DEFAULT = "default"  # the material of links that state none, which Choreonoid calls Default
+_READ_OF_MATERIAL = {"name", "roughness", "viscosity"}
+_READ_OF_PAIR = {"materials", "friction", "static_friction", "dynamic_friction", "restitution"}
+
+
+class PairFriction(NamedTuple):
+    """What contacts of two materials are like."""
+
+    static: float
+    kinetic: float
+    restitution: float
+
+
+class MaterialTable:
+    """The materials of a file, and the pairs of materials that it describes."""
+
+    def __init__(self) -> None:
+        self._roughness: dict[str, tuple[float, float]] = {}  # roughness, viscosity
+        self._pairs: dict[frozenset[str], PairFriction] = {}
+
+    def pairs(self, names: Iterable[str]) -> list[tuple[str, str, PairFriction]]:
+        """Return the laws of all pairs of some materials.
+
+        A pair that the table does not have follows from the roughness and viscosity of both, by
+        their geometric means, as in Choreonoid. Unknown materials are like the default one.
+        """
+        found = []
+        for a, b in itertools.combinations_with_replacement(sorted(names), 2):
+            law = self._pairs.get(frozenset((a, b)))
+            found.append((a, b, law or self._mean(a, b)))
+        return found
+
+    def _mean(self, a: str, b: str) -> PairFriction:
+        usual = self._roughness.get(DEFAULT, (0.5, 1.0))
+        (rough_a, viscous_a), (rough_b, viscous_b) = (
+            self._roughness.get(name, usual) for name in (a, b)
+        )
+        friction = math.sqrt(rough_a * rough_b)
+        return PairFriction(friction, friction, math.sqrt((1.0 - viscous_a) * (1.0 - viscous_b)))
+
+    def read(self, path: Path, notes: Notes) -> None:
+        """Add the materials of a file. WorldError names an invalid entry."""
+        content = read_yaml(path, WorldError, "table of materials").data
+        if not isinstance(content, dict):
+            raise WorldError(f"{path}: a mapping with `materials` is needed")
+
+        def fail(cause: str):
+            raise WorldError(f"{path}: {cause}")
+
+        top = Values(content, fail)
+        for entry in top.items("materials"):
+            material = _mapping(entry, fail)
+            name = _named(material.text("name", default=""))
+            for key in sorted(material.keys() - _READ_OF_MATERIAL):
+                notes.add(f"{key} of a material", "not read", name)
+            values = material.number("roughness", 0.5), material.number("viscosity", 0.0)
+            if values[0] < 0.0 or not 0.0 <= values[1] <= 1.0:
+                fail(f"material {shown_value(name)}: roughness >= 0, viscosity 0 to 1 are needed")
+            self._roughness[name] = values
+        for entry in top.items("contact_materials"):
+            self._add_pair(_mapping(entry, fail), notes)
+
+    def _add_pair(self, pair: Values, notes: Notes) -> None:
+        names = [_named(str(name)) for name in pair.items("materials")]
+        if len(names) != 2:
+            pair.fail(f"materials: two names are needed, {len(names)} given")
+        label = " - ".join(names)
+        for key in sorted(pair.keys() - _READ_OF_PAIR):
+            notes.add(f"{key} of a pair of materials", "not read", label)
+        friction = pair.number("friction", 0.5)
+        static = pair.number("static_friction", friction)
+        kinetic = pair.number("dynamic_friction", friction)
+        restitution = pair.number("restitution", 0.0)
+        if min(static, kinetic) < 0.0 or not 0.0 <= restitution <= 1.0:
+            pair.fail(f"{label}: friction >= 0 and restitution 0 to 1 are needed")
+        self._pairs[frozenset(names)] = PairFriction(static, kinetic, restitution)
+
+
+def _named(name: str) -> str:
+    return DEFAULT if name == "Default" else name
+
+
+def _mapping(entry: object, fail) -> Values:
+    if not isinstance(entry, dict):
+        fail(f"{shown_value(entry)}: a mapping is needed")
+    return Values(entry, fail)  # type: ignore[arg-type]

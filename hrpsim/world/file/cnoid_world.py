@@ -1,0 +1,276 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Load a project of Choreonoid (.cnoid) as a world: its bodies, materials and simulator."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+
+from hrpsim.common.errors import ModelWarning, WorldError, shown_value
+from hrpsim.common.foreign.yaml_text import read_yaml
+from hrpsim.model.load import load_model
+from hrpsim.model.model import Model
+from hrpsim.model.placed import put_at
+from hrpsim.model.readers.openhrp.body_values import Values
+from hrpsim.model.readers.robot_data import WORLD_LINK, Notes, free_name
+from hrpsim.model.shapes.placement import Placement, quaternion_of
+from hrpsim.world.file.cnoid_materials import DEFAULT, MaterialTable
+from hrpsim.world.world import World
+
+SHARE_VARIABLE = "CHOREONOID_SHARE"  # names Choreonoid's folder `share`
+_TIME_STEP = 0.001  # of a project without a simulator [s]
+_INSTALLED = ("/usr/share", "/usr/local/share")
+_TO_RADIAN = np.pi / 180.0
+_READ_OF_BODY = {
+    *("file", "model_file", "format", "root_translation", "root_position", "root_rotation"),
+    *("root_attitude", "joint_displacements", "joint_positions", "fix_root", "static_model"),
+    *("collision_detection", "self_collision_detection"),
+}
+_OF_THE_PAGE = {  # what Choreonoid's windows and kinematics do with a body
+    *("current_base_link", "initial_root_translation", "initial_root_position"),
+    *("initial_root_rotation", "initial_root_attitude", "initial_joint_displacements"),
+    *("initial_joint_positions", "lock_location", "location_editable", "is_editable"),
+    *("scene_sensitive", "link_kinematics", "zmp", "is_scene_body_draggable", "transparency"),
+    *("visible_link_selection_mode", "linked_body_items", "parent_link", "enable_joint_limits"),
+}
+_READ_OF_SIMULATOR = {"time_step", "timestep", "frame_rate", "gravity", "integration_mode"}
+_RUNGE_KUTTA = ("runge-kutta", "Runge Kutta")
+
+
+class _Item(NamedTuple):
+    """An item of a project, and the items that it is within."""
+
+    name: str
+    kind: str  # its class
+    data: Values
+    above: tuple[str, ...]  # classes of the items above
+    owner: str  # name of the item above
+
+
+def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None) -> World:
+    """Return the world of a project of Choreonoid.
+
+    A ModelWarning lists what is not simulated, such as controllers. ModelError or WorldError if the
+    project or a file that it names is invalid.
+    """
+    content = read_yaml(path, WorldError, "project").data
+    if not isinstance(content, dict) or not isinstance(content.get("items"), dict):
+        raise WorldError(f"{path}: no project of Choreonoid: it has no mapping `items`")
+    notes = Notes()
+    items = [item for item in _items(path, content["items"], (), "") if item.kind]
+    bodies, simulator, tables = _sorted(items, notes)
+    table = MaterialTable()
+    for name in tables:
+        table.read(_located(path, name), notes)
+    world = _new_world(path, simulator, time_step, integrator, notes)
+    materials: set[str] = set()
+    for item in bodies:
+        materials |= _add_body(world, path, item, notes)
+    for a, b, law in table.pairs(materials):
+        world.set_friction(a, b, law.static, law.kinetic, restitution=law.restitution)
+    if lines := notes.lines():
+        why = f"{path}: not simulated as it says: {'; '.join(lines)}"
+        warnings.warn(why, ModelWarning, stacklevel=4)
+    world.check_placed(stacklevel=5)
+    return world
+
+
+def _items(path: Path, entry: dict, above: tuple[str, ...], owner: str) -> Iterator[_Item]:
+    """Yield an item and all items below."""
+    name, kind = str(entry.get("name", "")), str(entry.get("class", ""))
+    data = entry.get("data")
+
+    def fail(cause: str) -> NoReturn:
+        raise WorldError(f"{path}: item {shown_value(name)}: {cause}")
+
+    if data is not None and not isinstance(data, dict):
+        fail("data: a mapping is needed")
+    yield _Item(name, kind, Values(data or {}, fail), above, owner)
+    children = entry.get("children") or []
+    if not isinstance(children, list):
+        fail("children: a list is needed")
+    for child in children:
+        if not isinstance(child, dict):
+            fail(f"{shown_value(child)}: an item must be a mapping")
+        yield from _items(path, child, (*above, kind), name)
+
+
+def _sorted(items: list[_Item], notes: Notes) -> tuple[list[_Item], _Item | None, list[str]]:
+    """Return the bodies, the simulator and the tables of materials. Others are noted."""
+    bodies: list[_Item] = []
+    simulators: list[_Item] = []
+    tables: list[str] = []
+    for item in items:
+        if item.kind == "WorldItem":
+            keys = ("default_material_table_file", "material_table_file")
+            tables += [item.data.text(key, "") for key in keys if item.data.given(key)]
+        elif item.kind == "BodyItem":
+            if "WorldItem" in item.above:
+                bodies.append(item)
+            else:
+                notes.add("BodyItem", "left out: it is in no world", item.name)
+        elif item.kind.endswith("SimulatorItem") and not item.kind.startswith("GLVision"):
+            simulators.append(item)
+        elif "Controller" in item.kind or "Script" in item.kind:
+            name = item.data.text("controller", default="") or item.name
+            notes.add(f"{item.kind} of {item.owner}", "not run", name)
+        elif item.kind not in ("RootItem", "FolderItem"):
+            notes.add(item.kind, "not read", item.name)
+    simulators.sort(key=lambda item: not item.kind.startswith("AIST"))
+    for item in simulators[1:]:
+        notes.add(item.kind, f"{simulators[0].name} holds", item.name)
+    return bodies, simulators[0] if simulators else None, tables
+
+
+def _new_world(
+    path: Path,
+    simulator: _Item | None,
+    time_step: float | None,
+    integrator: str | None,
+    notes: Notes,
+) -> World:
+    """Return an empty world with the settings of a simulator."""
+    data = Values({}, lambda cause: None) if simulator is None else simulator.data  # type: ignore[arg-type,return-value]
+    if simulator is not None:
+        for key in sorted(data.keys() - _READ_OF_SIMULATOR):
+            notes.add(f"{key} of {simulator.kind}", "not read", simulator.name)
+    step = data.number("time_step", data.number("timestep", 0.0))
+    rate = data.number("frame_rate", 0.0)
+    if step == 0.0:
+        step = 1.0 / rate if rate > 0.0 else _TIME_STEP
+    gravity = data.numbers("gravity", 3)
+    is_runge_kutta = data.text("integration_mode", default="") in _RUNGE_KUTTA
+    settings: dict[str, Any] = {} if gravity is None else {"gravity": gravity}
+    try:
+        return World(
+            time_step=step if time_step is None else time_step,
+            integrator=integrator or ("rk4" if is_runge_kutta else "semi_implicit"),
+            **settings,
+        )
+    except WorldError as cause:
+        raise WorldError(f"{path}: simulator: {cause}") from cause
+
+
+def _located(path: Path, name: str) -> Path:
+    """Return the file that a project names. WorldError lists where it was searched."""
+    head, _, rest = name.partition("/")
+    if head == "${SHARE}":
+        folders = [folder / "share" for folder in path.absolute().parents]
+        if given := os.environ.get(SHARE_VARIABLE):
+            folders.insert(0, Path(given))
+        for installed in map(Path, _INSTALLED):
+            folders += sorted(installed.glob("choreonoid*"), reverse=True)
+    else:
+        rest = name.removeprefix("${PROJECT_DIR}/")
+        folders = [path.absolute().parent]
+    for folder in folders:
+        if (folder / rest).is_file():
+            return folder / rest
+    cure = f"; name Choreonoid's folder `share` in {SHARE_VARIABLE}" if head == "${SHARE}" else ""
+    shown = ", ".join(map(str, folders[:4]))
+    raise WorldError(f"{path}: there is no file {shown_value(name)} in {shown}{cure}")
+
+
+def _add_body(world: World, path: Path, item: _Item, notes: Notes) -> set[str]:
+    """Add the robot or the scenery of an item. Return its materials."""
+    data = item.data
+    file = data.text("file", default="") or data.text("model_file", default="")
+    if not file:
+        notes.add("BodyItem", "left out: it names no file", item.name)
+        return set()
+    for key in sorted(data.keys() - _READ_OF_BODY - _OF_THE_PAGE):
+        notes.add(f"{key} of a BodyItem", "not read", item.name)
+    is_fixed = data.get("fix_root") is True or data.get("static_model") is True
+    model = _model(_located(path, file), is_fixed, notes)
+    position, orientation = _place(data, model)
+    name = free_name(item.name, world.entities)
+    if model.nv == 0:
+        _add_scenery(world, model, item, position, orientation)
+    else:
+        robot = world.add_robot(
+            model,
+            q=_posture(model, item, notes),
+            name=name,
+            self_collision=data.get("self_collision_detection") is True,
+            position=position,
+            orientation=orientation,
+        )
+        robot.keep_as_initial()
+        if data.get("collision_detection") is False and model.shapes:
+            world.disable_collisions(name, "*")
+    return {shape.material for shape in model.shapes} or {DEFAULT}
+
+
+def _model(file: Path, is_fixed: bool, notes: Notes) -> Model:
+    """Return the model of a body. Choreonoid takes any inertia, and so does this reader."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ModelWarning)
+        base = "fixed" if is_fixed else None
+        model = load_model(file, base=base, accept_nonphysical_inertia=True)
+    for line in model.not_simulated:
+        what, _, why = line.partition(": ")
+        notes.add(f"{file.name}: {what}", why)
+    for one in caught:
+        if "not simulated as it says" not in str(one.message):
+            warnings.warn(one.message, stacklevel=6)
+    return model
+
+
+def _place(data: Values, model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Return position (3,) and quaternion (4,) for `put_at` of the base link of a model.
+
+    The item says where the root link of its file is. The base link is that one, or the world.
+    """
+    is_below_world = model.base_link == WORLD_LINK
+    root = model.frames[model.link_names[1] if is_below_world else model.base_link]
+    position = data.numbers("root_translation", 3)
+    if position is None:
+        position = data.numbers("root_position", 3)
+    R, rows = root.R, data.numbers("root_attitude", 9)
+    if data.given("root_rotation"):
+        R = data.rotation("root_rotation", _TO_RADIAN)
+    elif rows is not None:
+        R = rows.reshape(3, 3)
+    at = Placement(R, root.p if position is None else position)
+    if is_below_world:
+        at = at.then(Placement(root.R, root.p).inverse())
+    return at.p, quaternion_of(at.R)
+
+
+def _add_scenery(
+    world: World, model: Model, item: _Item, position: np.ndarray, orientation: np.ndarray
+) -> None:
+    """Add the shapes of a model that does not move as fixed shapes."""
+    if item.data.get("collision_detection") is False:
+        return
+    model, _ = put_at(model, None, position, orientation)
+    for shape in model.shapes:
+        names = {name for _, name in world.link_names}
+        name = free_name(f"{item.name}_{shape.name}", names)
+        at = Placement(shape.R, shape.p)
+        world.add_static(shape.geometry, at.p, quaternion_of(at.R), shape.material, name)
+
+
+def _posture(model: Model, item: _Item, notes: Notes) -> np.ndarray:
+    """Return q (nq,) with the joint positions of an item, in the order of the joint ids."""
+    q, data = model.starting(), item.data
+    degrees, radians = data.numbers("joint_displacements"), data.numbers("joint_positions")
+    given = degrees * _TO_RADIAN if degrees is not None else radians
+    if given is None:
+        return q
+    single = [joint.name for joint in model.joints if joint.name in model.joint_names]
+    order = [] if model.robot is None else [*model.robot.commanded]
+    order += [name for name in single if name not in order]
+    if len(given) != len(order):
+        why = f"the robot has {len(order)}: they hold in the order of joint_id"
+        notes.add(f"joint_displacements of {len(given)} joints", why, item.name)
+    for name, position in zip(order, given):
+        q[model.joint(name).q_index] = position
+    return q

@@ -1,0 +1,236 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Load SDF as a world: static models become fixed shapes, and each other model a robot."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hrpsim.common.errors import ModelWarning, WorldError
+from hrpsim.model.load import load_robot_data
+from hrpsim.model.readers.robot_data import (
+    WORLD_LINK,
+    MeshData,
+    MeshFile,
+    RobotData,
+    ShapeData,
+    free_name,
+)
+from hrpsim.model.readers.sdf.frames import WORLD_FRAME, Frame, Scope
+from hrpsim.model.readers.sdf.joints import Edge, loop_of
+from hrpsim.model.readers.sdf.links import collisions_of
+from hrpsim.model.readers.sdf.parts import note_model, note_parts
+from hrpsim.model.readers.sdf.robot import INITIAL, carrier, full_name, in_world, robot_of
+from hrpsim.model.readers.sdf.scopes import SdfContents, read_sdf
+from hrpsim.model.readers.sdf.shapes import PLANE
+from hrpsim.model.readers.sdf.surfaces import Surface, pair_law
+from hrpsim.model.readers.stored_meshes import path_of
+from hrpsim.model.readers.urdf.resolve_uris import Resources
+from hrpsim.model.readers.urdf.xacro_text import read_source
+from hrpsim.model.shapes.convex_hull import ConvexHull
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
+from hrpsim.model.shapes.mesh_files import read_mesh
+from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
+from hrpsim.world.world import World
+
+_TIME_STEP = 0.001  # of a file that states none [s]
+_GRAVITY = (0.0, 0.0, -9.8)  # likewise [m/s^2]
+_OUTSIDE = re.compile(r"[^\w.-]")  # what names of entities do not have
+
+
+def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
+    """Return the world of an SDF, or a world with its only model.
+
+    A ModelWarning, and the model of each robot, list what is not simulated. ModelError or
+    WorldError if the SDF is invalid.
+    """
+    text, _ = read_source(path)
+    contents = read_sdf(text, path, Resources(path.absolute().parent))
+    scope, notes = contents.scope, contents.notes
+    physics = _physics(contents)
+    file = contents.file
+    step = _TIME_STEP if physics is None else file.value(physics, "max_step_size", _TIME_STEP)
+    world = World(
+        time_step=step if time_step is None else time_step,
+        integrator=integrator or "semi_implicit",
+        gravity=_gravity(contents, physics),
+    )
+    builder = _Builder(world, contents, path)
+    models = [scope] if scope.frame.kind == "model" else list(scope.models.values())
+    for model in models:
+        if not model.has_links:
+            notes.add("<model> without a link", "left out", model.name)
+    models = [model for model in models if model.has_links]
+    if scope.frame.kind == "world":
+        note_parts(scope, notes)
+    for model in models:
+        note_model(model, notes)
+        if model.is_static:
+            builder.add_scenery(model)
+    robots = [(model, builder.described(model)) for model in models if not model.is_static]
+    for model, data in robots:
+        builder.add_robot(model, data, tuple(notes.lines()))
+    builder.set_laws()
+    builder.keep_apart()
+    for joint in scope.of_kind("joint") if scope.frame.kind == "world" else ():
+        builder.connect(joint)
+    if lines := notes.lines():
+        why = f"{path}: not simulated as it says: {'; '.join(lines)}"
+        warnings.warn(why, ModelWarning, stacklevel=4)
+    world.check_placed(stacklevel=5)
+    return world
+
+
+def _physics(contents: SdfContents) -> Any:
+    """Return the <physics> that holds, None without one. Others are noted."""
+    if contents.scope.frame.kind != "world":
+        return None
+    found = list(contents.file.children(contents.scope.element, "physics"))
+    defaults = [one for one in found if one.get("default", "").strip() in ("true", "1")]
+    chosen = (defaults or found or [None])[0]
+    for other in found:
+        if other is not chosen:
+            contents.notes.add("<physics>, several", "one holds", other.get("name", ""))
+    return chosen
+
+
+def _gravity(contents: SdfContents, physics: Any) -> tuple[float, ...]:
+    """Return the gravity (3,) of a world [m/s^2]. Up to version 1.5 <physics> has it."""
+    file, scope = contents.file, contents.scope
+    if scope.frame.kind != "world":
+        return _GRAVITY
+    old = _GRAVITY if physics is None else file.values(physics, "gravity", _GRAVITY)
+    return file.values(scope.element, "gravity", old)
+
+
+class _Builder:
+    """Adds models to a world."""
+
+    def __init__(self, world: World, contents: SdfContents, path: Path) -> None:
+        self.world, self.contents, self.path = world, contents, path
+        self.notes = contents.notes
+        self._surfaces: dict[str, Surface] = {}  # by the names of materials
+        self._bits: dict[str, int] = {}  # of what collides: entity/link
+        self._entities: dict[Scope, str] = {}  # of each model: its robot, or the world
+
+    def add_scenery(self, model: Scope) -> None:
+        """Add the collision shapes of a static model as fixed shapes."""
+        self._entities[model] = WORLD_LINK
+        at = in_world(model)
+        for scope in model.all_scopes():
+            for link in scope.of_kind("link"):
+                placed = at.then(model.in_scope(link))
+                for shape, surface in collisions_of(self.contents.files, link, self.notes):
+                    self._add_static(f"{model.name}_{full_name(link)}", placed, shape, surface)
+
+    def _add_static(self, owner: str, at: Placement, shape: ShapeData, surface: Surface) -> None:
+        placed = at.then(shape.placement)
+        names = {name for _, name in self.world.link_names}
+        name = free_name(_OUTSIDE.sub("_", f"{owner}_{shape.name}"), names)
+        geometry = _geometry(shape)
+        if geometry is None:
+            self.notes.add("<collision> without a size", "left out", name)
+            return
+        quaternion = quaternion_of(placed.R)
+        self.world.add_static(geometry, placed.p, quaternion, surface.name, name)
+        self._surfaces[surface.name] = surface
+        self._bits[f"{WORLD_LINK}/{name}"] = surface.bits
+
+    def described(self, model: Scope) -> tuple[RobotData, dict[str, list[Surface]]]:
+        """Return the robot of a model, and the surfaces of its links."""
+        return robot_of(model, self.contents.files, in_world(model), self.notes)
+
+    def add_robot(
+        self,
+        model: Scope,
+        described: tuple[RobotData, dict[str, list[Surface]]],
+        lines: tuple[str, ...],
+    ) -> None:
+        """Add the robot of a model, where the file puts it."""
+        data, surfaces = described
+        name = free_name(_OUTSIDE.sub("_", model.name), self.world.entities)
+        built = replace(load_robot_data(data, self.path), not_simulated=lines)
+        q = built.keyframes.get(INITIAL)
+        collides = model.file.flag(model.element, "self_collide")
+        robot = self.world.add_robot(built, q=q, name=name, self_collision=collides)
+        robot.keep_as_initial()
+        self._entities[model] = name
+        for link, found in surfaces.items():
+            if found and data.links[link].collisions:
+                self._surfaces[found[0].name] = found[0]
+                self._bits[f"{name}/{link}"] = found[0].bits
+
+    def set_laws(self) -> None:
+        """Set friction, restitution and compliance of all pairs of surfaces."""
+        for a, b in itertools.combinations_with_replacement(sorted(self._surfaces), 2):
+            law = pair_law(self._surfaces[a], self._surfaces[b])
+            self.world.set_friction(a, b, law.friction, restitution=law.restitution)
+            if law.compliance:
+                self.world.set_contact(a, b, law.compliance, law.damping_time)
+
+    def keep_apart(self) -> None:
+        """Exclude collisions of what has no bit of <collide_bitmask> in common."""
+        special = {name for name, bits in self._bits.items() if bits != Surface().bits}
+        for a, b in itertools.combinations(self._bits, 2):
+            if (a in special or b in special) and not self._bits[a] & self._bits[b]:
+                self.world.disable_collisions(a, b)
+
+    def connect(self, joint: Frame) -> None:
+        """Connect two models by a <joint> of the world."""
+        scope, ends = self.contents.scope, []
+        for tag in ("parent", "child"):
+            name = joint.file.content(joint.element, tag)
+            ends.append(None if name == WORLD_FRAME else carrier(scope.find(name, joint)))
+        names = [self._end(end) for end in ends]
+        places = [
+            IDENTITY if end is None or name == WORLD_LINK else scope.in_scope(end)
+            for end, name in zip(ends, names, strict=True)
+        ]
+        edge = Edge(joint, joint.name, names[0], names[1], scope.in_scope(joint))
+        loop = loop_of(edge, dict(zip(names, places, strict=True)).__getitem__, self.notes)
+        if loop is None:
+            return
+        frames = [(frame.p, quaternion_of(frame.R)) for frame in loop.frames]
+        try:
+            a, b = names
+            connection = self.world.connect(
+                a, b, loop.kind, frame_a=frames[0], frame_b=frames[1], name=joint.name
+            )
+        except WorldError as cause:
+            joint.fail(str(cause))
+        connection.keep_as_initial()
+
+    def _end(self, link: Frame | None) -> str:
+        """Return "entity/link" of a link, or the world."""
+        if link is None:
+            return WORLD_LINK
+        model = link.scope
+        while model.outer is not None and model.outer.frame.kind == "model":
+            model = model.outer
+        entity = self._entities[model]
+        return entity if entity == WORLD_LINK else f"{entity}/{full_name(link)}"
+
+
+def _geometry(shape: ShapeData) -> Geometry | None:
+    """Return the geometry of a fixed shape, None for one without a size."""
+    if shape.kind == PLANE:
+        return Plane()
+    if isinstance(shape.mesh, MeshFile):
+        return read_mesh(path_of(shape.mesh.uri), shape.mesh.scale, hull=False).mesh
+    if isinstance(shape.mesh, MeshData):
+        return ConvexHull(shape.mesh.vertices, shape.mesh.name)
+    if not all(size > 0.0 for size in shape.size):
+        return None
+    if shape.kind == "box":
+        x, y, z = shape.size
+        return Box((x, y, z))
+    if shape.kind == "sphere":
+        return Sphere(*shape.size)
+    radius, length = shape.size
+    return Capsule(radius, length) if shape.kind == "capsule" else Cylinder(radius, length)
