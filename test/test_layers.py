@@ -70,6 +70,9 @@ LAYERS = [
     {"viewer"},
     {"bridges.mujoco"},
     {"bridges"},
+    {"explain.runs"},
+    {"explain.differences"},
+    {"explain"},
     {"ros.base"},
     {"ros.robot"},
     {"ros.core"},
@@ -81,6 +84,7 @@ LAYERS = [
     {"evidence.experiments.studies"},
     {"evidence.experiments"},
     {"commands.parts"},
+    {"commands.policies"},
     {"commands"},
     {"__main__"},
 ]
