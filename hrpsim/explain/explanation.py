@@ -33,7 +33,8 @@ _LEAST_LOAD = 0.02  # of the weight, in the mean: links with more are feet
 _LEAST_GAP = 0.02  # beyond the noise: a smaller gap has no shares
 _ENOUGH = 0.75  # of the gap that the smallest change explains
 _UNLIKELY = 0.05  # chance of falls that are as unequal
-_TOGETHER = 5  # differences that are taken away together
+_MOST_KINDS = 8  # that runs examine, the best by predictions
+_TOGETHER = 4  # differences that are taken away together
 
 
 _Set = tuple[int, ...]
@@ -248,12 +249,12 @@ class _Ranking:
         return found
 
     def _best_of_each(self, single: Sequence[_Set]) -> list[_Set]:
-        """Return the change of each kind whose predictions miss least."""
+        """Return the change of each kind whose predictions miss least, for the best kinds."""
         best: dict[str, _Set] = {}
         known = [numbers for numbers in single if text_of(numbers) in self._misses]
         for numbers in sorted(known, key=lambda one: self._misses[text_of(one)]):
             best.setdefault(self._changes[numbers[0]].difference, numbers)
-        return list(best.values())
+        return list(best.values())[:_MOST_KINDS]
 
     def _sides(self, numbers: _Set) -> tuple[str, str]:
         """Return the texts of the run in hrpsim and of the reference's with changes."""

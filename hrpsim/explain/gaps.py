@@ -97,12 +97,19 @@ class Parting(NamedTuple):
 def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
     """Return the median distance of runs of one simulator from different starts (n, groups).
 
+    A run counts until its fall, because falls at different times say nothing of the noise before.
+    The noise is 0 when fewer than two runs still stand.
+
     Args:
         yardstick: sizes.
         motions: (starts, n, channels).
     """
     turned = np.roll(motions, 1, axis=0)
-    return np.median([yardstick.distances(a, b) for a, b in zip(motions, turned)], axis=0)
+    apart = np.array([yardstick.distances(a, b) for a, b in zip(motions, turned)])
+    apart[np.isnan(motions).any(axis=2) | np.isnan(turned).any(axis=2)] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of times at which no pair stands
+        return np.nan_to_num(np.nanmedian(apart, axis=0))
 
 
 def parting(

@@ -33,10 +33,7 @@ CRAWLER = (
 <body name="trunk" pos="0 0 0.2"><freejoint name="base"/>
   <geom type="box" size="0.22 0.1 0.03" mass="4" contype="0" conaffinity="0"/>
 """
-    + "".join(
-        _LEG.format(name=name, x=x, y=y, dx=-0.05 if x > 0 else -0.05)
-        for name, (x, y) in _PLACES.items()
-    )
+    + "".join(_LEG.format(name=name, x=x, y=y, dx=-0.05) for name, (x, y) in _PLACES.items())
     + """</body></worldbody>
 <actuator>"""
     + "".join(f'<motor joint="{name}" ctrlrange="-20 20"/>' for name in _PLACES)

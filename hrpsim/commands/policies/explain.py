@@ -13,7 +13,7 @@ from pathlib import Path
 
 from hrpsim.commands.parts.output import print_report
 from hrpsim.common.arguments import not_negative, positive, real, whole
-from hrpsim.common.errors import HrpsimError
+from hrpsim.common.errors import HrpsimError, require_packages
 
 EPILOG = """exit status: 0 the two behave alike; 1 the two differ, or an error; 2 usage.
 
@@ -22,6 +22,7 @@ EPILOG = """exit status: 0 the two behave alike; 1 the two differ, or an error; 
   hrpsim explain policy.yaml world.yaml --reference run.npz
 """
 _MUJOCO = "mujoco"
+_REMEDY = "pip install 'hrpsim[onnx,sweep]'"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -70,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def explain(options: argparse.Namespace) -> int:
     """Compare, write the page and print the findings. Return 1 if the two differ."""
+    require_packages("explain", ("onnxruntime", "xarray"), _REMEDY)
     from hrpsim.explain import Case, write_page
     from hrpsim.explain import explain as find
     from hrpsim.explain.page import as_data, summary
