@@ -24,7 +24,7 @@ from hrpsim.explain.comparison import (
 from hrpsim.explain.differences import DIFFERENCES
 from hrpsim.explain.differences.difference import Change, Pair, There
 from hrpsim.explain.gaps import Parting, Yardstick, chance_of_falls, noise_of, parting
-from hrpsim.explain.runs.case import Case, ExplainError
+from hrpsim.explain.runs.case import Case
 from hrpsim.explain.runs.mujoco_reference import MujocoReference
 from hrpsim.explain.runs.reference import Reference
 from hrpsim.explain.runs.subject import Subject
@@ -151,7 +151,7 @@ def explain(
     pair = Pair(here, there, found.feet)
     changes = tuple(change for kind in DIFFERENCES.values() for change in kind.changes(pair))
     if not changes:
-        raise ExplainError("the two runs part, and no known difference is between the simulators")
+        return found
     return _Ranking(Comparison(case, changes, starts, trace, there), executor, found, tell).ranked()
 
 

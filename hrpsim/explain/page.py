@@ -73,9 +73,9 @@ def summary(found: Explanation) -> list[str]:
             f"The runs part after {time:.2f} s: {channel} is {here:.3g} in hrpsim and {there:.3g} "
             "in the reference."
         )
-    if found.ranked:
-        lines += _causes(found)
-    return lines
+    if not found.ranked:
+        return [*lines, "No known difference is between the two."]
+    return lines + _causes(found)
 
 
 def as_data(found: Explanation) -> dict[str, Any]:

@@ -152,7 +152,7 @@ class RollingFriction(Difference):
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
         """Return the change of the reference to sliding friction alone, if there is more."""
-        if (there.mujoco.geom_condim <= _SLIDING).all():
+        if not feet or (there.mujoco.geom_condim <= _SLIDING).all():
             return []
         return [Change(self.name, "none in the reference", of_reference=True)]
 
@@ -173,6 +173,8 @@ class Cone(Difference):
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
         """Return the change to the reference's bound."""
         model = "cone" if int(there.mujoco.opt.cone) == 1 else "pyramid"
+        if not feet:
+            return []
         return [one for one in self.guesses(here, feet) if one.values["model"] == model]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
