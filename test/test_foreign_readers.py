@@ -53,6 +53,7 @@ OWN = {
     "hrpsim/model/readers/urdf/xacro_text.py": "xacro, which is trusted or refused",
     "hrpsim/model/shapes/mesh_decoding.py": "runs in the bounded child process",
     "hrpsim/bridges/mujoco/model.py": "MuJoCo's own model, beside hrpsim's",
+    "hrpsim/explain/runs/mujoco_reference.py": "MuJoCo's model, after the child process read it",
     "hrpsim/bridges/onnx_trial.py": "runs in the bounded child process, then once more",
     "hrpsim/ros/base/child_process.py": "/proc and logs of hrpsim's own programs",
     "hrpsim/ros/base/domain.py": "the package.xml of the installed middleware",

@@ -71,6 +71,9 @@ LAYERS = [
     {"viewer"},
     {"bridges.mujoco"},
     {"bridges"},
+    {"explain.runs"},
+    {"explain.differences"},
+    {"explain"},
     {"ros.base"},
     {"ros.robot"},
     {"ros.core"},
@@ -82,6 +85,7 @@ LAYERS = [
     {"evidence.experiments.studies"},
     {"evidence.experiments"},
     {"commands.parts"},
+    {"commands.policies"},
     {"commands"},
     {"__main__"},
 ]

@@ -56,9 +56,7 @@ class OnnxPolicy(Controller):
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Read the description and the network. Raises ControllerError if either does not fit."""
-        if "description" not in parameters:
-            raise ControllerError("OnnxPolicy needs the parameter description, a YAML file")
-        self.description = policy = read_policy(Path(parameters["description"]).expanduser())
+        self.description = policy = self.described(parameters)
         self._commands = sorted(parameters.get("commands") or [])
         self._duration = float(parameters.get("duration", np.inf))
         self.period = policy.period
@@ -86,6 +84,12 @@ class OnnxPolicy(Controller):
             self._encoder.start(self._rest)
             self._rest = self._encoded(self._rest)
         self._actor = ObservingNetwork(policy.source, policy.observation, self._rest)
+
+    def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
+        """Return the description of the policy. A subclass may return another one."""
+        if "description" not in parameters:
+            raise ControllerError("OnnxPolicy needs the parameter description, a YAML file")
+        return read_policy(Path(parameters["description"]).expanduser())
 
     def stop(self) -> None:
         """End the threads that evaluate the networks."""

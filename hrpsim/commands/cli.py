@@ -29,7 +29,8 @@ _TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: internal errors show thei
 _YOUNG = 20_000
 _FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then the time of steps without a look [s]
 
-# The summary of each command. Its module has its name, and is imported at its use.
+# The summary of each command. Its module has its name, and is imported at its use. Commands for
+# policies have a room of their own.
 _COMMANDS = {
     "doctor": "say what is installed, and what is missing for what",
     "example": "copy an example with its robot into this folder",
@@ -42,6 +43,7 @@ _COMMANDS = {
     "wrench-plot": "plot foot wrenches, centres of pressure and ZMP from a bag",
     "check-model": "load a description and list its contents",
     "check-policy": "say what differs when a policy in ONNX fails here",
+    "explain": "say why a policy falls here and not in MuJoCo or a recording",
     "convert": "write a description of any format as URDF, SDF or MJCF",
     "controller": "begin a controller of your own",
     "check-simulation-interfaces": "examine a simulator by ROS 2's standard for simulators",
@@ -51,6 +53,7 @@ _COMMANDS = {
     "bench": "time it and other engines",
     "warm-up": "compile every kernel now, for later processes",
 }
+_OF_POLICIES = ("check-policy", "explain")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -154,8 +157,9 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     run.set_defaults(run=run_world)
     for name, summary in _COMMANDS.items():
         if asked is None or asked == name:
-            module = name.replace("-", "_")
-            _add_command(commands, name, import_module(f"hrpsim.commands.{module}"), summary)
+            room = "policies." if name in _OF_POLICIES else ""
+            module = import_module(f"hrpsim.commands.{room}{name.replace('-', '_')}")
+            _add_command(commands, name, module, summary)
         else:
             commands.add_parser(name, help=summary)
     again = commands.add_parser("reproduce", help="compare experiments with theory and data")

@@ -138,6 +138,7 @@ COMMANDS = {
     "wrench-plot": (["bag"], "record,plot"),
     "check-model": ([URDF], ""),
     "check-policy": (["policy.yaml", "arm.yaml"], "onnx"),
+    "explain": (["policy.yaml", "arm.yaml"], "onnx,sweep"),
     "convert": ([URDF, "robot.urdf"], ""),
     "controller": (["new", "my_walk"], ""),
     "check-simulation-interfaces": ([], "ros"),

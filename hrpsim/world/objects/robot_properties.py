@@ -18,6 +18,9 @@ from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.features import use_features
 from hrpsim.model.model import Model
 from hrpsim.model.system import System
+from hrpsim.world.objects.plausibility import JointLimits
+
+_LIMITS = ("velocity_limit", "effort_limit")
 
 
 class RobotProperties:
@@ -32,6 +35,7 @@ class RobotProperties:
     described: Model
     system: System
     forest: Forest
+    limits: JointLimits
 
     def scale_inertias(self, factors: ArrayLike, links: str | Sequence[str] | None = None) -> None:
         """Set masses and inertias to those of `described` times a factor.
@@ -156,7 +160,7 @@ class RobotProperties:
     def use_properties_of(self, model: Model) -> None:
         """Take inertias and joint properties of a model with the same bodies and joints.
 
-        The joint properties are those of `joint_properties`.
+        The joint properties are those of `joint_properties`, and the limits of effort and velocity.
 
         Raises:
             WorldError: the bodies or the degrees of freedom are others.
@@ -166,6 +170,7 @@ class RobotProperties:
         if joints != others or len(new.mass) != len(self.system.mass):
             raise WorldError(f"{model.name!r} has other joints or bodies than {self.name!r}")
         fields = ("mass", "com", "inertia", "friction", "damping", "stiffness", "rotor_inertia")
+        fields += _LIMITS
         self._use_system(self.system._replace(**{name: getattr(new, name) for name in fields}))
 
     def joint_properties(self) -> dict[str, np.ndarray]:
@@ -188,9 +193,10 @@ class RobotProperties:
         at = slice(self.first_v, self.first_v + self.nv)
         for field in (
             *("rotor_inertia", "own_inertia", "turns_freely"),
-            *("stiffness", "damping", "friction"),
+            *("stiffness", "damping", "friction", *_LIMITS),
         ):
             scene.forest.dofs[field][at] = self.forest.dofs[field]
+        self.limits = JointLimits(system, self.model.joints)
         self._refit_actuators(scene)
         use_features(scene)
         self.forget_momentum_of(before)

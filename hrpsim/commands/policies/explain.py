@@ -1,0 +1,114 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""`hrpsim explain`: says why a policy falls or drifts here, and not in a reference.
+
+The command runs the policy in both from perturbed starts. It takes the differences between the
+simulators away one by one and together. The reference is MuJoCo, or a recording of the states.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from hrpsim.commands.parts.output import print_report
+from hrpsim.common.arguments import not_negative, positive, real, whole
+from hrpsim.common.errors import HrpsimError, require_packages
+
+EPILOG = """exit status: 0 the two behave alike; 1 the two differ, or an error; 2 usage.
+
+  hrpsim explain policy.yaml robot.xml --keyframe stand --command 0.5 0 0
+  hrpsim explain policy.yaml world.yaml --mjcf robot.xml
+  hrpsim explain policy.yaml world.yaml --reference run.npz
+"""
+_MUJOCO = "mujoco"
+_REMEDY = "pip install 'hrpsim[onnx,sweep]'"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    parser.add_argument("policy", type=Path, help="description of the policy (YAML)")
+    parser.add_argument("world", type=Path, help="world file or MJCF with the robot at its start")
+    parser.add_argument(
+        "--reference",
+        default=_MUJOCO,
+        metavar="NAME",
+        help="mujoco, or a recording (.npz, .csv, bag); mujoco by default",
+    )
+    parser.add_argument(
+        "--mjcf",
+        type=Path,
+        metavar="FILE",
+        help="the robot for mujoco; by default the world, if the world is an MJCF",
+    )
+    parser.add_argument("--robot", metavar="NAME", help="which one, where there are several")
+    parser.add_argument(
+        "--keyframe", default="", metavar="NAME", help="posture of the description to start in"
+    )
+    parser.add_argument(
+        "--command",
+        nargs=3,
+        type=real(),
+        default=(0.0, 0.0, 0.0),
+        metavar=("X", "Y", "YAW"),
+        help="velocities that the policy is given [m/s, rad/s]",
+    )
+    parser.add_argument("--duration", type=positive, default=3.0, help="of a run [s]")
+    parser.add_argument("--starts", type=whole(2, 200), default=8, help="perturbed starts")
+    parser.add_argument(
+        "--spread",
+        type=not_negative,
+        default=0.02,
+        help="standard deviation of the joints at the start [rad or m]",
+    )
+    parser.add_argument("--processes", type=whole(1, 1000), help="by default one per processor")
+    parser.add_argument(
+        "--output", type=Path, default=Path("explanation"), help="folder of the page"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=explain)
+
+
+def explain(options: argparse.Namespace) -> int:
+    """Compare, write the page and print the findings. Return 1 if the two differ."""
+    require_packages("explain", ("onnxruntime", "xarray"), _REMEDY)
+    from hrpsim.explain import Case, write_page
+    from hrpsim.explain import explain as find
+    from hrpsim.explain.page import as_data, summary
+    from hrpsim.sweeps.executors import process_pool
+
+    case = Case(
+        policy=options.policy.absolute(),
+        world=options.world.absolute(),
+        robot=options.robot,
+        keyframe=options.keyframe,
+        commands=((0.0, *options.command),),
+        duration=options.duration,
+        starts=options.starts,
+        joint_spread=options.spread,
+    )
+    reference = _reference(case, options)
+    with process_pool(options.processes) as make:
+        found = find(case, reference, make(), lambda text: print(f"{text} ...", file=sys.stderr))
+    page, _ = write_page(found, options.output)
+    if options.json:
+        print_report(as_data(found), True)
+    else:
+        print("\n".join([*summary(found), f"Page: {page}"]))
+    return 1 if found.differs else 0
+
+
+def _reference(case, options: argparse.Namespace):
+    from hrpsim.explain import MujocoReference, RecordedReference
+
+    if options.reference != _MUJOCO:
+        if options.mjcf is not None:
+            raise HrpsimError("--mjcf is for --reference mujoco")
+        return RecordedReference(case, Path(options.reference))
+    mjcf = options.mjcf or options.world
+    if mjcf.suffix != ".xml":
+        raise HrpsimError(
+            f"{mjcf} is no MJCF: --mjcf FILE names the robot for MuJoCo, or --reference FILE a "
+            "recording"
+        )
+    return MujocoReference(case, mjcf.absolute())

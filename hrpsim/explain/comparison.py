@@ -1,0 +1,221 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The runs of a comparison as a scenario of sweeps, for all cores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.common.schema import integer, name
+from hrpsim.explain.differences import DIFFERENCES
+from hrpsim.explain.differences.difference import Change, There
+from hrpsim.explain.gaps import channels
+from hrpsim.explain.runs.case import Case, ExplainError, Start
+from hrpsim.explain.runs.mujoco_reference import MujocoReference
+from hrpsim.explain.runs.subject import Subject
+from hrpsim.explain.runs.trace import Trace
+from hrpsim.sweeps.cells import DONE
+from hrpsim.sweeps.framework.design import Design
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.sweeps.sweep import sweep
+
+REFERENCE, UNCHANGED = "reference", "unchanged"
+_WINDOWS = -1  # number of the start for predictions in short windows
+_LEAST_SIZES = 0.1, 0.2  # of velocities of the base and of joints [m/s, rad/s]
+_MOST_STARTS = 1000
+_MOST_WINDOWS = 75  # of predictions
+
+
+class Run(NamedTuple):
+    """A run of the comparison."""
+
+    fell_at: float  # [s], NaN without a fall
+    motion: np.ndarray  # compared quantities (n, channels)
+    forces: np.ndarray  # upward contact force on each link (n, links) [N]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Scenario):
+    """Runs of a case with some changes, from some starts.
+
+    Args:
+        case: the policy and its runs.
+        changes: all changes that can be made.
+        starts: from which runs begin.
+        trace: of the reference from the first start, with a sample for each control period.
+        there: file of the reference, if the reference is MuJoCo.
+    """
+
+    case: Case
+    changes: tuple[Change, ...]
+    starts: tuple[Start, ...]
+    trace: Trace
+    there: There | None
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """The outcomes of a run. Predictions have a miss alone."""
+        count, width, links = self._sizes()
+        return {
+            "fell_at": Outcome("s"),
+            "miss": Outcome("", "error of predictions in short windows, from 0 to 1"),
+            "motion": Outcome("", shape=(count, width)),
+            "forces": Outcome("N", shape=(count, links)),
+        }
+
+    def _sizes(self) -> tuple[int, int, int]:
+        robot = self.case.robot_in(self.case.load())
+        width = 12 * (robot.model.base == "free") + len(robot.joint_names)
+        return len(self.case.times()), width, len(robot.model.frames)
+
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Return the parameters: the changes, as "2+5", and the start."""
+        return {"changes": Parameter(name), "start": Parameter(integer(_WINDOWS, _MOST_STARTS))}
+
+    def identity(self) -> Any:
+        """Return the changes. Results are not stored."""
+        return [[one.difference, one.text] for one in self.changes]
+
+    def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
+        """Return the outcomes of one run, or of the predictions."""
+        count, width, links = self._sizes()
+        empty = {
+            "fell_at": math.nan,
+            "miss": math.nan,
+            "motion": np.full((count, width), np.nan),
+            "forces": np.full((count, links), np.nan),
+        }
+        chosen, start = str(values["changes"]), int(values["start"])
+        side, numbers = numbers_of(chosen)
+        if start == _WINDOWS:
+            return empty | {"miss": self._miss(numbers)}
+        q, v = self.starts[start]
+        if side == REFERENCE:
+            trace = self._altered_reference(numbers).trace(q, v)
+        else:
+            trace = self.subject(numbers).run(q, v, self.case.duration)
+        run = self.measured(trace)
+        return empty | {"fell_at": run.fell_at, "motion": run.motion, "forces": run.forces}
+
+    def measured(self, trace: Trace) -> Run:
+        """Return the compared quantities of a trace."""
+        robot = self.case.robot_in(self.case.load())
+        sampled = trace.sampled(self.case.times())
+        motion = channels(sampled, robot.model.base == "free", robot.joint_index.q)
+        return Run(trace.fell_at, motion, sampled.forces)
+
+    def subject(self, numbers: Iterable[int]) -> Subject:
+        """Return the subject with those of the changes that are changes of hrpsim's side."""
+        chosen = [self.changes[k] for k in numbers if not self.changes[k].of_reference]
+        at_load: dict[str, Any] = {}
+        for one in chosen:
+            at_load |= DIFFERENCES[one.difference].at_load(one.values)
+        subject = Subject.of(self.case, at_load)
+        for one in chosen:
+            DIFFERENCES[one.difference].apply(subject, one.values, self.there)
+        return subject
+
+    def _altered_reference(self, numbers: Iterable[int]) -> MujocoReference:
+        assert self.there is not None  # a recording is not run
+        kinds = [DIFFERENCES[self.changes[k].difference] for k in numbers]
+
+        def alter(model: Any) -> None:
+            for kind in kinds:
+                kind.apply_to_reference(model)
+
+        return MujocoReference(self.case, self.there.mjcf, alter)
+
+    def _miss(self, numbers: Sequence[int]) -> float:
+        """Return the mean error of predicted velocities, each from 0 to 1.
+
+        The unit of a velocity is its standard deviation in the reference.
+        """
+        subject, trace = self.subject(numbers), self.trace
+        altered = [k for k in numbers if self.changes[k].of_reference]
+        if altered:
+            trace = self._altered_reference(altered).trace(*self.starts[0])
+        window = self.case.description().decimation
+        found = subject.predict(trace, window, _MOST_WINDOWS)
+        true = trace.v[window::window][: len(found)]
+        if not len(true):
+            raise ExplainError("the reference falls before the policy is evaluated twice")
+        sizes = np.maximum(true.std(axis=0), _LEAST_SIZES[1])
+        if subject.robot.model.base == "free":
+            sizes[:3] = np.maximum(true[:, :3].std(axis=0), _LEAST_SIZES[0])
+        return float(np.mean(np.minimum(np.abs(found - true) / sizes, 1.0)))
+
+
+def numbers_of(text: str) -> tuple[str, list[int]]:
+    """Return UNCHANGED or REFERENCE, the side that runs, and the changes' numbers.
+
+    Texts are such as "unchanged", "2+5" or "reference+5".
+    """
+    side, *words = text.split("+")
+    if side not in (REFERENCE, UNCHANGED):
+        side, words = UNCHANGED, text.split("+")
+    return side, [int(number) for number in words]
+
+
+def text_of(numbers: Iterable[int], side: str = UNCHANGED) -> str:
+    """Return the text of a side with changes, as `numbers_of` takes it."""
+    words = [str(number) for number in numbers]
+    if side == REFERENCE:
+        return "+".join([REFERENCE, *words])
+    return "+".join(words) or UNCHANGED
+
+
+class Runner:
+    """Make runs of a comparison by an executor.
+
+    Args:
+        comparison: the runs.
+        executor: runs them.
+    """
+
+    def __init__(self, comparison: Comparison, executor: Executor) -> None:
+        self.comparison, self._executor = comparison, executor
+        self.failures: dict[str, str] = {}  # errors, by the changes
+
+    def runs(self, chosen: Sequence[str]) -> dict[str, list[Run]]:
+        """Return the runs from all starts, by the changes.
+
+        Changes whose runs fail are left out, and `failures` names them.
+
+        Raises:
+            ExplainError: a run without changes, or of the reference, fails.
+        """
+        starts = range(len(self.comparison.starts))
+        found = self._sweep([(text, start) for text in chosen for start in starts])
+        grouped: dict[str, list[Run]] = {}
+        names = ("fell_at", "motion", "forces")
+        for text, *parts in zip(self._names(found), *(found[part].values for part in names)):
+            if text not in self.failures:
+                grouped.setdefault(text, []).append(Run(*parts))
+        return grouped
+
+    def misses(self, chosen: Sequence[str]) -> dict[str, float]:
+        """Return the errors of predictions in short windows, by the changes, without failures."""
+        found = self._sweep([(text, _WINDOWS) for text in chosen])
+        misses = dict(zip(self._names(found), found["miss"].values.tolist()))
+        return {text: miss for text, miss in misses.items() if text not in self.failures}
+
+    @staticmethod
+    def _names(found: Any) -> list[str]:
+        return found["changes"].values.tolist()
+
+    def _sweep(self, rows: Sequence[tuple[str, int]]) -> Any:
+        table = [{"changes": text, "start": start} for text, start in rows]
+        found = sweep(self.comparison, Design(method="table", rows=table), self._executor)
+        failed = found["status"].values != DONE
+        for text, why in zip(found["changes"].values[failed], found["error"].values[failed]):
+            if text in (REFERENCE, UNCHANGED):
+                raise ExplainError(f"a run fails ({text}): {why}")
+            self.failures.setdefault(str(text), str(why))
+        return found

@@ -1,0 +1,63 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The differences that are taken away one by one. Each kind is a class.
+
+A new kind is a subclass of `Difference` and an entry in `KINDS`.
+"""
+
+from hrpsim.explain.differences.bodies import Gravity, Inertia
+from hrpsim.explain.differences.contacts import (
+    Cone,
+    ContactMargin,
+    FootShapes,
+    Friction,
+    Restitution,
+    Rigidity,
+    RollingFriction,
+    SelfCollision,
+    Softness,
+)
+from hrpsim.explain.differences.difference import Difference
+from hrpsim.explain.differences.joints import (
+    Armature,
+    DryFriction,
+    JointDamping,
+    SpeedLimits,
+    TorqueLimits,
+)
+from hrpsim.explain.differences.signals import (
+    ActuatorModel,
+    CommandDelay,
+    HistoryOrder,
+    RateFilter,
+    SensingDelay,
+)
+from hrpsim.explain.differences.stepping import Integrator, TimeStep
+
+KINDS: tuple[type[Difference], ...] = (
+    Friction,
+    Softness,
+    Rigidity,
+    RollingFriction,
+    ContactMargin,
+    Restitution,
+    Cone,
+    FootShapes,
+    SelfCollision,
+    Armature,
+    JointDamping,
+    DryFriction,
+    TorqueLimits,
+    SpeedLimits,
+    ActuatorModel,
+    CommandDelay,
+    SensingDelay,
+    RateFilter,
+    HistoryOrder,
+    Inertia,
+    Gravity,
+    TimeStep,
+    Integrator,
+)
+DIFFERENCES: dict[str, Difference] = {kind.name: kind() for kind in KINDS}

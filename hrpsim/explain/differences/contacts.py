@@ -1,0 +1,335 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Contacts with the surroundings: friction, restitution, softness, shapes of the feet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hrpsim.engine.constraints.friction_laws import LAWS
+from hrpsim.explain.differences.difference import Change, Difference, There, are_alike
+from hrpsim.explain.differences.soft_contacts import Soft, harden, soft_contact
+from hrpsim.explain.differences.surfaces import change_surfaces, surfaces
+from hrpsim.explain.runs.subject import Subject
+from hrpsim.model.model import CollisionShape
+from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Sphere
+
+_SLIDING = 3  # condim of contacts with sliding friction alone
+_SOFT = 0.2  # relative difference of compliances that count as the same
+
+
+def _pairs(subject: Subject, feet: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    found = surfaces(subject.world, subject.robot, feet)
+    return tuple(dict.fromkeys((one.material, one.floor) for one in found))
+
+
+class Friction(Difference):
+    """Coefficient of friction between feet and floor."""
+
+    name = "friction of the ground"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to the least coefficient of the reference's feet."""
+        old = [float(one.properties["static"]) for one in surfaces(here.world, here.robot, feet)]
+        other = surfaces(there.world, there.robot_like(here.robot), feet)
+        if not (old and other):
+            return []
+        new = min(float(one.properties["static"]) for one in other)
+        return [] if are_alike(np.array(old), np.array(new)) else [self._to(here, feet, new)]
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return lower and higher coefficients."""
+        old = [float(one.properties["static"]) for one in surfaces(here.world, here.robot, feet)]
+        values = [share * min(old) for share in (0.2, 0.35, 0.5, 0.7, 1.5, 2.5)] if old else []
+        return [self._to(here, feet, value) for value in values]
+
+    def _to(self, here: Subject, feet: Sequence[str], value: float) -> Change:
+        old = {float(one.properties["static"]) for one in surfaces(here.world, here.robot, feet)}
+        shown = ", ".join(f"{one:.3g}" for one in sorted(old))
+        return self.change(f"{shown} -> {value:.3g}", pairs=_pairs(here, feet), value=value)
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Set static and kinetic friction."""
+        value = values["value"]
+        change_surfaces(subject.world, values["pairs"], {"static": value, "kinetic": value})
+
+
+class Restitution(Difference):
+    """Bouncing of feet on the floor. MuJoCo's contacts have no such coefficient."""
+
+    name = "restitution"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to no restitution."""
+        found = surfaces(here.world, here.robot, feet)
+        return [self._to(here, feet, 0.0)] if self._bounces(found) else []
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return coefficients of hard and of soft rubber."""
+        values: tuple[float, ...] = (0.2, 0.5)
+        if self._bounces(surfaces(here.world, here.robot, feet)):
+            values = (0.0, *values)
+        return [self._to(here, feet, value) for value in values]
+
+    @staticmethod
+    def _bounces(found: Sequence[Any]) -> bool:
+        return any(one.properties["restitution"] > 0.0 for one in found)
+
+    def _to(self, here: Subject, feet: Sequence[str], value: float) -> Change:
+        return self.change(f"-> {value:g}", pairs=_pairs(here, feet), value=value)
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Set the coefficient."""
+        change_surfaces(subject.world, values["pairs"], {"restitution": values["value"]})
+
+
+class Softness(Difference):
+    """Compliance and damping of contacts. MuJoCo's follow from solref, solimp and the masses."""
+
+    name = "contact softness"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to a spring and damper like the reference's."""
+        soft = soft_contact(there.mujoco, feet)
+        found = surfaces(here.world, here.robot, feet)
+        if soft is None or not found:
+            return []
+        old = float(found[0].properties["compliance"])
+        if abs(old - soft.compliance) <= _SOFT * soft.compliance:
+            return []
+        return [self._to(here, feet, old, soft)]
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return springs in which the robot on one point sinks by 0.5 to 10 mm."""
+        found = surfaces(here.world, here.robot, feet)
+        if not found:
+            return []
+        old = float(found[0].properties["compliance"])
+        weight = 9.8 * here.robot.model.mass
+        guesses = [Soft(sink / weight, 0.02) for sink in (0.0005, 0.002, 0.005, 0.01)]
+        return [self._to(here, feet, old, soft) for soft in guesses]
+
+    def _to(self, here: Subject, feet: Sequence[str], old: float, soft: Soft) -> Change:
+        text = f"{old:.3g} -> {soft.compliance:.3g} m/N, damping time {soft.damping_time:.3g} s"
+        return self.change(text, pairs=_pairs(here, feet), soft=tuple(soft))
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Set compliance and damping time."""
+        compliance, time = values["soft"]
+        for a, b in values["pairs"]:
+            subject.world.set_contact(a, b, compliance, max(time, subject.world.time_step))
+
+
+class Rigidity(Difference):
+    """The rest of softness: contacts of the reference, as stiff as its time step allows."""
+
+    name = "contact softness of the reference"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change of the reference to stiff contacts."""
+        if soft_contact(there.mujoco, feet) is None:
+            return []
+        return [Change(self.name, "hard contacts in the reference", of_reference=True)]
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return nothing: a recording cannot change."""
+        return []
+
+    def apply_to_reference(self, model: Any) -> None:
+        """Give all contacts the least time constant and the least softness."""
+        harden(model)
+
+
+class RollingFriction(Difference):
+    """Friction of the reference's contacts against rolling and spinning, which hrpsim lacks."""
+
+    name = "rolling and spinning friction"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change of the reference to sliding friction alone, if there is more."""
+        if not feet or (there.mujoco.geom_condim <= _SLIDING).all():
+            return []
+        return [Change(self.name, "none in the reference", of_reference=True)]
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return nothing: a recording cannot change."""
+        return []
+
+    def apply_to_reference(self, model: Any) -> None:
+        """Leave sliding friction alone."""
+        model.geom_condim[:] = np.minimum(model.geom_condim, _SLIDING)
+
+
+class Cone(Difference):
+    """The bound of friction: a cone, or a pyramid of two axes."""
+
+    name = "friction cone"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to the reference's bound."""
+        model = "cone" if int(there.mujoco.opt.cone) == 1 else "pyramid"
+        if not feet:
+            return []
+        return [one for one in self.guesses(here, feet) if one.values["model"] == model]
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return the other bound."""
+        old = int(here.world.scene.settings["friction_model"][0])
+        return [
+            self.change(f"-> {model}", model=model)
+            for model in ("cone", "pyramid")
+            if LAWS[model] != old
+        ]
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Set the world's bound."""
+        subject.world.scene.settings["friction_model"] = LAWS[values["model"]]
+
+
+class FootShapes(Difference):
+    """Collision shapes of the links that touch the ground."""
+
+    name = "contact geometry of the feet"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to the reference's shapes."""
+        other = there.robot_like(here.robot)
+        differing = [
+            link
+            for link in feet
+            if not _same_shapes(_shapes_of(here.robot, link), _shapes_of(other, link))
+        ]
+        if not differing:
+            return []
+        return [self.change(f"as in the reference: {', '.join(differing)}", links=tuple(differing))]
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return larger and smaller shapes."""
+        shapes = [shape for link in feet for shape in _shapes_of(here.robot, link)]
+        if not shapes:
+            return []
+        return [
+            self.change(f"grown by {1e3 * more:g} mm", links=tuple(feet), grown=more)
+            for more in (-0.003, 0.003, 0.01)
+            if all(_grown(shape, more) is not shape for shape in shapes)
+        ]
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Replace the shapes of the links."""
+        robot, links = subject.robot, set(values["links"])
+        kept = [shape for shape in robot.shapes if shape.link not in links]
+        if "grown" in values:
+            own = [shape for shape in robot.shapes if shape.link in links]
+            new = [_grown(shape, values["grown"]) for shape in own]
+        else:
+            assert there is not None  # a change that `known` made
+            new = _like(robot, there.robot_like(robot), links)
+        robot.shapes = (*kept, *new)
+        subject.world.rebuild_scene()
+
+
+class ContactMargin(Difference):
+    """Distance at which contacts begin to press: shapes seem larger by the margin."""
+
+    name = "contact margin"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return shapes that are larger by the reference's margin."""
+        model = there.mujoco
+        bodies = {model.body(k).name: k for k in range(model.nbody)}
+        margins = [
+            float(model.geom_margin[k] - model.geom_gap[k])
+            for link in feet
+            if link in bodies
+            for k in np.flatnonzero(model.geom_bodyid == bodies[link])
+            if model.geom_contype[k] or model.geom_conaffinity[k]
+        ]
+        more = max(margins, default=0.0)
+        if more <= 0.0:
+            return []
+        return [self.change(f"0 -> {1e3 * more:g} mm", links=tuple(feet), grown=more)]
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return nothing: guesses of shapes include larger shapes."""
+        return []
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Enlarge the shapes of the links."""
+        FootShapes().apply(subject, values, there)
+
+
+class SelfCollision(Difference):
+    """Collisions of the robot's links with each other."""
+
+    name = "self-collision"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to the reference's choice."""
+        other = there.robot_like(here.robot)
+        same = other.self_collision == here.robot.self_collision
+        return [] if same else self.guesses(here, feet)
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return the other choice."""
+        new = not here.robot.self_collision
+        return [self.change("on" if new else "off", on=new)]
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Switch the collisions."""
+        subject.robot.self_collision = bool(values["on"])
+        subject.world.rebuild_scene()
+
+
+def _shapes_of(robot: Any, link: str) -> list[CollisionShape]:
+    return [shape for shape in robot.shapes if shape.link == link]
+
+
+def _same_shapes(a: list[CollisionShape], b: list[CollisionShape]) -> bool:
+    if len(a) != len(b):
+        return False
+    return all(_is_like(one, other) for one, other in zip(a, b))
+
+
+def _is_like(one: CollisionShape, other: CollisionShape) -> bool:
+    if one.geometry.kind != other.geometry.kind or not np.allclose(one.p, other.p, atol=1e-5):
+        return False
+    if isinstance(one.geometry, Mesh) and isinstance(other.geometry, Mesh):
+        a, b = one.geometry.vertices, other.geometry.vertices
+        return a.shape == b.shape and bool(np.allclose(a, b, atol=1e-5))
+    same_size = np.allclose(one.geometry.size, other.geometry.size, atol=1e-6)
+    is_turned = one.geometry.kind != Sphere.kind and not np.allclose(one.R, other.R, atol=1e-4)
+    return bool(same_size) and not is_turned
+
+
+def _like(robot: Any, other: Any, links: set[str]) -> list[CollisionShape]:
+    """Return another robot's shapes on links, with this robot's bodies and materials."""
+    found = []
+    for shape in (one for one in other.shapes if one.link in links):
+        here, there = robot.model.frame(shape.link), other.model.frame(shape.link)
+        R = here.R @ there.R.T
+        own = _shapes_of(robot, shape.link)
+        material = own[0].material if own else robot.shapes[0].material
+        place = {"R": R @ shape.R, "p": here.p + R @ (shape.p - there.p)}
+        found.append(replace(shape, body=here.body, material=material, **place))
+    return found
+
+
+def _grown(shape: CollisionShape, more: float) -> CollisionShape:
+    """Return a shape whose surface is `more` [m] farther out, or the shape if it cannot grow."""
+    geometry = shape.geometry
+    if isinstance(geometry, Sphere) and geometry.radius + more > 0.0:
+        return replace(shape, geometry=Sphere(geometry.radius + more))
+    if isinstance(geometry, Box) and min(geometry.lengths) + 2.0 * more > 0.0:
+        x, y, z = (length + 2.0 * more for length in geometry.lengths)
+        return replace(shape, geometry=Box((x, y, z)))
+    if isinstance(geometry, Capsule) and geometry.radius + more > 0.0:
+        return replace(shape, geometry=Capsule(geometry.radius + more, geometry.length))
+    if isinstance(geometry, Cylinder) and min(geometry.radius, 0.5 * geometry.length) + more > 0.0:
+        longer = geometry.length + 2.0 * more
+        return replace(shape, geometry=Cylinder(geometry.radius + more, longer))
+    return shape

@@ -1,0 +1,139 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Differences between two simulators: what each is, and how one is taken away."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from hrpsim.explain.runs.mujoco_reference import mujoco_model, world_of
+from hrpsim.explain.runs.subject import Subject
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+_ALIKE = 1e-3  # relative difference of values that count as the same
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class There:
+    """The reference's own file, if the reference is MuJoCo."""
+
+    mjcf: Path
+
+    @property
+    def world(self) -> World:
+        """Hrpsim's reading of the file."""
+        return world_of(self.mjcf)
+
+    @property
+    def mujoco(self) -> Any:
+        """MuJoCo's compiled model."""
+        return mujoco_model(self.mjcf)
+
+    def robot_like(self, robot: Robot) -> Robot:
+        """Return the robot that has the joints of a robot."""
+        wanted = set(robot.joint_names)
+        return next(r for r in self.world.robots.values() if wanted <= set(r.joint_names))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What a difference looks at.
+
+    Args:
+        here: the policy on its robot in hrpsim, unchanged.
+        there: the file of the reference. None for a recording, whose properties are unknown.
+        feet: links that press on the surroundings.
+    """
+
+    here: Subject
+    there: There | None
+    feet: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One difference taken away, or a guess of its value if the reference is a recording.
+
+    Args:
+        difference: name in `DIFFERENCES`.
+        text: what changes, from what to what.
+        values: what `Difference.apply` needs.
+        of_reference: whether the reference is changed, to what hrpsim has. Hrpsim then lacks what
+            the reference has.
+    """
+
+    difference: str
+    text: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    of_reference: bool = False
+
+
+class Difference(ABC):
+    """A kind of difference between simulators, such as the armature of joints.
+
+    A kind is one class. `DIFFERENCES` in this folder's __init__ lists the kinds.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change that gives hrpsim the reference's value, [] if the values are equal."""
+
+    @abstractmethod
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return values that a reference of unknown properties may have."""
+
+    def apply(  # noqa: B027
+        self, subject: Subject, values: Mapping[str, Any], there: There | None
+    ) -> None:
+        """Make the change in a subject."""
+
+    def apply_to_reference(self, model: Any) -> None:  # noqa: B027
+        """Make the change in MuJoCo's compiled model, if the change is one of the reference."""
+
+    def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of `Case.load` with which the change begins."""
+        return {}
+
+    def changes(self, pair: Pair) -> list[Change]:
+        """Return the changes to try."""
+        if pair.there is None:
+            return self.guesses(pair.here, pair.feet)
+        return self.known(pair.here, pair.there, pair.feet)
+
+    def change(self, text: str, **values: Any) -> Change:
+        """Return a change of this kind."""
+        return Change(self.name, text, values)
+
+
+def are_alike(a: np.ndarray, b: np.ndarray, floor: float = 1e-12) -> bool:
+    """Return whether values are equal up to rounding. Infinite values equal each other."""
+    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+    same = a == b
+    bound = _ALIKE * np.maximum(np.abs(a), np.abs(b)) + floor
+    with np.errstate(invalid="ignore"):
+        return bool((same | (np.abs(a - b) <= bound)).all())
+
+
+def from_to(names: Sequence[str], old: np.ndarray, new: np.ndarray, unit: str) -> str:
+    """Return a text of values by name, as "all 3: 0 -> 0.01" or "a 0 -> 1, and 4 more"."""
+    old, new = np.broadcast_to(old, len(names)), np.broadcast_to(new, len(names))
+    unit = f" {unit}" if unit else ""
+    pairs = [(float(f"{a:.4g}"), float(f"{b:.4g}")) for a, b in zip(old, new)]
+    if len(set(pairs)) == 1 and len(names) > 1:
+        (a, b), *_ = pairs
+        return f"all {len(names)}: {a:g} -> {b:g}{unit}"
+    differing = [k for k, (a, b) in enumerate(pairs) if a != b]
+    shown = [f"{names[k]} {pairs[k][0]:g} -> {pairs[k][1]:g}" for k in differing[:_SHOWN]]
+    more = len(differing) - len(shown)
+    return ", ".join(shown) + unit + (f", and {more} more" if more > 0 else "")

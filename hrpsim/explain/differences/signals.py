@@ -1,0 +1,147 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The way of signals: delays of commands and measurements, filters, orders of histories."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from hrpsim.explain.differences.difference import Change, Difference, There
+from hrpsim.explain.runs.subject import Subject
+
+_DELAYS = (0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04)  # [s]
+
+
+def _periods(here: Subject) -> list[int]:
+    """Return guessed delays in control periods, each once."""
+    return sorted({round(delay / here.policy.period) for delay in _DELAYS} - {0})
+
+
+class CommandDelay(Difference):
+    """Time from the policy's command to the torque."""
+
+    name = "delay of commands"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to no delay, as in MuJoCo."""
+        late = {k: one.delay for k, one in here.robot.fitted_actuators.items() if one.delay > 0.0}
+        if not late:
+            return []
+        longest = 1e3 * max(late.values())
+        return [self.change(f"{longest:g} ms -> 0 of {len(late)} actuators", actuators=tuple(late))]
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return delays from 2 to 40 ms."""
+        return [
+            self.change(f"+{1e3 * n * here.policy.period:g} ms", periods=n) for n in _periods(here)
+        ]
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Delay commands, or remove the actuators' delays."""
+        subject.command_delay += values.get("periods", 0)
+        for joint in values.get("actuators", ()):
+            actuator = replace(subject.robot.fitted_actuators[joint], delay=0.0)
+            subject.robot.set_actuator(actuator, joint)
+
+
+class ActuatorModel(Difference):
+    """Models of actuators: torque-speed curves, friction, elastic gears, resolutions."""
+
+    name = "actuator models"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to ideal actuators, as in MuJoCo."""
+        fitted = tuple(
+            joint
+            for joint, one in here.robot.fitted_actuators.items()
+            if replace(one, delay=0.0).acts
+        )
+        return [self.change(f"none on {len(fitted)} joints", joints=fitted)] if fitted else []
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return nothing: limits, friction and delays have guesses of their own."""
+        return []
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Remove the models. Delays stay."""
+        for joint in values["joints"]:
+            delay = subject.robot.fitted_actuators[joint].delay
+            kept = replace(type(subject.robot.fitted_actuators[joint])(), delay=delay)
+            subject.robot.set_actuator(kept if delay > 0.0 else None, joint)
+
+
+class SensingDelay(Difference):
+    """Age of the measurements that the policy sees."""
+
+    name = "delay of measurements"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return nothing: measurements in MuJoCo and in the world here are both present ones."""
+        return []
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return delays from 2 to 40 ms."""
+        return [
+            self.change(f"+{1e3 * n * here.policy.period:g} ms", periods=n) for n in _periods(here)
+        ]
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Delay all measurements."""
+        subject.sensing_delay += values["periods"]
+
+
+class RateFilter(Difference):
+    """Low-pass filter of measured rates of joints and of the base."""
+
+    name = "filter of measured rates"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return nothing: rates in MuJoCo have no filter."""
+        return []
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return filters of first order."""
+        return [
+            self.change(f"time constant {1e3 * time:g} ms", time=time)
+            for time in (0.005, 0.02, 0.05)
+        ]
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Filter the rates."""
+        subject.filter_time = values["time"]
+
+
+class HistoryOrder(Difference):
+    """Order of the policy's histories."""
+
+    name = "order of observations"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return nothing: the same description serves both simulators."""
+        return []
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return the other orders, if there are histories."""
+        observation = here.policy.observation
+        lengths = {term.history for term in observation.terms}
+        if max(lengths) == 1:
+            return []
+        orders = product((False, True) if len(lengths) == 1 else (False,), (False, True))
+        return [
+            self.change(
+                f"history_by_step: {str(by_step).lower()}, "
+                f"history_newest_first: {str(newest).lower()}",
+                by_step=by_step,
+                newest_first=newest,
+            )
+            for by_step, newest in orders
+            if (by_step, newest) != (observation.by_step, observation.newest_first)
+        ]
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Give the histories this order."""
+        subject.history |= values

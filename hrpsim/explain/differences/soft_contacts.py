@@ -1,0 +1,86 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""MuJoCo's soft contacts as springs and dampers of contact points."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_HARD = 0.99  # impedance
+
+
+class Soft(NamedTuple):
+    """A spring and a damper of each contact point."""
+
+    compliance: float  # [m/N]
+    damping_time: float  # of the damper, relative to the spring [s]
+
+
+def soft_contact(model: Any, feet: Sequence[str]) -> Soft | None:
+    """Return the mean spring and damper of contacts between feet and fixed geoms.
+
+    MuJoCo's constraint has the reference acceleration -b v - k r at the depth r, and the
+    regularisation R = (1 - d) / d A. A is the inverse mass of the point, taken from
+    body_invweight0, and d the impedance. At rest k r = R f, so the compliance is R / k, and the
+    damper's time is b / k (MuJoCo's documentation, Computation, Parameters). The impedance is taken
+    in the middle of its range.
+
+    Args:
+        model: MuJoCo's compiled model.
+        feet: names of bodies.
+
+    Returns:
+        The means, or None if no foot touches a fixed geom.
+    """
+    bodies = {model.body(k).name: k for k in range(model.nbody)}
+    solid = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
+    fixed = np.flatnonzero(solid & (model.body_weldid[model.geom_bodyid] == 0))
+    own = [
+        geom
+        for link in feet
+        if link in bodies
+        for geom in np.flatnonzero(solid & (model.geom_bodyid == bodies[link]))
+    ]
+    if not len(fixed) or not own:
+        return None
+    found = [_of_pair(model, geom, int(fixed[0])) for geom in own]
+    compliance, time = np.mean(found, axis=0)
+    return Soft(float(compliance), float(time))
+
+
+def _of_pair(model: Any, geom: int, floor: int) -> Soft:
+    solref, solimp = _mixed(model, geom, floor)
+    low, high = np.clip(solimp[:2], 1e-4, 0.9999)
+    impedance = 0.5 * (low + high)
+    if solref[0] > 0.0:
+        time, ratio = max(solref[0], 2.0 * model.opt.timestep), solref[1]
+        stiffness = impedance / (high * time * ratio) ** 2
+        damping = 2.0 / (high * time)
+    else:
+        stiffness, damping = -solref[0] * impedance / high**2, -solref[1] / high
+    inverse_mass = model.body_invweight0[model.geom_bodyid[geom], 0]
+    regularisation = (1.0 - impedance) / impedance * inverse_mass
+    return Soft(regularisation / stiffness, damping / stiffness)
+
+
+def _mixed(model: Any, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return solref and solimp of two geoms: of the higher priority, or the weighted mean."""
+    first, second = model.geom_priority[a], model.geom_priority[b]
+    if first != second:
+        geom = a if first > second else b
+        return model.geom_solref[geom], model.geom_solimp[geom]
+    weights = np.array([model.geom_solmix[a], model.geom_solmix[b]])
+    weights = weights / weights.sum() if weights.sum() > 0.0 else np.array([0.5, 0.5])
+    mixed = (weights @ values[[a, b]] for values in (model.geom_solref, model.geom_solimp))
+    solref, solimp = mixed
+    return solref, solimp
+
+
+def harden(model: Any) -> None:
+    """Make all contacts of MuJoCo's compiled model as hard as its time step allows."""
+    model.geom_solref[:] = 2.0 * model.opt.timestep, 1.0
+    model.geom_solimp[:, :2] = _HARD

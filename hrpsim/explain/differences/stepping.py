@@ -1,0 +1,74 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Time step and integrator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hrpsim.engine.step.scene.integrators import INTEGRATORS
+from hrpsim.explain.differences.difference import Change, Difference, There
+from hrpsim.explain.runs.subject import Subject
+
+_MOST_STEPS = 20  # in a control period
+_WHOLE = 1e-6  # rounding of a number of steps
+
+
+class TimeStep(Difference):
+    """Length of a step."""
+
+    name = "time step"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to the reference's step, if the policy's period is a multiple."""
+        return self._to(here, [float(there.mujoco.opt.timestep)])
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return shorter and longer steps that fit the policy's period."""
+        now = here.world.time_step
+        return self._to(here, [now / 4.0, now / 2.0, 2.0 * now, 4.0 * now])
+
+    def _to(self, here: Subject, steps: Sequence[float]) -> list[Change]:
+        now, found = here.world.time_step, []
+        for step in steps:
+            count = here.policy.period / step
+            fits = abs(count - round(count)) < _WHOLE and 1 <= round(count) <= _MOST_STEPS
+            if fits and abs(step - now) > _WHOLE * now:
+                found.append(self.change(f"{1e3 * now:g} -> {1e3 * step:g} ms", time_step=step))
+        return found
+
+    def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Load the world with the step."""
+        return {"time_step": values["time_step"]}
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Do nothing: the world was loaded with the step."""
+
+
+class Integrator(Difference):
+    """Method of integration."""
+
+    name = "integrator"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to the integrator that is like the reference's."""
+        wanted = there.world.integrator
+        return [one for one in self.guesses(here, feet) if one.values["integrator"] == wanted]
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return the other integrators that the robot's actuators allow."""
+        now = here.world.integrator
+        return [
+            self.change(f"{now} -> {name}", integrator=name)
+            for name, one in INTEGRATORS.items()
+            if name != now and (one.is_implicit or not here.robot.fitted_actuators)
+        ]
+
+    def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Load the world with the integrator."""
+        return {"integrator": values["integrator"]}
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Do nothing: the world was loaded with the integrator."""

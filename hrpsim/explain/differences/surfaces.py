@@ -1,0 +1,61 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The pairs of materials between a robot's feet and its surroundings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+
+class Surface(NamedTuple):
+    """A pair of materials, of a foot and of a fixed shape, with the properties of their contact."""
+
+    foot: str  # link
+    material: str  # of the foot
+    floor: str  # material of the fixed shape
+    properties: np.void  # MATERIAL_PAIR
+
+
+def surfaces(world: World, robot: Robot, feet: Iterable[str]) -> list[Surface]:
+    """Return the pairs of materials of feet and fixed shapes, each foot with each floor."""
+    records = world.scene.collision.shapes["material"]
+    count = len(world.fixed_shapes)
+    before = list(world.entities)[: list(world.entities).index(robot.name)]
+    first = count + sum(len(world.entities[name].shapes) for name in before)
+    wanted, found = set(feet), {}
+    for k, shape in enumerate(robot.shapes):
+        if shape.link not in wanted:
+            continue
+        for j, fixed in enumerate(world.fixed_shapes):
+            pair = world.scene.materials[records[first + k], records[j]]
+            key = shape.link, shape.material, fixed.material
+            found[key] = Surface(*key, pair.copy())
+    return list(found.values())
+
+
+def change_surfaces(
+    world: World, pairs: Sequence[Sequence[str]], friction: Mapping[str, float]
+) -> None:
+    """Set entries of the friction of pairs of materials. The other entries stay.
+
+    Args:
+        world: to be changed.
+        pairs: names of two materials each.
+        friction: `static`, `kinetic` or `restitution`, by name.
+    """
+    links = {shape.link for one in world.robots.values() for shape in one.shapes}
+    present = {
+        (one.material, one.floor): one.properties
+        for own in world.robots.values()
+        for one in surfaces(world, own, links)
+    }
+    for a, b in pairs:
+        entry = {name: float(present[a, b][name]) for name in ("static", "kinetic", "restitution")}
+        world.set_friction(a, b, **(entry | dict(friction)))

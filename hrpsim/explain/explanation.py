@@ -1,0 +1,328 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Find when two runs part, and which differences between the simulators explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.explain.comparison import (
+    REFERENCE,
+    UNCHANGED,
+    Comparison,
+    Run,
+    Runner,
+    numbers_of,
+    text_of,
+)
+from hrpsim.explain.differences import DIFFERENCES
+from hrpsim.explain.differences.difference import Change, Pair, There
+from hrpsim.explain.gaps import Parting, Yardstick, chance_of_falls, noise_of, parting
+from hrpsim.explain.runs.case import Case
+from hrpsim.explain.runs.mujoco_reference import MujocoReference
+from hrpsim.explain.runs.reference import Reference
+from hrpsim.explain.runs.subject import Subject
+
+_LEAST_LOAD = 0.02  # of the weight, in the mean: links with more are feet
+_LEAST_GAP = 0.02  # beyond the noise: a smaller gap has no shares
+_ENOUGH = 0.75  # of the gap that the smallest change explains
+_UNLIKELY = 0.05  # chance of falls that are as unequal
+_MOST_KINDS = 8  # that runs examine, the best by predictions
+_TOGETHER = 4  # differences that are taken away together
+
+
+_Set = tuple[int, ...]
+
+
+class Effect(NamedTuple):
+    """What is left when some differences are taken away."""
+
+    changes: tuple[Change, ...]
+    starts: int
+    falls: int  # of the starts, in hrpsim
+    reference_falls: int  # of the starts, in the reference
+    gap: np.ndarray  # mean distance from the reference, from 0 to 1 (groups,)
+    uncertainty: float  # standard error of `by_gap` over the starts
+    by_gap: float  # explained share of the gap beyond the noise
+    by_predictions: float  # explained share of the error of predictions in short windows
+
+    @property
+    def share(self) -> float:
+        """The explained share: the mean of both shares."""
+        return 0.5 * (self.by_gap + self.by_predictions)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why a policy behaves differently in hrpsim and in a reference.
+
+    Args:
+        case: what was compared.
+        reference: label of the reference.
+        times: of the samples (n,) [s].
+        yardstick: names and sizes of the compared quantities.
+        links: names of the links of `Run.forces`.
+        feet: links that press on the surroundings.
+        there: runs of the reference.
+        here: runs in hrpsim, without changes.
+        noise: mean distance of runs from different starts, the larger of the two simulators', by
+            groups of the yardstick (groups,).
+        gap: mean distance of the paired runs (groups,).
+        parting: when and where the runs part, None if they stay within the noise.
+        chance: of so unequal falls if both fell equally often.
+    """
+
+    case: Case
+    reference: str
+    times: np.ndarray
+    yardstick: Yardstick
+    links: tuple[str, ...]
+    feet: tuple[str, ...]
+    there: tuple[Run, ...]
+    here: tuple[Run, ...]
+    noise: np.ndarray
+    gap: np.ndarray
+    parting: Parting | None
+    chance: float
+    ranked: tuple[Effect, ...] = ()  # one difference each, the largest share first
+    together: tuple[Effect, ...] = ()  # the first differences, one more each time
+    smallest: Effect | None = None  # the least change that explains enough
+    repaired: tuple[Run, ...] = ()  # runs with the smallest change, or the best
+    failures: dict[str, str] = field(default_factory=dict)  # of changes, by their texts
+
+    @property
+    def differs(self) -> bool:
+        """Whether the runs differ beyond the noise of either."""
+        return self.parting is not None or self.chance < _UNLIKELY
+
+    @property
+    def remains(self) -> float:
+        """The share of the gap that no tried change explains, NaN if nothing differs."""
+        best = max((one.by_gap for one in (*self.ranked, *self.together)), default=np.nan)
+        return 1.0 - min(best, 1.0)
+
+
+def falls_of(runs: Sequence[Run]) -> int:
+    """Return how many runs fell."""
+    return sum(not np.isnan(run.fell_at) for run in runs)
+
+
+def explain(
+    case: Case,
+    reference: Reference,
+    executor: Executor,
+    tell: Callable[[str], Any] = lambda text: None,
+) -> Explanation:
+    """Compare a policy in hrpsim with a reference, and rank the differences that explain the gap.
+
+    Args:
+        case: the policy, its world here and its runs.
+        reference: MuJoCo or a recording.
+        executor: makes the runs, such as a pool of processes.
+        tell: called with a text at each stage.
+
+    Raises:
+        ExplainError: the two cannot be compared.
+        HrpsimError: a file cannot be read, or a run fails.
+    """
+    case = replace(case, duration=min(case.duration, reference.duration))
+    first = reference.start or case.first_start()
+    starts = tuple(case.start(k, first) for k in range(case.starts))
+    trace = reference.trace(*first)
+    there = There(reference.mjcf) if isinstance(reference, MujocoReference) else None
+    here = Subject.of(case, {})
+    links = tuple(here.robot.model.frames)
+    tell(f"runs from {len(starts)} starts in both")
+    plain = Comparison(case, (), starts, trace, there)
+    runner = Runner(plain, executor)
+    chosen = [UNCHANGED] if there is None else [REFERENCE, UNCHANGED]
+    runs = runner.runs(chosen)
+    if there is None:
+        runs[REFERENCE] = [plain.measured(trace)] * len(starts)
+    found = _compared(case, reference, here, links, runs)
+    if not found.differs:
+        return found
+    pair = Pair(here, there, found.feet)
+    changes = tuple(change for kind in DIFFERENCES.values() for change in kind.changes(pair))
+    if not changes:
+        return found
+    return _Ranking(Comparison(case, changes, starts, trace, there), executor, found, tell).ranked()
+
+
+def _compared(
+    case: Case,
+    reference: Reference,
+    here: Subject,
+    links: tuple[str, ...],
+    runs: dict[str, list[Run]],
+) -> Explanation:
+    """Return the explanation without differences: only how far apart the runs are."""
+    motions = {text: np.array([run.motion for run in own]) for text, own in runs.items()}
+    is_free, joints = here.robot.model.base == "free", here.robot.joint_names
+    yardstick = Yardstick.of(is_free, joints, motions[REFERENCE])
+    falls = falls_of(runs[UNCHANGED]), falls_of(runs[REFERENCE])
+    noise = np.max([noise_of(yardstick, own).mean(axis=0) for own in motions.values()], axis=0)
+    weight = 9.8 * here.robot.model.mass
+    loads = np.maximum(*(_mean_loads(runs[text], len(links)) for text in (REFERENCE, UNCHANGED)))
+    return Explanation(
+        case=case,
+        reference=reference.label,
+        times=case.times(),
+        yardstick=yardstick,
+        links=links,
+        feet=tuple(np.array(links)[loads > _LEAST_LOAD * weight].tolist()),
+        there=tuple(runs[REFERENCE]),
+        here=tuple(runs[UNCHANGED]),
+        noise=noise,
+        gap=_gaps(yardstick, runs[UNCHANGED], runs[REFERENCE]).mean(axis=0),
+        parting=parting(yardstick, case.times(), motions[UNCHANGED], motions[REFERENCE]),
+        chance=chance_of_falls(*falls, len(runs[UNCHANGED]), len(runs[REFERENCE])),
+    )
+
+
+def _mean_loads(runs: Sequence[Run], count: int) -> np.ndarray:
+    forces = np.concatenate([run.forces for run in runs])
+    known = forces[~np.isnan(forces).any(axis=1)]
+    return known.mean(axis=0) if len(known) else np.zeros(count)
+
+
+def _gaps(yardstick: Yardstick, here: Sequence[Run], there: Sequence[Run]) -> np.ndarray:
+    """Return the mean distance of each pair of runs, by groups (starts, groups)."""
+    pairs = zip(here, there, strict=True)
+    return np.array([yardstick.distances(a.motion, b.motion).mean(axis=0) for a, b in pairs])
+
+
+class _Ranking:
+    """Take differences away one by one and together. A set of differences is a tuple of numbers."""
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        executor: Executor,
+        found: Explanation,
+        tell: Callable[[str], Any],
+    ) -> None:
+        self._runner, self._changes = Runner(comparison, executor), comparison.changes
+        self._found, self._tell = found, tell
+        self._gaps = _gaps(found.yardstick, found.here, found.there)
+        self._runs = {UNCHANGED: list(found.here), REFERENCE: list(found.there)}
+        self._misses: dict[str, float] = {}
+
+    def ranked(self) -> Explanation:
+        """Return the explanation with the ranked differences."""
+        single = [(k,) for k in range(len(self._changes))]
+        self._tell(f"predictions with {len(single)} changes")
+        self._misses = self._runner.misses([UNCHANGED, *map(text_of, single)])
+        best = self._best_of_each(single)
+        self._tell(f"runs with {len(best)} differences taken away one by one")
+        effects = self._sorted(self._effects(best))
+        order = [numbers[0] for numbers in effects]
+        most = min(_TOGETHER, len(order))
+        self._tell(f"runs with up to {most} differences taken away together")
+        together = self._effects([tuple(order[:count]) for count in range(2, most + 1)])
+        smallest = self._smallest(effects | together)
+        best_set = smallest or next(iter(self._sorted(effects | together)), ())
+        return replace(
+            self._found,
+            ranked=tuple(effects.values()),
+            together=tuple(together.values()),
+            smallest=self._effects([smallest])[smallest] if smallest else None,
+            repaired=tuple(self._runs[self._sides(best_set)[0]]),
+            failures=self._failures(),
+        )
+
+    @staticmethod
+    def _sorted(effects: dict[_Set, Effect]) -> dict[_Set, Effect]:
+        return dict(sorted(effects.items(), key=lambda one: -one[1].share))
+
+    def _failures(self) -> dict[str, str]:
+        found = {}
+        for text, why in self._runner.failures.items():
+            changes = [self._changes[k] for k in numbers_of(text)[1]]
+            found[" and ".join(f"{one.difference}, {one.text}" for one in changes)] = why
+        return found
+
+    def _best_of_each(self, single: Sequence[_Set]) -> list[_Set]:
+        """Return the change of each kind whose predictions miss least, for the best kinds."""
+        best: dict[str, _Set] = {}
+        known = [numbers for numbers in single if text_of(numbers) in self._misses]
+        for numbers in sorted(known, key=lambda one: self._misses[text_of(one)]):
+            best.setdefault(self._changes[numbers[0]].difference, numbers)
+        return list(best.values())[:_MOST_KINDS]
+
+    def _sides(self, numbers: _Set) -> tuple[str, str]:
+        """Return the texts of the run in hrpsim and of the reference's with changes."""
+        there = [k for k in numbers if self._changes[k].of_reference]
+        return text_of([k for k in numbers if k not in there]), text_of(there, REFERENCE)
+
+    def _effects(self, chosen: Sequence[_Set]) -> dict[_Set, Effect]:
+        """Return the effects of sets of differences, without those whose runs fail."""
+        sides = [text for numbers in chosen for text in self._sides(numbers)]
+        if fresh := [text for text in dict.fromkeys(sides) if text not in self._runs]:
+            self._runs |= self._runner.runs(fresh)
+        texts = [text_of(numbers) for numbers in chosen]
+        if fresh := [text for text in texts if text not in self._misses]:
+            self._misses |= self._runner.misses(fresh)
+        return {
+            numbers: self._effect(numbers)
+            for numbers in chosen
+            if text_of(numbers) in self._misses
+            and all(text in self._runs for text in self._sides(numbers))
+        }
+
+    def _effect(self, numbers: _Set) -> Effect:
+        found = self._found
+        here, there = (self._runs[text] for text in self._sides(numbers))
+        gaps = _gaps(found.yardstick, here, there)
+        room = np.maximum(found.gap - found.noise, 0.0)
+        left = np.maximum(gaps.mean(axis=0) - found.noise, 0.0)
+        by_gap, uncertainty = 0.0, 0.0
+        if room.sum() > _LEAST_GAP:
+            by_gap = 1.0 - left.sum() / room.sum()
+            each = (self._gaps - gaps)[:, room > 0.0].sum(axis=1) / room.sum()
+            uncertainty = float(each.std() / np.sqrt(len(each)))
+        plain, miss = self._misses[UNCHANGED], self._misses[text_of(numbers)]
+        return Effect(
+            changes=tuple(self._changes[k] for k in numbers),
+            starts=len(here),
+            falls=falls_of(here),
+            reference_falls=falls_of(there),
+            gap=gaps.mean(axis=0),
+            uncertainty=uncertainty,
+            by_gap=float(np.clip(by_gap, -1.0, 1.0)),
+            by_predictions=float(np.clip((plain - miss) / max(plain, 1e-9), -1.0, 1.0)),
+        )
+
+    def _smallest(self, effects: dict[_Set, Effect]) -> _Set:
+        """Return the least of the tried sets that explains enough, without needless parts.
+
+        The result is empty if no set explains enough.
+        """
+        enough = [numbers for numbers, one in effects.items() if self._is_enough(numbers, one)]
+        if not enough:
+            return ()
+        numbers = min(enough, key=len)
+        while len(numbers) > 1:
+            fewer = [tuple(k for k in numbers if k != left) for left in numbers]
+            found = {k: v for k, v in self._effects(fewer).items() if self._is_enough(k, v)}
+            if not found:
+                break
+            numbers = next(iter(self._sorted(found)))
+        return numbers
+
+    def _is_enough(self, numbers: _Set, effect: Effect) -> bool:
+        """Return whether runs with a set of changes behave like the reference's."""
+        falls = effect.falls, effect.reference_falls
+        if chance_of_falls(*falls, effect.starts, effect.starts) < _UNLIKELY:
+            return False
+        here, there = (
+            np.array([run.motion for run in self._runs[side]]) for side in self._sides(numbers)
+        )
+        apart = parting(self._found.yardstick, self._found.times, here, there)
+        return apart is None or effect.by_gap >= _ENOUGH

@@ -1,0 +1,162 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How far apart runs are, and when and where they part beyond their own noise."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.explain.runs.trace import Trace, up_in_base
+
+_TRAVEL = ("travel x", "travel y", "heading")
+_BASE = ("height", "forward lean", "sideways lean")
+_BASE += tuple(f"{kind} velocity {axis}" for kind in ("linear", "angular") for axis in "xyz")
+_FLOORS = {"travel": 0.1, "heading": 0.1, "height": 0.01, "lean": 0.02, "linear": 0.1}
+_FLOORS |= {"angular": 0.2, "joint": 0.05}
+_BEYOND, _MORE = 2.0, 0.25  # runs part at this multiple of the noise, and this much more
+_LASTING = 5  # samples in a row
+
+
+def channels(trace: Trace, is_free: bool, at_q: np.ndarray) -> np.ndarray:
+    """Return the compared quantities of a trace (n, channels), in the order of `Yardstick.names`.
+
+    Args:
+        trace: of the run.
+        is_free: whether q and v begin with a free base.
+        at_q: indices of the joints in q.
+    """
+    joints = trace.q[:, at_q]
+    if not is_free:
+        return joints
+    x, y, z, w = trace.q[:, 3:7].T
+    heading = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    known = ~np.isnan(heading)
+    heading[known] = np.unwrap(heading[known])
+    travel = np.column_stack([trace.q[:, :2], heading])
+    lean = -up_in_base(trace.q[:, 3:7])[:, :2]
+    return np.hstack([travel - travel[0], trace.q[:, 2:3], lean, trace.v[:, :6], joints])
+
+
+class Yardstick(NamedTuple):
+    """The names, sizes and groups of the compared quantities.
+
+    Distances are taken in each group on its own: where the robot goes, how its base moves, and its
+    posture. The phase of a gait is random, so postures may differ while the travel is the same.
+    """
+
+    names: tuple[str, ...]
+    sizes: np.ndarray  # (channels,)
+    groups: dict[str, slice]
+
+    @staticmethod
+    def of(is_free: bool, joints: Sequence[str], reference: np.ndarray) -> Yardstick:
+        """Return the sizes of a reference's motions (starts, n, channels): standard deviations."""
+        base = (*_TRAVEL, *_BASE) if is_free else ()
+        groups = {"posture": slice(len(base), None)}
+        if is_free:
+            ends = len(_TRAVEL), len(base)
+            groups = {"travel": slice(0, ends[0]), "base": slice(*ends), **groups}
+        kinds = [
+            next(word for word in (*name.split(), "joint") if word in _FLOORS) for name in base
+        ]
+        floors = np.array([_FLOORS[kind] for kind in (*kinds, *("joint" for _ in joints))])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of times at which all have fallen
+            spread = np.nan_to_num(np.nanstd(reference, axis=(0, 1)))
+        return Yardstick((*base, *joints), np.maximum(spread, floors), groups)
+
+    def distances(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Return the distance of two motions (n, channels) at each time by groups (n, groups).
+
+        A distance is the root mean square of the differences, in sizes, but at most 1. It is 1
+        while only one of the two has fallen, and 0 while both have.
+        """
+        squares = ((a - b) / self.sizes) ** 2
+        apart = np.sqrt([squares[:, own].mean(axis=1) for own in self.groups.values()]).T
+        fallen = np.isnan(a).any(axis=1), np.isnan(b).any(axis=1)
+        apart[fallen[0] != fallen[1]] = 1.0
+        apart[fallen[0] & fallen[1]] = 0.0
+        return np.minimum(apart, 1.0)
+
+
+class Parting(NamedTuple):
+    """When and where runs part."""
+
+    time: float  # [s]
+    channel: str  # that departs first
+    here: float  # its mean in hrpsim
+    there: float  # its mean in the reference
+
+
+def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
+    """Return the median distance of runs of one simulator from different starts (n, groups).
+
+    A run counts until its fall, because falls at different times say nothing of the noise before.
+    The noise is 0 when fewer than two runs still stand.
+
+    Args:
+        yardstick: sizes.
+        motions: (starts, n, channels).
+    """
+    turned = np.roll(motions, 1, axis=0)
+    apart = np.array([yardstick.distances(a, b) for a, b in zip(motions, turned)])
+    apart[np.isnan(motions).any(axis=2) | np.isnan(turned).any(axis=2)] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # of times at which no pair stands
+        return np.nan_to_num(np.nanmedian(apart, axis=0))
+
+
+def parting(
+    yardstick: Yardstick, times: np.ndarray, here: np.ndarray, there: np.ndarray
+) -> Parting | None:
+    """Return when paired runs part beyond the noise of either, or None.
+
+    Args:
+        yardstick: sizes.
+        times: of the samples (n,) [s].
+        here: motions in hrpsim (starts, n, channels).
+        there: motions in the reference from the same starts.
+    """
+    apart = np.median([yardstick.distances(a, b) for a, b in zip(here, there)], axis=0)
+    noise = np.maximum(noise_of(yardstick, here), noise_of(yardstick, there))
+    beyond = apart > _BEYOND * noise + _MORE
+    lasting = [np.convolve(own, np.ones(_LASTING), "valid") == _LASTING for own in beyond.T]
+    first = [int(np.argmax(own)) if own.any() else len(times) for own in lasting]
+    group = int(np.argmin(first))
+    k = first[group]
+    if k == len(times):
+        return None
+    own = list(yardstick.groups.values())[group]
+    means = []
+    for motions in (here, there):
+        part = motions[:, k : k + _LASTING]
+        known = part[~np.isnan(part).any(axis=2)]
+        means.append(known.mean(axis=0) if len(known) else np.zeros(len(yardstick.names)))
+    at = int(np.argmax((np.abs(means[0] - means[1]) / yardstick.sizes)[own]))
+    values = [float(mean[own][at]) for mean in means]
+    return Parting(float(times[k]), yardstick.names[own][at], *values)
+
+
+def chance_of_falls(falls: int, others: int, starts: int, other_starts: int) -> float:
+    """Return how probable so unequal falls are if the true rates are equal (Fisher's exact test).
+
+    Args:
+        falls: in hrpsim.
+        others: in the reference.
+        starts: runs in hrpsim.
+        other_starts: runs of the reference.
+    """
+    total, fallen = starts + other_starts, falls + others
+
+    def chance(k: int) -> float:
+        return comb(starts, k) * comb(other_starts, fallen - k) / comb(total, fallen)
+
+    seen = chance(falls)
+    possible = range(max(0, fallen - other_starts), min(starts, fallen) + 1)
+    return sum(chance(k) for k in possible if chance(k) <= seen * (1.0 + 1e-9))

@@ -1,0 +1,144 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The case to explain: a policy on a robot in hrpsim, its start, and how long it runs."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.bridges.policy_terms import PolicyDescription, read_policy
+from hrpsim.common.errors import HrpsimError, ModelWarning, WorldError, require_name
+from hrpsim.world.file.load_world import load_world
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+Start = tuple[np.ndarray, np.ndarray]
+"""Configuration (nq,) and velocity (nv,) in hrpsim's layout."""
+
+
+class ExplainError(HrpsimError, ValueError):
+    """The two runs cannot be compared."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A policy, the world where it runs in hrpsim, and the runs to make.
+
+    Args:
+        policy: description of the policy (YAML).
+        world: world file or MJCF with the robot at its start.
+        robot: name of the robot. None: the first one.
+        keyframe: posture of the description in which runs start. "": the start of the world.
+        commands: rows of time [s], velocities x, y [m/s] and yaw [rad/s].
+        duration: of a run [s].
+        starts: number of perturbed starts. The first start has no perturbation.
+        joint_spread: standard deviation of the joints' positions at the start [rad or m].
+        velocity_spread: standard deviation of the base's velocity at the start [m/s, rad/s].
+    """
+
+    policy: Path
+    world: Path
+    robot: str | None = None
+    keyframe: str = ""
+    commands: tuple[tuple[float, float, float, float], ...] = ()
+    duration: float = 3.0
+    starts: int = 8
+    joint_spread: float = 0.02
+    velocity_spread: float = 0.05
+
+    def description(self) -> PolicyDescription:
+        """Return the description of the policy."""
+        return read_policy(self.policy)
+
+    def parameters(self) -> dict:
+        """Return the parameters of the controller."""
+        return {"description": str(self.policy), "commands": [list(row) for row in self.commands]}
+
+    def times(self) -> np.ndarray:
+        """Return the times at which runs are compared: each evaluation of the policy [s]."""
+        policy = self.description()
+        return policy.period * policy.decimation * np.arange(self._evaluations(policy) + 1)
+
+    def _evaluations(self, policy: PolicyDescription) -> int:
+        return max(round(self.duration / (policy.period * policy.decimation)), 1)
+
+    def load(self, time_step: float | None = None, integrator: str | None = None) -> World:
+        """Return a new world in its start."""
+        given = time_step, integrator, self.robot, self.keyframe
+        return _loaded(self.world, stamp_of(self.world), *given).copy()
+
+    def robot_in(self, world: World) -> Robot:
+        """Return the robot of a world that `load` returned."""
+        return world.robots[self.robot or next(iter(world.robots))]
+
+    def first_start(self) -> Start:
+        """Return the start without a perturbation."""
+        robot = self.robot_in(self.load())
+        return robot.q.copy(), robot.v.copy()
+
+    def start(self, number: int, first: Start) -> Start:
+        """Return a perturbed start. Number 0 is the first start.
+
+        Perturbations depend on the number alone. The lowest point of a perturbed robot is as high
+        as in the first start.
+        """
+        world = self.load()
+        robot = self.robot_in(world)
+        q, v = first[0].copy(), first[1].copy()
+        robot.q = q
+        if number == 0:
+            return q, v
+        chance = np.random.default_rng(number)
+        before = _lift(world, robot)
+        at = robot.joint_index
+        q[at.q] += chance.normal(0.0, self.joint_spread, len(at.q))
+        system = robot.system
+        bounded = np.clip(q[at.q], system.lower[at.v], system.upper[at.v])
+        q[at.q] = np.where(system.lower[at.v] <= system.upper[at.v], bounded, q[at.q])
+        if robot.model.base == "free":
+            v[:6] += chance.normal(0.0, self.velocity_spread, 6)
+            robot.q = q
+            q[2] += _lift(world, robot) - before
+        return q, v
+
+
+def _lift(world: World, robot: Robot) -> float:
+    """Return how far upward the robot touches the floor [m], 0 in a world without a floor."""
+    try:
+        return world.lift_to_floor(robot)
+    except WorldError:
+        return 0.0
+
+
+def stamp_of(path: Path) -> int:
+    """Return when a file was last written, with which readers keep its contents [ns]."""
+    return path.stat().st_mtime_ns if path.exists() else 0
+
+
+@lru_cache(maxsize=8)
+def _loaded(  # many parameters: the key of the cache
+    path: Path,
+    stamp: int,
+    time_step: float | None,
+    integrator: str | None,
+    name: str | None,
+    keyframe: str,
+) -> World:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # check-model lists what is not simulated
+        world = load_world(path, time_step=time_step, integrator=integrator)
+        if not world.robots:
+            raise ExplainError(f"{path}: the world has no robot")
+        if name is not None:
+            require_name("robot", name, world.robots, ExplainError)
+        robot = world.robots[name or next(iter(world.robots))]
+        if keyframe:
+            require_name("keyframe", keyframe, robot.model.keyframes, ExplainError)
+            robot.q = robot.model.keyframes[keyframe]
+    return world

@@ -1,0 +1,87 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A recording of states as the reference: of a real robot, or of any simulator."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.explain.runs.case import Case, ExplainError, Start
+from hrpsim.explain.runs.reference import Reference
+from hrpsim.explain.runs.trace import Trace, TraceWriter
+from hrpsim.fitting.measured_motion import BoundRecording
+from hrpsim.fitting.readers import read_recording
+from hrpsim.fitting.unknowns import FitWarning
+
+_ARRAYS = (".npz", ".csv")
+
+
+class RecordedReference(Reference):
+    """A recorded run of the policy, from the policy's first evaluation on.
+
+    Args:
+        case: the policy and its runs.
+        path: .npz, .csv or bag, as `hrpsim fit` reads them.
+
+    Raises:
+        FitError: the file is no recording of the robot.
+        ExplainError: a joint or the base was not recorded.
+    """
+
+    def __init__(self, case: Case, path: Path) -> None:
+        self.label, self._period = path.name, case.description().period
+        world = case.load()
+        robot = case.robot_in(world)
+        options = {} if path.suffix in _ARRAYS else {"commands": None}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)  # of joints that were not measured
+            bound = BoundRecording(read_recording(path, **options), world, robot.name)
+        missing = [
+            name
+            for name, k in zip(robot.joint_names, robot.joint_index.q)
+            if np.isnan(bound.q[0, k])
+        ]
+        if missing:
+            raise ExplainError(f"{path}: joints were not recorded: {', '.join(missing[:4])}")
+        self._free, self._links = robot.model.base == "free", len(robot.model.frames)
+        self._joints = len(robot.joint_names)
+        self._time = bound.time - bound.time[0]
+        self._q, self._v = bound.q, bound.v
+
+    @property
+    def start(self) -> Start:
+        """The first recorded state."""
+        return self._q[0].copy(), self._v[0].copy()
+
+    @property
+    def duration(self) -> float:
+        """Length of the recording [s]."""
+        return float(self._time[-1])
+
+    def trace(self, q: np.ndarray, v: np.ndarray) -> Trace:
+        """Return the recording at the control periods, whatever the start. Forces are unknown."""
+        count = int(self.duration / self._period + 1e-6) + 1
+        times = self._period * np.arange(count)
+        positions = _between(times, self._time, self._q)
+        if self._free:
+            turns = self._q[:, 3:7].copy()
+            flips = np.cumprod(np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0))
+            turns[1:] *= flips[:, None]
+            turns = _between(times, self._time, turns)
+            positions[:, 3:7] = turns / np.linalg.norm(turns, axis=1, keepdims=True)
+        velocities = _between(times, self._time, self._v)
+        writer = TraceWriter(self._free)
+        efforts, forces = np.full(self._joints, np.nan), np.full(self._links, np.nan)
+        for time, one, rate in zip(times.tolist(), positions, velocities):
+            if writer.add(time, one, rate, efforts, forces):
+                break
+        return writer.trace()
+
+
+def _between(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return columns (n, k) at other times, by linear interpolation."""
+    return np.column_stack([np.interp(times, known, column) for column in values.T])

@@ -1,0 +1,39 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""References: what the runs in hrpsim are compared with."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from hrpsim.explain.runs.case import Start
+from hrpsim.explain.runs.trace import Trace
+
+
+class Reference(ABC):
+    """Another simulator, or a recording. `label` names the reference in reports."""
+
+    label: str
+
+    @abstractmethod
+    def trace(self, q: np.ndarray, v: np.ndarray) -> Trace:
+        """Return the run from a start, with a sample for each control period.
+
+        Args:
+            q: configuration at the start, in hrpsim's layout (nq,).
+            v: velocity at the start (nv,).
+        """
+
+    @property
+    def start(self) -> Start | None:
+        """The only start of a recording. None: any start."""
+        return None
+
+    @property
+    def duration(self) -> float:
+        """Longest run [s]."""
+        return math.inf

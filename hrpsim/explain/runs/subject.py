@@ -1,0 +1,238 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A policy on a robot in hrpsim with everything that a difference may change, and its runs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bridges.onnx_policy import OnnxPolicy
+from hrpsim.bridges.policy_terms import PolicyDescription
+from hrpsim.common.errors import ModelWarning
+from hrpsim.control.framework.contact_points import pressing_points
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import (
+    BaseReading,
+    Command,
+    Controller,
+    ImuReading,
+    State,
+    controlled_joints,
+)
+from hrpsim.control.framework.controller_host import ControllerHost, steps_in_period
+from hrpsim.explain.runs.case import Case, ExplainError
+from hrpsim.explain.runs.trace import Trace, TraceWriter
+from hrpsim.model.model import Model, Sensor
+from hrpsim.model.shapes.placement import quaternion_of, rotation_matrix
+from hrpsim.sweeps.worlds.controllers import DisturbedController
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+
+@dataclass
+class Subject:
+    """What differences change: the world, the robot in it, and the way of signals to the policy."""
+
+    world: World
+    robot: Robot
+    policy: PolicyDescription
+    parameters: dict[str, Any]
+    command_delay: int = 0  # control periods
+    sensing_delay: int = 0  # control periods
+    filter_time: float = 0.0  # of measured rates [s]
+    history: dict[str, bool] = field(default_factory=dict)  # entries of the description
+
+    @staticmethod
+    def of(case: Case, at_load: Mapping[str, Any]) -> Subject:
+        """Return a new subject. at_load: arguments of `Case.load`."""
+        world = case.load(**at_load)
+        return Subject(world, case.robot_in(world), case.description(), case.parameters())
+
+    def use_system(self, **fields: np.ndarray) -> None:
+        """Replace arrays of the robot's system: inertias, joint properties, limits."""
+        system = self.robot.system._replace(**fields)
+        self.robot.use_properties_of(replace(self.robot.model, system=system))
+
+    def controller(self) -> Controller:
+        """Return the policy with its delays and filter."""
+        policy: Controller = _VariedPolicy(self.history)
+        if self.filter_time > 0.0:
+            policy = _Filtered(policy, self.filter_time)
+        if self.command_delay or self.sensing_delay:
+            policy = DisturbedController(policy, {}, self.sensing_delay, self.command_delay)
+        return policy
+
+    def run(self, q: np.ndarray, v: np.ndarray, duration: float) -> Trace:
+        """Run the policy from a start until `duration` [s] or a fall. Sample every evaluation."""
+        policy, writer = self.policy, TraceWriter(self.robot.model.base == "free")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            self._place(q, v)
+            with ControlLoop(self.robot, self.controller(), self.parameters, False) as loop:
+                for tick in range(round(duration / policy.period) + 1):
+                    if tick % policy.decimation == 0 and self._sample(writer, tick):
+                        break
+                    loop.tick()
+        return writer.trace()
+
+    def _sample(self, writer: TraceWriter, tick: int) -> bool:
+        robot = self.robot
+        forces = np.zeros(len(robot.model.frames))
+        if tick:
+            found = pressing_points(robot)
+            np.add.at(forces, found.links, found.forces[:, 2])
+        time = tick * self.policy.period
+        return writer.add(time, robot.q.copy(), robot.v.copy(), robot.joint_efforts, forces)
+
+    def predict(self, trace: Trace, window: int, most: int) -> np.ndarray:
+        """Return the velocities at the ends of short windows that begin in states of a reference.
+
+        The policy, with its delays, sees the states of the reference. Its commands act on the robot
+        here, which returns to the state of the reference at the begin of each window.
+
+        Args:
+            trace: of the reference, with a sample for each control period.
+            window: control periods in a window.
+            most: number of windows at most.
+
+        Returns:
+            Velocities (windows, nv).
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            return self._predict(trace, window, most)
+
+    def _predict(self, trace: Trace, window: int, most: int) -> np.ndarray:
+        robot, ends = self.robot, []
+        host = ControllerHost(self.controller(), robot.model, self.parameters, robot.name)
+        view = StateView(robot)
+        try:
+            steps = steps_in_period("the period", self.policy.period, self.world.time_step)
+            self._place(trace.q[0], trace.v[0])
+            for k in range(min(len(trace.time) - 1, window * most)):
+                if k % window == 0:
+                    robot.q, robot.v = trace.q[k], trace.v[k]
+                command = host.command(view.state(trace, k))
+                _give(robot, command, host.joint_names)
+                self.world.step(steps)
+                if (k + 1) % window == 0:
+                    ends.append(robot.v.copy())
+        finally:
+            host.stop()
+        return np.array(ends)
+
+    def _place(self, q: np.ndarray, v: np.ndarray) -> None:
+        self.robot.q, self.robot.v = q, v
+        self.robot.keep_as_initial()
+
+
+def _give(robot: Robot, command: Command, names: tuple[str, ...]) -> None:
+    positions, velocities, efforts, modes = command
+    robot.command(positions, velocities, efforts, names, nan_holds=modes is not None)
+
+
+class StateView:
+    """States of a trace as measurements for a controller of a robot."""
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot, model = robot, robot.model
+        self._at = robot.joint_index
+        self._order = joint_order(robot)
+        self._imus = [sensor for sensor in model.sensors if sensor.kind == "imu"]
+        self._free = model.base == "free"
+        for sensor in self._imus:
+            if self._free and model.system.parent[sensor.body] >= 0:
+                raise ExplainError(
+                    f"IMU {sensor.name!r} is on the moving link {sensor.link!r}; only IMUs on the "
+                    "base are compared"
+                )
+
+    def state(self, trace: Trace, k: int) -> State:
+        """Return the measurements at sample k."""
+        q, v = trace.q[k], trace.v[k]
+        return self.measured(float(trace.time[k]), q, v)
+
+    def measured(self, time: float, q: np.ndarray, v: np.ndarray) -> State:
+        """Return the measurements in a state, without accelerations and forces."""
+        base, imus = None, {}
+        if self._free:
+            base = BaseReading(q[:3].copy(), q[3:7].copy(), v[:3].copy(), v[3:6].copy())
+            imus = {sensor.name: _imu_reading(sensor, q, v) for sensor in self._imus}
+        joints = q[self._at.q[self._order]], v[self._at.v[self._order]]
+        return State(time, *joints, np.zeros(len(self._order)), {}, imus, base)
+
+
+def _imu_reading(sensor: Sensor, q: np.ndarray, v: np.ndarray) -> ImuReading:
+    turned = rotation_matrix(q[3:7].tolist()) @ sensor.R
+    return ImuReading(np.array(quaternion_of(turned)), sensor.R.T @ v[3:6], np.zeros(3))
+
+
+def joint_order(robot: Robot) -> np.ndarray:
+    """Return the indices in `joint_names` of the joints that a controller sees, in its order."""
+    return robot.joint_index.indices(list(controlled_joints(robot.model)))
+
+
+class _VariedPolicy(OnnxPolicy):
+    """The policy, with other orders of its histories if given."""
+
+    def __init__(self, history: Mapping[str, bool]) -> None:
+        self._history = dict(history)
+
+    def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
+        """Return the description with the given entries."""
+        policy = super().described(parameters)
+        if not self._history:
+            return policy
+        return replace(policy, observation=replace(policy.observation, **self._history))
+
+
+class _Filtered(Controller):
+    """A controller behind a low-pass filter of first order for rates of joints and IMUs.
+
+    Args:
+        controller: sees the filtered rates.
+        time: constant of the filter [s].
+    """
+
+    def __init__(self, controller: Controller, time: float) -> None:
+        self.controller, self._time = controller, time
+
+    @property
+    def finished(self) -> bool:
+        """Whether the controller has finished."""
+        return self.controller.finished
+
+    def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
+        """Configure the controller."""
+        self.controller.configure(model, parameters)
+        self.period, self.needs = self.controller.period, self.controller.needs
+
+    def initialize(self, state: State) -> None:
+        """Start the filter at the first measurements."""
+        self._rates: dict[str, np.ndarray] = {}
+        self.controller.initialize(state)
+
+    def control(self, state: State) -> Command:
+        """Return the command for the filtered measurements."""
+        imus = {
+            name: one._replace(angular_velocity=self._low(name, one.angular_velocity))
+            for name, one in state.imus.items()
+        }
+        rates = self._low("joints/", state.joint_velocities)
+        return self.controller.control(state._replace(joint_velocities=rates, imus=imus))
+
+    def _low(self, name: str, value: np.ndarray) -> np.ndarray:
+        share = self.period / (self._time + self.period)
+        before = self._rates.get(name, value)
+        self._rates[name] = before + share * (value - before)
+        return self._rates[name]
+
+    def stop(self) -> None:
+        """Stop the controller."""
+        self.controller.stop()

@@ -1,0 +1,104 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The motion of one run, in the coordinates of hrpsim's robot, whatever simulator made it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hrpsim.world.fall import LARGEST_TILT, LOWEST_HEIGHT_RATIO
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Samples of one run at the n times of `time`. Samples after a fall are NaN.
+
+    q and v have hrpsim's layout: a free base first, then the joints.
+    """
+
+    time: np.ndarray  # from the start (n,) [s]
+    q: np.ndarray  # (n, nq)
+    v: np.ndarray  # (n, nv)
+    efforts: np.ndarray  # of the controlled joints (n, joints) [Nm or N]
+    forces: np.ndarray  # upward contact force on each link (n, links) [N]
+    fell_at: float  # [s], NaN without a fall
+
+    @property
+    def fell(self) -> bool:
+        """Whether the robot fell."""
+        return not math.isnan(self.fell_at)
+
+    def sampled(self, times: np.ndarray) -> Trace:
+        """Return the samples at other times [s]: the last sample at or before each time."""
+        at = np.searchsorted(self.time, times + 1e-9, side="right") - 1
+        at = np.clip(at, 0, len(self.time) - 1)
+        late = times > self.time[-1] + 1e-9
+        parts = {}
+        for name in ("q", "v", "efforts", "forces"):
+            values = getattr(self, name)[at].copy()
+            values[late] = np.nan
+            parts[name] = values
+        return replace(self, time=times, **parts)
+
+
+def up_in_base(quaternions: np.ndarray) -> np.ndarray:
+    """Return the world's upward direction in the frame of a base.
+
+    Args:
+        quaternions: x y z w (n, 4).
+
+    Returns:
+        Unit vectors (n, 3).
+    """
+    x, y, z, w = np.moveaxis(quaternions, -1, 0)
+    return np.stack(
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], axis=-1
+    )
+
+
+def has_fallen(q: np.ndarray, standing: float) -> bool:
+    """Return whether a free base is tilted by more than 45 degrees or has sunk by half.
+
+    Args:
+        q: configuration that begins with the base (nq,).
+        standing: height of the base at the start [m].
+    """
+    if not np.isfinite(q).all():
+        return True
+    tilted = up_in_base(q[3:7])[2] < math.cos(LARGEST_TILT)
+    return bool(tilted or q[2] < (1.0 - LOWEST_HEIGHT_RATIO) * standing)
+
+
+class TraceWriter:
+    """Collect the samples of a run.
+
+    Args:
+        is_free: whether the robot has a free base. A fixed base cannot fall.
+    """
+
+    def __init__(self, is_free: bool) -> None:
+        self._is_free = is_free
+        self._rows: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+        self._standing = math.nan
+        self.fell_at = math.nan
+
+    def add(
+        self, time: float, q: np.ndarray, v: np.ndarray, efforts: np.ndarray, forces: np.ndarray
+    ) -> bool:
+        """Add a sample. Return whether the robot has fallen now, and the run ends."""
+        if self._is_free and math.isnan(self._standing):
+            self._standing = float(q[2])
+        if self._is_free and has_fallen(q, self._standing):
+            self.fell_at = time
+            return True
+        self._rows.append((time, q, v, efforts, forces))
+        return False
+
+    def trace(self) -> Trace:
+        """Return the samples so far."""
+        time, *parts = zip(*self._rows)
+        return Trace(np.array(time), *(np.array(part) for part in parts), self.fell_at)
