@@ -66,6 +66,7 @@ LAYERS = [
     {"sweeps.worlds"},
     {"learning", "sweeps"},
     {"fitting"},
+    {"fitting.excitation", "fitting.report"},
     {FACADE},
     {"viewer"},
     {"bridges.mujoco"},
