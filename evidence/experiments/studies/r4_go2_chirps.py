@@ -115,11 +115,10 @@ def followers(folder: Path, model: Path, mujoco=None) -> list[Follower]:
     held = held_model(model)
     (folder / "go2.xml").write_text(etree.tostring(held, encoding="unicode"))
     world = folder / "go2.yaml"
-    world.write_text(
-        f"world: {{time_step: {STEP}}}\nrobots:\n"
-        f"  - {{name: go2, urdf: go2.xml, base: fixed, gains: {{'*': [{KP}, {KD}]}}, "
-        f"joints: {{'*_calf_joint': -1.5}}}}\n"
-    )
+    gains = f"gains: {{'*': [{KP}, {KD}]}}"
+    posture = ", ".join(f"{joint}: -1.5" for joint in JOINTS if "calf" in joint)
+    robot = f"{{name: go2, urdf: go2.xml, base: fixed, {gains}, joints: {{{posture}}}}}"
+    world.write_text(f"world: {{time_step: {STEP}}}\nrobots:\n  - {robot}\n")
     found = [Follower("hrpsim", HrpsimChain(world, "go2", WINDOW).follow, SCALES)]
     if mujoco is not None:
         chain = MujocoChain(mujoco, servo_model(held), "go2", WINDOW)

@@ -107,7 +107,7 @@ class Trial:
         period = float(motion.time[1] - motion.time[0])
         steps = max(round(period / world.time_step), 1)
         rows, efforts = [], []
-        for after in [*motion.positions[1:], motion.positions[-1]]:
+        for after in _reached(motion):
             rows.append(np.concatenate([robot.q, robot.v]))
             robot.command(names=motion.joints, positions=after, over=period)
             world.step(steps)
@@ -132,7 +132,7 @@ class Trial:
             q[:, index.q],
             command_time=motion.time,
             command_joints=motion.joints,
-            command_positions=motion.positions,
+            command_positions=_reached(motion),
             interpolate=True,
             name="motion",
             **given,
@@ -146,11 +146,16 @@ class Trial:
             np.abs(efforts).max(axis=0) / (self.share * effort),
             np.abs(v[:, index.v]).max(axis=0) / speed,
         ]
-        middle = 0.5 * (system.lower + system.upper)[index.v]
-        half = 0.5 * (system.upper - system.lower)[index.v]
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore"):  # joints without limits
+            middle = 0.5 * (system.lower + system.upper)[index.v]
+            half = 0.5 * (system.upper - system.lower)[index.v]
             used.append(np.abs(q[:, index.q] - middle).max(axis=0) / half)
         return float(np.nanmax(np.where(np.isfinite(used), used, 0.0)) - 1.0)
+
+
+def _reached(motion: Motion) -> np.ndarray:
+    """Return the targets (n, joints) that are reached one period after each time."""
+    return np.vstack([motion.positions[1:], motion.positions[-1:]])
 
 
 def forecast(trial: Trial, motion: Motion) -> Forecast:

@@ -92,6 +92,12 @@ class Series:
         self._v = np.cos(phases), -np.sin(phases)
         self.size = len(room.joints) * (2 * len(self._w) + 1)
 
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Return a random vector (size,) whose motion fills the room."""
+        rows = rng.uniform(-1.0, 1.0, (len(self.room.joints), 2 * len(self._w) + 1))
+        rows[:, -1] = 1.0
+        return rows.ravel()
+
     def motion(self, x: np.ndarray) -> Motion:
         """Return the motion of a vector (size,)."""
         rows = x.reshape(len(self.room.joints), -1)

@@ -65,7 +65,7 @@ def propose(excitation: Excitation, report: Callable[[str], None] | None = None)
 
     rng = np.random.default_rng(excitation.seed)
     each = max(excitation.evaluations // excitation.starts, 1)
-    tries = [_climb(score, series.size, each, rng) for _ in range(excitation.starts)]
+    tries = [_climb(score, series.draw(rng), each, rng) for _ in range(excitation.starts)]
     x, best = max(tries, key=lambda one: one[1])
     motion = series.motion(x)
     found = forecast(trial, motion)
@@ -86,13 +86,12 @@ def _score(found: Forecast) -> float:
 
 
 def _climb(
-    score: Callable[[np.ndarray], float], size: int, evaluations: int, rng: np.random.Generator
+    score: Callable[[np.ndarray], float], x: np.ndarray, evaluations: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """Return the best vector within -1 to 1, and its score."""
-    x = rng.uniform(-1.0, 1.0, size)
+    """Return the best vector within -1 to 1 that is found from x, and its score."""
     best, step = score(x), _FIRST_STEP
     for _ in range(evaluations - 1):
-        child = np.clip(x + step * rng.normal(size=size), -1.0, 1.0)
+        child = np.clip(x + step * rng.normal(size=len(x)), -1.0, 1.0)
         found = score(child)
         if found > best:
             x, best, step = child, found, min(step * _GROWS, 1.0)
