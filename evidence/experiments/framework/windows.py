@@ -18,6 +18,7 @@ from scipy.optimize import OptimizeResult, least_squares
 
 from evidence.experiments.framework.fitting import Parameter, Values
 from hrpsim.fitting import Recording
+from hrpsim.fitting.intervals import by_windows
 
 Follow = Callable[[Sequence[Values], Sequence[Recording]], list[np.ndarray]]
 _CHANGE = 1e-3  # of the distance between the bounds, for derivatives
@@ -50,7 +51,7 @@ class Follower:
 
 @dataclass(frozen=True)
 class Fitted:
-    """Values of a fit, and standard deviations from windows as clusters (White's sandwich)."""
+    """Values of a fit, and standard deviations from clusters (White's sandwich)."""
 
     values: Values
     deviations: Values
@@ -69,11 +70,12 @@ def fit(
     recordings: Sequence[Recording],
     parameters: Mapping[str, Parameter],
     start: Values,
-    windows: np.ndarray,
+    clusters: np.ndarray,
 ) -> Fitted:
     """Fit `parameters` within bounds, from `start`.
 
-    windows: (samples,) number of the window of each compared sample.
+    clusters: (samples,) or (samples, columns), number of the cluster of each difference. The noise
+    of one cluster is independent of another cluster. There must be more clusters than parameters.
     """
     names = list(parameters)
 
@@ -100,7 +102,7 @@ def fit(
         xtol=_CONVERGED,
         max_nfev=_MOST_STEPS,
     )
-    return _result(found, names, parameters, values(found.x), windows)
+    return _result(found, names, parameters, values(found.x), clusters)
 
 
 def _result(
@@ -108,11 +110,9 @@ def _result(
     names: Sequence[str],
     parameters: Mapping[str, Parameter],
     values: Values,
-    windows: np.ndarray,
+    clusters: np.ndarray,
 ) -> Fitted:
-    from hrpsim.fitting.intervals import by_windows
-
-    rows = np.repeat(windows, len(found.fun) // len(windows))
+    rows = np.repeat(clusters.ravel(), len(found.fun) // clusters.size)
     matrix = by_windows(found.jac, found.fun, rows).matrix
     shares = np.sqrt(np.diag(matrix))
     widths = [

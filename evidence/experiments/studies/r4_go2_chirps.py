@@ -159,8 +159,9 @@ def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -
     """Fit a model of MODELS."""
     parameters = parameters_of(model)
     start = {name: _DESCRIBED[name.rpartition(".")[2]] for name in parameters}
-    windows = window_numbers(recordings, WINDOW)
-    return fit(follower, recordings, parameters, start, windows)
+    legs = np.repeat(np.arange(len(JOINTS) // 3), 3)  # which a held base separates
+    clusters = window_numbers(recordings, WINDOW)[:, None] * 4 + legs
+    return fit(follower, recordings, parameters, start, clusters)
 
 
 def run(options: Options) -> Result:
