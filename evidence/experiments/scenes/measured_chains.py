@@ -30,6 +30,7 @@ _OF_RECORDINGS = ("zero.", "gain.")
 
 def adjusted(one: Recording, values: Values) -> Recording:
     """Return a recording with other zeros of encoders and gains of torques."""
+    assert one.positions is not None
     zeros = [values.get(f"zero.{one.name}.{joint}", 0.0) for joint in one.joints]
     changes: dict[str, Any] = {"positions": one.positions + np.array(zeros)}
     if one.command_efforts is not None:
@@ -109,6 +110,7 @@ class MujocoChain:
 
         windows = windows_of(one.time, self._window, False)
         order = [one.joints.index(joint) for joint in self.joints]
+        assert one.positions is not None and one.command_time is not None
         q = one.positions[:, order]
         v = np.gradient(q, one.time, axis=0) if one.velocities is None else one.velocities[:, order]
         step = self._model.opt.timestep
@@ -118,6 +120,7 @@ class MujocoChain:
         states = np.column_stack([one.time[begins], q[begins], v[begins]])
         middles = one.time[begins][:, None] + step * (np.arange(count) + 0.5)
         given = one.command_positions if one.command_efforts is None else one.command_efforts
+        assert given is not None
         at = np.searchsorted(one.command_time, middles, side="right").clip(1) - 1
         paths, _ = rollout.rollout(
             self._model, self._data, initial_state=states, control=given[:, order][at]

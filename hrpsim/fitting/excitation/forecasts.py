@@ -119,7 +119,8 @@ class Trial:
         return recording, self._excess(q, v, np.array(efforts)), trouble
 
     def _recording(self, motion: Motion, q: np.ndarray, v: np.ndarray) -> Recording:
-        index, given = self.robot.joint_index, {}
+        index = self.robot.joint_index
+        given: dict[str, Any] = {}
         if "velocity" in self.noise:
             given["velocities"] = v[:, index.v]
         if self.stands:
@@ -170,6 +171,7 @@ def forecast(trial: Trial, motion: Motion) -> Forecast:
     found = slopes.at(u, np.ones(len(u), dtype=bool), None, base, True)
     weights = _weights(predictor, trial.noise)
     starts = Starts(predictor)
+    assert found.by_starts is not None
     starts.weigh(found.by_starts, weights)
     J = starts.without(found.by_parameters * weights[:, None])
     J = np.vstack([J, unknowns.prior_rows()])
@@ -210,7 +212,7 @@ def _scales(unknowns: Unknowns) -> np.ndarray:
     """Return the size of each parameter (p,): first value, or else prior deviation, or bounds."""
     priors = {k: deviation for k, _, deviation in unknowns.priors}
     scales = np.abs(unknowns.start)
-    for k in np.flatnonzero(scales == 0.0):
+    for k in np.flatnonzero(scales == 0.0).tolist():
         scales[k] = priors.get(k, unknowns.high[k] - unknowns.low[k])
         if not np.isfinite(scales[k]):
             name = unknowns.names[k]

@@ -65,7 +65,7 @@ def room_of(robot: Robot, joints: Sequence[str], share: float, amplitude: float 
     for name, below, above in zip(joints, *ends):
         if min(below, above) <= 0.0:
             raise FitError(f"{name} begins at a limit: give the robot another posture in the world")
-    return Room(tuple(joints), centre, *ends, share * system.velocity_limit[at])
+    return Room(tuple(joints), centre, ends[0], ends[1], share * system.velocity_limit[at])
 
 
 class Series:

@@ -83,7 +83,7 @@ def _cells(row: VerdictRow) -> tuple[str, ...]:
 
 
 def _errors(result: FitResult) -> list[tuple[str, ...]]:
-    found = []
+    found: list[tuple[str, ...]] = []
     for held_out, name in ((False, "fitted"), (True, "held out")):
         for kind, (before, after) in result.errors(held_out).items():
             what = f"{name}: {kind.replace('_', ' ')} [{KINDS[kind]}]"

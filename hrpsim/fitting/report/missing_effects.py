@@ -160,6 +160,7 @@ class _Test:
         )
         self._weights = 1.0 / np.maximum(sizes, 1e-12)[rows.kind]
         self._starts = Starts(predictor)
+        assert found.by_starts is not None
         self._starts.weigh(found.by_starts, self._weights)
         J = self._starts.without(found.by_parameters * self._weights[:, None])
         self._basis = np.linalg.qr(J)[0]

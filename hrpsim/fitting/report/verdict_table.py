@@ -54,9 +54,11 @@ def verdict_rows(
         remark = "no effect on what was measured" if name in result.without_effect else remark
         if not remark and not np.isfinite(result.low[k]):
             remark = "no interval"
-        numbers = (result.values[k], result.low[k], result.high[k], result.start[k])
+        value, low, high, start = (
+            float(numbers[k]) for numbers in (result.values, result.low, result.high, result.start)
+        )
         unit = unit_of(paths_of(name, parameters[name])[0], prismatic)
-        rows.append(VerdictRow(name, *map(float, numbers), unit, remark))
+        rows.append(VerdictRow(name, value, low, high, start, unit, remark))
     return rows
 
 
