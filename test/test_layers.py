@@ -67,6 +67,7 @@ LAYERS = [
     {"sweeps.worlds"},
     {"learning", "sweeps"},
     {"fitting"},
+    {"fitting.excitation", "fitting.report"},
     {FACADE},
     {"viewer"},
     {"bridges.mujoco"},

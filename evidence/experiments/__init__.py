@@ -4,6 +4,6 @@
 """The experiments of the source documents and on real measurements, compared with other engines.
 
 framework/ says what an experiment is and runs it, studies/ has E1 to E14, R1
-and R2, scenes/ what they share.
+to R4, scenes/ what they share.
 `hrpsim reproduce E7 E8` begins in framework/reproduce.py.
 """

@@ -168,7 +168,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     again.add_argument(
         "--output", type=Path, default=Path("output/reproduce"), help="folder of the figures"
     )
-    again.add_argument("--data", type=Path, metavar="FOLDER", help="measurements, for R1 and R2")
+    again.add_argument("--data", type=Path, metavar="FOLDER", help="measurements, for R1 to R4")
     again.add_argument("--fit", action="store_true", help="fit parameters to them again")
     again.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables there too")
     again.add_argument("--pages", type=Path, metavar="FOLDER", help="a page of each, such as e7.md")

@@ -3,19 +3,30 @@
 
 """`hrpsim fit`: parameters of a world found from recordings, with intervals and held-out errors."""
 
+from __future__ import annotations
+
 import argparse
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from hrpsim.commands.parts.output import print_report
 from hrpsim.common.errors import require_packages
 from hrpsim.common.progress import show_line
+
+if TYPE_CHECKING:
+    from hrpsim.fitting.report.verdict_table import VerdictRow
+    from hrpsim.fitting.result import FitResult
 
 EPILOG = """exit status: 0 fitted; 1 refused, failed, not converged, or nothing explained; 2 usage.
 
   hrpsim fit study.yaml                      values, 95 % intervals, errors
   hrpsim fit study.yaml --plot fit.png       measured and simulated
   hrpsim fit study.yaml --residuals rest.png what the model does not explain
+  hrpsim fit study.yaml --report fit.html    a page with table, residuals, what is missing
+  hrpsim fit study.yaml --write-model a.urdf the description with the values
+  hrpsim fit study.yaml --excite             a motion that determines the parameters
   hrpsim fit study.yaml --json
 """
 _UNEXPLAINED = 6  # signals that are listed
@@ -34,16 +45,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes that find exact derivatives (one a processor)",
     )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        help="write a page with residuals, and what the model lacks (.html)",
+    )
+    parser.add_argument(
+        "--write-model",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="write the changed world file (.yaml) or description (.urdf, .xml); may be repeated",
+    )
+    parser.add_argument(
+        "--excite", action="store_true", help="propose a motion, and forecast the intervals"
+    )
+    parser.add_argument(
+        "--motion",
+        type=Path,
+        metavar="BASENAME",
+        help="of the proposed motion's files (STUDY_motion)",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=fit)
 
 
 def fit(options: argparse.Namespace) -> int:
-    """Fit parameters and print the result."""
-    if options.plot or options.residuals:
+    """Fit parameters and print the result, or propose a motion."""
+    if options.excite:
+        return excite(options)
+    if options.plot or options.residuals or options.report:
         require_packages("a figure of a fit", ("matplotlib",), "pip install 'hrpsim[plot]'")
     from hrpsim.fitting.fit_study import read_fit_study
-    from hrpsim.fitting.residuals import draw_fit, draw_unexplained, unexplained
+    from hrpsim.fitting.report import suspects, verdict_rows
     from hrpsim.sweeps.executors import processors
 
     with warnings.catch_warnings(record=True) as caught:
@@ -53,9 +89,33 @@ def fit(options: argparse.Namespace) -> int:
         study.options["processes"] = count
         result = study.run(show_line)
         validated = study.cross_validate(show_line) if study.folds else {}
+        given = study.world, study.recordings, study.parameters, result
+        lacks = suspects(*given, **study.options) if options.report else []
     show_line("")
+    rows = verdict_rows(result, study.parameters, prismatic_of(study.world))
     report = {"study": study.title, **result.report()}
-    report["what the model does not explain"] = {
+    for row in rows:
+        report["parameters"][row.name] |= {"unit": row.unit, "remark": row.remark or "determined"}
+    report["what the model lacks"] = [one.text() for one in lacks if one.named]
+    report["what the model does not explain"] = _unexplained(result)
+    report["cross_validated_error"] = {
+        kind: {"before": before, "after": after} for kind, (before, after) in validated.items()
+    }
+    said = dict.fromkeys(str(warning.message) for warning in caught)
+    report["warnings"] = list(said)
+    if said:
+        report["verdict"] += " The warnings say what looks wrong in the data."
+    report["a motion that determines more"] = _advice(options.study, rows)
+    _write_files(options, study, result, rows, lacks, report)
+    print_report({key: value for key, value in report.items() if value}, options.json)
+    return 0 if result.explains and result.reached else 1
+
+
+def _unexplained(result: FitResult) -> dict[str, Any]:
+    """Return the signals whose residuals are not white."""
+    from hrpsim.fitting.residuals import unexplained
+
+    return {
         f"{one.recording}: {one.kind} of {one.signal}": {
             "mean": one.mean,
             "rms": one.rms,
@@ -66,18 +126,80 @@ def fit(options: argparse.Namespace) -> int:
         for one in unexplained(result)[:_UNEXPLAINED]
         if not one.white
     }
-    report["cross_validated_error"] = {
-        kind: {"before": before, "after": after} for kind, (before, after) in validated.items()
-    }
-    said = dict.fromkeys(str(warning.message) for warning in caught)
-    report["warnings"] = list(said)
-    if said:
-        report["verdict"] += " The warnings say what looks wrong in the data."
+
+
+def _advice(study: Path, rows: Sequence[VerdictRow]) -> list[str]:
+    """Return what to do for parameters that the recordings do not determine."""
+    loose = [row.name for row in rows if row.remark]
+    if not loose:
+        return []
+    return [
+        f"`hrpsim fit {study} --excite` proposes a motion for {', '.join(loose)}, and forecasts "
+        "the intervals."
+    ]
+
+
+def _write_files(options, study, result, rows, lacks, report: dict[str, Any]) -> None:
+    """Write the figures, the page and the changed models, and enter them in the report."""
+    from hrpsim.fitting.report import write_model, write_report
+    from hrpsim.fitting.residuals import draw_fit, draw_unexplained
+
     if options.plot:
         draw_fit(result, options.plot)
         report["figure"] = str(options.plot)
     if options.residuals:
         draw_unexplained(result, options.residuals)
         report["residuals"] = str(options.residuals)
-    print_report({key: value for key, value in report.items() if value}, options.json)
-    return 0 if result.explains and result.reached else 1
+    if options.report:
+        advice = report["a motion that determines more"]
+        write_report(options.report, study.title, result, rows, lacks, advice)
+        report["page"] = str(options.report)
+    for target in options.write_model:
+        left = write_model(study.world, result, study.parameters, target)
+        report[f"not written to {target}"] = left
+
+
+def excite(options: argparse.Namespace) -> int:
+    """Propose a motion, write its files and print the forecast."""
+    from hrpsim.fitting.excitation import propose, read_excitation, write_motion
+    from hrpsim.fitting.report.verdict_table import paths_of, unit_of
+
+    excitation = read_excitation(options.study)
+    found = propose(excitation, show_line)
+    show_line("")
+    base = options.motion or options.study.with_name(f"{options.study.stem}_motion")
+    forecasts = {}
+    for k, name in enumerate(found.forecast.names):
+        path = paths_of(name, excitation.parameters[name])[0]
+        forecasts[name] = {
+            "value": float(found.forecast.values[k]),
+            "forecast": f"+- {found.forecast.half_widths[k]:.3g}",
+            "with a chirp of equal length": f"+- {found.chirp_forecast.half_widths[k]:.3g}",
+            "unit": unit_of(path),
+        }
+    report = {
+        "study": excitation.title,
+        "joints": list(found.motion.joints),
+        "duration": float(found.motion.time[-1]),
+        "parameters": forecasts,
+        "smallest singular value": {
+            "motion": found.forecast.smallest,
+            "chirp": found.chirp_forecast.smallest,
+        },
+        "files": [str(path) for path in write_motion(found.motion, excitation.trial().robot, base)],
+    }
+    print_report(report, options.json)
+    return 0
+
+
+def prismatic_of(world: Path) -> frozenset[str]:
+    """Return the paths of the prismatic joints of a world."""
+    from hrpsim.model.system import PRISMATIC
+    from hrpsim.world.file.load_world import load_world
+
+    return frozenset(
+        f"robots.{name}.joints.{joint.name}"
+        for name, robot in load_world(world).robots.items()
+        for joint in robot.model.joints
+        if joint.joint_type == PRISMATIC
+    )

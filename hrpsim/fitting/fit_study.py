@@ -44,6 +44,18 @@ RECORDING = {
     "base": schema.name,
     "joints": schema.listing(schema.name, 1),
 }
+EXCITATION = {
+    "joints": schema.listing(schema.name, 1),
+    "duration": schema.numeric(POSITIVE),
+    "period": schema.numeric(POSITIVE),
+    "harmonics": schema.integer(2, 100),
+    "frequency": schema.numeric(POSITIVE),
+    "share": schema.numeric(POSITIVE),
+    "amplitude": schema.numeric(POSITIVE),
+    "evaluations": schema.integer(1, 1_000_000),
+    "starts": schema.integer(1, 1000),
+    "seed": schema.integer(0, 1_000_000_000),
+}
 _UNKNOWN = schema.mapping(UNKNOWN, required={"start": schema.numeric()})
 OPTIONS = {
     "title": schema.name,
@@ -54,6 +66,7 @@ OPTIONS = {
     "derivatives": schema.one_of("derivatives", DERIVATIVES),
     "noise": schema.mapping({kind: schema.numeric(POSITIVE) for kind in KINDS}),
     "folds": schema.integer(2, 1000),
+    "excitation": schema.mapping(EXCITATION),
 }
 REQUIRED = {
     "world": schema.name,
@@ -131,12 +144,7 @@ def read_fit_study(path: str | Path) -> FitStudy:
     path = Path(path).expanduser()
     text = read_yaml(path, FitError, "study file")
     file = checked_content(text, FIT_FILE, FitError)
-    parameters = {
-        name: {key: tuple(x) if isinstance(x, list) else x for key, x in given.items()}
-        if isinstance(given, dict)
-        else given
-        for name, given in file["parameters"].items()
-    }
+    parameters = given_parameters(file["parameters"])
     recordings = tuple(
         one for entry in file["recordings"] for one in _recordings(path, dict(entry))
     )
@@ -146,14 +154,14 @@ def read_fit_study(path: str | Path) -> FitStudy:
         if key in file
     }
     title = file.get("title", path.stem)
-    world = _beside(path, file["world"])
+    world = beside(path, file["world"])
     return FitStudy(title, world, recordings, parameters, options, file.get("folds"))
 
 
 def _recordings(path: Path, entry: dict[str, Any]) -> tuple[Recording, ...]:
     """Return the segments of a file, cut to the span of the entry."""
     begin, end = entry.pop("begin", -np.inf), entry.pop("end", np.inf)
-    file = _beside(path, entry.pop("file"))
+    file = beside(path, entry.pop("file"))
     whole = read_recordings(file, **entry)
     if not np.isfinite([begin, end]).any():
         return whole
@@ -161,7 +169,18 @@ def _recordings(path: Path, entry: dict[str, Any]) -> tuple[Recording, ...]:
     return tuple(one.part(begin, end) for one in within or whole[:1])
 
 
-def _beside(study: Path, named: str) -> Path:
+def given_parameters(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a file, with tuples in place of lists."""
+    return {
+        name: {key: tuple(x) if isinstance(x, list) else x for key, x in given.items()}
+        if isinstance(given, dict)
+        else given
+        for name, given in entries.items()
+    }
+
+
+def beside(study: Path, named: str) -> Path:
+    """Return the path of a file that is next to a study, or that hrpsim ships."""
     path = (study.parent / Path(named).expanduser()).absolute()
     if path.exists():
         return path

@@ -6,7 +6,7 @@
 import re
 from pathlib import Path
 
-from hrpsim.fitting.fit_study import OPTIONS, RECORDING, REQUIRED, UNKNOWN
+from hrpsim.fitting.fit_study import EXCITATION, OPTIONS, RECORDING, REQUIRED, UNKNOWN
 from hrpsim.fitting.measured_motion import KINDS
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs/reference/fit_file.md").read_text("utf-8")
@@ -23,4 +23,5 @@ def test_the_entries_are_those_that_are_read():
     assert first_column("Entries") == {*OPTIONS, *REQUIRED}
     assert first_column("Recordings") == {"file", *RECORDING}
     assert first_column("Parameters") == {"start", *UNKNOWN}
+    assert first_column("Excitation") == set(EXCITATION)
     assert all(kind in TEXT for kind in KINDS)

@@ -14,6 +14,7 @@ import pytest
 from pages.blocks import DOCS, ROOT
 
 HEADS = {path.parent for path in (ROOT / "hrpsim").glob("*/__init__.py")} | {ROOT / "hrpsim"}
+HEADS |= {path.parent for path in (ROOT / "hrpsim" / "fitting").glob("*/__init__.py")}
 FACADES = [
     ".".join(head.relative_to(ROOT).parts)
     for head in sorted(HEADS)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The files of measurements for R1 and R2, which are not part of hrpsim."""
+"""The files of measurements for R1 to R4, which are not part of hrpsim."""
 
 from __future__ import annotations
 

@@ -1,0 +1,159 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Whether intervals that `hrpsim fit --excite` forecasts are those of fits, and beat a chirp.
+
+python -m evidence.benchmarks.fit_forecasts [SEEDS] prints the table of docs/verification/fits.md.
+Three robots with a held base move for 5 s by the proposed motion, and by a chirp of equal length
+within the same limits. Each seed is one draw of white noise of the encoders.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import hrpsim
+from hrpsim.fitting import Recording
+from hrpsim.fitting.excitation import Excitation, Forecast, Motion, propose
+
+NOISE, SEEDS = 1e-3, 24  # [rad]
+WINDOW, DURATION, PERIOD = 0.5, 5.0, 0.02  # [s]
+FREQUENCY, HARMONICS, EVALUATIONS = 4.0, 8, 160
+_CONFIDENT = 1.96
+
+
+class Link(NamedTuple):
+    """A link below its parent: joint, axis, place of the joint [m], centre of mass [m], mass [kg].
+
+    inertia [kg m^2], about each axis. rotor [kg m^2], damping [Nms/rad].
+    """
+
+    joint: str
+    axis: str
+    place: str
+    centre: str
+    mass: float
+    inertia: float
+    rotor: float
+    damping: float
+
+
+ROBOTS = {  # masses and lengths of the leg: Unitree Go2; of the pendulum: design A of DFKI
+    "arm": (Link("shoulder", "0 1 0", "0 0 0", "0 0 -0.3", 1.0, 0.02, 0.05, 0.25),),
+    "double pendulum": (
+        Link("shoulder", "0 1 0", "0 0 0", "0 0 -0.3", 0.56, 0.003, 0.01, 0.1),
+        Link("elbow", "0 1 0", "0 0 -0.3", "0 0 -0.18", 0.60, 0.0035, 0.01, 0.1),
+    ),
+    "quadruped's leg": (
+        Link("hip", "1 0 0", "0 0 0", "0 0 0", 0.68, 0.0007, 0.01, 0.5),
+        Link("thigh", "0 1 0", "0 0.0955 0", "0 -0.02 -0.033", 1.15, 0.005, 0.01, 0.4),
+        Link("calf", "0 1 0", "0 0 -0.213", "0.006 0 -0.14", 0.24, 0.0015, 0.03, 0.5),
+    ),
+}
+_KP, _KD = 20.0, 0.5
+
+
+def urdf(links: tuple[Link, ...]) -> str:
+    """Return a chain of links."""
+    parts, parent = ['<robot name="chain"><link name="base"/>'], "base"
+    for one in links:
+        name = f"{one.joint}_link"
+        i = one.inertia
+        parts.append(
+            f'<link name="{name}"><inertial><origin xyz="{one.centre}"/><mass value="{one.mass}"/>'
+            f'<inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+            f'<joint name="{one.joint}" type="revolute"><parent link="{parent}"/>'
+            f'<child link="{name}"/><origin xyz="{one.place}"/><axis xyz="{one.axis}"/>'
+            '<limit lower="-0.8" upper="0.8" effort="25" velocity="15"/>'
+            f'<dynamics damping="{one.damping}"/></joint>'
+            f'<hrpsim reference="{one.joint}"><rotor inertia="{one.rotor}"/></hrpsim>'
+        )
+        parent = name
+    return "".join([*parts, "</robot>"])
+
+
+def excitation(folder: Path, name: str) -> Excitation:
+    """Return the excitation of gain, damping and rotor of each joint of a robot."""
+    links = ROBOTS[name]
+    (folder / "chain.urdf").write_text(urdf(links))
+    world = folder / "chain.yaml"
+    gains = f"{{'*': [{_KP}, {_KD}]}}"
+    world.write_text(
+        f"robots:\n  - {{name: chain, urdf: chain.urdf, base: fixed, gains: {gains}}}\n"
+    )
+    parameters = {}
+    for one in links:
+        path = f"robots.chain.joints.{one.joint}."
+        values = {"kp": _KP, "damping": one.damping, "rotor_inertia": one.rotor}
+        parameters |= {f"{path}{what}": value for what, value in values.items()}
+    return Excitation(
+        world,
+        parameters,
+        {"position": NOISE},
+        window=WINDOW,
+        duration=DURATION,
+        period=PERIOD,
+        harmonics=HARMONICS,
+        frequency=FREQUENCY,
+        evaluations=EVALUATIONS,
+    )
+
+
+def fits(one: Excitation, motion: Motion, seeds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return errors and half widths (seeds, p) of fits to noisy recordings of a motion."""
+    recording, _, _ = one.trial().record(motion)
+    errors, halves = [], []
+    for seed in range(seeds):
+        noise = np.random.default_rng(seed).normal(0.0, NOISE, recording.positions.shape)
+        noisy: Recording = replace(recording, positions=recording.positions + noise)
+        found = hrpsim.fit(one.world, [noisy], one.parameters, window=one.window, start="fitted")
+        errors.append(found.values - found.start)
+        halves.append(0.5 * (found.high - found.low))
+    return np.array(errors), np.array(halves)
+
+
+def size_of(errors: np.ndarray, forecast: Forecast) -> float:
+    """Return the root mean square of errors over forecast deviations; 1 if the forecast is true."""
+    return float(np.sqrt(np.mean((errors / forecast.half_widths * _CONFIDENT) ** 2)))
+
+
+def main() -> int:
+    """Print the table."""
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+    warnings.simplefilter("ignore")
+    print(
+        "| robot | unknowns | errors over the forecast | widths over the forecast | within the "
+        "forecast | smallest singular value, chirp's | worst error as a share, chirp's |"
+    )
+    print("| --- " * 7 + "|")
+    for name in ROBOTS:
+        with tempfile.TemporaryDirectory() as folder:
+            one = excitation(Path(folder), name)
+            found = propose(one)
+            errors, halves = fits(one, found.motion, seeds)
+            others, _ = fits(one, found.chirp, seeds)
+            widths = np.mean(halves, axis=0) / found.forecast.half_widths
+            inside = np.mean(np.abs(errors) <= found.forecast.half_widths)
+            worst = [
+                100.0 * float((np.sqrt(np.mean(e**2, axis=0)) / found.forecast.scales).max())
+                for e in (errors, others)
+            ]
+            print(
+                f"| {name} | {errors.shape[1]} | {size_of(errors, found.forecast):.2f} | "
+                f"{widths.min():.2f} to {widths.max():.2f} | {100 * inside:.0f} % | "
+                f"{found.forecast.smallest:.0f}, {found.chirp_forecast.smallest:.0f} | "
+                f"{worst[0]:.2f} %, {worst[1]:.2f} % |",
+                flush=True,
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

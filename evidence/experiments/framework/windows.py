@@ -1,0 +1,143 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fit parameters of engines to recordings in short windows, in the same way for each engine.
+
+Each window begins at a measured state. All samples of the window are compared. The least squares
+are scipy's, with differences of simulations as derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+from scipy.optimize import OptimizeResult, least_squares
+
+from evidence.experiments.framework.fitting import Parameter, Values
+from hrpsim.fitting import Recording
+from hrpsim.fitting.intervals import by_windows
+
+Follow = Callable[[Sequence[Values], Sequence[Recording]], list[np.ndarray]]
+_CHANGE = 1e-3  # of the distance between the bounds, for derivatives
+_CONVERGED = 1e-3
+_MOST_STEPS = 15
+CONFIDENT = 1.96  # standard deviations: half of a 95 % interval
+
+
+@dataclass(frozen=True)
+class Follower:
+    """An engine that follows recordings in windows.
+
+    `follow(many, recordings)` returns the differences of each recording, predicted minus measured
+    (values, samples, columns), for each entry of `many`. `scales` (columns,) divide the columns.
+    """
+
+    name: str
+    follow: Follow
+    scales: np.ndarray
+
+    def errors(self, values: Values, recordings: Sequence[Recording]) -> np.ndarray:
+        """Return the differences (samples, columns) over all recordings."""
+        return np.concatenate([one[0] for one in self.follow([values], recordings)])
+
+    def residuals(self, many: Sequence[Values], recordings: Sequence[Recording]) -> np.ndarray:
+        """Return scaled differences (values, rows)."""
+        found = self.follow(many, recordings)
+        return np.hstack([(one / self.scales).reshape(len(one), -1) for one in found])
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Values of a fit, and standard deviations from clusters (White's sandwich)."""
+
+    values: Values
+    deviations: Values
+
+    def agrees_with(self, other: Fitted) -> dict[str, bool]:
+        """Return for each parameter whether both fits agree within the 95 % interval."""
+        found = {}
+        for name, value in self.values.items():
+            spread = np.hypot(self.deviations[name], other.deviations[name])
+            found[name] = bool(abs(value - other.values[name]) <= CONFIDENT * spread)
+        return found
+
+
+def fit(
+    follower: Follower,
+    recordings: Sequence[Recording],
+    parameters: Mapping[str, Parameter],
+    start: Values,
+    clusters: np.ndarray,
+) -> Fitted:
+    """Fit `parameters` within bounds, from `start`.
+
+    clusters: (samples,) or (samples, columns), number of the cluster of each difference. The noise
+    of one cluster is independent of another cluster. There must be more clusters than parameters.
+    """
+    names = list(parameters)
+
+    def values(shares: np.ndarray) -> Values:
+        return {name: parameters[name].at(share) for name, share in zip(names, shares)}
+
+    def residuals(shares: np.ndarray) -> np.ndarray:
+        return follower.residuals([values(shares)], recordings)[0]
+
+    def derivatives(shares: np.ndarray) -> np.ndarray:
+        signs = np.where(shares > 0.5, -_CHANGE, _CHANGE)
+        many = [values(shares + signs * own) for own in np.eye(len(names))]
+        found = follower.residuals([values(shares), *many], recordings)
+        return ((found[1:] - found[0]) / signs[:, None]).T
+
+    first = np.array([parameters[name].share(start[name]) for name in names]).clip(0.0, 1.0)
+    found = least_squares(
+        residuals,
+        first,
+        derivatives,
+        (0.0, 1.0),
+        x_scale="jac",
+        ftol=_CONVERGED,
+        xtol=_CONVERGED,
+        max_nfev=_MOST_STEPS,
+    )
+    return _result(found, names, parameters, values(found.x), clusters)
+
+
+def _result(
+    found: OptimizeResult,
+    names: Sequence[str],
+    parameters: Mapping[str, Parameter],
+    values: Values,
+    clusters: np.ndarray,
+) -> Fitted:
+    rows = np.repeat(clusters.ravel(), len(found.fun) // clusters.size)
+    matrix = by_windows(found.jac, found.fun, rows).matrix
+    shares = np.sqrt(np.diag(matrix))
+    widths = [
+        0.5 * abs(parameters[n].at(x + s) - parameters[n].at(x - s))
+        for n, x, s in zip(names, found.x, shares)
+    ]
+    return Fitted(values, dict(zip(names, map(float, widths))))
+
+
+def runs_of(many: Sequence[Values], prefixes: tuple[str, ...]) -> list[tuple[Values, list[Values]]]:
+    """Return runs of neighbours in `many` that share the values whose names begin with a prefix.
+
+    Each run has the shared values, and the other values of each neighbour.
+    """
+
+    def shared(values: Values) -> Values:
+        return {name: x for name, x in values.items() if name.startswith(prefixes)}
+
+    found = []
+    for common, neighbours in groupby(many, shared):
+        rest = [{n: x for n, x in one.items() if n not in common} for one in neighbours]
+        found.append((common, rest))
+    return found
+
+
+def root_mean_square(differences: np.ndarray) -> float:
+    """Return the root mean square."""
+    return float(np.sqrt(np.mean(np.square(differences))))

@@ -1,0 +1,151 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Robots with a held base that follow recordings in windows, in hrpsim and in MuJoCo, for R3, R4.
+
+Values of parameters are paths of hrpsim, such as robots.NAME.joints.JOINT.friction. Two more kinds
+change the recording: zero.RECORDING.JOINT [rad] is added to measured angles, because an encoder is
+set to zero by hand. gain.JOINT multiplies measured torques.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evidence.experiments.framework.fitting import Values
+from evidence.experiments.framework.windows import runs_of
+from hrpsim.fitting import Recording
+from hrpsim.fitting.measured_motion import BoundRecording
+from hrpsim.fitting.predict import Predictor, windows_of
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+
+_OF_RECORDINGS = ("zero.", "gain.")
+
+
+def adjusted(one: Recording, values: Values) -> Recording:
+    """Return a recording with other zeros of encoders and gains of torques."""
+    assert one.positions is not None
+    zeros = [values.get(f"zero.{one.name}.{joint}", 0.0) for joint in one.joints]
+    changes: dict[str, Any] = {"positions": one.positions + np.array(zeros)}
+    if one.command_efforts is not None:
+        gains = [values.get(f"gain.{joint}", 1.0) for joint in one.command_joints or ()]
+        changes["command_efforts"] = one.command_efforts * np.array(gains)
+    if one.command_positions is not None:
+        changes["command_positions"] = one.command_positions + np.array(zeros)
+    return replace(one, **changes)
+
+
+def window_numbers(recordings: Sequence[Recording], length: float) -> np.ndarray:
+    """Return the number of the window of each compared sample, through all recordings."""
+    found, before = [], 0
+    for one in recordings:
+        windows = windows_of(one.time, length, False)
+        found += [before + k for k, w in enumerate(windows) for _ in range(w.first, w.last + 1)]
+        before += len(windows)
+    return np.array(found)
+
+
+class HrpsimChain:
+    """A robot of a world file. window [s]: length of the windows."""
+
+    def __init__(self, world: Path, robot: str, window: float) -> None:
+        self._scenario = WorldScenario(world, duration=1.0)
+        self._world = self._scenario.world_of({}, seed=0)[0]
+        self._robot, self._window = robot, window
+
+    def follow(self, many: Sequence[Values], recordings: Sequence[Recording]) -> list[np.ndarray]:
+        """Return predicted minus measured (values, samples, columns) of each recording."""
+        parts = []
+        for common, rest in runs_of(many, _OF_RECORDINGS):
+            bound = [
+                BoundRecording(adjusted(one, common), self._world, self._robot)
+                for one in recordings
+            ]
+            found = Predictor(self._scenario, bound, self._window, False).predict(rest)
+            parts.append([one.differences for one in found])
+        return [np.concatenate(own) for own in zip(*parts)]
+
+
+class MujocoChain:
+    """MuJoCo's model of a robot. Each joint has one actuator, in the order of the joints."""
+
+    def __init__(self, mujoco, xml: str, robot: str, window: float) -> None:
+        self._model = mujoco.MjModel.from_xml_string(xml)
+        self._data = mujoco.MjData(self._model)
+        self._robot, self._window = robot, window
+        self._usual = {name: getattr(self._model, name).copy() for name in _FIELDS}
+        self.joints = [self._model.joint(k).name for k in range(self._model.njnt)]
+
+    def follow(self, many: Sequence[Values], recordings: Sequence[Recording]) -> list[np.ndarray]:
+        """Return predicted minus measured (values, samples, columns) of each recording."""
+        found: list[list[np.ndarray]] = [[] for _ in recordings]
+        for values in many:
+            self._set(values)
+            for own, one in zip(found, recordings):
+                own.append(self._follow(adjusted(one, values)))
+        return [np.array(own) for own in found]
+
+    def _set(self, values: Values) -> None:
+        for name, array in self._usual.items():
+            getattr(self._model, name)[:] = array
+        for path, value in values.items():
+            if path.startswith(_OF_RECORDINGS):
+                continue
+            joint, _, what = path.removeprefix(f"robots.{self._robot}.joints.").rpartition(".")
+            k = self.joints.index(joint)
+            if what == "kp":
+                self._model.actuator_gainprm[k, 0] = value
+                self._model.actuator_biasprm[k, 1] = -value
+            else:
+                getattr(self._model, _OF_JOINTS[what])[k] = value
+
+    def _follow(self, one: Recording) -> np.ndarray:
+        from mujoco import rollout
+
+        windows = windows_of(one.time, self._window, False)
+        order = [one.joints.index(joint) for joint in self.joints]
+        assert one.positions is not None and one.command_time is not None
+        q = one.positions[:, order]
+        v = np.gradient(q, one.time, axis=0) if one.velocities is None else one.velocities[:, order]
+        step = self._model.opt.timestep
+        longest = max(one.time[w.last] - one.time[w.start] for w in windows)
+        count = int(np.ceil(longest / step)) + 1
+        begins = np.array([w.start for w in windows])
+        states = np.column_stack([one.time[begins], q[begins], v[begins]])
+        middles = one.time[begins][:, None] + step * (np.arange(count) + 0.5)
+        given = one.command_positions if one.command_efforts is None else one.command_efforts
+        assert given is not None
+        at = np.searchsorted(one.command_time, middles, side="right").clip(1) - 1
+        paths, _ = rollout.rollout(
+            self._model, self._data, initial_state=states, control=given[:, order][at]
+        )
+        paths = np.concatenate([states[:, None], paths], axis=1)
+        size, parts = len(order), []
+        for window, path in zip(windows, paths):
+            samples = slice(window.first, window.last + 1)
+            t = one.time[samples]
+            there = np.column_stack([np.interp(t, path[:, 0], x) for x in path[:, 1:].T])
+            compared = [there[:, :size] - q[samples]]
+            if one.velocities is not None:
+                compared.append(there[:, size:] - v[samples])
+            parts.append(np.hstack([part[:, np.argsort(order)] for part in compared]))
+        return np.concatenate(parts)
+
+
+_OF_JOINTS = {"friction": "dof_frictionloss", "damping": "dof_damping"}
+_OF_JOINTS["rotor_inertia"] = "dof_armature"
+_FIELDS = (*_OF_JOINTS.values(), "actuator_gainprm", "actuator_biasprm")
+
+
+def blocks(one: Recording, edges: Sequence[float]) -> list[Recording]:
+    """Return the parts of a recording between neighbouring edges, as fractions of its length."""
+    begin, end = float(one.time[0]), float(one.time[-1])
+    cuts = begin + (end - begin) * np.array(edges)
+    cuts[-1] = np.inf
+    return [one.part(a, np.nextafter(b, a)) for a, b in pairwise(cuts)]

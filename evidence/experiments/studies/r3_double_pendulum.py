@@ -1,0 +1,261 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""R3: a real double pendulum with measured torques, in hrpsim and in MuJoCo, each fitted to it.
+
+Windows of 0.3 s begin at measured states. The last third of both recordings is held out. The model
+is chosen by cross-validation within the first two thirds.
+
+The data and the published identification are from github.com/dfki-ric-underactuated-lab/
+double_pendulum: design_A.0, recordings of 2022-08-15, model_2.0.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from math import pi
+from pathlib import Path
+
+import numpy as np
+
+from evidence.experiments.framework.engines import against_mujoco
+from evidence.experiments.framework.experiment import Experiment, Options, Result
+from evidence.experiments.framework.fitting import Parameter, Values
+from evidence.experiments.framework.measurements import measurements
+from evidence.experiments.framework.targets import at_most
+from evidence.experiments.framework.windows import Fitted, Follower, fit, root_mean_square
+from evidence.experiments.scenes.measured_chains import (
+    HrpsimChain,
+    MujocoChain,
+    blocks,
+    window_numbers,
+)
+from hrpsim.fitting import Recording
+
+SOURCE = "double_pendulum.npz, from github.com/dfki-ric-underactuated-lab/double_pendulum"
+RUNS = ("00", "03")
+JOINTS = ("shoulder", "elbow")
+WINDOW, STEP = 0.3, 1e-3  # [s]
+# model_2.0: masses [kg], distances of the centres of mass [m], inertias about the joints [kg m^2],
+# length [m], Coulomb friction as cf atan(100 v) [Nm], rotor [kg m^2] and gear ratio.
+M1, M2, R1, R2, I1, I2, L1 = 0.55938, 0.60435, 0.3, 0.18378, 0.053471, 0.023924, 0.3
+FRICTION, DAMPING, ROTOR = (0.093 * pi / 2, 0.078 * pi / 2), 0.001, 36 * 7.6593e-5
+SCALES = np.array([0.02, 0.02, 0.2, 0.2])  # [rad, rad/s]
+PUBLISHED = (27.1, 0.222)  # [mrad, rad/s] of windows of other recordings
+_J = "robots.pendulum.joints."
+_FRICTION = {
+    **{f"{_J}{joint}.friction": Parameter(0.0, 0.6) for joint in JOINTS},
+    **{f"{_J}{joint}.damping": Parameter(0.0, 0.2) for joint in JOINTS},
+}
+_ROTOR = {f"{_J}{joint}.rotor_inertia": Parameter(0.0, 0.02) for joint in JOINTS}
+_ZEROS = {f"zero.{run}.{joint}": Parameter(-0.2, 0.2) for run in RUNS for joint in JOINTS}
+_GAINS = {f"gain.{joint}": Parameter(0.6, 1.6) for joint in JOINTS}
+MODELS: dict[str, Mapping[str, Parameter]] = {
+    "friction": _FRICTION,
+    "friction, rotors": {**_FRICTION, **_ROTOR},
+    "friction, gains": {**_FRICTION, **_GAINS},
+    "friction, zeros": {**_FRICTION, **_ZEROS},
+    "friction, zeros, rotors": {**_FRICTION, **_ZEROS, **_ROTOR},
+    "friction, zeros, gains": {**_FRICTION, **_ZEROS, **_GAINS},
+}
+CHOSEN = "friction, zeros, gains"
+_QUICK = ("friction", CHOSEN)
+_FOLDS = ((0, 1), (1, 0))  # of the halves of the first two thirds: fitted, predicted
+KINDS = (("position", "mrad", 1e3, slice(0, 2)), ("velocity", "rad/s", 1.0, slice(2, 4)))
+
+
+def urdf() -> str:
+    """Return the pendulum of the published identification, with axes along y."""
+    dynamics = [f'<dynamics damping="{DAMPING}" friction="{x}"/>' for x in FRICTION]
+    inertias = I1 - M1 * R1**2, I2 - M2 * R2**2
+    links = "".join(
+        f'<link name="{name}"><inertial><origin xyz="0 0 {-r}"/><mass value="{m}"/>'
+        f'<inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for name, r, m, i in zip(("upper", "lower"), (R1, R2), (M1, M2), inertias)
+    )
+    limit = '<axis xyz="0 1 0"/><limit effort="20" velocity="100"/>'
+    joints = "".join(
+        f'<joint name="{name}" type="continuous"><parent link="{parent}"/><child link="{child}"/>'
+        f'<origin xyz="0 0 {z}"/>{limit}{own}</joint>'
+        f'<hrpsim reference="{name}"><rotor inertia="{ROTOR}"/></hrpsim>'
+        for name, parent, child, z, own in (
+            ("shoulder", "base", "upper", 0.0, dynamics[0]),
+            ("elbow", "upper", "lower", -L1, dynamics[1]),
+        )
+    )
+    return f'<robot name="pendulum"><link name="base"/>{links}{joints}</robot>'
+
+
+def mjcf() -> str:
+    """Return the same pendulum for MuJoCo."""
+
+    def link(name: str, z: float, r: float, mass: float, inertia: float, friction: float) -> str:
+        return (
+            f'<body pos="0 0 {z}"><joint name="{name}" axis="0 1 0" damping="{DAMPING}" '
+            f'frictionloss="{friction}" armature="{ROTOR}"/><inertial pos="0 0 {-r}" '
+            f'mass="{mass}" diaginertia="{inertia} {inertia} {inertia}"/>'
+        )
+
+    upper = link("shoulder", 0.0, R1, M1, I1 - M1 * R1**2, FRICTION[0])
+    lower = link("elbow", -L1, R2, M2, I2 - M2 * R2**2, FRICTION[1])
+    motors = "".join(f'<motor joint="{joint}"/>' for joint in JOINTS)
+    return (
+        f'<mujoco><option timestep="{STEP}" gravity="0 0 -9.80665" integrator="implicitfast"/>'
+        f"<worldbody>{upper}{lower}</body></body></worldbody><actuator>{motors}</actuator></mujoco>"
+    )
+
+
+def read_recordings(path: Path) -> list[Recording]:
+    """Return the recordings of double_pendulum.npz. A torque holds until the next sample."""
+    with np.load(path) as stored:
+        return [
+            Recording(
+                stored[f"time_{run}"],
+                JOINTS,
+                stored[f"position_{run}"],
+                stored[f"velocity_{run}"],
+                command_time=stored[f"time_{run}"],
+                command_efforts=stored[f"torque_{run}"],
+                name=run,
+            )
+            for run in RUNS
+        ]
+
+
+def followers(folder: Path, mujoco=None) -> list[Follower]:
+    """Return hrpsim, and MuJoCo if given. Files of the world are written to `folder`."""
+    (folder / "pendulum.urdf").write_text(urdf())
+    world = folder / "pendulum.yaml"
+    robot = "{name: pendulum, urdf: pendulum.urdf, base: fixed, gains: {'*': [0, 0]}}"
+    world.write_text(f"world: {{time_step: {STEP}}}\nrobots:\n  - {robot}\n")
+    found = [Follower("hrpsim", HrpsimChain(world, "pendulum", WINDOW).follow, SCALES)]
+    if mujoco is not None:
+        chain = MujocoChain(mujoco, mjcf(), "pendulum", WINDOW)
+        found.append(Follower("mujoco", chain.follow, SCALES))
+    return found
+
+
+def start_of(parameters: Mapping[str, Parameter]) -> Values:
+    """Return the published values."""
+    known = {"rotor_inertia": ROTOR, "damping": DAMPING}
+    for joint, friction in zip(JOINTS, FRICTION):
+        known[f"{joint}.friction"] = friction
+        known[joint] = 0.0
+
+    def value(name: str) -> float:
+        if name.startswith("zero."):
+            return 0.0
+        if name.startswith("gain."):
+            return 1.0
+        return next(x for key, x in known.items() if name.endswith(f".{key}"))
+
+    return {name: value(name) for name in parameters}
+
+
+def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -> Fitted:
+    """Fit a model of MODELS."""
+    parameters = MODELS[model]
+    windows = window_numbers(recordings, WINDOW)
+    return fit(follower, recordings, parameters, start_of(parameters), windows)
+
+
+def run(options: Options) -> Result:
+    """Choose a model by cross-validation, fit it, and judge it by the last third."""
+    (path,) = measurements(options.data, ("double_pendulum.npz",), SOURCE)
+    mujoco, result = against_mujoco("implicitfast, 1 ms, fitted by the same least squares")
+    whole = read_recordings(path)
+    seen = [one.part(end=one.time[-1] * 2 / 3) for one in whole]
+    rest = [one.part(begin=one.time[-1] * 2 / 3) for one in whole]
+    halves = list(zip(*(blocks(one, (0.0, 0.5, 1.0)) for one in seen)))
+    with tempfile.TemporaryDirectory() as folder:
+        ours, *others = followers(Path(folder), mujoco)
+        peer = others[0] if others else None
+        _choice_rows(result, ours, halves, _QUICK if options.quick else tuple(MODELS))
+        _held_out_rows(result, ours, peer, seen, rest)
+    result.notes += [
+        f"windows of {WINDOW:g} s, {sum(len(one.time) for one in rest)} samples held out",
+        "an encoder is set to zero while dry friction holds the pendulum off the plumb line, so "
+        "each recording has its own zeros",
+        f"published, on other recordings: {PUBLISHED[0]} mrad and {PUBLISHED[1]} rad/s",
+    ]
+    return result
+
+
+def _choice_rows(result: Result, ours: Follower, halves, models: Sequence[str]) -> None:
+    """Errors within the first two thirds: each half is predicted by a fit to the other."""
+    scores = {}
+    for model in models:
+        parts = []
+        for one, other in _FOLDS:
+            found = fitted_to(ours, halves[one], model)
+            parts.append(ours.errors(found.values, halves[other]))
+        errors = np.concatenate(parts)
+        scores[model] = root_mean_square(errors / SCALES)
+        for what, unit, factor, columns in KINDS:
+            value = factor * root_mean_square(errors[:, columns])
+            result.add(f"cross-validation, {model}: {what}", unit, value)
+    result.data["scores"] = scores
+    best = min(scores, key=lambda model: scores[model])
+    result.add("model of least error in cross-validation", "", best)
+
+
+def _held_out_rows(
+    result: Result,
+    ours: Follower,
+    peer: Follower | None,
+    seen: Sequence[Recording],
+    rest: Sequence[Recording],
+) -> None:
+    """Errors of the last third, and whether intervals hold there."""
+    bounds = {"position": at_most(25.0), "velocity": at_most(0.2)}
+    fits: dict[str, Fitted] = {}
+    for model in (None, "friction", CHOSEN):
+        values: dict[str, Values] = {"hrpsim": {}, "mujoco": {}}
+        for one in [ours] if peer is None else [ours, peer]:
+            if model:
+                fits[one.name] = fitted_to(one, seen, model)
+                values[one.name] = fits[one.name].values
+        errors = ours.errors(values["hrpsim"], rest)
+        theirs = None if peer is None else peer.errors(values["mujoco"], rest)
+        for what, unit, factor, columns in KINDS:
+            result.add(
+                f"last third, {model or 'published values'}: {what}",
+                unit,
+                factor * root_mean_square(errors[:, columns]),
+                bounds[what] if model == CHOSEN else None,
+                peer=None if theirs is None else factor * root_mean_square(theirs[:, columns]),
+            )
+        result.data[model or "published values"] = errors
+    again = fitted_to(ours, rest, CHOSEN)
+    agree = fits["hrpsim"].agrees_with(again)
+    what = "intervals of the fit and of a fit to the last third that agree"
+    result.add(what, f"of {len(agree)}", sum(agree.values()))
+    for name, value in fits["hrpsim"].values.items():
+        low, high = (value + k * 1.96 * fits["hrpsim"].deviations[name] for k in (-1, 1))
+        theirs_of = fits["mujoco"].values[name] if peer else None
+        shown = f"{value:.4g} ({low:.4g} to {high:.4g})"
+        name = name.removeprefix(_J)
+        result.add(f"{name}, fitted", "", shown, peer=theirs_of)
+
+
+def draw(result: Result, figure) -> None:
+    """Errors by sample of the last third on the left, by model on the right."""
+    left, right = figure.subplots(1, 2)
+    for name in ("published values", "friction", CHOSEN):
+        errors = np.sort(np.abs(result.data[name][:, :2]).ravel())
+        left.plot(1e3 * errors, np.linspace(0.0, 1.0, len(errors)), label=name)
+    left.set(title="Last third", xlabel="position error [mrad]", ylabel="share of the samples")
+    left.legend(fontsize=8, frameon=False)
+    scores = result.data["scores"]
+    right.barh(list(scores), list(scores.values()))
+    right.set(title="Cross-validation", xlabel="root mean square error / scale")
+
+
+EXPERIMENT = Experiment(
+    "R3",
+    "A real double pendulum",
+    "DFKI RIC Underactuated Robotics Lab, double_pendulum (2022)",
+    run,
+    draw,
+)

@@ -1,0 +1,111 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Settings of a proposed motion, from the fit file of the fit that it prepares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hrpsim.common import schema
+from hrpsim.common.foreign.yaml_text import read_yaml
+from hrpsim.common.values import is_number
+from hrpsim.fitting.excitation.forecasts import Trial
+from hrpsim.fitting.fit_study import OPTIONS, REQUIRED, beside, given_parameters
+from hrpsim.fitting.unknowns import FitError
+from hrpsim.world.file.file_reader import checked_content
+
+_NEEDED = ("world", "parameters")
+EXCITE_FILE = schema.mapping(
+    {**OPTIONS, "recordings": REQUIRED["recordings"]},
+    required={name: REQUIRED[name] for name in _NEEDED},
+)
+_STANDING = 0.05  # amplitude of a robot that stands [rad or m]
+_MOST_SAMPLES = 100_000
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """A motion to find.
+
+    Args:
+        world: world file with the robot at the posture where the motion begins. A robot with a free
+            base stands, another robot has a held base.
+        parameters: as for `hrpsim.fit`.
+        noise: standard deviations by kind of quantity. The kinds are what the fit will compare.
+        entity: the robot; by default the only one.
+        window: length of the windows of the fit [s].
+        joints: that move; by default all joints with position servos.
+        duration: of the motion [s].
+        period: between targets, and between samples of the recording [s].
+        harmonics: number of frequencies of each joint.
+        frequency: the highest frequency [Hz].
+        share: of the limits of position, velocity and effort that the motion may use.
+        amplitude: largest excursion [rad or m]; by default 0.05 for a robot that stands.
+        evaluations: number of simulated motions.
+        starts: number of random motions from which the search begins.
+        seed: of the search.
+        title: for reports.
+
+    Raises:
+        FitError: for values that make no motion.
+    """
+
+    world: Any
+    parameters: Mapping[str, Any]
+    noise: Mapping[str, float]
+    entity: str | None = None
+    window: float = 0.2
+    joints: tuple[str, ...] = field(default=())
+    duration: float = 10.0
+    period: float = 0.01
+    harmonics: int = 5
+    frequency: float = 2.0
+    share: float = 0.8
+    amplitude: float | None = None
+    evaluations: int = 120
+    starts: int = 4
+    seed: int = 0
+    title: str = "excitation"
+
+    def __post_init__(self) -> None:
+        for name in ("duration", "period", "frequency", "share", "window"):
+            value = getattr(self, name)
+            if not (is_number(value) and value > 0.0):
+                raise FitError(f"{name} must be a positive number, got {value!r}")
+        if self.share > 1.0:
+            raise FitError(f"share must be at most 1, got {self.share!r}")
+        if not 2.0 * self.period <= self.duration <= _MOST_SAMPLES * self.period:
+            raise FitError(f"duration must be 2 to {_MOST_SAMPLES} periods, got {self.duration!r}")
+
+    def trial(self) -> Trial:
+        """Return the robot with its unknowns and sensors."""
+        return Trial(self.world, self.parameters, self.noise, self.entity, self.window, self.share)
+
+    def largest(self, trial: Trial) -> float | None:
+        """Return the largest excursion [rad or m], or None for the joints' limits."""
+        return _STANDING if self.amplitude is None and trial.stands else self.amplitude
+
+
+def read_excitation(path: str | Path) -> Excitation:
+    """Read a fit file. Recordings are not read. Raises HrpsimError with file, line and entry."""
+    path = Path(path).expanduser()
+    text = read_yaml(path, FitError, "study file")
+    file = checked_content(text, EXCITE_FILE, FitError)
+    settings = dict(file.get("excitation", {}))
+    if "noise" not in file:
+        raise FitError(f"{path}: a forecast needs `noise`, the deviations of the sensors")
+    joints = tuple(settings.pop("joints", ()))
+    return Excitation(
+        beside(path, file["world"]),
+        given_parameters(file["parameters"]),
+        file["noise"],
+        file.get("entity"),
+        file.get("window", 0.2),
+        joints,
+        title=file.get("title", path.stem),
+        **settings,
+    )

@@ -1,0 +1,233 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Forecast the intervals of a fit to a motion, by Fisher's information.
+
+The motion is simulated at the first values of the parameters. The simulated recording is then
+differentiated as in a fit with fitted starts. With independent noise of the stated deviations, the
+covariance of the parameters is the inverse of the information J^T J.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.fitting.excitation.motions import Motion
+from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
+from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.result import SINGULAR
+from hrpsim.fitting.slopes import Slopes
+from hrpsim.fitting.starts import Starts
+from hrpsim.fitting.unknowns import FitError, Unknowns
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+from hrpsim.world.objects.robot import Robot
+
+_CHANGE = 1e-4
+_CONFIDENCE = 0.95
+_TILT, _DROP = np.radians(10.0), 0.1  # of a robot that stands: turn, share of the height
+NEEDED = "position"  # kind whose noise has to be known
+
+
+class Forecast(NamedTuple):
+    """What a fit to a motion will know.
+
+    half_widths: (p,) of the 95 % intervals; infinite for a parameter that is not determined.
+    smallest: singular value of the sensitivity by parameters over their scale. The deviation of the
+        least known combination is its inverse, as a share of the scale.
+    excess: how far the simulated motion is beyond the limits; at most 0 within.
+    trouble: why the motion cannot be used; "" if it can.
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray  # (p,)
+    half_widths: np.ndarray  # (p,)
+    scales: np.ndarray  # (p,)
+    smallest: float
+    excess: float
+    trouble: str
+
+
+class Trial:
+    """A robot of a world, its unknowns and its sensors, to forecast motions.
+
+    Args:
+        world: world file, or a scenario.
+        parameters: as for `hrpsim.fit`.
+        noise: standard deviations by kind; the kinds are what is measured.
+        entity: the robot; by default the only one.
+        window: of the fit [s].
+        share: of the effort limits that a motion may use.
+
+    Raises:
+        FitError: for a body, noise without positions, or a parameter without a scale.
+    """
+
+    def __init__(
+        self,
+        world: Any,
+        parameters: Mapping[str, Any],
+        noise: Mapping[str, float],
+        entity: str | None = None,
+        window: float = 0.2,
+        share: float = 0.8,
+    ) -> None:
+        self.scenario = (
+            world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
+        )
+        self.unknowns = Unknowns(parameters, self.scenario.parameters(), ())
+        first = self.scenario.world_of(self.values, seed=0)[0]
+        self.entity = entity or self.scenario.robot or next(iter(first.entities))
+        if self.entity not in first.robots:
+            raise FitError(f"{self.entity!r} is no robot: a motion needs joints")
+        self.robot: Robot = first.robots[self.entity]
+        self.noise, self.window, self.share = dict(noise), window, share
+        self.stands = self.robot.model.base == "free"
+        needed = (NEEDED, "base_position", "base_rotation") if self.stands else (NEEDED,)
+        if missing := [kind for kind in needed if kind not in self.noise]:
+            raise FitError(f"a forecast needs the noise of {', '.join(missing)}")
+        self.scales = _scales(self.unknowns)
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The first values by path."""
+        return self.unknowns.by_path(self.unknowns.to_u(self.unknowns.start))
+
+    def servos(self) -> tuple[str, ...]:
+        """Return the joints with position servos."""
+        kp, _ = self.robot.gains
+        return tuple(name for name, k in zip(self.robot.joint_names, kp) if k > 0.0)
+
+    def record(self, motion: Motion) -> tuple[Recording, float, str]:
+        """Simulate a motion. Return the recording without noise, its excess, and its trouble."""
+        world = self.scenario.world_of(self.values, seed=0)[0]
+        robot: Robot = world.robots[self.entity]
+        period = float(motion.time[1] - motion.time[0])
+        steps = max(round(period / world.time_step), 1)
+        rows, efforts = [], []
+        for after in _reached(motion):
+            rows.append(np.concatenate([robot.q, robot.v]))
+            robot.command(names=motion.joints, positions=after, over=period)
+            world.step(steps)
+            efforts.append(robot.joint_efforts)
+        states = np.array(rows)
+        q, v = np.split(states, [robot.nq], axis=1)
+        recording = self._recording(motion, q, v)
+        trouble = _fall(q) if self.stands else ""
+        return recording, self._excess(q, v, np.array(efforts)), trouble
+
+    def _recording(self, motion: Motion, q: np.ndarray, v: np.ndarray) -> Recording:
+        index = self.robot.joint_index
+        given: dict[str, Any] = {}
+        if "velocity" in self.noise:
+            given["velocities"] = v[:, index.v]
+        if self.stands:
+            given["base"] = q[:, :7]
+            if "base_velocity" in self.noise or "base_turning" in self.noise:
+                given["base_velocity"] = v[:, :6]
+        return Recording(
+            motion.time,
+            self.robot.joint_names,
+            q[:, index.q],
+            command_time=motion.time,
+            command_joints=motion.joints,
+            command_positions=_reached(motion),
+            interpolate=True,
+            name="motion",
+            **given,
+        )
+
+    def _excess(self, q: np.ndarray, v: np.ndarray, efforts: np.ndarray) -> float:
+        """Return how far efforts, velocities and positions go beyond their limits, as a share."""
+        index, system = self.robot.joint_index, self.robot.model.system
+        effort, speed = system.effort_limit[index.v], system.velocity_limit[index.v]
+        used = [
+            np.abs(efforts).max(axis=0) / (self.share * effort),
+            np.abs(v[:, index.v]).max(axis=0) / speed,
+        ]
+        with np.errstate(invalid="ignore"):  # joints without limits
+            middle = 0.5 * (system.lower + system.upper)[index.v]
+            half = 0.5 * (system.upper - system.lower)[index.v]
+            used.append(np.abs(q[:, index.q] - middle).max(axis=0) / half)
+        return float(np.nanmax(np.where(np.isfinite(used), used, 0.0)) - 1.0)
+
+
+def _reached(motion: Motion) -> np.ndarray:
+    """Return the targets (n, joints) that are reached one period after each time."""
+    return np.vstack([motion.positions[1:], motion.positions[-1:]])
+
+
+def forecast(trial: Trial, motion: Motion) -> Forecast:
+    """Return what a fit with fitted starts to a recording of this motion will know."""
+    recording, excess, trouble = trial.record(motion)
+    unknowns, world = trial.unknowns, trial.scenario.world_of({}, seed=0)[0]
+    bound = BoundRecording(recording, world, trial.entity)
+    predictor = Predictor(trial.scenario, [bound], trial.window, True)
+    u = unknowns.to_u(unknowns.start)
+    base = flat(predictor.predict([trial.values]))[0]
+    slopes = Slopes(predictor, unknowns, _CHANGE, "auto")
+    found = slopes.at(u, np.ones(len(u), dtype=bool), None, base, True)
+    weights = _weights(predictor, trial.noise)
+    starts = Starts(predictor)
+    assert found.by_starts is not None
+    starts.weigh(found.by_starts, weights)
+    J = starts.without(found.by_parameters * weights[:, None])
+    J = np.vstack([J, unknowns.prior_rows()])
+    degrees = len(weights) - len(u) - starts.rank
+    if degrees < 1:
+        raise FitError("the window has fewer numbers than unknowns of its start: lengthen it")
+    return _of_information(trial, J, degrees, excess, trouble)
+
+
+def _weights(predictor: Predictor, noise: Mapping[str, float]) -> np.ndarray:
+    """Return the inverse deviation of each row. Kinds without noise have no weight."""
+    weights = np.array([1.0 / noise[kind] if kind in noise else 0.0 for kind in KINDS])
+    return weights[predictor.rows().kind]
+
+
+def _of_information(
+    trial: Trial, J: np.ndarray, degrees: int, excess: float, trouble: str
+) -> Forecast:
+    """Return the forecast of derivatives J (rows, p) of weighted residuals by u."""
+    from scipy.special import stdtrit
+
+    unknowns = trial.unknowns
+    shares = np.where(unknowns.log, 1.0, trial.scales / unknowns.unit)
+    sizes = np.linalg.svd(J * shares, compute_uv=False)
+    seen = sizes[-1] > SINGULAR * sizes[0]
+    deviations = np.full(len(unknowns), np.inf)
+    if seen:
+        scaled = np.linalg.inv((J * shares).T @ (J * shares))
+        deviations = np.sqrt(np.diag(scaled)) * trial.scales
+        deviations *= np.where(unknowns.log, unknowns.start / trial.scales, 1.0)
+    half = stdtrit(degrees, 0.5 + 0.5 * _CONFIDENCE) * deviations
+    return Forecast(
+        tuple(unknowns.names), unknowns.start, half, trial.scales, float(sizes[-1]), excess, trouble
+    )
+
+
+def _scales(unknowns: Unknowns) -> np.ndarray:
+    """Return the size of each parameter (p,): first value, or else prior deviation, or bounds."""
+    priors = {k: deviation for k, _, deviation in unknowns.priors}
+    scales = np.abs(unknowns.start)
+    for k in np.flatnonzero(scales == 0.0).tolist():
+        scales[k] = priors.get(k, unknowns.high[k] - unknowns.low[k])
+        if not np.isfinite(scales[k]):
+            name = unknowns.names[k]
+            raise FitError(f"{name} begins at 0: give `between` or `prior`, which set its scale")
+    return scales
+
+
+def _fall(q: np.ndarray) -> str:
+    """Return why a robot with these states (n, nq) does not stand; "" if it stands."""
+    from scipy.spatial.transform import Rotation
+
+    turns = Rotation.from_quat(q[:, 3:7])
+    ups, first = turns.as_matrix()[:, :, 2], turns[0].as_matrix()[:, 2]
+    tilt = float(np.arccos(np.clip((ups @ first).min(), -1.0, 1.0)))
+    drop = float(1.0 - q[:, 2].min() / q[0, 2])
+    if tilt > _TILT or drop > _DROP:
+        return f"the robot does not stand: it tilts by {np.degrees(tilt):.1f} degrees"
+    return ""

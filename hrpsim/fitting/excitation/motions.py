@@ -1,0 +1,133 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Motions of joints within limits: finite Fourier series that begin and end at rest, and chirps.
+
+A series is q(t) = q0 + s sum_k [a_k sin(w_k t) + b_k (cos(w_k t) - 1)] / w_k with frequencies w_k
+that are multiples of 2 pi / duration (Swevers et al. 1997). sum_k a_k = 0 and sum_k b_k w_k = 0 let
+velocity and acceleration begin and end at 0. s puts the motion within the limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.fitting.unknowns import FitError
+from hrpsim.world.objects.robot import Robot
+
+_OPEN_RANGE = 0.5 * np.pi  # excursion of a joint without limits [rad or m]
+_TAPER = 0.1  # of the duration of a chirp: its begin and its end
+_LEAST_LEVEL = 0.05  # of the limits
+
+
+class Motion(NamedTuple):
+    """Targets of joints at equal periods."""
+
+    time: np.ndarray  # (n,) [s]
+    joints: tuple[str, ...]
+    positions: np.ndarray  # (n, joints) [rad or m]
+    velocities: np.ndarray  # (n, joints) [rad/s or m/s]
+
+
+class Room(NamedTuple):
+    """Limits of the motion of some joints, around the posture at which the motion begins."""
+
+    joints: tuple[str, ...]
+    centre: np.ndarray  # (joints,) [rad or m]
+    below: np.ndarray  # (joints,) largest excursion to smaller positions
+    above: np.ndarray  # (joints,) to larger positions
+    speed: np.ndarray  # (joints,) largest velocity
+
+
+def room_of(robot: Robot, joints: Sequence[str], share: float, amplitude: float | None) -> Room:
+    """Return the room of joints.
+
+    Args:
+        robot: at the posture where the motion begins.
+        joints: names.
+        share: of the limits of position and velocity that the motion may use.
+        amplitude: largest excursion [rad or m]. None: up to the limits.
+
+    Raises:
+        FitError: for a joint that begins at a limit.
+    """
+    at = robot.joint_index.v[robot.joint_index.indices(joints)]
+    centre = robot.joint_positions[robot.joint_index.indices(joints)]
+    system, most = robot.model.system, np.inf if amplitude is None else amplitude
+    ends = [
+        np.clip(side * (end[at] - centre), 0.0, None)
+        for side, end in ((-1.0, system.lower), (1.0, system.upper))
+    ]
+    ends = [np.where(np.isfinite(end), share * end, _OPEN_RANGE).clip(max=most) for end in ends]
+    for name, below, above in zip(joints, *ends):
+        if min(below, above) <= 0.0:
+            raise FitError(f"{name} begins at a limit: give the robot another posture in the world")
+    return Room(tuple(joints), centre, ends[0], ends[1], share * system.velocity_limit[at])
+
+
+class Series:
+    """Fourier series of some joints, as functions of a vector x of numbers from -1 to 1.
+
+    Args:
+        room: limits.
+        duration: of the motion [s].
+        period: between targets [s].
+        harmonics: number of frequencies of each joint.
+        frequency: the highest frequency [Hz].
+    """
+
+    def __init__(
+        self, room: Room, duration: float, period: float, harmonics: int, frequency: float
+    ) -> None:
+        self.room = room
+        self.time = period * np.arange(round(duration / period) + 1)
+        most = max(round(frequency * duration), 2)
+        multiples = np.unique(np.round(np.geomspace(1, most, max(harmonics, 2))))
+        self._w = 2.0 * np.pi * multiples / duration
+        phases = np.outer(self.time, self._w)
+        self._q = np.sin(phases) / self._w, (np.cos(phases) - 1.0) / self._w
+        self._v = np.cos(phases), -np.sin(phases)
+        self.size = len(room.joints) * (2 * len(self._w) + 1)
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Return a random vector (size,) whose motion fills the room."""
+        rows = rng.uniform(-1.0, 1.0, (len(self.room.joints), 2 * len(self._w) + 1))
+        rows[:, -1] = 1.0
+        return rows.ravel()
+
+    def motion(self, x: np.ndarray) -> Motion:
+        """Return the motion of a vector (size,)."""
+        rows = x.reshape(len(self.room.joints), -1)
+        count = len(self._w)
+        a, b, level = rows[:, :count], rows[:, count : 2 * count], rows[:, -1]
+        a = a - a.mean(axis=1, keepdims=True)
+        b = b - np.outer(b @ self._w, self._w) / (self._w @ self._w)
+        q = self._q[0] @ a.T + self._q[1] @ b.T
+        v = self._v[0] @ a.T + self._v[1] @ b.T
+        return within(
+            self.room, self.time, q, v, _LEAST_LEVEL + (1.0 - _LEAST_LEVEL) * 0.5 * (1.0 + level)
+        )
+
+
+def within(room: Room, time: np.ndarray, q: np.ndarray, v: np.ndarray, level: np.ndarray) -> Motion:
+    """Return excursions q and velocities v (n, joints), scaled to a share `level` of the room."""
+    tiny = 1e-12
+    factor = np.minimum(
+        room.above / q.max(axis=0).clip(tiny), room.below / (-q.min(axis=0)).clip(tiny)
+    )
+    factor = np.minimum(factor, room.speed / np.abs(v).max(axis=0).clip(tiny))
+    factor = np.where(np.isfinite(factor), factor, 0.0) * level
+    return Motion(time, room.joints, room.centre + q * factor, v * factor)
+
+
+def chirp(room: Room, time: np.ndarray, frequency: float, level: float = 1.0) -> Motion:
+    """Return a linear chirp of all joints from 0 to `frequency` [Hz], tapered at both ends."""
+    duration = time[-1]
+    taper = np.clip(np.minimum(time, duration - time) / (_TAPER * duration), 0.0, 1.0)
+    taper = taper**2 * (3.0 - 2.0 * taper)
+    q = taper * np.sin(np.pi * frequency * time**2 / duration)
+    q = np.repeat(q[:, None], len(room.joints), axis=1)
+    return within(room, time, q, np.gradient(q, time, axis=0), np.full(len(room.joints), level))

@@ -1,0 +1,110 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Search for the motion whose sensitivity has the largest smallest singular value.
+
+The singular value has edges where two directions are equally uncertain, so the search uses no
+derivatives. From several random series, an evolution strategy of one parent and one child climbs
+within the bounds. Steps grow after a success and shrink after a failure (rule of 1/5: Rechenberg
+1973).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.fitting.excitation.excitation_file import Excitation
+from hrpsim.fitting.excitation.forecasts import Forecast, Trial, forecast
+from hrpsim.fitting.excitation.motions import Motion, Series, chirp, room_of
+from hrpsim.fitting.unknowns import FitError
+
+_FIRST_STEP, _LEAST_STEP = 0.3, 0.02  # of the bounds -1 to 1
+_GROWS, _SHRINKS = 1.5, 0.9  # one success in five keeps the step
+_LEVELS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1)  # of a chirp, until the chirp is within the limits
+
+
+class Proposal(NamedTuple):
+    """A motion, its forecast, and the chirp of equal length within the same limits, if any."""
+
+    motion: Motion
+    forecast: Forecast
+    chirp: Motion
+    chirp_forecast: Forecast
+    evaluations: int
+
+
+def propose(excitation: Excitation, report: Callable[[str], None] | None = None) -> Proposal:
+    """Return the motion within limits that determines the parameters best.
+
+    Args:
+        excitation: what to determine, with which robot and limits.
+        report: called with a line on the progress.
+
+    Raises:
+        FitError: if no motion within the limits determines all parameters.
+        HrpsimError: for values that the world cannot have, and steps that fail.
+    """
+    say, trial = report or (lambda text: None), excitation.trial()
+    joints = excitation.joints or trial.servos()
+    if not joints:
+        raise FitError("no joint has a position servo: give gains in the world file")
+    room = room_of(trial.robot, joints, excitation.share, excitation.largest(trial))
+    series = Series(
+        room, excitation.duration, excitation.period, excitation.harmonics, excitation.frequency
+    )
+    count = [0]
+
+    def score(x: np.ndarray) -> float:
+        count[0] += 1
+        found = _score(forecast(trial, series.motion(x)))
+        say(f"motion {count[0]} of {excitation.evaluations}: score {found:.4g}")
+        return found
+
+    rng = np.random.default_rng(excitation.seed)
+    each = max(excitation.evaluations // excitation.starts, 1)
+    tries = [_climb(score, series.draw(rng), each, rng) for _ in range(excitation.starts)]
+    x, best = max(tries, key=lambda one: one[1])
+    motion = series.motion(x)
+    found = forecast(trial, motion)
+    if best <= 0.0:
+        raise FitError(
+            "no motion within the limits determines all parameters: "
+            f"{found.trouble or 'give more joints, a longer duration or a larger share'}"
+        )
+    other = _chirp(trial, series, excitation.frequency)
+    return Proposal(motion, found, other, forecast(trial, other), count[0])
+
+
+def _score(found: Forecast) -> float:
+    """Return the smallest singular value; negative for a motion that cannot be used."""
+    if found.trouble:
+        return -10.0
+    return -found.excess if found.excess > 0.0 else found.smallest
+
+
+def _climb(
+    score: Callable[[np.ndarray], float], x: np.ndarray, evaluations: int, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """Return the best vector within -1 to 1 that is found from x, and its score."""
+    best, step = score(x), _FIRST_STEP
+    for _ in range(evaluations - 1):
+        child = np.clip(x + step * rng.normal(size=len(x)), -1.0, 1.0)
+        found = score(child)
+        if found > best:
+            x, best, step = child, found, min(step * _GROWS, 1.0)
+        else:
+            step = max(step * _SHRINKS, _LEAST_STEP)
+    return x, best
+
+
+def _chirp(trial: Trial, series: Series, frequency: float) -> Motion:
+    """Return the largest chirp that is within the limits."""
+    for level in _LEVELS:
+        motion = chirp(series.room, series.time, frequency, level)
+        _, excess, trouble = trial.record(motion)
+        if excess <= 0.0 and not trouble:
+            break
+    return motion

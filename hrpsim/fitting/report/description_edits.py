@@ -1,0 +1,184 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Edits of the text of a URDF or an MJCF that give joints and links other values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from hrpsim.common.foreign.text import read_text
+from hrpsim.fitting.report.text_places import Edit, Element, changed, elements
+from hrpsim.fitting.unknowns import FitError
+from hrpsim.model.load import load_model
+
+_MJCF_JOINT = {"damping": "damping", "friction": "frictionloss", "rotor_inertia": "armature"}
+_SIDES = (("ixx", 0, 0), ("iyy", 1, 1), ("izz", 2, 2), ("ixy", 0, 1), ("ixz", 0, 2), ("iyz", 1, 2))
+_NOT_HERE = "the description has no place for this value"
+
+
+def _number(value: float) -> str:
+    return f"{value:.9g}"
+
+
+class DescriptionEdits:
+    """A robot's description, and its edits. given: values by path."""
+
+    def __init__(
+        self,
+        robot: str,
+        path: Path,
+        given: Mapping[str, float],
+        inertias: Mapping[str, Mapping[str, np.ndarray]],
+    ) -> None:
+        text = read_text(path, FitError, "XML_SIZE", "description")
+        self._robot, self._text, self._inertias, self._given = robot, text, inertias, given
+        self._elements = list(elements(text))
+        if not self._elements or self._elements[0].tag not in ("robot", "mujoco"):
+            raise FitError(f"{path}: neither a URDF nor an MJCF")
+        if any(one.tag.startswith("xacro:") for one in self._elements):
+            raise FitError(f"{path}: a xacro file: convert it with hrpsim convert, and change that")
+        self._is_mjcf = self._elements[0].tag == "mujoco"
+        self._model = load_model(path, base="fixed")
+        self._done: set[str] = set()
+        self._found: list[Edit] = []
+
+    def text(self) -> str:
+        """Return the changed text."""
+        return changed(self._text, self._found)
+
+    def put(self, path: str) -> str:
+        """Give a path its value. Return why there is no place for the value; "" if there is."""
+        parts = path.removeprefix(f"robots.{self._robot}.").rsplit(".", 1)
+        kind, _, name = parts[0].partition(".")
+        if not path.startswith(f"robots.{self._robot}.") or len(parts) < 2:
+            return "is no value of this robot"
+        if kind == "links":
+            return self._put_link(name)
+        if kind != "joints":
+            return _NOT_HERE
+        put = self._put_mjcf if self._is_mjcf else self._put_urdf
+        return put(name, parts[1], self._given[path])
+
+    # -- joints ----------------------------------------------------------------------------------
+
+    def _element(self, tag: str, key: str, name: str) -> Element | None:
+        """Return the element with a name, outside of MJCF's defaults."""
+        for one in self._elements:
+            outside = all(above.tag != "default" for above in one.above)
+            if one.tag == tag and one.get(key) == name and outside:
+                return one
+        return None
+
+    def _child(self, element: Element, tag: str) -> Element | None:
+        for one in self._elements:
+            if one.tag == tag and one.above and one.above[-1] == element:
+                return one
+        return None
+
+    def _put_mjcf(self, joint: str, what: str, value: float) -> str:
+        element = self._element("joint", "name", joint)
+        if element is None or what not in _MJCF_JOINT:
+            return _NOT_HERE
+        self._found.append(element.set(_MJCF_JOINT[what], _number(value)))
+        return ""
+
+    def _put_urdf(self, joint: str, what: str, value: float) -> str:
+        element = self._element("joint", "name", joint)
+        if element is None:
+            return _NOT_HERE
+        if what in ("damping", "friction"):
+            return self._put_dynamics(joint, element)
+        extension = self._element("hrpsim", "reference", joint)
+        tag, name = {
+            "rotor_inertia": ("rotor", "inertia"),
+            "stiffness": ("spring", "stiffness"),
+            "kp": ("gains", "kp"),
+            "kd": ("gains", "kd"),
+        }.get(what, ("", ""))
+        child = None if extension is None else self._child(extension, tag)
+        if child is not None:
+            ratio = float(child.get("gear_ratio") or 1.0)
+            self._found.append(child.set(name, _number(value / ratio**2)))
+            return ""
+        if tag != "rotor":
+            return "write it to the world file (.yaml)" if tag == "gains" else _NOT_HERE
+        rotor = f'<rotor inertia="{_number(value)}"/>'
+        if extension is not None:
+            self._found.append(extension.add(self._text, rotor))
+        else:
+            new = f"<hrpsim reference={quoteattr(joint)}>{rotor}</hrpsim>"
+            self._found.append(self._elements[0].add(self._text, new))
+        return ""
+
+    def _put_dynamics(self, joint: str, element: Element) -> str:
+        """Write damping and friction of a joint together."""
+        if joint in self._done:
+            return ""
+        self._done.add(joint)
+        values = {
+            what: self._given[path]
+            for what in ("damping", "friction")
+            if (path := f"robots.{self._robot}.joints.{joint}.{what}") in self._given
+        }
+        child = self._child(element, "dynamics")
+        if child is not None:
+            self._found += [child.set(what, _number(value)) for what, value in values.items()]
+        else:
+            text = "".join(f' {what}="{_number(value)}"' for what, value in values.items())
+            self._found.append(element.add(self._text, f"<dynamics{text}/>"))
+        return ""
+
+    # -- links -----------------------------------------------------------------------------------
+
+    def _put_link(self, link: str) -> str:
+        """Write mass, centre of mass and inertia of a link."""
+        if link in self._done:
+            return ""
+        frames = self._model.frames
+        if link not in frames or [f.body for f in frames.values()].count(frames[link].body) > 1:
+            return "other links are fixed to this link: their values are fitted together"
+        own = self._inertias[f"{self._robot}.{link}"]
+        element = self._element("body" if self._is_mjcf else "link", "name", link)
+        inertial = None if element is None else self._child(element, "inertial")
+        if inertial is None:
+            return "the link has no <inertial>"
+        self._done.add(link)
+        put = self._put_mjcf_inertial if self._is_mjcf else self._put_urdf_inertial
+        put(inertial, float(own["mass"]), np.asarray(own["com"]), np.asarray(own["inertia"]))
+        return ""
+
+    def _put_mjcf_inertial(
+        self, element: Element, mass: float, com: np.ndarray, inertia: np.ndarray
+    ) -> None:
+        for name in ("quat", "diaginertia", "euler", "axisangle", "xyaxes", "zaxis"):
+            if name in element.attributes:
+                _, begin, end = element.attributes[name]
+                first = self._text.rindex(name, 0, begin)
+                self._found.append(Edit(first, end + 1, ""))
+        full = " ".join(_number(inertia[i, j]) for _, i, j in _SIDES)
+        self._found += [
+            element.set("mass", _number(mass)),
+            element.set("pos", " ".join(map(_number, com))),
+            element.set("fullinertia", full),
+        ]
+
+    def _put_urdf_inertial(
+        self, element: Element, mass: float, com: np.ndarray, inertia: np.ndarray
+    ) -> None:
+        values = {
+            "mass": {"value": _number(mass)},
+            "origin": {"xyz": " ".join(map(_number, com)), "rpy": "0 0 0"},
+            "inertia": {name: _number(inertia[i, j]) for name, i, j in _SIDES},
+        }
+        for tag, attributes in values.items():
+            child = self._child(element, tag)
+            if child is not None:
+                self._found += [child.set(name, value) for name, value in attributes.items()]
+            else:
+                text = "".join(f' {name}="{value}"' for name, value in attributes.items())
+                self._found.append(element.add(self._text, f"<{tag}{text}/>"))

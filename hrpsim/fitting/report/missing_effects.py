@@ -1,0 +1,345 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Name what a model lacks: effects that would explain the residuals of a fit.
+
+Each suspected effect is added to the world in a small amount. d is the change of the predictions,
+and r are the residuals. From both, everything that other values of the parameters or other starts
+of windows explain is removed. The effect then explains the share (d . r)^2 / (d . d)(r . r) of the
+remaining squares. Its t value has windows as clusters (White 1980).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.common.errors import HrpsimError
+from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
+from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.result import FitResult
+from hrpsim.fitting.slopes import Slopes
+from hrpsim.fitting.starts import Starts
+from hrpsim.fitting.unknowns import DELAY, Unknowns
+from hrpsim.model.actuator import Actuator
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+_WINDOWS, _JOINTS = 100, 8  # most that are used, those with the largest residuals
+_SMALL = 0.02  # of the efforts: size of an effect
+_GEAR = 300.0  # stiffness of a gear over the servo's gain, where only backlash is added
+_SOFT = 30.0  # the same, for a soft gear
+_LOOSE = np.geomspace(1e-3, 2e-2, 14)  # backlash [rad or m]; only a near size explains much
+_LATE, _TURNED, _HEAVY = 2e-3, 5e-3, 1.05  # delay [s], zero of an encoder [rad or m], mass
+SURE, NOTICED = 4.0, 0.03  # t value and share, from which an effect is named
+
+
+class Suspect(NamedTuple):
+    """An effect that the model may lack.
+
+    name: such as "backlash of KNEE". share: of the remaining squares that the effect would explain.
+    t: how sure the effect is, in standard deviations. more: whether there is more of the effect in
+    the recordings than in the model; otherwise less.
+    """
+
+    name: str
+    share: float
+    t: float
+    more: bool
+
+    @property
+    def named(self) -> bool:
+        """Whether the effect is sure and large enough to be named."""
+        return abs(self.t) >= SURE and self.share >= NOTICED
+
+    def text(self) -> str:
+        """Return a sentence."""
+        side = "more" if self.more else "less"
+        return (
+            f"{side} {self.name} would explain {100.0 * self.share:.0f} % of what remains "
+            f"(t = {abs(self.t):.0f})"
+        )
+
+
+@dataclass(frozen=True)
+class _Effect:
+    """A change of the world, of the values by path, or of the recordings.
+
+    base: the same change without the effect, if the change has an effect of its own.
+    """
+
+    name: str
+    world: Callable[[Robot], None] | None = None
+    values: Mapping[str, float] | None = None
+    recording: Callable[[Recording], Recording] | None = None
+    base: Callable[[Robot], None] | None = None
+
+
+class _Changed:
+    """A scenario whose worlds have a change."""
+
+    def __init__(
+        self, scenario: WorldScenario, entity: str, change: Callable[[Robot], None] | None
+    ):
+        self._scenario, self._entity, self._change = scenario, entity, change
+
+    def world_of(self, values: Mapping[str, float], seed: int) -> tuple[World, Any]:
+        """Return a changed world."""
+        world, model = self._scenario.world_of(values, seed)
+        if self._change is not None:
+            self._change(world.robots[self._entity])
+        return world, model
+
+
+def suspects(
+    world: Any,
+    recordings: Sequence[Recording],
+    parameters: Mapping[str, Any],
+    result: FitResult,
+    *,
+    entity: str | None = None,
+    window: float = 0.2,
+    **_others: Any,
+) -> list[Suspect]:
+    """Return suspected effects of a robot, the largest share first.
+
+    Args:
+        world: as for `hrpsim.fit`.
+        recordings: as for `hrpsim.fit`. Recordings with `held_out` are not used.
+        parameters: as for `hrpsim.fit`.
+        result: of this fit.
+        entity: as for `hrpsim.fit`.
+        window: as for `hrpsim.fit` [s].
+        **_others: other options of `hrpsim.fit`, which have no meaning here.
+
+    Raises:
+        FitError: as `hrpsim.fit`.
+    """
+    test = _Test(world, recordings, parameters, result, entity, window)
+    if test.robot is None:
+        return []
+    found: dict[str, Suspect] = {}
+    for effect in test.effects():
+        one = test.judge(effect)
+        if one is not None and one.share > found.get(one.name, one._replace(share=0.0)).share:
+            found[one.name] = one
+    return sorted(found.values(), key=lambda one: -one.share)
+
+
+class _Test:
+    """Residuals of a fit without what the parameters and the starts explain."""
+
+    def __init__(self, world, recordings, parameters, result, entity, window) -> None:
+        self._scenario = (
+            world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
+        )
+        known = self._scenario.parameters()
+        unknowns = Unknowns(parameters, known, [one.name for one in recordings])
+        self._u = unknowns.to_u(result.values)
+        self._values = unknowns.by_path(self._u)
+        first = self._scenario.world_of(self._values, seed=0)[0]
+        self._entity = entity or self._scenario.robot or next(iter(first.entities))
+        self.robot: Robot | None = first.robots.get(self._entity)
+        self._links = [p for p in known if p.startswith(f"robots.{self._entity}.links.")]
+        self._world, self._window = first, window
+        self._recordings = [one for one in recordings if not one.held_out]
+        predictor = self._predictor(_Effect(""), None)
+        rows = predictor.rows()
+        labels = [joint for one in predictor.recordings for joint in _labels(one)]
+        self._of_window = rows.window
+        base = flat(predictor.predict([self._values]))[0]
+        slopes = Slopes(predictor, unknowns, 1e-4, "auto")
+        found = slopes.at(self._u, np.ones(len(self._u), dtype=bool), None, base, True)
+        sizes = np.sqrt(
+            np.bincount(rows.kind, base**2, len(KINDS))
+            / np.bincount(rows.kind, minlength=len(KINDS)).clip(1)
+        )
+        self._weights = 1.0 / np.maximum(sizes, 1e-12)[rows.kind]
+        self._starts = Starts(predictor)
+        assert found.by_starts is not None
+        self._starts.weigh(found.by_starts, self._weights)
+        J = self._starts.without(found.by_parameters * self._weights[:, None])
+        self._basis = np.linalg.qr(J)[0]
+        self._base = base
+        self._rest = self._without(base)
+        self._joints = _worst(labels, np.bincount(rows.signal, self._rest**2))
+
+    def _predictor(self, effect: _Effect, change: Callable[[Robot], None] | None) -> Predictor:
+        given = self._recordings
+        if effect.recording is not None:
+            given = [effect.recording(one) for one in given]
+        bound = [BoundRecording(one, self._world, self._entity) for one in given]
+        scenario: Any = self._scenario
+        if change is not None:
+            scenario = _Changed(self._scenario, self._entity, change)
+        whole = Predictor(scenario, bound, self._window, False)
+        count = sum(map(len, whole.windows))
+        if count <= _WINDOWS or not all(one.is_whole for one in bound):
+            return whole
+        return whole.only(np.linspace(0, count - 1, _WINDOWS).astype(int), None)[0]
+
+    def _without(self, differences: np.ndarray) -> np.ndarray:
+        found = self._starts.without((differences * self._weights)[:, None])[:, 0]
+        return found - self._basis @ (self._basis.T @ found)
+
+    def _predicted(self, effect: _Effect, change: Callable[[Robot], None] | None) -> np.ndarray:
+        values = {**self._values, **(effect.values or {})}
+        return flat(self._predictor(effect, change).predict([values]))[0]
+
+    def judge(self, effect: _Effect) -> Suspect | None:
+        """Return what an effect explains, or None if no world can have the effect."""
+        try:
+            base = self._base if effect.base is None else self._predicted(effect, effect.base)
+            change = self._without(self._predicted(effect, effect.world) - base)
+        except HrpsimError:
+            return None
+        size = float(change @ change)
+        if size <= 0.0:
+            return None
+        amount = -float(change @ self._rest) / size
+        left = self._rest + amount * change
+        scores = np.bincount(self._of_window, change * left)
+        share = amount**2 * size / float(self._rest @ self._rest)
+        t = amount * size / max(float(np.sqrt(scores @ scores)), 1e-300)
+        return Suspect(effect.name, share, t, t > 0.0)
+
+    # -- effects ---------------------------------------------------------------------------------
+
+    def effects(self) -> Iterator[_Effect]:
+        """Yield the effects of joints, links, encoders and the clock."""
+        assert self.robot is not None
+        speeds, efforts = self._sizes()
+        for joint in self._joints:
+            yield from self._of_joint(joint, speeds[joint], efforts[joint])
+        for path in self._links:
+            if path.endswith(".mass_factor") and path not in self._values:
+                link = path.split(".")[-2]
+                yield _Effect(f"mass of {link}", values={path: _HEAVY})
+        if DELAY not in self._values and self._recordings[0].command_time is not None:
+            yield _Effect("delay of the commands", values={DELAY: _LATE})
+
+    def _sizes(self) -> tuple[dict[str, float], dict[str, float]]:
+        """Return the root mean square speed and effort of each joint."""
+        assert self.robot is not None
+        one, kp = self._recordings[0], dict(zip(self.robot.joint_names, self.robot.gains[0]))
+        speeds, efforts = {}, {}
+        for k, joint in enumerate(one.joints):
+            q = one.positions[:, k]
+            speeds[joint] = float(np.sqrt(np.mean(np.gradient(q, one.time) ** 2)))
+            efforts[joint] = _commanded_effort(one, joint, kp[joint], q)
+        return speeds, efforts
+
+    def _of_joint(self, joint: str, speed: float, effort: float) -> Iterator[_Effect]:
+        assert self.robot is not None
+        index = self.robot.joint_index.indices([joint])[0]
+        properties = {k: float(v[index]) for k, v in self.robot.joint_properties().items()}
+        kp, kd = (float(own[index]) for own in self.robot.gains)
+        sizes = {"friction": effort, "damping": effort / max(speed, 1e-9)}
+        sizes["rotor_inertia"] = max(properties["rotor_inertia"], effort * 0.1 / max(speed, 1e-9))
+        for what, size in sizes.items():
+            if f"robots.{self._entity}.joints.{joint}.{what}" not in self._values:
+                more = {what: properties[what] + _SMALL * size}
+                name = {"friction": "dry friction", "rotor_inertia": "rotor inertia"}.get(
+                    what, what
+                )
+                yield _Effect(f"{name} of {joint}", world=_properties(joint, more))
+        if kp > 0.0:
+            yield _Effect(
+                f"gain of {joint} (its servo, or its gear ratio)",
+                world=_gains(joint, kp * (1.0 + _SMALL), kd * (1.0 + _SMALL)),
+            )
+        if any(one.command_efforts is not None for one in self._recordings):
+            yield _Effect(
+                f"gain of {joint} (its torque constant, or its gear ratio)",
+                recording=_stronger(joint),
+            )
+        yield _Effect(f"zero of the encoder of {joint}", recording=_turned(joint))
+        if (
+            kp > 0.0
+            and properties["rotor_inertia"] > 0.0
+            and joint not in self.robot.fitted_actuators
+        ):
+            yield from self._of_gear(joint, kp, properties["rotor_inertia"])
+
+    def _of_gear(self, joint: str, kp: float, rotor: float) -> Iterator[_Effect]:
+        def gear(stiff: float, backlash: float) -> Callable[[Robot], None]:
+            stiffness = stiff * kp
+            damping = 0.2 * float(np.sqrt(stiffness * rotor))
+            return _actuator(
+                joint, Actuator(stiffness=stiffness, damping=damping, backlash=backlash)
+            )
+
+        stiff = gear(_GEAR, 0.0)
+        yield _Effect(f"compliance of the gear of {joint}", world=gear(_SOFT, 0.0), base=stiff)
+        for size in _LOOSE:
+            yield _Effect(f"backlash of {joint}", world=gear(_GEAR, float(size)), base=stiff)
+
+
+def _labels(one: BoundRecording) -> list[str]:
+    """Return the joint of each compared column, or "" for a column of a base."""
+    joints = one.recording.joints
+    return [
+        "" if kind.startswith("base") else joints[n]
+        for kind, own in one.columns()
+        for n in range(len(own))
+    ]
+
+
+def _worst(labels: Sequence[str], squares: np.ndarray) -> list[str]:
+    """Return the joints with the largest sums of squares (signals,)."""
+    sums: dict[str, float] = {}
+    for joint, own in zip(labels, squares):
+        if joint:
+            sums[joint] = sums.get(joint, 0.0) + float(own)
+    return sorted(sums, key=lambda joint: -sums[joint])[:_JOINTS]
+
+
+def _commanded_effort(one: Recording, joint: str, kp: float, q: np.ndarray) -> float:
+    """Return the root mean square of the effort that the commands ask of a joint."""
+    if one.command_time is None or joint not in (one.command_joints or ()):
+        return 1.0
+    column = (one.command_joints or ()).index(joint)
+    if one.command_efforts is not None:
+        return float(np.sqrt(np.nanmean(one.command_efforts[:, column] ** 2))) or 1.0
+    if one.command_positions is None:
+        return 1.0
+    targets = np.interp(one.time, one.command_time, one.command_positions[:, column])
+    return kp * float(np.sqrt(np.nanmean((targets - q) ** 2))) or 1.0
+
+
+def _properties(joint: str, values: Mapping[str, float]) -> Callable[[Robot], None]:
+    return lambda robot: robot.set_joint_properties(joint, **values)
+
+
+def _gains(joint: str, kp: float, kd: float) -> Callable[[Robot], None]:
+    return lambda robot: robot.set_gains(kp, kd, joint)
+
+
+def _actuator(joint: str, actuator: Actuator) -> Callable[[Robot], None]:
+    return lambda robot: robot.set_actuator(actuator, joint)
+
+
+def _stronger(joint: str) -> Callable[[Recording], Recording]:
+    def change(one: Recording) -> Recording:
+        if one.command_efforts is None:
+            return one
+        more = 1.0 + _SMALL * (np.array(one.command_joints) == joint)
+        return replace(one, command_efforts=one.command_efforts * more)
+
+    return change
+
+
+def _turned(joint: str) -> Callable[[Recording], Recording]:
+    def change(one: Recording) -> Recording:
+        by = _TURNED * (np.array(one.joints) == joint)
+        changes: dict[str, Any] = {"positions": one.positions + by}
+        if one.command_positions is not None:
+            by = _TURNED * (np.array(one.command_joints) == joint)
+            changes["command_positions"] = one.command_positions + by
+        return replace(one, **changes)
+
+    return change

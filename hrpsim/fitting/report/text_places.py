@@ -1,0 +1,112 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Places of values in the text of XML and YAML, to change values and keep everything else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+from xml.sax.saxutils import quoteattr
+
+import yaml
+
+_TOKEN = re.compile(
+    r"<!--.*?-->|<!\[CDATA\[.*?\]\]>|<\?.*?\?>|<!\w[^>]*>"
+    r"|<(?P<end>/)?(?P<tag>[\w:.-]+)(?P<attributes>(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*)"
+    r"\s*(?P<empty>/)?>",
+    re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(\"[^\"]*\"|'[^']*')", re.DOTALL)
+
+
+class Edit(NamedTuple):
+    """A piece of text to put in place of the characters from `begin` to `end`."""
+
+    begin: int
+    end: int
+    text: str
+
+
+class Element(NamedTuple):
+    """A start tag in a text. `above`: the elements around it, from the root."""
+
+    tag: str
+    above: tuple[Element, ...]
+    begin: int
+    end: int  # after the tag
+    name_end: int  # after the name of the tag
+    empty: bool
+    attributes: dict[str, tuple[str, int, int]]  # value, and its place without the quotes
+
+    def get(self, name: str) -> str | None:
+        """Return an attribute, or None."""
+        return self.attributes[name][0] if name in self.attributes else None
+
+    def set(self, name: str, value: str) -> Edit:
+        """Return the edit that gives an attribute a value. A new attribute comes first."""
+        if name in self.attributes:
+            _, begin, end = self.attributes[name]
+            return Edit(begin, end, value)
+        return Edit(self.name_end, self.name_end, f" {name}={quoteattr(value)}")
+
+    def add(self, text: str, child: str) -> Edit:
+        """Return the edit that puts a child first into the element."""
+        if not self.empty:
+            return Edit(self.end, self.end, child)
+        slash = text.rindex("/", self.begin, self.end)
+        return Edit(slash, self.end, f">{child}</{self.tag}>")
+
+
+def elements(text: str) -> Iterator[Element]:
+    """Yield the elements of an XML text in order. Comments and CDATA have no elements."""
+    above: list[Element] = []
+    for found in _TOKEN.finditer(text):
+        if found["tag"] is None:
+            continue
+        if found["end"]:
+            del above[-1:]
+            continue
+        first = found.start("attributes")
+        attributes = {
+            one[1]: (one[2][1:-1], first + one.start(2) + 1, first + one.end(2) - 1)
+            for one in _ATTRIBUTE.finditer(found["attributes"])
+        }
+        element = Element(
+            found["tag"],
+            tuple(above),
+            found.start(),
+            found.end(),
+            found.end("tag"),
+            bool(found["empty"]),
+            attributes,
+        )
+        yield element
+        if not element.empty:
+            above.append(element)
+
+
+def changed(text: str, edits: list[Edit]) -> str:
+    """Return the text with all edits, which do not overlap. Equal places keep their order."""
+    found, at = [], 0
+    for edit in sorted(edits, key=lambda one: one.begin):
+        found += [text[at : edit.begin], edit.text]
+        at = edit.end
+    return "".join([*found, text[at:]])
+
+
+def scalar_place(root: yaml.Node | None, keys: tuple[str | int, ...]) -> tuple[int, int] | None:
+    """Return begin and end of a scalar in the text of a YAML node, by keys and indices, or None."""
+    node = root
+    for key in keys:
+        if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):
+            node = node.value[key]
+        elif isinstance(node, yaml.MappingNode):
+            pairs: Mapping[str, yaml.Node] = {str(k.value): v for k, v in node.value}
+            node = pairs.get(str(key))
+        else:
+            return None
+    if not isinstance(node, yaml.ScalarNode):
+        return None
+    return node.start_mark.index, node.end_mark.index
