@@ -85,7 +85,7 @@ READERS = {
     "hrpsim/control/framework/plugins.py": ("parameters",),
     "hrpsim/control/motion/sequence_files.py": ("pos", "waist"),
     "hrpsim/fitting/fit_study.py": ("study",),
-    "hrpsim/fitting/readers.py": ("fit_npz", "fit_csv"),
+    "hrpsim/fitting/recordings/readers.py": ("fit_npz", "fit_csv"),
     "hrpsim/model/extension.py": ("urdf",),
     "hrpsim/model/load.py": ("urdf", "visual_stl"),
     "hrpsim/model/readers/mjcf/kept.py": ("mjcf",),

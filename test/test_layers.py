@@ -65,6 +65,8 @@ LAYERS = [
     {"analysis", "bag", "sweeps.framework"},
     {"sweeps.worlds"},
     {"learning", "sweeps"},
+    {"fitting.signals"},
+    {"fitting.recordings"},
     {"fitting"},
     {FACADE},
     {"viewer"},

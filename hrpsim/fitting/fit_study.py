@@ -14,15 +14,16 @@ from typing import Any
 import numpy as np
 
 from hrpsim.common import schema
+from hrpsim.common.errors import FitError
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.resources import share_path
 from hrpsim.common.values import POSITIVE
 from hrpsim.fitting.fit import STARTS, fit
-from hrpsim.fitting.measured_motion import KINDS, Recording
-from hrpsim.fitting.readers import read_recordings
+from hrpsim.fitting.recordings.measured_motion import Recording
+from hrpsim.fitting.recordings.readers import read_recordings
 from hrpsim.fitting.result import FitResult
 from hrpsim.fitting.slopes import DERIVATIVES
-from hrpsim.fitting.unknowns import SCALES, FitError
+from hrpsim.fitting.unknowns import SCALES
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.file.file_reader import checked_content
 
@@ -52,7 +53,7 @@ OPTIONS = {
     "start": schema.one_of("start", STARTS),
     "change": schema.numeric(POSITIVE),
     "derivatives": schema.one_of("derivatives", DERIVATIVES),
-    "noise": schema.mapping({kind: schema.numeric(POSITIVE) for kind in KINDS}),
+    "noise": schema.table(schema.numeric(POSITIVE), "from kinds to standard deviations"),
     "folds": schema.integer(2, 1000),
 }
 REQUIRED = {

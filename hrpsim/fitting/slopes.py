@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.predict import Predictor
 from hrpsim.fitting.sensitivities import sensitivities
 from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import Unknowns
@@ -62,6 +62,9 @@ class Slopes:
         columns = self.exact.sum()
         if predictor.starts_are_fitted:
             columns += max(2 * one.v.shape[1] for one in predictor.recordings)
+        if predictor.has_signals:
+            self.reason = "signals of sensors are not differentiated by World.linearize"
+            self.exact[:] = False
         if how == DIFFERENCES or (how != EXACT and columns < _ENOUGH):
             self.exact[:] = False
 
@@ -172,5 +175,5 @@ class Slopes:
         changes = np.where(u + self._changes <= top, self._changes, -self._changes)
         us = [u + changes[k] * (np.arange(len(u)) == k) for k in np.flatnonzero(wanted)]
         values = [self._unknowns.by_path(each) for each in us]
-        found = flat(predictor.predict(values, None if offsets is None else [offsets] * len(us)))
+        found = predictor.differences(values, None if offsets is None else [offsets] * len(us))
         return ((found - base) / changes[wanted, None]).T

@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bag.signal_files import has_signals
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import FitError, unknown_name
 from hrpsim.common.foreign.arrays import read_npz
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
-from hrpsim.fitting.bag_recordings import bag_recordings
-from hrpsim.fitting.measured_motion import SAMPLES, Recording
-from hrpsim.fitting.segments import recordings_of, runs_of_clock
-from hrpsim.fitting.signal_recordings import fields_of_signals
-from hrpsim.fitting.unknowns import FitError
+from hrpsim.fitting.recordings.bag_recordings import bag_recordings
+from hrpsim.fitting.recordings.measured_motion import SAMPLES, Recording
+from hrpsim.fitting.recordings.segments import recordings_of, runs_of_clock
+from hrpsim.fitting.recordings.signal_recordings import fields_of_signals
+from hrpsim.fitting.recordings.signal_tables import signals_of_columns, signals_of_topics
+from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
 _JOINT_COLUMNS = {
     "position": "positions",
@@ -79,15 +80,18 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
     A .npz has the fields of `Recording` as arrays, or is a recording of signals, from which topics
     are read as from a bag. A .csv has the columns `time`, `position.JOINT`,
     `velocity.JOINT`, `command.JOINT` (position), `command_velocity.JOINT`, `effort.JOINT`
-    (commanded), `base.x y z qx qy qz qw`, `base_velocity.vx vy vz wx wy wz`. Any other path is a
-    bag. A FitWarning says what was left out.
+    (commanded), `base.x y z qx qy qz qw`, `base_velocity.vx vy vz wx wy wz`, and signals of
+    sensors: `torque.JOINT`, `current.JOINT`, `motor_position.JOINT`, `wrench.SENSOR.fx` to `tz`,
+    `imu.SENSOR.wx` to `az`, `contact.LINK`, `point.LINK.x` to `z`. Any other path is a bag. A
+    FitWarning says what was left out.
 
     Args:
         path: file, or folder of a bag.
         **options: other fields of `Recording`, such as `held_out`. For bags and signals also
             `states`, `commands`, `base` and `joints`: the topics of sensor_msgs/JointState,
             measured and commanded (None: no commands), the topic of nav_msgs/Odometry of a free
-            base, and the joints to use.
+            base, and the joints to use; and `signals`: from the names of signals of sensors to
+            topics.
 
     Raises:
         FitError: for columns and values that make no recording, and clocks that cannot be told
@@ -95,6 +99,8 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
         BagError: for a bag that cannot be read.
     """
     path = Path(path)
+    if "signals" in options and isinstance(options["signals"], dict):
+        options["signals"] = signals_of_topics(path, options["signals"])
     if path.suffix not in (".npz", ".csv"):
         return bag_recordings(path, **options)
     options = {"name": path.stem, **options}
@@ -159,10 +165,12 @@ def _read_csv(path: Path) -> dict[str, Any]:
     grouped: dict[str, dict[str, np.ndarray]] = {}
     columns = _csv_columns(path)
     given: dict[str, Any] = {"time": columns.pop("time")}
+    given["signals"], columns = signals_of_columns(given["time"], columns)
     for name, values in columns.items():
         kind, _, part = name.partition(".")
         if kind not in _JOINT_COLUMNS and part not in _BASE_COLUMNS.get(kind, ()):
             known = [*_JOINT_COLUMNS, *(f"{k}.{a}" for k, v in _BASE_COLUMNS.items() for a in v)]
+            known += SIGNAL_KINDS
             raise FitError(f"{path}: {unknown_name('column', name, known, 30)}")
         grouped.setdefault(kind, {})[part] = values
     for kind, parts in grouped.items():
