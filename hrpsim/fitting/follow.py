@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,10 +87,8 @@ def follow(
     shifts = np.array([own.encoders for own in ones])
     found: list[_Parts] = [_Parts([], [], []) for _ in range(1 + len(one.signals))]
 
-    def read() -> list[np.ndarray]:
-        states = np.array([state_of(thing) for thing in things])
-        return [states, *(np.array([own.read(t) for t in things]) for own in one.signals)]
-
+    reads = [lambda: np.array([state_of(thing) for thing in things])]
+    reads += [partial(_read_all, signal, things) for signal in one.signals]
     for at_window, window in enumerate(windows):
         first = things[0].q, things[0].v
         for thing, own, offset in zip(things, ones, trials.offsets):
@@ -103,20 +102,27 @@ def follow(
             np.array([own.steps(samples, begin_time, each) for each in setting])
             for own, samples, setting in zip(one.signals, chosen, settings)
         ]
-        wanted = _wanted([at, *ats])
+        wanted = [_wanted(own) for own in (at, *ats)]
+        last = max(int(own[-1]) for own in wanted if len(own))
         recordings = [own.recording for own in ones]
-        commands = commands_of(recordings, begin_time, int(wanted[-1]), time_step, delays)
-        states, *raws = _run(batch, things, wanted, commands, read)
+        commands = commands_of(recordings, begin_time, last, time_step, delays)
+        states, *raws = _run(batch, things, wanted, commands, reads)
         samples = slice(window.first, window.last + 1)
-        differences = state_differences(one, samples, _between(states, wanted, at).swapaxes(0, 1))
+        at_samples = _between(states, wanted[0], at).swapaxes(0, 1)
+        differences = state_differences(one, samples, at_samples)
         differences[:, :, : shifts.shape[1]] += shifts[:, None, :]
         found[0].add(one.time[samples], at_window, differences[trials.numbers])
-        for part, own, samples, setting, raw, steps in zip(
-            found[1:], one.signals, chosen, settings, raws, ats
+        for part, own, samples, setting, raw, known, steps in zip(
+            found[1:], one.signals, chosen, settings, raws, wanted[1:], ats
         ):
-            own_raw = [_between(raw[:, k], wanted, row) for k, row in zip(trials.numbers, steps)]
-            rows = [own.differences(r, samples, each) for r, each in zip(own_raw, setting)]
-            part.add(own.signal.time[samples], at_window, np.array(rows))
+            if samples.start == samples.stop:
+                rows = np.zeros((len(setting), 0, own.signal.values.shape[1]))
+            else:
+                raws_of = [_between(raw[:, k], known, row) for k, row in zip(trials.numbers, steps)]
+                rows = np.array(
+                    [own.differences(r, samples, each) for r, each in zip(raws_of, setting)]
+                )
+            part.add(own.signal.time[samples], at_window, rows)
     return [part.joined() for part in found]
 
 
@@ -182,9 +188,9 @@ def simulate(
     things = [world.entities[one.entity] for world in batch.worlds]
     time_step = batch.worlds[0].time_step
     at = _steps(one, window, time_step)
-    wanted, first = _wanted([at]), one.time[window.start]
+    wanted, first = _wanted(at), one.time[window.start]
     commands = commands_of([one.recording], first, int(wanted[-1]), time_step, [delay])
-    return _between(_run(batch, things, wanted, commands, lambda: [read()])[0], wanted, at)
+    return _between(_run(batch, things, [wanted], commands, [read])[0], wanted, at)
 
 
 def _steps(one: BoundRecording, window: Window, time_step: float) -> np.ndarray:
@@ -198,9 +204,14 @@ def _lower(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return low, np.where(at - low < ON_A_STEP, 0.0, at - low)
 
 
-def _wanted(ats: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the steps between which values at the times `ats` [steps] lie."""
-    low, share = _lower(np.concatenate([at.ravel() for at in ats]))
+def _read_all(signal: BoundSignal, things: Sequence[Any]) -> np.ndarray:
+    """Return the raw values of a signal (worlds, width)."""
+    return np.array([signal.read(thing) for thing in things])
+
+
+def _wanted(at: np.ndarray) -> np.ndarray:
+    """Return the steps between which values at the times `at` [steps] lie."""
+    low, share = _lower(at.ravel())
     return np.unique(np.concatenate([low, low[share > 0.0] + 1]))
 
 
@@ -216,23 +227,25 @@ def _between(values: np.ndarray, wanted: np.ndarray, at: np.ndarray) -> np.ndarr
 def _run(
     batch,
     things: Sequence[Any],
-    wanted: np.ndarray,
+    wanted: Sequence[np.ndarray],
     commands: tuple[list[Commands], np.ndarray],
-    read: Callable[[], list[np.ndarray]],
+    reads: Sequence[Callable[[], Any]],
 ) -> list[np.ndarray]:
-    """Return the values of `read` after the steps `wanted`, as arrays (steps, ...)."""
+    """Return the values of each of `reads` after its steps `wanted`, as arrays (steps, ...)."""
     given, changes = commands
-    found, step = [], 0
-    for stop in np.union1d(wanted, changes).tolist():
+    found: list[list[Any]] = [[] for _ in reads]
+    sets, step = [set(own.tolist()) for own in wanted], 0
+    for stop in np.unique(np.concatenate([*wanted, changes])).tolist():
         if stop > step:
             batch.step(stop - step)
             step = stop
-        if stop in wanted:
-            found.append(read())
+        for values, own, read in zip(found, sets, reads):
+            if stop in own:
+                values.append(read())
         if stop in changes:
             for thing, own in zip(things, given):
                 own.give(thing, stop)
-    return [np.array(own) for own in zip(*found)]
+    return [np.array(own) for own in found]
 
 
 def state_differences(one: BoundRecording, samples: slice, states: np.ndarray) -> np.ndarray:

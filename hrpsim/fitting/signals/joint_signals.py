@@ -16,6 +16,18 @@ from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, robot_only
 from hrpsim.world.objects.robot import Robot
 
 
+def _at_actuators(thing: Robot, joints: Sequence[str], field: str, plain: np.ndarray) -> np.ndarray:
+    """Return a value of each actuator with a model, and else the plain value of the joint.
+
+    plain: in the order of the robot's joints.
+    """
+    found, acting = plain[thing.joint_index.indices(joints)], thing.acting_actuators
+    for k, joint in enumerate(joints if acting else ()):
+        if joint in acting:
+            found[k] = getattr(thing.actuators[joint], field)
+    return found
+
+
 class JointSignal(SignalKind):
     """A signal with one column for each joint."""
 
@@ -56,14 +68,7 @@ class Torque(JointSignal):
 
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
         """Return the efforts [Nm or N] of the last step."""
-        efforts, acting = thing.joint_efforts, thing.acting_actuators
-        at = thing.joint_index.indices(columns)
-        return np.array(
-            [
-                thing.actuators[joint].torque if joint in acting else efforts[k]
-                for joint, k in zip(columns, at)
-            ]
-        )
+        return _at_actuators(thing, columns, "torque", thing.joint_efforts)
 
 
 class Current(JointSignal):
@@ -79,14 +84,7 @@ class Current(JointSignal):
 
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
         """Return the torques of the motors in the last step [Nm or N], at the joints."""
-        efforts, acting = thing.joint_efforts, thing.acting_actuators
-        at = thing.joint_index.indices(columns)
-        return np.array(
-            [
-                thing.actuators[joint].motor_torque if joint in acting else efforts[k]
-                for joint, k in zip(columns, at)
-            ]
-        )
+        return _at_actuators(thing, columns, "motor_torque", thing.joint_efforts)
 
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
@@ -114,14 +112,7 @@ class MotorPosition(JointSignal):
 
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
         """Return the positions [rad or m] at the end of the last step."""
-        positions, acting = thing.joint_positions, thing.acting_actuators
-        at = thing.joint_index.indices(columns)
-        return np.array(
-            [
-                thing.actuators[joint].motor_position if joint in acting else positions[k]
-                for joint, k in zip(columns, at)
-            ]
-        )
+        return _at_actuators(thing, columns, "motor_position", thing.joint_positions)
 
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
