@@ -40,7 +40,8 @@ robots:
              LLEG_JOINT2: -0.4538, LLEG_JOINT3: 0.8727, LLEG_JOINT4: -0.4189}
 settle: true
 """
-STEP, SOLREF = 5e-5, 2.5e-4  # of MuJoCo [s]
+STEP, SOLREF = 5e-5, 1.5e-4  # of MuJoCo [s]
+IMPEDANCE, FRICTION_RATIO = 0.999, 10.0  # of contacts: MuJoCo's soft soles would creep
 PERIOD = 0.005  # of commands and samples [s]
 REST, LONGEST = 2.0, 4.0  # before the motion, and the motion [s]
 TURN, SLIDE = (800.0, 20.0), (4e5, 800.0)  # true stiffness and damping of the bushes
@@ -90,6 +91,8 @@ class BushedRobot(MujocoRobot):
                 stiffness, damping = SLIDE if joint.name.endswith("_Z") else TURN
                 self.mj.jnt_stiffness[number] = stiffness
                 self.mj.dof_damping[joint.dofadr[0]] = damping
+        self.mj.geom_solimp[:, :2] = IMPEDANCE
+        self.mj.opt.impratio = FRICTION_RATIO
         super()._start()
 
     def wrenches(self) -> np.ndarray:
@@ -111,8 +114,8 @@ class BushedRobot(MujocoRobot):
 def targets(start: np.ndarray, motors: tuple[str, ...], time: float) -> np.ndarray:
     """Return the targets of the motors: sway to both sides and forward, and bounce."""
     found, grows = start.copy(), min(max(time - 0.3, 0.0) / 0.5, 1.0)
-    side = 0.03 * grows * np.sin(2.0 * np.pi * 0.8 * time)
-    lean = 0.015 * grows * np.sin(2.0 * np.pi * 1.1 * time)
+    side = 0.02 * grows * np.sin(2.0 * np.pi * 0.8 * time)
+    lean = 0.008 * grows * np.sin(2.0 * np.pi * 1.1 * time)
     bend = grows * (
         0.015 * np.sin(2.0 * np.pi * 1.9 * time) + 0.004 * np.sin(2.0 * np.pi * 5.0 * time)
     )

@@ -22,6 +22,7 @@ from hrpsim.fitting.fit import STARTS, fit
 from hrpsim.fitting.recordings.measured_motion import Recording
 from hrpsim.fitting.recordings.readers import read_recordings
 from hrpsim.fitting.result import FitResult
+from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 from hrpsim.fitting.slopes import DERIVATIVES
 from hrpsim.fitting.unknowns import SCALES
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
@@ -32,6 +33,12 @@ UNKNOWN = {
     "prior": schema.vector(2),
     "paths": schema.listing(schema.name, 1),
     "scale": schema.one_of("scale", SCALES),
+}
+SIGNAL = {
+    "topic": schema.name,
+    "kind": schema.one_of("kind", SIGNAL_KINDS),
+    "of": schema.name,
+    "known": schema.table(schema.numeric(), "from unknowns to values"),
 }
 RECORDING = {
     "name": schema.name,
@@ -44,6 +51,10 @@ RECORDING = {
     "commands": schema.null_or(schema.name),
     "base": schema.name,
     "joints": schema.listing(schema.name, 1),
+    "signals": schema.table(
+        schema.either("a topic, or a mapping with", schema.name, schema.mapping(SIGNAL)),
+        "from the names of signals to topics",
+    ),
 }
 _UNKNOWN = schema.mapping(UNKNOWN, required={"start": schema.numeric()})
 OPTIONS = {

@@ -3,6 +3,7 @@
 
 """Recordings from files: CSV and numpy's npz. Bags of ROS 2 are read by `bag_recordings`."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -90,8 +91,9 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
         **options: other fields of `Recording`, such as `held_out`. For bags and signals also
             `states`, `commands`, `base` and `joints`: the topics of sensor_msgs/JointState,
             measured and commanded (None: no commands), the topic of nav_msgs/Odometry of a free
-            base, and the joints to use; and `signals`: from the names of signals of sensors to
-            topics.
+            base, and the joints to use. `signals`: from the names of signals of sensors to topics,
+            or to mappings with `topic`, `kind`, `of` and `known`. In a CSV file columns say topic
+            and kind.
 
     Raises:
         FitError: for columns and values that make no recording, and clocks that cannot be told
@@ -99,13 +101,14 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
         BagError: for a bag that cannot be read.
     """
     path = Path(path)
-    if "signals" in options and isinstance(options["signals"], dict):
-        options["signals"] = signals_of_topics(path, options["signals"])
+    described = options.pop("signals", {})
+    if described and path.suffix != ".csv":
+        options["signals"] = signals_of_topics(path, described)
     if path.suffix not in (".npz", ".csv"):
         return bag_recordings(path, **options)
     options = {"name": path.stem, **options}
     if path.suffix == ".csv":
-        given = _read_csv(path)
+        given = _read_csv(path, described)
     elif has_signals(path):
         given = fields_of_signals(path, **{k: options.pop(k) for k in _TOPICS if k in options})
     else:
@@ -161,11 +164,11 @@ def _field(path: Path, key: str, array: np.ndarray) -> Any:
     return array.item()
 
 
-def _read_csv(path: Path) -> dict[str, Any]:
+def _read_csv(path: Path, described: Mapping[str, Any]) -> dict[str, Any]:
     grouped: dict[str, dict[str, np.ndarray]] = {}
     columns = _csv_columns(path)
     given: dict[str, Any] = {"time": columns.pop("time")}
-    given["signals"], columns = signals_of_columns(given["time"], columns)
+    given["signals"], columns = signals_of_columns(given["time"], columns, described)
     for name, values in columns.items():
         kind, _, part = name.partition(".")
         if kind not in _JOINT_COLUMNS and part not in _BASE_COLUMNS.get(kind, ()):

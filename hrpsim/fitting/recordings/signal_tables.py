@@ -27,11 +27,10 @@ _FIELDS = {  # of a topic: the kind of signal, and the fields with the columns
 }
 _POSITION = "motor_position"  # a signal of JointState that has the field `position`
 TOPIC = "topic"
-ENTRIES = ("kind", "of", "known")  # of a signal beside `topic`
 
 
 def signals_of_columns(
-    time: np.ndarray, columns: Mapping[str, np.ndarray]
+    time: np.ndarray, columns: Mapping[str, np.ndarray], described: Mapping[str, Any]
 ) -> tuple[tuple[Signal, ...], dict[str, np.ndarray]]:
     """Return the signals in the columns of a table, and the other columns.
 
@@ -41,9 +40,10 @@ def signals_of_columns(
     Args:
         time: of the rows (n,) [s].
         columns: by name (n,).
+        described: `of` and `known` of signals, by name.
 
     Raises:
-        FitError: for a signal that lacks a column.
+        FitError: for a signal that lacks a column, and a described signal without columns.
     """
     parts: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     others = {}
@@ -60,15 +60,23 @@ def signals_of_columns(
             known = [f"{kind}.NAME.{column}" for column in own]
             raise FitError(unknown_name("column", name, known))
         parts.setdefault((kind, of), {})[label] = values
-    return tuple(_from_columns(*key, time, own) for key, own in parts.items()), others
+    names = [name for _, name in parts]
+    for name in described:
+        if name not in names:
+            raise FitError(unknown_name("signal", name, names))
+    made = (_from_columns(*key, time, own, described) for key, own in parts.items())
+    return tuple(made), others
 
 
-def _from_columns(kind: str, name: str, time: np.ndarray, own: dict[str, np.ndarray]) -> Signal:
+def _from_columns(
+    kind: str, name: str, time: np.ndarray, own: dict[str, np.ndarray], described: Mapping[str, Any]
+) -> Signal:
     columns = SIGNAL_KINDS[kind].columns
     if missing := [column for column in columns if column not in own]:
         raise FitError(f"columns are missing: {kind}.{name}.{', '.join(missing)}")
     values = np.transpose([own[label] for label in columns or own])
-    return Signal(kind, name, time, values, () if columns else tuple(own))
+    joints = () if columns else tuple(own)
+    return Signal(kind, name, time, values, joints, **described.get(name, {}))
 
 
 def signals_of_topics(path: Path, wanted: Mapping[str, Any]) -> tuple[Signal, ...]:
@@ -84,6 +92,9 @@ def signals_of_topics(path: Path, wanted: Mapping[str, Any]) -> tuple[Signal, ..
         FitError: for messages that make no signal.
     """
     given = {n: {TOPIC: one} if isinstance(one, str) else dict(one) for n, one in wanted.items()}
+    for name, one in given.items():
+        if TOPIC not in one:
+            raise FitError(f"{path}: signal {name} needs a topic")
     topics = {name: str(one.pop(TOPIC)).lstrip("/") for name, one in given.items()}
     log = read_signals(path, topics.values()).topics if topics else {}
     return tuple(_from_topic(path, n, log[topics[n]], own) for n, own in given.items())
