@@ -86,7 +86,7 @@ READERS = {
     "hrpsim/control/framework/plugins.py": ("parameters",),
     "hrpsim/control/motion/sequence_files.py": ("pos", "waist"),
     "hrpsim/fitting/fit_study.py": ("study",),
-    "hrpsim/fitting/readers.py": ("fit_npz", "fit_csv"),
+    "hrpsim/fitting/recordings/readers.py": ("fit_npz", "fit_csv"),
     "hrpsim/model/convert_targets.py": ("stl",),
     "hrpsim/model/extension.py": ("urdf",),
     "hrpsim/model/load.py": ("urdf", "visual_stl"),

@@ -66,6 +66,8 @@ LAYERS = [
     {"analysis", "bag", "sweeps.framework"},
     {"sweeps.worlds"},
     {"learning", "sweeps"},
+    {"fitting.signals"},
+    {"fitting.recordings"},
     {"fitting"},
     {"fitting.excitation", "fitting.report"},
     {FACADE},

@@ -65,11 +65,19 @@ class UnknownAttributeError(HrpsimError, AttributeError):
     """An attribute that a public object does not have, and so cannot be set."""
 
 
+class FitError(HrpsimError, ValueError):
+    """No parameters can be fitted to a recording or a request. The message names the cause."""
+
+
 class ModelWarning(UserWarning):
     """A part of a file was corrected, replaced or ignored; the message names file and cause."""
 
     def __str__(self) -> str:
         return one_line(super().__str__(), WARNING_LENGTH)
+
+
+class FitWarning(ModelWarning):
+    """A part of a recording is not used, or a parameter is not determined. The message names it."""
 
 
 def require_packages(purpose: str, packages: Iterable[str], remedy: str) -> None:

@@ -17,6 +17,7 @@ __all__ = [
     "FitResult",
     "FitWarning",
     "Recording",
+    "Signal",
     "Unexplained",
     "Unknown",
     "cross_validate",
@@ -29,11 +30,17 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from hrpsim.common.errors import FitError, FitWarning
     from hrpsim.fitting.fit_study import cross_validate
-    from hrpsim.fitting.measured_motion import Recording
-    from hrpsim.fitting.readers import read_bag_recording, read_recording, read_recordings
+    from hrpsim.fitting.recordings.measured_motion import Recording
+    from hrpsim.fitting.recordings.readers import (
+        read_bag_recording,
+        read_recording,
+        read_recordings,
+    )
     from hrpsim.fitting.residuals import Unexplained, draw_fit, draw_unexplained, unexplained
     from hrpsim.fitting.result import FitResult
-    from hrpsim.fitting.unknowns import FitError, FitWarning, Unknown
+    from hrpsim.fitting.signals.signal import Signal
+    from hrpsim.fitting.unknowns import Unknown
 else:
     __getattr__, __dir__ = lazy_names(__name__)

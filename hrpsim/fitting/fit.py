@@ -19,17 +19,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.errors import FitError, FitWarning, HrpsimError, unknown_name
 from hrpsim.common.values import whole_count
 from hrpsim.fitting.intervals import Covariance, by_windows, of_coloured_noise
-from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
-from hrpsim.fitting.predict import Predictor, flat
-from hrpsim.fitting.recording_checks import check_window
-from hrpsim.fitting.result import SINGULAR, FitResult, Trace, inertias_of, trace_of, undetermined_of
+from hrpsim.fitting.predict import Predictor
+from hrpsim.fitting.recordings.measured_motion import BoundRecording, Recording
+from hrpsim.fitting.recordings.recording_checks import check_window
+from hrpsim.fitting.result import (
+    SINGULAR,
+    FitResult,
+    Trace,
+    inertias_of,
+    traces_of,
+    undetermined_of,
+)
 from hrpsim.fitting.scales import find_units
+from hrpsim.fitting.signals.signal_unknowns import signal_parameters
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
-from hrpsim.fitting.unknowns import FitError, FitWarning, Unknown, Unknowns
+from hrpsim.fitting.unknowns import Unknown, Unknowns
 from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
@@ -44,6 +52,7 @@ _NEAR = 1e-2  # for solutions from which weights and starts are found
 _MOST_EVALUATIONS = 40
 _FEW = 40  # windows, or four for each unknown, from which a fit begins where there are more
 _MOST_ROUNDS, _IN_A_ROUND = 8, 4  # of parameters and starts in turn; evaluations
+_MOST_WEIGHINGS, _SAME_WEIGHTS = 5, 0.02  # rounds, and a change of weights that does not matter
 _SQUARES = 0.003  # share of the squares: what a round lowers by less have converged
 _AT_END = 1e-6  # of the unit: distance of values at their bounds
 _OPTIMUM = 2.0  # standard deviations that one more step may move
@@ -77,14 +86,15 @@ def fit(  # many parameters: keywords, passed by name
     Args:
         world: world file, or a scenario with one.
         recordings: to fit to. Recordings with `held_out` are only predicted.
-        parameters: by path, as in sweeps, or `delay` and `delay.RECORDING` [s] of commands. Each
-            value is an `Unknown`, its keywords, or the first value.
+        parameters: by path, as in sweeps, or `delay` and `delay.RECORDING` [s] of commands,
+            `encoders.JOINT.offset` [rad or m], and `signals.NAME.UNKNOWN` of a signal. Each value
+            is an `Unknown`, its keywords, or the first value.
         entity: the recorded robot or body; by default the only robot.
         window: length [s].
         start: "measured": windows start at measured states, for precise sensors and many joints.
             "fitted": the starts of windows are fitted too, so their noise causes no bias.
-        noise: standard deviations by kind of quantity (`hrpsim.fitting.measured_motion.KINDS`). By
-            default from the remaining differences.
+        noise: standard deviations by kind of quantity, such as `position`, `base_rotation`,
+            `lfsensor.force` or `torque`. By default from the remaining differences.
         change: step of a parameter for finite differences, as a fraction of the parameter (scale
             log), of the distance between its bounds, or else of the larger of its first value and a
             change that alters the motion by a tenth. Larger steps help if impacts make predictions
@@ -105,16 +115,15 @@ def fit(  # many parameters: keywords, passed by name
         raise FitError(f"change must be positive and at most {_MOST_CHANGE}, got {change!r}")
     problem = _Problem(scenario, recordings, parameters, entity, window, start, change, derivatives)
     for kind in noise or {}:
-        if kind not in KINDS:
-            raise FitError(f"noise: {unknown_name('kind', kind, KINDS)}")
+        if kind not in problem.kinds:
+            raise FitError(f"noise: {unknown_name('kind', kind, problem.kinds)}")
     say, noise = report or (lambda text: None), noise or {}
     with process_pool(int(processes)) if processes > 1 else nullcontext() as make:
         problem.slopes.pool = make() if make else None
         x = problem.near(problem.begin(noise), say)
         if problem.free_starts:
             return problem.result(problem.solve_with_starts(x, noise, say))
-        problem.weigh(x, noise)
-        return problem.result(problem.solve(x, say))
+        return problem.result(problem.solve_reweighted(x, noise, say))
 
 
 class _Problem:
@@ -143,7 +152,14 @@ class _Problem:
         if not fitted:
             raise FitError("no recording to fit to: all are held out, or there are none")
         check_window(window, [one.recording for one in fitted])
-        self.unknowns = Unknowns(parameters, scenario.parameters(), names)
+        of_sensors = signal_parameters(
+            [signal for one in recordings for signal in one.signals],
+            [one.joints for one in recordings],
+        )
+        self.unknowns = Unknowns(parameters, scenario.parameters() | of_sensors, names)
+        delays = self.unknowns.signal_delays()
+        for one in bound:
+            one.bind_signals(first, delays)
         self.free_starts = start == "fitted"
         self._predictor = Predictor(scenario, fitted, window, self.free_starts)
         self._others = [one for one in bound if one.recording.held_out]
@@ -158,6 +174,11 @@ class _Problem:
         self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x, derivatives of differences
         self._by_starts = np.zeros(0)
 
+    @property
+    def kinds(self) -> dict[str, str]:
+        """From the kinds of compared quantities to their units."""
+        return self._predictor.kinds
+
     # -- residuals -------------------------------------------------------------------------------
 
     def _all(self, x: np.ndarray) -> np.ndarray:
@@ -170,7 +191,7 @@ class _Problem:
         """Return predicted minus measured (worlds, rows)."""
         values = [self.unknowns.by_path(u) for u in us]
         offsets = None if self._starts is None else [self._starts.offsets] * len(us)
-        return flat(self._predictor.predict(values, offsets))
+        return self._predictor.differences(values, offsets)
 
     def _differences_at(self, x: np.ndarray) -> np.ndarray:
         if self._last[0] != x.tobytes():
@@ -240,7 +261,7 @@ class _Problem:
         if self._starts is not None:
             found, free = self._starts.remainder(found, self._weights)
         self._weights = np.ones(len(found))
-        for k, kind in enumerate(KINDS):
+        for k, kind in enumerate(self.kinds):
             rows = self._rows.kind == k
             if rows.any():
                 size = float(np.sqrt(np.sum(found[rows] ** 2) / max(free[rows].sum(), 1e-9)))
@@ -317,6 +338,20 @@ class _Problem:
                 stacklevel=3,
             )
         found.x = np.clip(origin + found.x, low, high)
+        return found
+
+    def solve_reweighted(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
+        """Return the least squares. With signals, weights and values are found in turn.
+
+        The weight of a signal comes from its own residuals, so a better fit changes the weights.
+        """
+        for _ in range(_MOST_WEIGHINGS if self._predictor.has_signals else 1):
+            before = self._weights
+            self.weigh(x, noise)
+            found = self.solve(x, say)
+            x = found.x
+            if np.allclose(self._weights, before, rtol=_SAME_WEIGHTS, atol=0.0):
+                break
         return found
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -411,6 +446,7 @@ class _Problem:
                 found.jac * shares, matrix / shares / shares[:, None], free
             ),
             traces=self._traces(u),
+            units=self.kinds,
             derivatives=self.slopes.report(),
             inertias=inertias_of(self._predictor.scenario.world_of(by_path, seed=0)[0], by_path),
         )
@@ -427,4 +463,7 @@ class _Problem:
         predictions = self._predictor.predict(ends, [None, starts])
         if self._other is not None:
             predictions += self._other.predict(ends)
-        return tuple(map(trace_of, [*self._predictor.recordings, *self._others], predictions))
+        recordings = [*self._predictor.recordings, *self._others]
+        return tuple(
+            trace for one, found in zip(recordings, predictions) for trace in traces_of(one, found)
+        )

@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from hrpsim.common import schema
+from hrpsim.common.errors import FitError
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.resources import share_path
 from hrpsim.common.values import POSITIVE
 from hrpsim.fitting.fit import STARTS, fit
-from hrpsim.fitting.measured_motion import KINDS, Recording
-from hrpsim.fitting.readers import read_recordings
+from hrpsim.fitting.recordings.measured_motion import Recording
+from hrpsim.fitting.recordings.readers import read_recordings
 from hrpsim.fitting.result import FitResult
+from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 from hrpsim.fitting.slopes import DERIVATIVES
-from hrpsim.fitting.unknowns import SCALES, FitError
+from hrpsim.fitting.unknowns import SCALES
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.file.file_reader import checked_content
 
@@ -31,6 +33,12 @@ UNKNOWN = {
     "prior": schema.vector(2),
     "paths": schema.listing(schema.name, 1),
     "scale": schema.one_of("scale", SCALES),
+}
+SIGNAL = {
+    "topic": schema.name,
+    "kind": schema.one_of("kind", SIGNAL_KINDS),
+    "of": schema.name,
+    "known": schema.table(schema.numeric(), "from unknowns to values"),
 }
 RECORDING = {
     "name": schema.name,
@@ -43,6 +51,10 @@ RECORDING = {
     "commands": schema.null_or(schema.name),
     "base": schema.name,
     "joints": schema.listing(schema.name, 1),
+    "signals": schema.table(
+        schema.either("a topic, or a mapping with", schema.name, schema.mapping(SIGNAL)),
+        "from the names of signals to topics",
+    ),
 }
 EXCITATION = {
     "joints": schema.listing(schema.name, 1),
@@ -64,7 +76,7 @@ OPTIONS = {
     "start": schema.one_of("start", STARTS),
     "change": schema.numeric(POSITIVE),
     "derivatives": schema.one_of("derivatives", DERIVATIVES),
-    "noise": schema.mapping({kind: schema.numeric(POSITIVE) for kind in KINDS}),
+    "noise": schema.table(schema.numeric(POSITIVE), "from kinds to standard deviations"),
     "folds": schema.integer(2, 1000),
     "excitation": schema.mapping(EXCITATION),
 }

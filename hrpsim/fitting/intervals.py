@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.fitting.measured_motion import KINDS
 from hrpsim.fitting.predict import Rows
 
 _DRAWS, _FEWEST_DRAWS, _MOST_VALUES = 100, 10, 2_000_000
@@ -127,7 +126,7 @@ def _squares(
     values: np.ndarray, kinds: np.ndarray, signals: list[np.ndarray], lag: int = 0
 ) -> np.ndarray:
     """Return sums (kinds, n) of values (rows, n) times the values `lag` samples earlier."""
-    found = np.zeros((len(KINDS), values.shape[1]))
+    found = np.zeros((int(kinds.max()) + 1, values.shape[1]))
     for at in signals:
         found[kinds[at[0]]] += np.sum(values[at[lag:]] * values[at[: len(at) - lag]], axis=0)
     return found

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.common.figures import new_figure, style
-from hrpsim.fitting.measured_motion import KINDS
 from hrpsim.fitting.result import FitResult, Trace
 
 _LAGS = 20
@@ -111,7 +110,7 @@ def draw_unexplained(result: FitResult, path: str | Path) -> None:
         left.set_title(title, fontsize=8, loc="left")
         right.plot(*one.pairs, ".", ms=2.0, color=_COLOUR)
         right.set_xlabel(f"{one.related or 'no signal'} ({one.correlation:+.2f})".replace("_", " "))
-        right.set_ylabel(f"residual [{KINDS[one.kind]}]")
+        right.set_ylabel(f"residual [{result.units[one.kind]}]")
         for axes in (left, right):
             axes.title.set_parse_math(False)
             style(axes)
@@ -134,11 +133,12 @@ def draw_fit(result: FitResult, path: str | Path) -> None:
     )[:_SHOWN]
     figure = new_figure(9.0, 2.0 * len(gains) + 0.6)
     for row, (_, n, k) in enumerate(gains):
-        _draw(figure.add_subplot(len(gains), 1, row + 1), traces[n], k, row == 0)
+        axes = figure.add_subplot(len(gains), 1, row + 1)
+        _draw(axes, traces[n], k, row == 0, result.units[traces[n].kinds[k]])
     figure.savefig(path)
 
 
-def _draw(axes, trace: Trace, k: int, with_legend: bool) -> None:
+def _draw(axes, trace: Trace, k: int, with_legend: bool, unit: str) -> None:
     time, measured = trace.time.copy(), trace.measured[:, k]
     ends = np.flatnonzero(np.diff(trace.window)) + 1
     for name, colour, off in (("before", _BEFORE, trace.before), ("after", _AFTER, trace.after)):
@@ -146,7 +146,7 @@ def _draw(axes, trace: Trace, k: int, with_legend: bool) -> None:
         axes.plot(np.insert(time, ends, np.nan), predicted, color=colour, lw=1.0, label=name)
     axes.plot(time, measured, ".", color=_MEASURED, ms=2.0, label="measured", zorder=1)
     kind = trace.kinds[k]
-    axes.set(ylabel=f"{kind} [{KINDS[kind]}]".replace("_", " "), xlabel="time [s]")
+    axes.set(ylabel=f"{kind} [{unit}]".replace("_", " "), xlabel="time [s]")
     axes.set_title(f"{trace.name}: {trace.labels[k]}", fontsize=8, loc="left")
     axes.title.set_parse_math(False)
     style(axes)

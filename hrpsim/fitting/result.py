@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.fitting.measured_motion import KINDS, BoundRecording
-from hrpsim.fitting.predict import Prediction
+from hrpsim.fitting.follow import Prediction
+from hrpsim.fitting.recordings.measured_motion import BoundRecording
 
 if TYPE_CHECKING:
     from hrpsim.world.world import World
@@ -106,8 +106,29 @@ class Trace(NamedTuple):
         return found
 
 
-def trace_of(one: BoundRecording, found: Prediction) -> Trace:
-    """Return measured samples and predictions of two worlds: before a fit, and after the fit."""
+def traces_of(one: BoundRecording, found: Sequence[Prediction]) -> list[Trace]:
+    """Return samples of states and signals, with predictions before and after a fit."""
+    traces = [_state_trace(one, found[0])]
+    for signal, own in zip(one.signals, found[1:]):
+        samples = signal.signal
+        traces.append(
+            Trace(
+                one.name,
+                one.recording.held_out,
+                own.time,
+                own.window,
+                samples.quantities,
+                samples.columns,
+                samples.values[np.searchsorted(samples.time, own.time)],
+                own.differences[0],
+                own.differences[1],
+            )
+        )
+    return traces
+
+
+def _state_trace(one: BoundRecording, found: Prediction) -> Trace:
+    """Return samples of states, with predictions of two worlds: before a fit, and after the fit."""
     columns = [(kind, n, own[n]) for kind, own in one.columns() for n in range(len(own))]
     joints = one.recording.joints
     kinds = tuple(kind for kind, _, _ in columns)
@@ -152,6 +173,7 @@ class FitResult:
         without_effect: parameters without effect on measured quantities. They keep their start.
         undetermined: combinations that the recordings leave open.
         traces: measured and predicted motion of each recording.
+        units: of the kinds of compared quantities.
         derivatives: by parameter, "exact" or "differences", and how far the exact ones were used.
         inertias: of the links with fitted parameters, "ROBOT.LINK", including all bodies fixed to
             the link: mass [kg], com [m] and inertia about com [kg m^2], in the frame of the link.
@@ -168,13 +190,14 @@ class FitResult:
     without_effect: tuple[str, ...]
     undetermined: tuple[Undetermined, ...]
     traces: tuple[Trace, ...]
+    units: dict[str, str]
     derivatives: dict[str, str]
     inertias: dict[str, dict[str, np.ndarray]]
 
     def errors(self, held_out: bool) -> dict[str, tuple[float, float]]:
         """Return the root mean square differences before and after, by kind of quantity."""
         found = {}
-        for kind in KINDS:
+        for kind in self.units:
             parts = [
                 (trace.before[:, columns], trace.after[:, columns])
                 for trace in self.traces
@@ -186,6 +209,25 @@ class FitResult:
                 before, after = (float(np.sqrt(np.mean(side**2))) for side in both)
                 found[kind] = before, after
         return found
+
+    def shares(self, held_out: bool = False) -> dict[str, float]:
+        """Return the explained share of the variance of each kind of signal, at most 1.
+
+        The share is 1 minus the sum of squared differences over the sum of squared deviations from
+        the mean of each column.
+        """
+        sums: dict[str, np.ndarray] = {}
+        for trace in self.traces:
+            if trace.held_out == held_out and len(trace.time):
+                spread = trace.measured.var(axis=0) * len(trace.time)
+                rest = (trace.after**2).sum(axis=0)
+                for kind, own in zip(trace.kinds, np.transpose([rest, spread])):
+                    sums[kind] = sums.get(kind, np.zeros(2)) + own
+        return {
+            kind: float(1.0 - rest / spread)
+            for kind, (rest, spread) in sums.items()
+            if kind != "base_rotation" and spread > 0.0
+        }
 
     def explained(self, held_out: bool = False) -> float:
         """Return the share of the motion within windows that the model explains, at most 1.
@@ -252,9 +294,12 @@ class FitResult:
         }
         for held_out, key in ((False, "error"), (True, "held_out_error")):
             found[key] = {
-                f"{kind} [{KINDS[kind]}]": {"before": _rounded(a), "after": _rounded(b)}
+                f"{kind} [{self.units[kind]}]": {"before": _rounded(a), "after": _rounded(b)}
                 for kind, (a, b) in self.errors(held_out).items()
             }
+        found["explained_variance"] = {
+            kind: _rounded(share) for kind, share in self.shares().items()
+        }
         pairs = {
             f"{a}, {self.names[j]}": _rounded(self.correlation[i, j])
             for i, a in enumerate(self.names)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.common.errors import HrpsimError
-from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.predict import Predictor
 from hrpsim.fitting.unknowns import Unknowns
 
 _NOTICED = 0.1  # root mean square change of the motion, as a fraction of the motion
@@ -34,7 +34,7 @@ def find_units(unknowns: Unknowns, predictor: Predictor) -> None:
     sizes = np.where(sizes > 0.0, sizes, np.inf)[rows.kind]
 
     def predicted(values: np.ndarray) -> np.ndarray:
-        return flat(predictor.predict([unknowns.by_path(unknowns.to_u(values))]))[0] / sizes
+        return predictor.differences([unknowns.by_path(unknowns.to_u(values))])[0] / sizes
 
     base = predicted(unknowns.start)
     for k in np.flatnonzero(unknowns.is_open):

@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import WorldError
-from hrpsim.fitting.measured_motion import POSITIONS, BoundRecording
-from hrpsim.fitting.predict import Predictor, Window, begin, simulate, state_of, turned
+from hrpsim.fitting.follow import Window, begin, command_delay, simulate, state_of, turned
+from hrpsim.fitting.predict import Predictor
+from hrpsim.fitting.recordings.measured_motion import POSITIONS, BoundRecording
 
 _TOGETHER = 10  # windows that one world follows, where they do not depend on each other
 
@@ -79,7 +80,7 @@ def _of_part(
         tangent.begin_recording()
         for number, window in enumerate(windows):
             offset = None if offsets is None else offsets[k][number]
-            slopes, sound = tangent.follow(one, window, predictor.delay(values, one), offset)
+            slopes, sound = tangent.follow(one, window, command_delay(values, one), offset)
             parts.append(slopes)
             known.append(np.full(len(slopes), sound))
     by_parameters, by_starts = np.split(np.concatenate(parts), [tangent.count], axis=1)
@@ -132,7 +133,7 @@ class _Tangent:
         def read():
             return np.concatenate([state_of(thing), self._S[at].ravel()])
 
-        states = simulate(self, one, window, np.array([delay]), read)
+        states = simulate(self, one, window, delay, read)
         q, _, S = np.split(states, [one.q.shape[1], one.q.shape[1] + nv], axis=1)
         S = S.reshape(len(q), 2 * nv, -1)
         found = _differentials(one, slice(window.first, window.last + 1), q, S)

@@ -11,14 +11,15 @@ differences.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.follow import Trials
+from hrpsim.fitting.predict import Predictor
 from hrpsim.fitting.sensitivities import sensitivities
 from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import Unknowns
@@ -29,6 +30,7 @@ _ENOUGH = 16  # unknowns and entries of starts, from which sensitivities take le
 _AGREES = 0.1  # largest difference of both in a window, as a share of the column there
 _NOTICED = 1e-2  # or of the column's size in all windows
 _USEFUL = 0.5  # of the rows must agree
+_IN_A_TASK = 2  # worlds that one process simulates side by side
 
 Offsets = Sequence[np.ndarray] | None
 
@@ -62,6 +64,9 @@ class Slopes:
         columns = self.exact.sum()
         if predictor.starts_are_fitted:
             columns += max(2 * one.v.shape[1] for one in predictor.recordings)
+        if predictor.has_signals:
+            self.reason = "signals of sensors are not differentiated by World.linearize"
+            self.exact[:] = False
         if how == DIFFERENCES or (how != EXACT and columns < _ENOUGH):
             self.exact[:] = False
 
@@ -172,5 +177,36 @@ class Slopes:
         changes = np.where(u + self._changes <= top, self._changes, -self._changes)
         us = [u + changes[k] * (np.arange(len(u)) == k) for k in np.flatnonzero(wanted)]
         values = [self._unknowns.by_path(each) for each in us]
-        found = flat(predictor.predict(values, None if offsets is None else [offsets] * len(us)))
+        offsets_of = None if offsets is None else [offsets] * len(us)
+        if self.pool is None:
+            found = predictor.differences(values, offsets_of)
+        else:
+            found = _in_processes(self.pool, predictor, values, offsets_of)
         return ((found - base) / changes[wanted, None]).T
+
+
+def _in_processes(
+    pool: Executor,
+    predictor: Predictor,
+    values: Sequence[Mapping[str, float]],
+    offsets: Sequence[Offsets] | None,
+) -> np.ndarray:
+    """Return the differences (trials, rows). Each task simulates some worlds.
+
+    Trials that share a world stay together.
+    """
+    numbers = Trials.of(values, offsets).numbers
+    parts = [
+        np.flatnonzero((numbers >= k) & (numbers < k + _IN_A_TASK))
+        for k in range(0, int(numbers.max()) + 1, _IN_A_TASK)
+    ]
+    tasks = [
+        pool.submit(
+            predictor.differences,
+            [values[k] for k in part],
+            None if offsets is None else [offsets[k] for k in part],
+        )
+        for part in parts
+    ]
+    found = np.concatenate([task.result() for task in tasks])
+    return found[np.argsort(np.concatenate(parts))]

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.predict import Predictor
 
 _CHANGE = 1e-4  # [rad, m, rad/s, m/s], for differences
 _WORSE = 1.001  # as large a share of the squares is no better
@@ -47,8 +47,8 @@ class Starts:
         moved = [
             [o + _CHANGE * (np.arange(o.shape[1]) == k) for o in self.offsets] for k in range(width)
         ]
-        found = flat(
-            self._predictor.predict([values] * (width + 1), [self.offsets, *moved], together=True)
+        found = self._predictor.differences(
+            [values] * (width + 1), [self.offsets, *moved], together=True
         )
         return (found[1:] - found[0]).T / _CHANGE
 

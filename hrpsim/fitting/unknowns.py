@@ -6,25 +6,19 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import HrpsimError, ModelWarning, shown_value
+from hrpsim.common.errors import FitError, shown_value
 from hrpsim.common.values import is_number
+from hrpsim.fitting.signals.signal import PREFIX
 from hrpsim.sweeps.framework.scenario import Parameter, unknown_parameter
 
 DELAY = "delay"  # of all commands [s]; delay.RECORDING: of one recording's
 SCALES = ("linear", "log")
 _OFF = 0.01  # of the unit: distance of first values from the bounds
-
-
-class FitError(HrpsimError, ValueError):
-    """No parameters can be fitted to a recording or a request. The message names the cause."""
-
-
-class FitWarning(ModelWarning):
-    """A part of a recording is not used, or a parameter is not determined. The message names it."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +30,8 @@ class Unknown:
         between: bounds; by default the bounds of the parameter.
         prior: mean and standard deviation known without the recordings, of the logarithm if the
             scale is log.
-        paths: parameters that all have this value; by default the parameter of this name.
+        paths: parameters that all have this value, such as those of both legs, or patterns with
+            `*`; by default the parameter of this name.
         scale: "log" keeps the value positive; by default "log" if the parameter cannot be 0.
     """
 
@@ -69,7 +64,7 @@ class Unknowns:
         for name, one in given.items():
             if not isinstance(one, Unknown):
                 one = Unknown(**one) if isinstance(one, Mapping) else Unknown(one)
-            paths = tuple(one.paths) or (name,)
+            paths = _expanded(name, one.paths, known) or (name,)
             kind = _kind_of(paths, known, recordings)
             self.paths.append(paths)
             low, high, log = _bounds(name, one, kind)
@@ -98,6 +93,17 @@ class Unknowns:
         """Return the values of a vector u, within the bounds."""
         values = [math.exp(x) if log else x * k for x, log, k in zip(u, self.log, self.unit)]
         return np.clip(values, self.low, self.high)
+
+    def signal_delays(self) -> dict[str, tuple[float, float]]:
+        """Return the bounds of delays of signals by path [s]. FitError for an open end."""
+        found = {}
+        for name, paths, low, high in zip(self.names, self.paths, self.low, self.high):
+            for path in paths:
+                if path.startswith(PREFIX) and path.endswith(f".{DELAY}"):
+                    if not np.isfinite([low, high]).all():
+                        raise FitError(f"{name}: give `between`, such as [0, 0.02] s")
+                    found[path] = float(low), float(high)
+        return found
 
     def by_path(self, u: np.ndarray) -> dict[str, float]:
         """Return the value of each path."""
@@ -128,6 +134,19 @@ class Unknowns:
 
     def _in_u(self) -> list[tuple[int, float, float]]:
         return [(k, math.log(m) if self.log[k] else m, sd) for k, m, sd in self.priors]
+
+
+def _expanded(name: str, paths: Sequence[str], known: Mapping[str, Parameter]) -> tuple[str, ...]:
+    """Return paths with the patterns replaced by the known paths that fit. FitError for none."""
+    found: dict[str, None] = {}
+    for path in paths:
+        fitting = [path]
+        if any(sign in path for sign in "*?["):
+            fitting = [one for one in known if fnmatchcase(one, path)]
+        if not fitting:
+            raise FitError(f"{name}: no parameter fits the pattern {path!r}")
+        found |= dict.fromkeys(fitting)
+    return tuple(found)
 
 
 def _kind_of(

@@ -13,7 +13,8 @@ from fitting.arm import DAMPING, GAIN, MASS, ROTOR, TRUE, commanded, motion, rec
 import hrpsim
 from hrpsim.commands.cli import main
 from hrpsim.fitting import FitError, FitWarning, Recording, cross_validate, read_recording
-from hrpsim.fitting.predict import _step_means, windows_of
+from hrpsim.fitting.predict import windows_of
+from hrpsim.fitting.window_commands import _step_means
 
 TIME = np.arange(0.0, 2.4, 0.03)
 COMMAND_TIME, COMMANDS = commanded(2.4, 0.09)

@@ -13,8 +13,8 @@ from scipy.spatial.transform import Rotation
 
 import hrpsim
 from hrpsim.fitting import FitError, Recording
-from hrpsim.fitting.measured_motion import BoundRecording
-from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.predict import Predictor
+from hrpsim.fitting.recordings.measured_motion import BoundRecording
 from hrpsim.fitting.sensitivities import sensitivities
 from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
@@ -47,12 +47,10 @@ def by_differences(predictor, values, offsets, moves):
             ({key: x + sign * change.get(key, 0.0) for key, x in values.items()}, sign * shift)
             for sign in (1.0, -1.0)
         ]
-        both = flat(
-            predictor.predict(
-                [end[0] for end in ends],
-                [[own + end[1] for own in offsets] for end in ends],
-                together=True,
-            )
+        both = predictor.differences(
+            [end[0] for end in ends],
+            [[own + end[1] for own in offsets] for end in ends],
+            together=True,
         )
         found.append((both[0] - both[1]) / (2.0 * STEP))
     return np.array(found).T
@@ -169,5 +167,5 @@ def test_a_ramp_begins_each_window_where_the_last_one_left_it(tmp_path):
         interpolate=True,
     )
     predictor = predictor_of(world, Recording(**vars(own) | {"entity": "arm"}), 0.05)
-    found = flat(predictor.predict([{}]))[0]
+    found = predictor.differences([{}])[0]
     assert np.abs(found).max() < 1e-6

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from hrpsim.fitting.fit_study import EXCITATION, OPTIONS, RECORDING, REQUIRED, UNKNOWN
-from hrpsim.fitting.measured_motion import KINDS
+from hrpsim.fitting.recordings.measured_motion import KINDS
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs/reference/fit_file.md").read_text("utf-8")
 

@@ -3,6 +3,7 @@
 
 """Recordings from files: CSV and numpy's npz. Bags of ROS 2 are read by `bag_recordings`."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -10,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bag.signal_files import has_signals
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import FitError, unknown_name
 from hrpsim.common.foreign.arrays import read_npz
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
-from hrpsim.fitting.bag_recordings import bag_recordings
-from hrpsim.fitting.measured_motion import SAMPLES, Recording
-from hrpsim.fitting.segments import recordings_of, runs_of_clock
-from hrpsim.fitting.signal_recordings import fields_of_signals
-from hrpsim.fitting.unknowns import FitError
+from hrpsim.fitting.recordings.bag_recordings import bag_recordings
+from hrpsim.fitting.recordings.measured_motion import SAMPLES, Recording
+from hrpsim.fitting.recordings.segments import recordings_of, runs_of_clock
+from hrpsim.fitting.recordings.signal_recordings import fields_of_signals
+from hrpsim.fitting.recordings.signal_tables import signals_of_columns, signals_of_topics
+from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
 _JOINT_COLUMNS = {
     "position": "positions",
@@ -79,15 +81,19 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
     A .npz has the fields of `Recording` as arrays, or is a recording of signals, from which topics
     are read as from a bag. A .csv has the columns `time`, `position.JOINT`,
     `velocity.JOINT`, `command.JOINT` (position), `command_velocity.JOINT`, `effort.JOINT`
-    (commanded), `base.x y z qx qy qz qw`, `base_velocity.vx vy vz wx wy wz`. Any other path is a
-    bag. A FitWarning says what was left out.
+    (commanded), `base.x y z qx qy qz qw`, `base_velocity.vx vy vz wx wy wz`, and signals of
+    sensors: `torque.JOINT`, `current.JOINT`, `motor_position.JOINT`, `wrench.SENSOR.fx` to `tz`,
+    `imu.SENSOR.wx` to `az`, `contact.LINK`, `point.LINK.x` to `z`. Any other path is a bag. A
+    FitWarning says what was left out.
 
     Args:
         path: file, or folder of a bag.
         **options: other fields of `Recording`, such as `held_out`. For bags and signals also
             `states`, `commands`, `base` and `joints`: the topics of sensor_msgs/JointState,
             measured and commanded (None: no commands), the topic of nav_msgs/Odometry of a free
-            base, and the joints to use.
+            base, and the joints to use. `signals`: from the names of signals of sensors to topics,
+            or to mappings with `topic`, `kind`, `of` and `known`. In a CSV file columns say topic
+            and kind.
 
     Raises:
         FitError: for columns and values that make no recording, and clocks that cannot be told
@@ -95,11 +101,14 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
         BagError: for a bag that cannot be read.
     """
     path = Path(path)
+    described = options.pop("signals", {})
+    if described and path.suffix != ".csv":
+        options["signals"] = signals_of_topics(path, described)
     if path.suffix not in (".npz", ".csv"):
         return bag_recordings(path, **options)
     options = {"name": path.stem, **options}
     if path.suffix == ".csv":
-        given = _read_csv(path)
+        given = _read_csv(path, described)
     elif has_signals(path):
         given = fields_of_signals(path, **{k: options.pop(k) for k in _TOPICS if k in options})
     else:
@@ -155,14 +164,16 @@ def _field(path: Path, key: str, array: np.ndarray) -> Any:
     return array.item()
 
 
-def _read_csv(path: Path) -> dict[str, Any]:
+def _read_csv(path: Path, described: Mapping[str, Any]) -> dict[str, Any]:
     grouped: dict[str, dict[str, np.ndarray]] = {}
     columns = _csv_columns(path)
     given: dict[str, Any] = {"time": columns.pop("time")}
+    given["signals"], columns = signals_of_columns(given["time"], columns, described)
     for name, values in columns.items():
         kind, _, part = name.partition(".")
         if kind not in _JOINT_COLUMNS and part not in _BASE_COLUMNS.get(kind, ()):
             known = [*_JOINT_COLUMNS, *(f"{k}.{a}" for k, v in _BASE_COLUMNS.items() for a in v)]
+            known += SIGNAL_KINDS
             raise FitError(f"{path}: {unknown_name('column', name, known, 30)}")
         grouped.setdefault(kind, {})[part] = values
     for kind, parts in grouped.items():

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.fitting.measured_motion import SAMPLES, Recording
-from hrpsim.fitting.recording_checks import gaps, repeats
-from hrpsim.fitting.unknowns import FitError, FitWarning
+from hrpsim.common.errors import FitError, FitWarning
+from hrpsim.fitting.recordings.measured_motion import SAMPLES, Recording
+from hrpsim.fitting.recordings.recording_checks import gaps, repeats
 
 _PAUSE = 1.0  # between samples, over which nothing is simulated [s]: the clock may have stepped
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hrpsim.fitting.unknowns import FitError
+from hrpsim.common.errors import FitError
 
 Fields = dict[str, np.ndarray]  # command_positions and others, each (n, joints)
 

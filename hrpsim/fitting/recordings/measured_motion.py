@@ -6,15 +6,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hrpsim.common.errors import unknown_name
-from hrpsim.fitting.command_table import first_command, held_commands
-from hrpsim.fitting.recording_checks import check_recording, check_times, repeats
-from hrpsim.fitting.unknowns import FitError, FitWarning
+from hrpsim.common.errors import FitError, FitWarning, unknown_name
+from hrpsim.fitting.recordings.command_table import first_command, held_commands
+from hrpsim.fitting.recordings.recording_checks import check_recording, check_times, repeats
+from hrpsim.fitting.signals.bound_signal import BoundSignal
+from hrpsim.fitting.signals.encoders import encoder_offsets
+from hrpsim.fitting.signals.signal import Signal
+from hrpsim.fitting.signals.signal_kind import DELAY
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
@@ -56,6 +60,7 @@ class Recording:
         command_efforts: (m, command joints) [Nm or N].
             NaN in a command means that a value is not given. A joint without any value keeps its
             command.
+        signals: of sensors, with times of the same clock.
         interpolate: position targets move evenly between commands, as with controllers of hrpsim.
             Each target is reached when the next command comes. By default targets jump.
         name: for reports.
@@ -80,6 +85,7 @@ class Recording:
     command_positions: np.ndarray | None = None
     command_velocities: np.ndarray | None = None
     command_efforts: np.ndarray | None = None
+    signals: tuple[Signal, ...] = ()
     interpolate: bool = False
     name: str = "recording"
     entity: str | None = None
@@ -91,6 +97,10 @@ class Recording:
         named = self.joints if self.command_joints is None else self.command_joints
         put(self, "command_joints", tuple(map(str, named)))
         put(self, "time", self._checked("time", self.time, ()))
+        put(self, "signals", tuple(self.signals))
+        names = [one.name for one in self.signals]
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise FitError(f"{self.name}: two signals are called {twice[0]!r}")
         if self.positions is None and self.base is None:
             raise FitError(f"{self.name}: there are neither positions of joints nor a base")
         if self.command_time is not None:
@@ -244,8 +254,50 @@ class BoundRecording:
             self.q[:, self.q_of] = recording.positions
             self._place("velocity", self.v_of, recording.velocities, recording.positions)
             self.compared["position"] = self.v_of
+        self.signals: list[BoundSignal] = []
+        self.encoders = np.zeros(len(self.q_of))  # offsets of measured positions
         count = sum(one.nv for one in world.entities.values())
         self.is_whole = self.v.shape[1] == count and not np.isnan(self.v).any()
+
+    def bind_signals(self, world: World, delays: Mapping[str, tuple[float, float]]) -> None:
+        """Bind the signals to a world.
+
+        Args:
+            world: with the entity of the recording.
+            delays: smallest and largest delay that a fit tries, by path [s].
+
+        Raises:
+            FitError: for sensors, joints or links that the entity does not have, and signals whose
+                times do not overlap with the samples.
+        """
+        for one in self.recording.signals:
+            known = one.known.get(DELAY, 0.0)
+            ends = delays.get(one.path(DELAY), (known, known))
+            if not len(one.time) or one.time[-1] < self.time[0] or one.time[0] > self.time[-1]:
+                raise FitError(
+                    f"{self.name}: signal {one.name} has no samples from {self.time[0]:.9g} to "
+                    f"{self.time[-1]:.9g} s, the time of the states"
+                )
+            self.signals.append(BoundSignal(one, world, self.entity, ends))
+
+    def with_encoders(self, values: Mapping[str, float]) -> BoundRecording:
+        """Return the recording as exact encoders would have measured and commanded.
+
+        values: of unknowns by path, the offsets of encoders among them.
+        """
+        joints = self.recording.joints
+        offsets = encoder_offsets(values, joints)
+        if not offsets.any():
+            return self
+        changed, own = copy(self), self.recording
+        changed.encoders, changed.q = offsets, self.q.copy()
+        changed.q[:, self.q_of] -= offsets
+        if own.command_positions is not None:
+            commands = copy(own)
+            of_commands = encoder_offsets(values, own.command_joints or ())
+            object.__setattr__(commands, "command_positions", own.command_positions - of_commands)
+            changed.recording = commands
+        return changed
 
     def columns(self) -> list[tuple[str, np.ndarray]]:
         """Return the compared kinds and their columns of v, in the order of KINDS."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from hrpsim.fitting.unknowns import FitError, FitWarning
+from hrpsim.common.errors import FitError, FitWarning
 from hrpsim.model.readers.plausibility import DEGREES
 from hrpsim.world.objects.plausibility import (
     SLOWEST_SAMPLES,

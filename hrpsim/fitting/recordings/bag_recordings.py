@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
-from hrpsim.fitting.measured_motion import SAMPLES, Recording
-from hrpsim.fitting.recording_checks import check_times
-from hrpsim.fitting.segments import recordings_of, runs_of_clock
-from hrpsim.fitting.signal_recordings import odometry_beside
-from hrpsim.fitting.unknowns import FitError, FitWarning
+from hrpsim.common.errors import FitError, FitWarning
+from hrpsim.fitting.recordings.measured_motion import SAMPLES, Recording
+from hrpsim.fitting.recordings.recording_checks import check_times
+from hrpsim.fitting.recordings.segments import recordings_of, runs_of_clock
+from hrpsim.fitting.recordings.signal_recordings import odometry_beside
 
 _STATES, _ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
 _FIELDS = ("positions", "velocities", "efforts")

@@ -1,0 +1,283 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How well a fit finds bushes, tares and delays from foot forces that MuJoCo made.
+
+python -m evidence.benchmarks.fit_foot_forces [SEEDS] prints the table of docs/verification/fits.md.
+hrp2_like on rubber bushes sways and bounces in MuJoCo in steps of 0.05 ms, with stiff contacts. The
+bushes differ from the description. Force sensors, IMU, efforts and the pose of the base have noise.
+The sensors have tares, biases and delays. The fit starts at the description.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.signal import lfilter
+from scipy.spatial.transform import Rotation
+
+import hrpsim
+from evidence.benchmarks.walkers.mujoco_walk import MujocoRobot
+from evidence.experiments.framework.engines import mujoco_module
+from evidence.experiments.scenes.standing import Conditions, described, half_sitting
+from hrpsim.common.constants import STANDARD_GRAVITY
+from hrpsim.fitting import FitResult, Recording, Signal
+
+WORLD = """ground: {material: floor}
+friction:
+  - {between: [sole, floor], static: 0.8, kinetic: 0.8}
+robots:
+  - name: hrp2
+    urdf: package://hrpsim/urdf/hrp2_like.urdf.xacro
+    xacro_arguments: {bush: true}
+    position: [0, 0, 0.6487]
+    joints: {RLEG_JOINT2: -0.4538, RLEG_JOINT3: 0.8727, RLEG_JOINT4: -0.4189,
+             LLEG_JOINT2: -0.4538, LLEG_JOINT3: 0.8727, LLEG_JOINT4: -0.4189}
+settle: true
+"""
+STEP, SOLREF = 5e-5, 1.5e-4  # of MuJoCo [s]
+IMPEDANCE, FRICTION_RATIO = 0.999, 10.0  # of contacts: MuJoCo's soft soles would creep
+PERIOD = 0.005  # of commands and samples [s]
+REST, LONGEST = 2.0, 4.0  # before the motion, and the motion [s]
+TURN, SLIDE = (800.0, 20.0), (4e5, 800.0)  # true stiffness and damping of the bushes
+FIRST = {"turn": (1000.0, 25.0), "slide": (5e5, 1e3)}  # those of the description
+SENSORS = ("lfsensor", "rfsensor")
+FORCES = ("fx", "fy", "fz", "tx", "ty", "tz")
+MOTIONS = ("wx", "wy", "wz", "ax", "ay", "az")
+TARE = np.array([3.0, -2.0, 8.0, 0.5, -0.7, 0.2])  # of the left foot; the right has the negative
+BIAS = np.array([0.01, -0.02, 0.005, 0.1, -0.1, 0.05])
+FORCE_DELAY, IMU_DELAY = 0.004, 0.002  # [s]
+NOISE = {  # standard deviations
+    "encoder": 1e-5,
+    "joint velocity": 1e-3,
+    "base": 1e-4,
+    "base velocity": 1e-3,
+    "wrench": np.repeat([1.0, 0.05], 3),
+    "imu": np.repeat([2e-3, 2e-2], 3),
+    "effort": 0.5,
+}
+SEEDS = 24
+COLOURS = (0.0, 0.9)  # autoregressive coefficient of the noise of force sensors and IMU
+BEGIN = 0.2  # of the compared signals, after the start of the only window [s]
+
+
+class Motion(NamedTuple):
+    """What the true robot did: rows of samples."""
+
+    time: np.ndarray  # (n,) [s]
+    base: np.ndarray  # (n, 7)
+    base_velocity: np.ndarray  # (n, 6), along the axes of the base
+    positions: np.ndarray  # (n, motors)
+    velocities: np.ndarray
+    efforts: np.ndarray
+    wrenches: np.ndarray  # (n, 2, 6)
+    imu: np.ndarray  # (n, 6)
+    commands: np.ndarray  # (n, motors)
+    motors: tuple[str, ...]
+
+
+class BushedRobot(MujocoRobot):
+    """The robot on its true bushes."""
+
+    def _start(self) -> None:
+        for number in range(self.mj.njnt):
+            joint = self.mj.joint(number)
+            if "BUSH" in joint.name:
+                stiffness, damping = SLIDE if joint.name.endswith("_Z") else TURN
+                self.mj.jnt_stiffness[number] = stiffness
+                self.mj.dof_damping[joint.dofadr[0]] = damping
+        self.mj.geom_solimp[:, :2] = IMPEDANCE
+        self.mj.opt.impratio = FRICTION_RATIO
+        super()._start()
+
+    def wrenches(self) -> np.ndarray:
+        """Return what each tared foot sensor reads (2, 6), in and about the sole's frame."""
+        mj, data, found = self.mj, self.data, []
+        self.mujoco.mj_rnePostConstraint(mj, data)
+        for link in ("LLEG_SOLE", "RLEG_SOLE"):
+            body = mj.body(link).id
+            R = data.xmat[body].reshape(3, 3)
+            sensor = data.xpos[body] + R @ (0.0, 0.0, -0.055)
+            moment, force = np.split(data.cfrc_int[body], 2)
+            moment = moment + np.cross(data.subtree_com[mj.body_rootid[body]] - sensor, force)
+            weight = np.array([0.0, 0.0, -mj.body_mass[body] * STANDARD_GRAVITY])
+            moment = moment + np.cross(data.xipos[body] - sensor, weight)
+            found.append(-np.concatenate([R.T @ (force + weight), R.T @ moment]))
+        return np.array(found)
+
+
+def targets(start: np.ndarray, motors: tuple[str, ...], time: float) -> np.ndarray:
+    """Return the targets of the motors: sway to both sides and forward, and bounce."""
+    found, grows = start.copy(), min(max(time - 0.3, 0.0) / 0.5, 1.0)
+    side = 0.02 * grows * np.sin(2.0 * np.pi * 0.8 * time)
+    lean = 0.008 * grows * np.sin(2.0 * np.pi * 1.1 * time)
+    bend = grows * (
+        0.015 * np.sin(2.0 * np.pi * 1.9 * time) + 0.004 * np.sin(2.0 * np.pi * 5.0 * time)
+    )
+    moves = {1: side, 5: -side, 2: -bend, 3: 2.0 * bend, 4: -bend + lean}
+    for k, name in enumerate(motors):
+        if "LEG_JOINT" in name:
+            found[k] += moves.get(int(name[-1]), 0.0)
+    return found
+
+
+def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
+    """Return the motion of the true robot."""
+    model = described(Conditions())
+    prepared = SimpleNamespace(
+        urdf=model.urdf, model=model, soles=("l_sole", "r_sole"), start=half_sitting(model)
+    )
+    robot = BushedRobot(mujoco, prepared, STEP, SOLREF)  # type: ignore[arg-type]
+    data, motors = robot.data, tuple(robot.names)
+    mujoco.mj_step(robot.mj, data, nstep=round(REST / STEP))
+    first, steps, rows = robot._target.copy(), round(PERIOD / STEP), []
+    for k in range(round(duration / PERIOD) + 1):
+        mujoco.mj_forward(robot.mj, data)
+        q = robot.q()
+        turn = Rotation.from_quat(q[3:7])
+        speed = np.concatenate([turn.inv().apply(data.qvel[:3]), data.qvel[3:6]])
+        reading = robot._imu(q, robot._imus[0])
+        wanted = targets(first, motors, (k + 1) * PERIOD)
+        rows.append(
+            (
+                k * PERIOD,
+                q[:7],
+                speed,
+                data.qpos[robot._q_index].copy(),
+                data.qvel[robot._v_index].copy(),
+                data.actuator_force.copy(),
+                robot.wrenches(),
+                np.concatenate([reading.angular_velocity, reading.linear_acceleration]),
+                wanted,
+            )
+        )
+        robot.follow(wanted, None, steps)
+    return Motion(*map(np.array, zip(*rows)), motors)
+
+
+def measured(motion: Motion, seed: int, colour: float) -> Recording:
+    """Return the recording by sensors with noise, tares, biases and delays.
+
+    colour: autoregressive coefficient of the noise of force sensors and IMU.
+    """
+    random, time = np.random.default_rng(seed), motion.time
+    count = len(time)
+
+    def noise(kind: str, *shape: int) -> np.ndarray:
+        return NOISE[kind] * random.normal(size=(count, *shape))
+
+    def coloured(kind: str) -> np.ndarray:
+        white = random.normal(size=(count, 6))
+        white[1:] *= np.sqrt(1.0 - colour**2)
+        return NOISE[kind] * lfilter([1.0], [1.0, -colour], white, axis=0)
+
+    base = motion.base.copy()
+    base[:, :3] += noise("base", 3)
+    turns = Rotation.from_rotvec(noise("base", 3))
+    base[:, 3:] = (Rotation.from_quat(base[:, 3:]) * turns).as_quat()
+    positions = motion.positions + noise("encoder", len(motion.motors))
+    velocities = motion.velocities + noise("joint velocity", len(motion.motors))
+    speed = motion.base_velocity + noise("base velocity", 6)
+    rest = time < REST_OF_START  # the robot stands: the mean is a better start
+    for rows in (base, positions, velocities, speed):
+        rows[0] = rows[rest].mean(axis=0)
+    base[0, 3:] /= np.linalg.norm(base[0, 3:])
+    late = time >= BEGIN
+    signals = [
+        Signal(
+            "wrench",
+            name,
+            time[late] + FORCE_DELAY,
+            (motion.wrenches[:, k] + sign * TARE + coloured("wrench"))[late],
+        )
+        for k, (name, sign) in enumerate(zip(SENSORS, (1.0, -1.0)))
+    ]
+    own = motion.imu + BIAS + coloured("imu")
+    signals.append(Signal("imu", "imu", time[late] + IMU_DELAY, own[late]))
+    efforts = motion.efforts + noise("effort", len(motion.motors))
+    signals.append(Signal("torque", "torque", time[late], efforts[late], motion.motors))
+    return Recording(
+        time,
+        motion.motors,
+        positions,
+        velocities,
+        base,
+        speed,
+        time,
+        motion.motors,
+        motion.commands,
+        interpolate=True,
+        signals=tuple(signals),
+    )
+
+
+REST_OF_START = 0.25  # [s]
+
+
+def unknowns() -> tuple[dict[str, object], dict[str, float]]:
+    """Return the parameters of the fit, and the truth."""
+    given: dict[str, object] = {}
+    truth: dict[str, float] = {}
+    joints = {"turn": ("PITCH", "ROLL"), "slide": ("Z",)}
+    for (kind, axes), values in zip(joints.items(), (TURN, SLIDE)):
+        for key, start, true in zip(("stiffness", "damping"), FIRST[kind], values):
+            paths = [f"robots.hrp2.joints.?LEG_BUSH_{axis}.{key}" for axis in axes]
+            given[f"{kind} {key}"] = {
+                "start": start,
+                "between": (0.2 * start, 5.0 * start),
+                "scale": "log",
+                "paths": paths,
+            }
+            truth[f"{kind} {key}"] = true
+    for name, sign in zip(SENSORS, (1.0, -1.0)):
+        for column, tare in zip(FORCES, sign * TARE):
+            given[f"signals.{name}.tare_{column}"] = 0.0
+            truth[f"signals.{name}.tare_{column}"] = float(tare)
+    for column, bias in zip(MOTIONS, BIAS):
+        given[f"signals.imu.bias_{column}"] = 0.0
+        truth[f"signals.imu.bias_{column}"] = float(bias)
+    for name, paths, delay in (
+        ("force delay", ["signals.?fsensor.delay"], FORCE_DELAY),
+        ("IMU delay", ["signals.imu.delay"], IMU_DELAY),
+    ):
+        given[name] = {"start": 0.001, "between": (0.0, 0.01), "paths": paths}
+        truth[name] = delay
+    given["delay"] = {"start": 0.0, "between": (-0.002, 0.002)}  # of targets within a step
+    return given, truth
+
+
+def fitted(motion: Motion, folder: Path, seed: int, colour: float) -> FitResult:
+    """Return the fit to one recording."""
+    world = folder / "foot.yaml"
+    world.write_text(WORLD)
+    given, _ = unknowns()
+    return hrpsim.fit(world, [measured(motion, seed, colour)], given, window=LONGEST)  # type: ignore[arg-type]
+
+
+def main() -> int:
+    """Print the table."""
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+    motion = swayed(mujoco_module())
+    truth = unknowns()[1]
+    names, right = list(truth), np.array(list(truth.values()))
+    print(f"| colour | unknown | intervals with the truth, of {seeds} | mean error | worst error |")
+    print("| --- | --- | --- | --- | --- |")
+    with tempfile.TemporaryDirectory() as folder:
+        for colour in COLOURS:
+            found = [fitted(motion, Path(folder), seed, colour) for seed in range(seeds)]
+            count = len(names)
+            held = sum((one.low[:count] <= right) & (right <= one.high[:count]) for one in found)
+            errors = np.array([one.values[: len(names)] / right - 1.0 for one in found])
+            for k, name in enumerate(names):
+                mean, worst = 100.0 * errors[:, k].mean(), 100.0 * np.abs(errors[:, k]).max()
+                print(f"| {colour:g} | {name} | {held[k]} | {mean:+.2f} % | {worst:.2f} % |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,272 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Follow windows of a recording: simulate them from their starts, and compare every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.fitting.recordings.measured_motion import BoundRecording
+from hrpsim.fitting.signals.bound_signal import BoundSignal
+from hrpsim.fitting.signals.signal import PREFIX
+from hrpsim.fitting.unknowns import DELAY
+from hrpsim.fitting.window_commands import ON_A_STEP, Commands, commands_of
+from hrpsim.world.batch import Batch
+
+
+class Window(NamedTuple):
+    """Samples `first` to `last` of a recording, simulated from sample `start`."""
+
+    start: int
+    first: int
+    last: int
+
+
+class Prediction(NamedTuple):
+    """Compared samples of the states or of one signal of a recording."""
+
+    time: np.ndarray  # (samples,) [s]
+    window: np.ndarray  # (samples,)
+    differences: np.ndarray  # (worlds, samples, columns), predicted minus measured
+
+
+class Trials(NamedTuple):
+    """Values and offsets of starts to try, and the worlds that they need."""
+
+    values: Sequence[Mapping[str, float]]
+    numbers: np.ndarray  # of each trial's world
+    worlds: list[Mapping[str, float]]  # values of each world
+    offsets: list[Sequence[np.ndarray] | None]  # of each world
+
+    @staticmethod
+    def of(
+        values: Sequence[Mapping[str, float]], offsets: Sequence[Sequence[np.ndarray] | None] | None
+    ) -> Trials:
+        """Return the trials. Those with the same motion share a world."""
+        known: dict[Any, int] = {}
+        numbers, worlds, starts = [], [], []
+        for own, start in zip(values, offsets or [None] * len(values)):
+            moving = [(k, v) for k, v in own.items() if not k.startswith(PREFIX)]
+            key = (id(start), *sorted(moving))
+            if key not in known:
+                known[key] = len(worlds)
+                worlds.append(own)
+                starts.append(start)
+            numbers.append(known[key])
+        return Trials(values, np.array(numbers), worlds, starts)
+
+
+def command_delay(values: Mapping[str, float], one: BoundRecording) -> float:
+    """Return the delay of a recording's commands [s]."""
+    return values.get(DELAY, 0.0) + values.get(f"{DELAY}.{one.name}", 0.0)
+
+
+def follow(
+    batch: Batch,
+    one: BoundRecording,
+    windows: Sequence[Window],
+    trials: Trials,
+    together: bool,
+    starts_are_fitted: bool,
+    number: int,
+) -> list[Prediction]:
+    """Return the predictions of the states of a recording, and of each of its signals.
+
+    number: of the recording, for the offsets of starts.
+    """
+    things = [world.entities[one.entity] for world in batch.worlds]
+    ones = [one.with_encoders(own) for own in trials.worlds]
+    delays = [command_delay(own, one) for own in trials.worlds]
+    time_step = batch.worlds[0].time_step
+    settings = [[signal.settings(own) for own in trials.values] for signal in one.signals]
+    shifts = np.array([own.encoders for own in ones])
+    found: list[_Parts] = [_Parts([], [], []) for _ in range(1 + len(one.signals))]
+
+    reads = [lambda: np.array([state_of(thing) for thing in things])]
+    reads += [partial(_read_all, signal, things) for signal in one.signals]
+    for at_window, window in enumerate(windows):
+        first = things[0].q, things[0].v
+        for thing, own, offset in zip(things, ones, trials.offsets):
+            usual = first if together else (thing.q, thing.v)
+            moved = None if offset is None else offset[number][at_window]
+            begin(thing, usual, own, window.start, moved)
+        at = _steps(one, window, time_step)
+        chosen = [signal_samples(one, own, window, starts_are_fitted) for own in one.signals]
+        begin_time = one.time[window.start]
+        ats = [
+            np.array([own.steps(samples, begin_time, each) for each in setting])
+            for own, samples, setting in zip(one.signals, chosen, settings)
+        ]
+        wanted = [_wanted(own) for own in (at, *ats)]
+        last = max(int(own[-1]) for own in wanted if len(own))
+        recordings = [own.recording for own in ones]
+        commands = commands_of(recordings, begin_time, last, time_step, delays)
+        states, *raws = _run(batch, things, wanted, commands, reads)
+        samples = slice(window.first, window.last + 1)
+        at_samples = _between(states, wanted[0], at).swapaxes(0, 1)
+        differences = state_differences(one, samples, at_samples)
+        differences[:, :, : shifts.shape[1]] += shifts[:, None, :]
+        found[0].add(one.time[samples], at_window, differences[trials.numbers])
+        for part, own, samples, setting, raw, known, steps in zip(
+            found[1:], one.signals, chosen, settings, raws, wanted[1:], ats
+        ):
+            if samples.start == samples.stop:
+                rows = np.zeros((len(setting), 0, own.signal.values.shape[1]))
+            else:
+                raws_of = [_between(raw[:, k], known, row) for k, row in zip(trials.numbers, steps)]
+                rows = np.array(
+                    [own.differences(r, samples, each) for r, each in zip(raws_of, setting)]
+                )
+            part.add(own.signal.time[samples], at_window, rows)
+    return [part.joined() for part in found]
+
+
+class _Parts(NamedTuple):
+    """Times, numbers of windows and differences of one output, window by window."""
+
+    times: list[np.ndarray]
+    windows: list[np.ndarray]
+    differences: list[np.ndarray]
+
+    def add(self, time: np.ndarray, window: int, differences: np.ndarray) -> None:
+        self.times.append(time)
+        self.windows.append(np.full(len(time), window))
+        self.differences.append(differences)
+
+    def joined(self) -> Prediction:
+        whole = np.concatenate(self.differences, axis=1)
+        return Prediction(np.concatenate(self.times), np.concatenate(self.windows), whole)
+
+
+def signal_samples(
+    one: BoundRecording, signal: BoundSignal, window: Window, starts_are_fitted: bool
+) -> slice:
+    """Return the samples of a signal that a window compares."""
+    last = min(window.last + starts_are_fitted, len(one.time) - 1)
+    with_end = not starts_are_fitted or window.last == len(one.time) - 1
+    return signal.samples(one.time[window.start], one.time[last], with_end)
+
+
+def state_of(thing) -> np.ndarray:
+    """Return q and v of a robot or body (nq + nv,)."""
+    return np.concatenate([thing.q, thing.v])
+
+
+def begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | None) -> None:
+    """Set the measured state plus an offset. Unmeasured entries start from `usual` q and v."""
+    q, v = one.q[sample], one.v[sample]
+    q, v = np.where(np.isnan(q), usual[0], q), np.where(np.isnan(v), usual[1], v)
+    if offset is not None:
+        q, v = _displaced(one, q, offset[: len(v)]), v + offset[len(v) :]
+    thing.place(q)
+    thing.v = v
+
+
+def _displaced(one: BoundRecording, q: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Return q displaced by a change (nv,). A free base moves along and about its own axes."""
+    moved = q.copy()
+    if one.free:
+        from scipy.spatial.transform import Rotation
+
+        turn = Rotation.from_quat(q[3:7])
+        moved[:3] += turn.apply(change[:3])
+        moved[3:7] = (turn * Rotation.from_rotvec(change[3:6])).as_quat()
+    if "position" in one.compared:
+        moved[one.q_of] += change[one.v_of]
+    return moved
+
+
+def simulate(
+    batch, one: BoundRecording, window: Window, delay: float, read: Callable[[], Any]
+) -> np.ndarray:
+    """Return the values of `read` at each sample (samples, ...), interpolated between steps."""
+    things = [world.entities[one.entity] for world in batch.worlds]
+    time_step = batch.worlds[0].time_step
+    at = _steps(one, window, time_step)
+    wanted, first = _wanted(at), one.time[window.start]
+    commands = commands_of([one.recording], first, int(wanted[-1]), time_step, [delay])
+    return _between(_run(batch, things, [wanted], commands, [read])[0], wanted, at)
+
+
+def _steps(one: BoundRecording, window: Window, time_step: float) -> np.ndarray:
+    """Return the times of a window's samples in steps from the window's start."""
+    return (one.time[window.first : window.last + 1] - one.time[window.start]) / time_step
+
+
+def _lower(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return whole steps, and the fractions of a step after them."""
+    low = np.floor(at + ON_A_STEP).astype(int)
+    return low, np.where(at - low < ON_A_STEP, 0.0, at - low)
+
+
+def _read_all(signal: BoundSignal, things: Sequence[Any]) -> np.ndarray:
+    """Return the raw values of a signal (worlds, width)."""
+    return np.array([signal.read(thing) for thing in things])
+
+
+def _wanted(at: np.ndarray) -> np.ndarray:
+    """Return the steps between which values at the times `at` [steps] lie."""
+    low, share = _lower(at.ravel())
+    return np.unique(np.concatenate([low, low[share > 0.0] + 1]))
+
+
+def _between(values: np.ndarray, wanted: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return values (steps, ...) of the steps `wanted`, interpolated at times `at` [steps]."""
+    low, share = _lower(at)
+    first = np.searchsorted(wanted, low)
+    after = np.minimum(first + 1, len(wanted) - 1)
+    share = share.reshape(-1, *(1,) * (values.ndim - 1))
+    return values[first] + share * (values[after] - values[first])
+
+
+def _run(
+    batch,
+    things: Sequence[Any],
+    wanted: Sequence[np.ndarray],
+    commands: tuple[list[Commands], np.ndarray],
+    reads: Sequence[Callable[[], Any]],
+) -> list[np.ndarray]:
+    """Return the values of each of `reads` after its steps `wanted`, as arrays (steps, ...)."""
+    given, changes = commands
+    found: list[list[Any]] = [[] for _ in reads]
+    sets, step = [set(own.tolist()) for own in wanted], 0
+    for stop in np.unique(np.concatenate([*wanted, changes])).tolist():
+        if stop > step:
+            batch.step(stop - step)
+            step = stop
+        for values, own, read in zip(found, sets, reads):
+            if stop in own:
+                values.append(read())
+        if stop in changes:
+            for thing, own in zip(things, given):
+                own.give(thing, stop)
+    return [np.array(own) for own in found]
+
+
+def state_differences(one: BoundRecording, samples: slice, states: np.ndarray) -> np.ndarray:
+    """Return predicted minus measured (worlds, samples, columns), in the order of KINDS."""
+    q, v = np.split(states, [one.q.shape[1]], axis=2)
+    parts = []
+    for kind, columns in one.columns():
+        if kind == "position":
+            parts.append(q[:, :, one.q_of] - one.q[samples][:, one.q_of])
+        elif kind == "base_position":
+            parts.append(q[:, :, :3] - one.q[samples, :3])
+        elif kind == "base_rotation":
+            turns = turned(np.tile(one.q[samples, 3:7], (len(q), 1)), q[:, :, 3:7].reshape(-1, 4))
+            parts.append(turns.as_rotvec().reshape(*q.shape[:2], 3))
+        else:
+            parts.append(v[:, :, columns] - one.v[samples][:, columns])
+    return np.concatenate(parts, axis=2)
+
+
+def turned(measured: np.ndarray, found: np.ndarray):
+    """Return the rotations from quaternions measured (n, 4) to those found."""
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_quat(measured).inv() * Rotation.from_quat(found)

@@ -1,0 +1,115 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Signals of sensors from columns of CSV files, and from topics of bags and recorded signals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bag.reader import BagError
+from hrpsim.bag.signal_files import read_signals
+from hrpsim.bag.signal_log import TopicSignals
+from hrpsim.bag.signal_types import IMU, JOINT_STATE, POINT, WRENCH
+from hrpsim.common.errors import FitError, unknown_name
+from hrpsim.fitting.signals.signal import Signal
+from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
+
+_FIELDS = {  # of a topic: the kind of signal, and the fields with the columns
+    WRENCH: ("wrench", ("force", "torque")),
+    IMU: ("imu", ("angular_velocity", "linear_acceleration")),
+    POINT: ("point", ("point",)),
+    JOINT_STATE: ("torque", ("effort",)),
+}
+_POSITION = "motor_position"  # a signal of JointState that has the field `position`
+TOPIC = "topic"
+
+
+def signals_of_columns(
+    time: np.ndarray, columns: Mapping[str, np.ndarray], described: Mapping[str, Any]
+) -> tuple[tuple[Signal, ...], dict[str, np.ndarray]]:
+    """Return the signals in the columns of a table, and the other columns.
+
+    A column is KIND.JOINT, or KIND.NAME.COLUMN such as `wrench.lfsensor.fx`, or `contact.NAME`.
+    NaN means that the sensor has no sample.
+
+    Args:
+        time: of the rows (n,) [s].
+        columns: by name (n,).
+        described: `of` and `known` of signals, by name.
+
+    Raises:
+        FitError: for a signal that lacks a column, and a described signal without columns.
+    """
+    parts: dict[tuple[str, str], dict[str, np.ndarray]] = {}
+    others = {}
+    for name, values in columns.items():
+        kind, _, rest = name.partition(".")
+        if kind not in SIGNAL_KINDS or not rest:
+            others[name] = values
+            continue
+        own = SIGNAL_KINDS[kind].columns
+        of, label = kind, rest
+        if own:
+            of, _, label = rest.rpartition(".") if len(own) > 1 else (rest, "", own[0])
+        if own and (label not in own or not of):
+            known = [f"{kind}.NAME.{column}" for column in own]
+            raise FitError(unknown_name("column", name, known))
+        parts.setdefault((kind, of), {})[label] = values
+    names = [name for _, name in parts]
+    for name in described:
+        if name not in names:
+            raise FitError(unknown_name("signal", name, names))
+    made = (_from_columns(*key, time, own, described) for key, own in parts.items())
+    return tuple(made), others
+
+
+def _from_columns(
+    kind: str, name: str, time: np.ndarray, own: dict[str, np.ndarray], described: Mapping[str, Any]
+) -> Signal:
+    columns = SIGNAL_KINDS[kind].columns
+    if missing := [column for column in columns if column not in own]:
+        raise FitError(f"columns are missing: {kind}.{name}.{', '.join(missing)}")
+    values = np.transpose([own[label] for label in columns or own])
+    joints = () if columns else tuple(own)
+    return Signal(kind, name, time, values, joints, **described.get(name, {}))
+
+
+def signals_of_topics(path: Path, wanted: Mapping[str, Any]) -> tuple[Signal, ...]:
+    """Return signals from topics of a bag, or of an .npz of recorded signals.
+
+    Args:
+        path: file, or folder of a bag.
+        wanted: from the names of signals to topics, or to mappings with `topic` and optionally
+            `kind`, `of` and `known`. By default the type of the topic says the kind.
+
+    Raises:
+        BagError: for a file or topic that cannot be read.
+        FitError: for messages that make no signal.
+    """
+    given = {n: {TOPIC: one} if isinstance(one, str) else dict(one) for n, one in wanted.items()}
+    for name, one in given.items():
+        if TOPIC not in one:
+            raise FitError(f"{path}: signal {name} needs a topic")
+    topics = {name: str(one.pop(TOPIC)).lstrip("/") for name, one in given.items()}
+    log = read_signals(path, topics.values()).topics if topics else {}
+    return tuple(_from_topic(path, n, log[topics[n]], own) for n, own in given.items())
+
+
+def _from_topic(path: Path, name: str, topic: TopicSignals, given: dict[str, Any]) -> Signal:
+    if topic.type_name not in _FIELDS:
+        raise BagError(f"{path}: {topic.topic} is of type {topic.type_name}, and no signal")
+    kind, fields = _FIELDS[topic.type_name]
+    kind = given.pop("kind", name if topic.type_name == JOINT_STATE else kind)
+    found = [topic.field("position" if kind == _POSITION else field) for field in fields]
+    blocks = [one for one in found if one is not None]
+    if len(blocks) < len(fields):
+        raise BagError(f"{path}: {topic.topic} has not all of {', '.join(fields)}")
+    joints = blocks[0][0].labels if topic.type_name == JOINT_STATE else ()
+    values = np.hstack([block for _, block in blocks])
+    new = np.append(True, np.diff(topic.time) != 0.0)  # a paused simulation repeats its messages
+    return Signal(kind, name, topic.time[new], values[new], joints, **given)

@@ -1,0 +1,90 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A signal in a world: which samples windows compare, and the predicted values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hrpsim.common.errors import FitError
+from hrpsim.fitting.signals.signal import Signal
+from hrpsim.fitting.signals.signal_kind import DELAY, Setting
+from hrpsim.world.world import World
+
+_ROUNDING = 1e-9  # [s]
+
+
+class BoundSignal:
+    """A signal of the robot or body `entity` of a world.
+
+    Args:
+        signal: the samples.
+        world: a world with the entity.
+        entity: name of the robot or body.
+        delays: smallest and largest delay that a fit tries [s].
+
+    Raises:
+        FitError: if the entity has no such sensor, joints or link.
+    """
+
+    def __init__(
+        self, signal: Signal, world: World, entity: str, delays: tuple[float, float]
+    ) -> None:
+        self.signal, self.time_step = signal, world.time_step
+        rules = signal.rules
+        rules.check(world.entities[entity], signal.of, signal.columns)
+        self.phase = rules.phase(world)
+        earliest = (1.0 - self.phase) * self.time_step if self.phase > 0.0 else 0.0
+        self._first = max(delays[1] + earliest, 0.0)  # after the start of a window [s]
+        self._settings = {name: (signal.path(name), one) for name, one in signal.settings.items()}
+
+    def samples(self, begin: float, end: float, with_end: bool) -> slice:
+        """Return the samples that a window from `begin` to `end` [s] can predict.
+
+        Sensors read the mean over a step, so no value exists at the beginning of a window. With a
+        delay, the value is of an even earlier time.
+        """
+        time, tiny = self.signal.time, _ROUNDING if with_end else -_ROUNDING
+        first = int(np.searchsorted(time, begin + self._first - _ROUNDING))
+        return slice(first, max(first, int(np.searchsorted(time, end + tiny))))
+
+    def settings(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Return the unknowns of the signal by name.
+
+        Args:
+            values: of unknowns by path.
+
+        Raises:
+            FitError: for an unknown without value.
+        """
+        return {n: self._value(n, path, one, values) for n, (path, one) in self._settings.items()}
+
+    def _value(self, name: str, path: str, one: Setting, values: Mapping[str, float]) -> float:
+        value = values.get(path, self.signal.known.get(name, one.usual))
+        if value is None:
+            raise FitError(f"{path} is not known: name the unknown among the parameters")
+        return value
+
+    def steps(self, samples: slice, begin: float, settings: Mapping[str, float]) -> np.ndarray:
+        """Return the steps after `begin` [s] whose readings are the samples (m,), as fractions."""
+        elapsed = self.signal.time[samples] - settings[DELAY] - begin
+        return np.maximum(elapsed / self.time_step + self.phase, float(self.phase > 0.0))
+
+    def read(self, thing: Any) -> np.ndarray:
+        """Return the raw values of the last step."""
+        return self.signal.rules.read(thing, self.signal.of, self.signal.columns)
+
+    def differences(
+        self, raw: np.ndarray, samples: slice, settings: Mapping[str, float]
+    ) -> np.ndarray:
+        """Return predicted minus measured (m, columns), from raw values (m, width)."""
+        predicted = self.signal.rules.predict(raw, settings, self.signal.columns)
+        return predicted - self.signal.values[samples]
+
+    def still(self, samples: slice) -> np.ndarray:
+        """Return the mean of the signal minus measured values (m, columns)."""
+        return self.signal.values.mean(axis=0) - self.signal.values[samples]

@@ -1,0 +1,45 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Signals of contacts: whether a link touches something."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hrpsim.common.values import POSITIVE
+from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, check_link
+
+_THRESHOLD = 10.0  # [N]
+
+
+class ContactState(SignalKind):
+    """1 while a link touches something, else 0, as a switch under a sole reads.
+
+    With F the sum of the normal forces, the prediction is F / (F + threshold). The prediction is
+    smooth, so that the state has a derivative.
+    """
+
+    name, quantities, columns = "contact", {"": ""}, ("state",)
+
+    def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
+        """Return the force at which half of a contact is read."""
+        return {"threshold": Setting(_THRESHOLD, POSITIVE, "N")}
+
+    def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:
+        """Raise FitError for an unknown link."""
+        check_link(thing, self.name, of)
+
+    def read(self, thing: Any, of: str, columns: Sequence[str]) -> np.ndarray:
+        """Return the sum of the normal forces on the link (1,) [N]."""
+        found = thing.contact_arrays(of)
+        return np.array([np.sum(found.forces * found.normals)])
+
+    def predict(
+        self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
+    ) -> np.ndarray:
+        """Return F / (F + threshold)."""
+        return raw / (raw + settings["threshold"])

@@ -1,0 +1,26 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Offsets of encoders: measured minus true positions of joints.
+
+A servo acts on the measured position. A robot whose encoder reads too much by an offset therefore
+moves as one with an exact encoder whose commands are smaller by the offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+ENCODERS, OFFSET = "encoders.", ".offset"
+
+
+def encoder_paths(joints: Sequence[str]) -> list[str]:
+    """Return the paths of the offsets of joints."""
+    return [f"{ENCODERS}{joint}{OFFSET}" for joint in joints]
+
+
+def encoder_offsets(values: Mapping[str, float], joints: Sequence[str]) -> np.ndarray:
+    """Return the offsets (joints,) [rad or m]. values: of unknowns by path."""
+    return np.array([values.get(path, 0.0) for path in encoder_paths(joints)])

@@ -1,0 +1,121 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Signals by joint: torques, currents of motors, positions of motors in front of their gears."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hrpsim.common.errors import FitError, unknown_name
+from hrpsim.common.values import POSITIVE
+from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, robot_only
+from hrpsim.world.objects.robot import Robot
+
+
+def _at_actuators(thing: Robot, joints: Sequence[str], field: str, plain: np.ndarray) -> np.ndarray:
+    """Return a value of each actuator with a model, and else the plain value of the joint.
+
+    plain: in the order of the robot's joints.
+    """
+    found, acting = plain[thing.joint_index.indices(joints)], thing.acting_actuators
+    for k, joint in enumerate(joints if acting else ()):
+        if joint in acting:
+            found[k] = getattr(thing.actuators[joint], field)
+    return found
+
+
+class JointSignal(SignalKind):
+    """A signal with one column for each joint."""
+
+    gain = "gain"  # name of the factor
+
+    def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
+        """Return a factor and an offset for each joint."""
+        unit = next(iter(self.quantities.values()))
+        return {f"{joint}.{self.gain}": self._factor() for joint in columns} | {
+            f"{joint}.offset": Setting(0.0, unit=unit) for joint in columns
+        }
+
+    def _factor(self) -> Setting:
+        return Setting(1.0, POSITIVE)
+
+    def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:
+        """Raise FitError if a robot lacks a joint."""
+        known = robot_only(thing, self.name).joint_names
+        for joint in columns:
+            if joint not in known:
+                raise FitError(f"signal of kind {self.name}: {unknown_name('joint', joint, known)}")
+
+    def predict(
+        self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
+    ) -> np.ndarray:
+        """Return factor * raw + offset."""
+        factor, offset = (
+            np.array([settings[f"{joint}.{name}"] for joint in columns])
+            for name in (self.gain, "offset")
+        )
+        return factor * raw + offset
+
+
+class Torque(JointSignal):
+    """Torques on the joints, behind their gears, as `joint_states` has them."""
+
+    name, quantities = "torque", {"": "Nm or N"}
+
+    def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
+        """Return the efforts [Nm or N] of the last step."""
+        return _at_actuators(thing, columns, "torque", thing.joint_efforts)
+
+
+class Current(JointSignal):
+    """Currents of motors: the motor's torque, before losses and gear, over the torque constant.
+
+    The constant is at the joint: the constant of the motor times the ratio of the gear.
+    """
+
+    name, quantities, gain = "current", {"": "A"}, "constant"
+
+    def _factor(self) -> Setting:
+        return Setting(None, POSITIVE, "Nm/A")
+
+    def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
+        """Return the torques of the motors in the last step [Nm or N], at the joints."""
+        return _at_actuators(thing, columns, "motor_torque", thing.joint_efforts)
+
+    def predict(
+        self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
+    ) -> np.ndarray:
+        """Return torque / constant + offset."""
+        inverse = {
+            name: 1.0 / value if name.endswith(".constant") else value
+            for name, value in settings.items()
+        }
+        return super().predict(raw, inverse, columns)
+
+
+class MotorPosition(JointSignal):
+    """Positions of motors by encoders in front of elastic gears, at the joint."""
+
+    name, quantities = "motor_position", {"": "rad or m"}
+
+    def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
+        """Return an offset for each joint."""
+        return {f"{joint}.offset": Setting(0.0, unit="rad or m") for joint in columns}
+
+    def phase(self, world: Any) -> float:
+        """Return 0: positions are those at the end of the step."""
+        return 0.0
+
+    def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
+        """Return the positions [rad or m] at the end of the last step."""
+        return _at_actuators(thing, columns, "motor_position", thing.joint_positions)
+
+    def predict(
+        self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
+    ) -> np.ndarray:
+        """Return position + offset."""
+        return raw + np.array([settings[f"{joint}.offset"] for joint in columns])

@@ -1,0 +1,47 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Signals of motion capture: points that are fixed on links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, check_link
+from hrpsim.world.objects.robot import Robot
+
+
+class Point(SignalKind):
+    """The position in the world of a point that is fixed on a link."""
+
+    name, quantities, columns = "point", {"": "m"}, ("x", "y", "z")
+
+    def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
+        """Return the place of the point in the frame of the link."""
+        return {f"at_{axis}": Setting(0.0, unit="m") for axis in columns}
+
+    def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:
+        """Raise FitError for an unknown link."""
+        check_link(thing, self.name, of)
+
+    def phase(self, world: Any) -> float:
+        """Return 0: positions are those at the end of the step."""
+        return 0.0
+
+    def read(self, thing: Any, of: str, columns: Sequence[str]) -> np.ndarray:
+        """Return position and rotation matrix, row by row, of the link (12,)."""
+        from scipy.spatial.transform import Rotation
+
+        is_robot = isinstance(thing, Robot)
+        position, quaternion = thing.link_pose(of) if is_robot else (thing.q[:3], thing.q[3:7])
+        return np.concatenate([position, Rotation.from_quat(quaternion).as_matrix().ravel()])
+
+    def predict(
+        self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
+    ) -> np.ndarray:
+        """Return the position of the point."""
+        place = np.array([settings[f"at_{axis}"] for axis in columns])
+        return raw[:, :3] + raw[:, 3:].reshape(-1, 3, 3) @ place

@@ -1,0 +1,113 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Samples of one sensor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hrpsim.common.errors import FitError, unknown_name
+from hrpsim.fitting.signals.signal_kind import DELAY, DELAY_SETTING, Setting, SignalKind
+from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
+
+PREFIX = "signals."  # of the paths of unknowns
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """Samples of a sensor, with times of the clock of the recording.
+
+    Args:
+        kind: "torque", "current", "motor_position", "wrench", "imu", "contact" or "point".
+        name: for reports and for the paths of unknowns, `signals.NAME.UNKNOWN`.
+        time: of the samples (n,) [s], increasing. The times need not be those of the states.
+        values: (n, columns). Torques [Nm or N], currents [A] and positions of motors [rad or m]
+            have one column for each joint. A wrench has force [N] and torque [Nm] in and about the
+            sensor's frame. An IMU has angular velocity [rad/s] and specific force [m/s^2] in the
+            sensor's frame. A contact is 0 or 1. A point is a position in the world [m]. Samples
+            with NaN are left out.
+        joints: names of the columns of a signal by joint.
+        of: the sensor or link; by default `name`.
+        known: values of unknowns that are known, by name, such as {"delay": 0.002}.
+
+    Raises:
+        FitError: for an unknown kind, arrays that do not fit each other, values that are not
+            finite, times that do not increase, and unknown names in `known`.
+    """
+
+    kind: str
+    name: str
+    time: np.ndarray
+    values: np.ndarray
+    joints: tuple[str, ...] = ()
+    of: str = ""
+    known: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.kind not in SIGNAL_KINDS:
+            raise FitError(f"{self.name}: {unknown_name('kind', self.kind, SIGNAL_KINDS)}")
+        put = object.__setattr__  # the class is frozen
+        put(self, "joints", tuple(map(str, self.joints)))
+        put(self, "of", self.of or self.name)
+        try:
+            time, values = (np.array(one, dtype=np.float64) for one in (self.time, self.values))
+        except (TypeError, ValueError) as error:
+            raise FitError(f"signal {self.name}: numbers are needed: {error}") from error
+        if not self.columns:
+            raise FitError(f"signal {self.name}: `joints` must name the columns")
+        shape = time.size, len(self.columns)
+        if time.ndim != 1 or values.shape != shape:
+            raise FitError(
+                f"signal {self.name}: values must have shape {shape}, got {values.shape}"
+            )
+        kept = ~np.isnan(values).any(axis=1)
+        time, values = time[kept], values[kept]
+        if not (np.isfinite(time).all() and np.isfinite(values).all()):
+            raise FitError(f"signal {self.name}: a time or a value is not finite")
+        if (np.diff(time) <= 0.0).any():
+            k = int(np.argmax(np.diff(time) <= 0.0))
+            raise FitError(
+                f"signal {self.name}: time does not increase: {time[k + 1]:.9g} s follows "
+                f"{time[k]:.9g} s"
+            )
+        put(self, "time", time)
+        put(self, "values", values)
+        put(self, "known", {str(key): float(value) for key, value in self.known.items()})
+        for key in self.known:
+            if key not in self.settings:
+                raise FitError(f"signal {self.name}: {unknown_name('unknown', key, self.settings)}")
+
+    @property
+    def rules(self) -> SignalKind:
+        """The class of the kind."""
+        return SIGNAL_KINDS[self.kind]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Labels of the columns."""
+        return self.rules.columns or self.joints
+
+    @property
+    def settings(self) -> dict[str, Setting]:
+        """The unknowns of the signal by name."""
+        return {**self.rules.settings(self.columns), DELAY: DELAY_SETTING}
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """The name of each column's quantity: NAME or NAME.QUANTITY."""
+        found = self.rules.quantity_of(self.columns)
+        return tuple(f"{self.name}.{one}" if one else self.name for one in found)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """The unit of each of `quantities`."""
+        own = self.rules.quantities
+        return {f"{self.name}.{one}" if one else self.name: unit for one, unit in own.items()}
+
+    def path(self, setting: str) -> str:
+        """Return the path of an unknown."""
+        return f"{PREFIX}{self.name}.{setting}"

@@ -1,0 +1,100 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a kind of signal is: columns, quantities, unknowns, and the prediction by a world."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from hrpsim.common.errors import FitError, unknown_name
+from hrpsim.common.values import ANY, Range
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+MIDDLE = 0.5  # of a step: time of a mean over the last step, before the end of the step
+DELAY = "delay"
+MOST_DELAY = 0.1  # [s]
+
+
+class Setting(NamedTuple):
+    """An unknown of a signal."""
+
+    usual: float | None  # value of a perfect sensor. None: there is no usual value
+    bounds: Range = ANY
+    unit: str = ""
+
+
+DELAY_SETTING = Setting(0.0, Range(-MOST_DELAY, MOST_DELAY, "s"), "s")
+
+
+class SignalKind(ABC):
+    """A kind of signal. Instances have no state.
+
+    name: in files and paths.
+    quantities: from the names of the quantities to their units. Each quantity has a noise of its
+        own. A kind with one quantity calls the quantity "".
+    columns: labels of the columns. Empty: joints, which a recording names.
+    """
+
+    name: ClassVar[str]
+    quantities: ClassVar[Mapping[str, str]]
+    columns: ClassVar[tuple[str, ...]] = ()
+
+    def quantity_of(self, columns: Sequence[str]) -> list[str]:
+        """Return the quantity of each column, by default as many columns for each quantity."""
+        names = list(self.quantities)
+        return [names[k * len(names) // len(columns)] for k in range(len(columns))]
+
+    @abstractmethod
+    def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
+        """Return the unknowns of a signal with these columns, by name, without the delay."""
+
+    @abstractmethod
+    def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:
+        """Raise FitError if a robot or body has no such sensor, joints or link."""
+
+    def phase(self, world: World) -> float:
+        """Return the time from the values of `read` to the end of the last step [steps]."""
+        return MIDDLE
+
+    @abstractmethod
+    def read(self, thing: Any, of: str, columns: Sequence[str]) -> np.ndarray:
+        """Return raw values (width,) of the last step of a robot or body."""
+
+    @abstractmethod
+    def predict(
+        self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
+    ) -> np.ndarray:
+        """Return predicted values (samples, columns).
+
+        Args:
+            raw: values of `read` at the times of the samples (samples, width).
+            settings: values of all unknowns by name.
+            columns: labels.
+        """
+
+
+def robot_only(thing: Any, kind: str) -> Robot:
+    """Return the robot. Raises FitError for a body."""
+    if not isinstance(thing, Robot):
+        raise FitError(f"a signal of kind {kind} needs a robot, and {thing.name!r} is a body")
+    return thing
+
+
+def check_sensor(thing: Any, kind: str, of: str, sensor_kind: str) -> None:
+    """Raise FitError if a robot has no sensor `of` of this kind."""
+    known = [s.name for s in robot_only(thing, kind).model.sensors if s.kind == sensor_kind]
+    if of not in known:
+        raise FitError(f"signal of kind {kind}: {unknown_name('sensor', of, known)}")
+
+
+def check_link(thing: Any, kind: str, of: str) -> None:
+    """Raise FitError if a robot or body has no link `of`."""
+    known = [frame.name for frame in thing.frames]
+    if of not in known:
+        raise FitError(f"signal of kind {kind}: {unknown_name('link', of, known)}")

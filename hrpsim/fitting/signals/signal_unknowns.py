@@ -1,0 +1,37 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The unknowns of signals and encoders, by path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hrpsim.common.errors import FitError
+from hrpsim.common.schema import numeric
+from hrpsim.fitting.signals.encoders import encoder_paths
+from hrpsim.fitting.signals.signal import Signal
+from hrpsim.sweeps.framework.scenario import Parameter
+
+
+def signal_parameters(
+    signals: Iterable[Signal], joints: Iterable[tuple[str, ...]]
+) -> dict[str, Parameter]:
+    """Return the unknowns of signals, and the offsets of encoders, by path.
+
+    Args:
+        signals: of all recordings. Signals of one name have the same unknowns.
+        joints: measured joints of each recording.
+
+    Raises:
+        FitError: for two signals of one name and different kinds.
+    """
+    paths = [path for own in joints for path in encoder_paths(own)]
+    found = {path: Parameter(numeric(), "rad or m") for path in paths}
+    kinds: dict[str, str] = {}
+    for signal in signals:
+        if kinds.setdefault(signal.name, signal.kind) != signal.kind:
+            raise FitError(f"signal {signal.name} is of two kinds in two recordings")
+        for name, one in signal.settings.items():
+            found[signal.path(name)] = Parameter(numeric(one.bounds), one.unit)
+    return found
