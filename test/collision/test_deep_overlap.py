@@ -258,10 +258,11 @@ def test_shallow_contacts_stay_those_of_the_features():
 def corners_of_overlap(n):
     """Return cubes of 0.2 m that leave each other along axis n, and corners of the overlap (4, 3).
 
-    The shift is 0.15 m along the axis, and 0.03 m and 0.02 m across. The overlap is 0.05 m deep.
+    The shift is 0.08 m along the axis, and 0.03 m and 0.02 m across. The overlap is 0.12 m deep:
+    more than half of a cube, up to which features have contacts.
     """
-    shift = np.roll([0.15, 0.03, 0.02], n)
-    corners = [np.roll([0.075, y, z], n) for y in (-0.07, 0.1) for z in (-0.08, 0.1)]
+    shift = np.roll([0.08, 0.03, 0.02], n)
+    corners = [np.roll([0.04, y, z], n) for y in (-0.07, 0.1) for z in (-0.08, 0.1)]
     return shift, np.array(corners)
 
 
@@ -278,7 +279,7 @@ def test_faces_deep_in_each_other_have_contacts_at_the_corners_of_their_overlap(
     found = m.points @ R
     distances = np.linalg.norm(found[:, None] - corners[None], axis=2)
     assert distances.min(axis=0) == pytest.approx(0.0, abs=1e-9)
-    np.testing.assert_allclose(m.gaps, -0.05, atol=1e-9)
+    np.testing.assert_allclose(m.gaps, -0.12, atol=1e-9)
     np.testing.assert_allclose(m.normals @ R, np.tile(np.eye(3)[n], (4, 1)), atol=1e-9)
 
 

@@ -80,27 +80,31 @@ def _meet_supports(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candi
     for i in range(a.vertex_count):
         p = a.vertices[i]
         if is_over(b, p.place, m.rim):
-            _add(m, candidates, p.vertex, _THE_SOLID, p.place[0], p.place[1], p.place[2], high)
+            _add(
+                m, candidates, p.vertex, _THE_SOLID, p.place[0], p.place[1],
+                low, high, p.place[2] - low,
+            )  # fmt: skip
     for j in range(b.vertex_count):
         q = b.vertices[j]
         if is_over(a, q.place, m.rim):
-            _add(m, candidates, _THE_SOLID, q.vertex, q.place[0], q.place[1], low, q.place[2])
+            _add(
+                m, candidates, _THE_SOLID, q.vertex, q.place[0], q.place[1],
+                low, high, high - q.place[2],
+            )  # fmt: skip
     for i in range(a.vertex_count if a.vertex_count > 2 else a.vertex_count - 1):
         for j in range(b.vertex_count if b.vertex_count > 2 else b.vertex_count - 1):
             _meet_sides(
                 m, candidates, a.vertices[i], a.vertices[(i + 1) % a.vertex_count],
-                b.vertices[j], b.vertices[(j + 1) % b.vertex_count],
+                b.vertices[j], b.vertices[(j + 1) % b.vertex_count], low, high,
             )  # fmt: skip
     if m.count == 0:
         x, y, z = witness_of_penetration(polyhedra, m)
-        x, y, z = _along_axes(m, x, y, z)
-        _add(m, candidates, _THE_SOLID, _THE_SOLID, x, y, z, z + m.polytope.depth)
-
-
-@inlined_kernel
-def _along_axes(m: SolidPair, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return the point x of b's frame in the frame of the axis [m]."""
-    return matrix_times(m.facing[1].R, x, y, z)
+        x, y, _ = matrix_times(b.R, x, y, z)
+        _add(m, candidates, _THE_SOLID, _THE_SOLID, x, y, low, high, 0.0)
+    _, least = _deepest(m, candidates)
+    gap = low - high - m.rounding[0] - m.rounding[1]
+    for k in range(m.count):  # the deepest corner is as deep as the solids
+        candidates[k].gap += gap - least
 
 
 @inner_kernel
@@ -111,6 +115,8 @@ def _meet_sides(
     q: FacingVertex,
     s: FacingVertex,
     t: FacingVertex,
+    low: float,
+    high: float,
 ) -> None:
     """Add the contact where side p q of a's support crosses side s t of b's support, if any."""
     px, py, sx, sy = p.place[0], p.place[1], s.place[0], s.place[1]
@@ -123,14 +129,13 @@ def _meet_sides(
     along_b = ((sx - px) * uy - (sy - py) * ux) / area
     if min(along_a, along_b) < 0.0 or max(along_a, along_b) > 1.0:
         return
-    _add(
-        m, candidates, p.vertex, s.vertex, px + along_a * ux, py + along_a * uy,
-        p.place[2] + along_a * (q.place[2] - p.place[2]),
-        s.place[2] + along_b * (t.place[2] - s.place[2]),
-    )  # fmt: skip
+    rise = p.place[2] + along_a * (q.place[2] - p.place[2]) - low
+    drop = high - s.place[2] - along_b * (t.place[2] - s.place[2])
+    x, y = px + along_a * ux, py + along_a * uy
+    _add(m, candidates, p.vertex, s.vertex, x, y, low, high, rise + drop)
 
 
-@inner_kernel
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _add(
     m: SolidPair,
     candidates: Records[Candidate],
@@ -140,13 +145,18 @@ def _add(
     y: float,
     low: float,
     high: float,
+    rise: float,
 ) -> None:
-    """Add the contact at x, y of the axis's frame, where a reaches down to `low` [m]."""
+    """Add the contact at x, y of the axis's frame, half way between the ends of both solids.
+
+    rise: distance of the surfaces there from the ends, together [m].
+    """
     n = m.separation.axis
-    bx, by, bz = transposed_times(m.facing[1].R, x, y, low)
+    gap = low - high + rise
+    bx, by, bz = transposed_times(m.facing[1].R, x, y, 0.5 * (low + high + gap))
     add_candidate(
         m, candidates, SIDE_A, DEEP, feature_code(A_SOLID, number_a),
-        feature_code(A_SOLID, number_b), NO_TRIANGLE, bx, by, bz, n[0], n[1], n[2], low - high,
+        feature_code(A_SOLID, number_b), NO_TRIANGLE, bx, by, bz, n[0], n[1], n[2], gap,
     )  # fmt: skip
 
 
