@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull
 from hrpsim import Box, Mesh, Sphere, World
 from hrpsim.engine.collision.contacts import meet_meshes
 from hrpsim.engine.collision.mesh.collision_proxies import solids_of
-from hrpsim.engine.collision.mesh.solid_pair import SEPARATION, SOLID_PAIR
+from hrpsim.engine.collision.mesh.solid_pair import A_SOLID, SEPARATION, SOLID_PAIR
 from hrpsim.engine.collision.records import CONTACT, SHAPE
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.reference import Reference
@@ -38,6 +38,11 @@ def two_bodies():
 def pool_of(shape_a, shape_b):
     """Return the polyhedra of two shapes, and their numbers."""
     return solids_of([shape_a, shape_b, CUBE_MESH])
+
+
+def are_of_wholes(names) -> bool:
+    """Return whether these are names of contacts of two solids as wholes, not of features."""
+    return any(int(name) % 4 == A_SOLID for name in names)
 
 
 def meet_solids(

@@ -11,7 +11,7 @@ the hull is that of a prism, and the exact extent along a direction is minimised
 import numpy as np
 import pytest
 from collision.posed import Posed, random_rotation, random_shape, turn
-from collision.solids import ball_mesh, box_mesh, meet_solids
+from collision.solids import are_of_wholes, ball_mesh, box_mesh, meet_solids
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
@@ -19,7 +19,6 @@ from scipy.spatial import ConvexHull as Qhull
 
 from hrpsim import Box, ConvexHull
 from hrpsim.engine.collision.mesh.collision_proxies import proxy
-from hrpsim.engine.collision.mesh.solid_pair import WHOLE_SOLIDS
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, SPHERE
 
 PARTNERS = {"box": BOX, "sphere": SPHERE, "capsule": CAPSULE, "cylinder": CYLINDER}
@@ -107,7 +106,7 @@ def test_what_overlaps_has_a_contact_as_deep_as_the_minkowski_difference_tells(n
         gap, n, point = m.nearest
         assert np.linalg.norm(n) == pytest.approx(1.0, abs=1e-12)
         assert -gap < depth_along(a, b, n) * 1.1 + 1e-3
-        if m.features[0] != WHOLE_SOLIDS:
+        if not are_of_wholes(m.features):
             assert gap < 0.0
             continue
         whole += 1
@@ -141,7 +140,7 @@ def test_hulls_are_as_deep_in_each_other_as_coal_finds():
     agreed = seen = 0
     for a, b, _ in overlapping_pairs("hull", seed=2, count=100):
         m = meet_solids(a, b)
-        if m.features[0] != WHOLE_SOLIDS:
+        if not are_of_wholes(m.features):
             continue
         seen += 1
         result = coal.DistanceResult()
@@ -164,8 +163,8 @@ def test_swapped_solids_have_the_same_contact_with_the_normal_turned_round(pair)
     seed, name = pair
     for a, b, _ in overlapping_pairs(name, seed, 1):
         there, back = meet_solids(a, b), meet_solids(b, a)
-        if there.features[0] == WHOLE_SOLIDS:
-            assert back.features[0] == WHOLE_SOLIDS
+        if are_of_wholes(there.features):
+            assert are_of_wholes(back.features)
             assert back.gaps[0] == pytest.approx(there.gaps[0], rel=3e-6)
             _, planes = shortest_way_out(a, b)
             second = np.sort(-planes[:, 3])
@@ -184,7 +183,7 @@ def test_a_contact_moves_with_the_solids(pair):
         there = meet_solids(
             Posed(a.shape, T @ a.R, T @ a.p + shift), Posed(b.shape, T @ b.R, T @ b.p + shift)
         )
-        if here.features[0] == WHOLE_SOLIDS and there.features[0] == WHOLE_SOLIDS:
+        if are_of_wholes(here.features) and are_of_wholes(there.features):
             assert there.gaps[0] == pytest.approx(here.gaps[0], rel=3e-6)
             if there.normals[0] @ T @ here.normals[0] > 0.999:
                 assert there.normals[0] == pytest.approx(T @ here.normals[0], abs=1e-4)
@@ -196,7 +195,7 @@ def test_the_depth_along_the_normal_separates_and_less_does_not(pair):
     seed, name = pair
     for a, b, _ in overlapping_pairs(name, seed, 1):
         m = meet_solids(a, b)
-        if m.features[0] == WHOLE_SOLIDS:
+        if are_of_wholes(m.features):
             way = -m.gaps[0] * m.normals[0]
             left, _ = shortest_way_out(Posed(a.shape, a.R, a.p + 1.001 * way), b)
             assert left < 1e-9
@@ -253,4 +252,52 @@ def test_shallow_contacts_stay_those_of_the_features():
     cube = Posed(box_mesh((0.2, 0.2, 0.2)), np.eye(3), (0, 0, 0.2 - 1e-4))
     m = meet_solids(cube, Posed(Box((1.0, 1.0, 0.2))))
     assert m.count == 4
-    assert WHOLE_SOLIDS not in m.features
+    assert not are_of_wholes(m.features)
+
+
+def corners_of_overlap(n):
+    """Return cubes of 0.2 m that leave each other along axis n, and corners of the overlap (4, 3).
+
+    The shift is 0.08 m along the axis, and 0.03 m and 0.02 m across. The overlap is 0.12 m deep:
+    more than half of a cube, up to which features have contacts.
+    """
+    shift = np.roll([0.08, 0.03, 0.02], n)
+    corners = [np.roll([0.04, y, z], n) for y in (-0.07, 0.1) for z in (-0.08, 0.1)]
+    return shift, np.array(corners)
+
+
+@pytest.mark.parametrize("turned", [0.0, 1e-13])
+@pytest.mark.parametrize("n", range(3))
+def test_faces_deep_in_each_other_have_contacts_at_the_corners_of_their_overlap(n, turned):
+    """Law: all corners are contacts, with one normal and one depth, and rounding moves none."""
+    shift, corners = corners_of_overlap(n)
+    R = turn((1, 2, 3), 0.7)  # of both cubes
+    a = Posed(box_mesh((0.2, 0.2, 0.2)), R @ turn((3, -1, 2), turned), R @ shift)
+    m = meet_solids(a, Posed(box_mesh((0.2, 0.2, 0.2)), R))
+    assert are_of_wholes(m.features)
+    assert len(set(m.features)) == m.count == 4
+    found = m.points @ R
+    distances = np.linalg.norm(found[:, None] - corners[None], axis=2)
+    assert distances.min(axis=0) == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(m.gaps, -0.12, atol=1e-9)
+    np.testing.assert_allclose(m.normals @ R, np.tile(np.eye(3)[n], (4, 1)), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["hull", "plate", "cylinder"])
+def test_contacts_of_wholes_are_between_both_surfaces(name):
+    """Law: along the normal a begins below each contact, and b ends above, within the depth."""
+    compared = 0
+    for a, b, _ in overlapping_pairs(name, seed=4, count=20):
+        m = meet_solids(a, b)
+        if not are_of_wholes(m.features):
+            continue
+        depth = -m.gaps.min()
+        for gap, n, point in zip(m.gaps, m.normals, m.points, strict=True):
+            compared += 1
+            assert gap <= 0.0
+            np.testing.assert_allclose(n, m.normals[0], atol=1e-12)
+            below, above = -extent_along(a, -n) - point @ n, extent_along(b, n) - point @ n
+            assert below <= 0.5 * gap + 1e-9
+            assert above >= -0.5 * gap - 1e-9
+            assert above - below == pytest.approx(depth, rel=1e-6)
+    assert compared > 5

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from world.scenes import show
 
-from hrpsim import Box, World, WorldError
+from hrpsim import Box, World, WorldError, load_model
 
 LENGTH = 0.2  # of a link [m]
 
@@ -83,6 +83,43 @@ def test_a_taut_chain_stays_taut():
         world.step()
         for body in world.bodies.values():
             assert abs(body.position[2]) < 1e-3 and np.abs(body.angular_velocity).max() < 5.0
+
+
+LINK = """<link name="{0}"><inertial><origin xyz="0.2 0 0"/><mass value="1"/>
+<inertia ixx="1e-3" iyy="2e-2" izz="2e-2" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+HINGE = """<joint name="to_{1}" type="continuous"><origin xyz="{2} 0 0"/><parent link="{0}"/>
+<child link="{1}"/><axis xyz="0 1 0"/></joint>"""
+
+
+def taut_robot(count: int, more: str = "") -> World:
+    """Return a level chain of hinged links of 0.4 m, whose last end is pinned to the world."""
+    names = ["base", *(f"link{k}" for k in range(count))]
+    parts = ['<robot name="chain"><link name="base"/>', *(LINK.format(name) for name in names[1:])]
+    parts += [HINGE.format(a, b, 0.4 if a != "base" else 0.0) for a, b in pairwise(names)]
+    pin = f'<connection name="pin" to="base" kind="ball" xyz="0.4 0 0" to_xyz="{0.4 * count} 0 0"'
+    parts += [f'<hrpsim reference="{names[-1]}">{pin} {more}/></hrpsim></robot>']
+    world = World(1e-3)
+    world.add_robot(load_model("".join(parts), base="fixed"))
+    return world
+
+
+@pytest.mark.parametrize("count", [2, 4, 10])
+def test_a_taut_chain_of_joints_holds_by_a_pin_with_compliance(count):
+    """It sags as the pin gives way: no link turns by more than 3 degrees, and none whips."""
+    world = taut_robot(count, 'compliance="1e-7"')
+    robot = world.robots["chain"]
+    for _ in range(500):
+        world.step()
+        assert np.abs(robot.q).max() < 0.05
+        assert np.abs(robot.v).max() < 5.0
+
+
+def test_a_taut_chain_of_joints_that_fails_names_what_holds_it():
+    """The state before the step is kept, and the error names the compliance."""
+    world = taut_robot(6)
+    with pytest.raises(WorldError, match="give them a compliance"):
+        world.step(1000)
+    assert np.isfinite(world.robots["chain"].q).all()
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "euler"])

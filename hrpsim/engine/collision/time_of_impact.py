@@ -27,7 +27,7 @@ from hrpsim.engine.collision.mesh.hidden_sides import put_back_hidden
 from hrpsim.engine.collision.mesh.mesh_contacts import mesh_contacts
 from hrpsim.engine.collision.mesh.solid_pair import (
     DEEP,
-    WHOLE_SOLIDS,
+    is_of_wholes,
     move_solid_pair,
     place_solid_pair,
 )
@@ -200,7 +200,7 @@ def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
     """Write the contacts up to the gap `near` [m] of two shapes, one a mesh; return their number.
 
     The shapes are at the poses in collision.manifold, and do not move. Solids that are so deep in
-    each other that they have one contact as wholes have no contacts here. On its way out a solid
+    each other that they have contacts as wholes have no contacts here. On its way out a solid
     may be deeper in another solid, and must not be stopped there.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
@@ -215,7 +215,7 @@ def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
         collision.polyhedra, m, collision.solid_pair_candidates,
         work,
     )  # fmt: skip
-    is_deep = count > 0 and work.feature[0] == WHOLE_SOLIDS and work.gap[0] < -FLUSH
+    is_deep = count > 0 and is_of_wholes(work.feature[0]) and work.gap[0] < -FLUSH
     return 0 if is_deep else count
 
 

@@ -86,6 +86,7 @@ Polytope = NewType("Polytope", Record)  # POLYTOPE
 Facing = NewType("Facing", Record)  # FACING
 FacingEdge = NewType("FacingEdge", Record)  # FACING_EDGE
 FacingFace = NewType("FacingFace", Record)  # FACING_FACE
+FacingVertex = NewType("FacingVertex", Record)  # FACING_VERTEX
 # hrpsim.engine.collision.mesh.polyhedra
 Edge = NewType("Edge", Record)  # EDGE
 Solid = NewType("Solid", Record)  # SOLID

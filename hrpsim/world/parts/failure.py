@@ -120,6 +120,11 @@ def why_step_failed(
             "connections that pull hard on light bodies, as in a taut chain, are stable in the "
             f"integrator 'semi_implicit' alone: take that; or {cure}"
         )
+    elif _closes_a_rigid_loop(scene):
+        cure = (
+            "rigid connections that close loops of joints are unstable where the loop is stretched "
+            f"straight: give them a compliance, as 1e-7 m/N; or {cure}"
+        )
     if demanded := _demanded(scene, entities):
         cure = f"{demanded}, which is the probable cause: {cure}"
     elif fault:
@@ -177,6 +182,16 @@ def _pulls_on_bodies(scene: Scene) -> bool:
     ends = np.concatenate([scene.connections[name] for name in ("body_a", "body_b")])
     kinds = scene.forest.bodies["joint_type"][ends[ends >= 0]]
     return bool((kinds == FREE).any())
+
+
+def _closes_a_rigid_loop(scene: Scene) -> bool:
+    """Return whether a rigid connection joins a link of a tree of joints to the world or a link."""
+    records = scene.connections
+    rigid = ((records["axes"] != 0) & (records["compliance"] == 0.0)).any(axis=1)
+    rigid &= records["enabled"] != 0
+    ends = np.concatenate([records[name][rigid] for name in ("body_a", "body_b")])
+    kinds = scene.forest.bodies["joint_type"][ends[ends >= 0]]
+    return bool((kinds != FREE).any())
 
 
 def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:

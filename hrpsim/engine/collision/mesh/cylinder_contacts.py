@@ -12,8 +12,8 @@ the mesh would touch has a closed form, or follows from an equation in one angle
 - a vertex touches a cap, the side, or the nearest point of a rim.
 
 These features turn with the place of contact and not with the cylinder, so that the cylinder rolls.
-A cap that faces a triangle has six points that are fixed to the cylinder as well, on which the
-cylinder stands.
+A cap that faces a triangle, and is near its plane as a whole, has six points that are fixed to the
+cylinder as well. The cylinder stands on these points.
 """
 
 import math
@@ -118,7 +118,8 @@ def _meet_triangle(
     sine = math.sqrt(x * x + y * y)
     if height - solid.cylinder_half * abs(z) - solid.cylinder_radius * sine > m.near:
         return
-    _meet_face(polyhedra, m, candidates, side, number, x, y, z)
+    highest = height - solid.cylinder_half * abs(z) + solid.cylinder_radius * sine
+    _meet_face(polyhedra, m, candidates, side, number, x, y, z, highest <= m.near)
     for k in range(3):
         if triangle.owned & (1 << k):
             _meet_vertex(polyhedra, m, candidates, side, triangle.vertices[k])
@@ -136,8 +137,12 @@ def _meet_face(
     nx: float,
     ny: float,
     nz: float,
+    is_flat: bool,
 ) -> None:
-    """Add the contacts of points of the rims with a triangle of the normal n in the own frame."""
+    """Add the contacts of points of the rims with a triangle of the normal n in the own frame.
+
+    is_flat: whether the whole of a facing cap is near the plane of the triangle.
+    """
     radius = polyhedra.solids[m.solid[side]].cylinder_radius
     half = polyhedra.solids[m.solid[side]].cylinder_half
     sine = math.sqrt(nx * nx + ny * ny)
@@ -149,7 +154,7 @@ def _meet_face(
                     polyhedra, m, candidates, side, end, number,
                     -reach * nx, -reach * ny, half if end else -half,
                 )  # fmt: skip
-    if abs(nz) > FACING_COSINE:
+    if is_flat and abs(nz) > FACING_COSINE:
         cap = 0 if nz > 0.0 else 1
         x, y = radius, 0.0
         for k in range(_FIXED_POINTS):

@@ -71,7 +71,7 @@ def list_facing_features(polyhedra: Polyhedra, m: SolidPair) -> bool:
 
     Call `are_apart` before, which writes the limits.
     """
-    _lay_axes(m)
+    lay_axes(m)
     for side in range(2):
         if not _list_triangles(polyhedra, m, side):
             return False
@@ -82,7 +82,7 @@ def list_facing_features(polyhedra: Polyhedra, m: SolidPair) -> bool:
 
 
 @inner_kernel
-def _lay_axes(m: SolidPair) -> None:
+def lay_axes(m: SolidPair) -> None:
     """Write the rotation and the shift from the frame of each solid to the frame of the axis."""
     n, a, b, R, t = m.separation.axis, m.facing[0], m.facing[1], m.R[0], m.t[0]
     x, y, z = n[0], n[1], n[2]

@@ -7,18 +7,16 @@ Kernels call the SOLID_PAIR record `m`. This record has two solids, their poses 
 frame of each other, and work space. `side` is 0 for data of solid a, 1 for data of solid b.
 
 Contacts of features are local. The depth of two deeply overlapping convex solids, and the direction
-of their shortest separation, depend on the solids as a whole. One contact along that direction
-replaces contacts that are less deep than the solids.
+of their shortest separation, depend on the solids as a whole. Contacts along that direction replace
+contacts that are less deep than the solids (mesh.deep_contacts).
 """
-
-import math
 
 import numpy as np
 
 from hrpsim.engine.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.engine.collision.mesh.cylinder_contacts import meet_cylinder
+from hrpsim.engine.collision.mesh.deep_contacts import mend_deep_overlap
 from hrpsim.engine.collision.mesh.edge_contacts import meet_edges
-from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration, witness_of_penetration
 from hrpsim.engine.collision.mesh.facing_contacts import meet_facing_features
 from hrpsim.engine.collision.mesh.facing_features import list_facing_features
 from hrpsim.engine.collision.mesh.hidden_sides import take_out_hidden
@@ -33,10 +31,8 @@ from hrpsim.engine.collision.mesh.separating_axis import (
 )
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
-    A_SOLID,
     A_VERTEX,
     AN_EDGE,
-    DEEP,
     FACE_VERTEX,
     LEAN,
     NO_TRIANGLE,
@@ -49,7 +45,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
     velocity_at,
 )
-from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, farthest_point, split_first
+from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, split_first
 from hrpsim.engine.collision.mesh.vertex_contacts import meet_with_vertex, vertex_supports
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -60,15 +56,9 @@ from hrpsim.engine.compile.kernel_types import (
     Records,
     SolidNode,
     SolidPair,
-    Vec3,
     Vector,
 )
-from hrpsim.engine.spatial.vector import transposed_times
 
-_THE_SOLID = np.int64(0)  # there is one on each side
-# The deepest contact has the penetration depth if it differs from that by no more than this part of
-# it, and so many rims (of 1e-4 of the half of the smaller one's least extent).
-_SHARE, _RIMS = 0.1, 10.0
 _THE_FACET = np.int64(0)  # a half-space has one
 
 
@@ -260,77 +250,3 @@ def mesh_contacts(
     """
     find_candidates(polyhedra, m, candidates)
     return reduce_candidates(polyhedra, m, candidates, out)
-
-
-@inner_kernel
-def mend_deep_overlap(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Replace the contacts of two convex solids by one where they miss the penetration depth."""
-    a, b = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]]
-    if not (a.is_convex and b.is_convex):
-        return
-    if m.count == 0:
-        if m.separation.known and m.apart > 0.0:
-            return
-        if boxes_apart(m, polyhedra.nodes[a.root], polyhedra.nodes[b.root]) > 0.0:
-            return
-    elif _is_consistent(polyhedra, m, candidates):
-        return
-    if not find_penetration(polyhedra, m):
-        return
-    x, y, z = witness_of_penetration(polyhedra, m)
-    n, whole = m.polytope.out, feature_code(A_SOLID, _THE_SOLID)
-    m.count = 0
-    add_candidate(
-        m, candidates, SIDE_A, DEEP, whole, whole, NO_TRIANGLE, x, y, z,
-        -n[0], -n[1], -n[2], -m.polytope.depth,
-    )  # fmt: skip
-
-
-@inlined_kernel
-def _deepest(m: SolidPair, candidates: Records[Candidate]) -> tuple[int, float]:
-    """Return the deepest contact, -1 if there is none, and its gap [m]."""
-    deepest, least = -1, math.inf
-    for k in range(m.count):
-        if candidates[k].how >= 0 and candidates[k].gap < least:
-            deepest, least = k, candidates[k].gap
-    return deepest, least
-
-
-@inner_kernel
-def _is_consistent(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> bool:
-    """Return whether the contacts have the penetration depth of two convex solids.
-
-    Along its normal the deepest contact of convex solids is as deep as the solids, and no other
-    contact presses against it.
-    """
-    deepest, least = _deepest(m, candidates)
-    if deepest < 0:  # a face keeps the solids apart
-        return True
-    n = candidates[deepest].normal
-    depth = _depth_along(polyhedra, m, n)
-    if depth <= _RIMS * m.rim:
-        return True
-    if abs(depth + least) > _SHARE * depth + _RIMS * m.rim:
-        return False
-    for k in range(m.count):
-        w = candidates[k].normal
-        pushes = candidates[k].how >= 0 and candidates[k].gap < 0.0
-        if pushes and n[0] * w[0] + n[1] * w[1] + n[2] * w[2] < 0.0:
-            return False
-    return True
-
-
-@inner_kernel
-def _depth_along(polyhedra: Polyhedra, m: SolidPair, normal: Vec3) -> float:
-    """Return the depth of a in b along a normal (3,) of the world, from b to a [m]."""
-    depth = m.rounding[0] + m.rounding[1]
-    for side in range(2):
-        sign = -1.0 if side == 0 else 1.0
-        # world_R[1] is that of a, the other frame of side 1
-        R, p = m.world_R[1 - side], m.world_p[1 - side]
-        x, y, z = transposed_times(R, sign * normal[0], sign * normal[1], sign * normal[2])
-        vx, vy, vz = farthest_point(polyhedra, m.solid[side], x, y, z, m.stack)
-        depth += x * vx + y * vy + z * vz
-        for r in range(3):
-            depth += sign * normal[r] * p[r]
-    return depth

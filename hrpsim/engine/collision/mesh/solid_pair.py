@@ -37,8 +37,6 @@ VERTEX_FACE, FACE_VERTEX, EDGE_EDGE, VERTEX_EDGE, EDGE_VERTEX, VERTEX_VERTEX, DE
 A_VERTEX, AN_EDGE, A_FACE, A_SOLID = (np.int64(k) for k in range(4))
 NO_TRIANGLE = np.int64(-1)
 SOLID_CODES = np.int64(2**31)
-# The name of the contact of two solids as wholes.
-WHOLE_SOLIDS = np.int64(A_SOLID * (SOLID_CODES + 1))
 # Sine by which a face may lean against the surface about a vertex that touches it: the vertices of
 # a tilted foot all stay while they are near the floor, those behind a flush rim do not.
 LEAN = 0.5
@@ -255,6 +253,12 @@ def is_inside(
 def feature_code(kind: int, number: Index) -> int:
     """Return the code, below 2**31, of a solid's feature with this kind and number."""
     return 4 * number + kind
+
+
+@inner_kernel
+def is_of_wholes(feature: int) -> bool:
+    """Return whether the name of a contact is that of two solids as wholes."""
+    return feature % 4 == A_SOLID
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers

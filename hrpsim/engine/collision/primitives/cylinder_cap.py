@@ -122,10 +122,18 @@ def _rim_points_on_cap(
     p_b: Vec3, reach: float, sign: float, nx: float, ny: float, nz: float, margin: Metres,
     out: Manifold,
 ) -> int:  # fmt: skip
-    """Add the fixed rim points of cylinder a (centre relative to b) within `reach` on b's cap."""
+    """Add the fixed rim points of cylinder a (centre relative to b) within `reach` on b's cap.
+
+    The whole rim must be within the margin.
+    """
     cosine_a = cap_cosine(R_a, -nx, -ny, -nz)
     cosine_b = cap_cosine(R_b, nx, ny, nz)
     height = size_a[1] if cosine_a > 0.0 else -size_a[1]
+    highest = _highest_on_rim(
+        height, size_a[0], R_a, ax, ay, az, cosine_b, size_b[1], R_b, nx, ny, nz
+    )
+    if highest > margin:
+        return count
     for k in range(4):
         u, v = _rim_point(k)
         u, v = size_a[0] * u, size_a[0] * v
@@ -143,6 +151,21 @@ def _rim_points_on_cap(
                 nx, ny, nz, margin, out,
             )  # fmt: skip
     return count
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def _highest_on_rim(
+    height: float, radius: float, R_a: Mat3, ax: float, ay: float, az: float, cosine_b: float,
+    half_b: float, R_b: Mat3, nx: float, ny: float, nz: float,
+) -> float:  # fmt: skip
+    """Return the largest gap of a rim of cylinder a, `height` along its axis, over b's cap [m]."""
+    _, _, gap = project_point(
+        ax + height * R_a[0, 2], ay + height * R_a[1, 2], az + height * R_a[2, 2],
+        Z_AXIS, cosine_b, half_b, R_b, nx, ny, nz,
+    )  # fmt: skip
+    _, _, u = project_direction(R_a[0, 0], R_a[1, 0], R_a[2, 0], Z_AXIS, cosine_b, R_b, nx, ny, nz)
+    _, _, v = project_direction(R_a[0, 1], R_a[1, 1], R_a[2, 1], Z_AXIS, cosine_b, R_b, nx, ny, nz)
+    return gap + radius * math.sqrt(u * u + v * v)
 
 
 @inner_kernel
@@ -246,8 +269,8 @@ def cap_on_face(  # long: its parts share the rim's twelve numbers
     """Add the corners of the overlap of cylinder a's facing cap and box b's facing face.
 
     These are the crossings of the rim with the edges, the box's vertices under the cap, and the
-    fixed rim points over the face. Projected onto the face the rim is an ellipse,
-    X = X0 + Xu cos + Xv sin, and the same for Y and for the gap.
+    fixed rim points over the face if the whole rim is within the margin. Projected onto the face
+    the rim is an ellipse, X = X0 + Xu cos + Xv sin, and the same for Y and for the gap.
     """
     cosine_a = cap_cosine(R_a, -nx, -ny, -nz)
     axis, cosine = facing_axis(R_b, nx, ny, nz)
@@ -303,6 +326,8 @@ def cap_on_face(  # long: its parts share the rim's twelve numbers
                 axis, cosine, size_b[axis], R_b, p_b, 1.0, nx, ny, nz, margin, out,
             )  # fmt: skip
 
+    if g0 + math.sqrt(gu * gu + gv * gv) > margin:
+        return count
     for k in range(4):
         c, s = _rim_point(k)
         X, Y = X0 + c * Xu + s * Xv, Y0 + c * Yu + s * Yv

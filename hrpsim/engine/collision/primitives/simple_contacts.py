@@ -123,8 +123,9 @@ def cylinder_on_plane(
     """Write the rim points of a cylinder within margin of a half-space, and return their number.
 
     Each cap gives its deepest point. This point follows the tilt, so the cylinder rolls on its side
-    or on its rim. A cap that faces the plane also gives four points fixed to the cylinder, which
-    stay while the cylinder stands.
+    or on its rim. A cap that faces the plane, and is within the margin as a whole, also gives four
+    points fixed to the cylinder. These points stay while the cylinder stands. On a tilted cap these
+    points would turn with the spin, and brake the spin as the corners of a prism do.
     """
     radius, half = size_a[0], size_a[1]
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
@@ -146,7 +147,7 @@ def cylinder_on_plane(
                 height + along * cosine - radius * sine, margin, END + end,
                 R_b, out,
             )  # fmt: skip
-    if abs(cosine) > FACING_COSINE:
+    if abs(cosine) > FACING_COSINE and height - half * abs(cosine) + radius * sine <= margin:
         cap = 0 if cosine > 0.0 else 1
         along = half if cap else -half
         for k in range(4):
