@@ -36,6 +36,7 @@ class Factor(NamedTuple):
     blur: np.ndarray = work("1", "pivot below which a row with a size is released")
     released: np.ndarray = work("rows", "whether an active row depends on rows before it", "i8")
     released_count: np.ndarray = work("1", dtype="i8")
+    has_columns: np.ndarray = work("1", "whether the free impulses are those of this factor", "i8")
 
 
 @inner_kernel
@@ -54,7 +55,7 @@ def factorise(elimination: Elimination, active: Indices, matrix: Vector, factor_
         then invalid.
     """
     count = elimination.counts[0].node_count
-    factor_out.released_count[0] = 0
+    factor_out.released_count[0] = factor_out.has_columns[0] = 0
     _count_active(elimination, active, factor_out)
     for k in range(count):
         if factor_out.live[k]:

@@ -12,7 +12,7 @@ docs/explanation/derivations/direct_rows.md, section 11.
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Column, Index, Records, Row, Vector
-from hrpsim.engine.solvers.block_ldl import Factor, factorise, solve
+from hrpsim.engine.solvers.block_ldl import Factor, solve
 from hrpsim.engine.solvers.direct_system import STORED, DirectSystem
 from hrpsim.engine.solvers.elimination import Elimination
 from hrpsim.engine.spatial.simd import (
@@ -30,26 +30,21 @@ from hrpsim.engine.spatial.simd import (
 _SPREAD, _SEARCHES = 1e-10, 60  # of a search: share of an error that remains, directions
 
 
-@inner_kernel
-def factorise_active(rows: Records[Row], row_count: int, system: DirectSystem) -> int:
-    """Factorise the active rows, and find the impulses that move nothing.
-
-    Returns:
-        -1, or the number of the first row whose pivot is not positive and finite.
-    """
-    factor = system.factor
-    failed = factorise(system.elimination, system.active, system.matrix, factor)
-    if failed < 0 and 0 < factor.released_count[0] <= STORED:
-        _find_columns(row_count, system)
-        _write_gram(rows, row_count, system)
-        _factorise_gram(factor.released_count[0], system.free.gram)
-    return failed
-
-
 @inlined_kernel
 def _lanes_used(system: DirectSystem) -> int:
     """Return the number of columns of N in whole lanes."""
     return (system.factor.released_count[0] + LANES - 1) // LANES * LANES
+
+
+@inner_kernel
+def _make_columns(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
+    """Write N and the factor of N^T D N, if this factor has none yet."""
+    if system.factor.has_columns[0]:
+        return
+    system.factor.has_columns[0] = 1
+    _find_columns(row_count, system)
+    _write_gram(rows, row_count, system)
+    _factorise_gram(system.factor.released_count[0], system.free.gram)
 
 
 @inlined_kernel
@@ -184,15 +179,19 @@ def _factorise_gram(count: int, gram: Vector) -> None:
 
 
 @inner_kernel
-def project(row_count: int, system: DirectSystem) -> float:
+def project(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
     """Write N^T `system.weighed` to `system.lacking`, by the released row of each column.
+
+    `system.weighed` is overwritten. One solution by the factor is cheaper than several lanes of
+    columns, and often finds that there is nothing to spread.
 
     Returns:
         The largest entry.
     """
     factor, free, largest = system.factor, system.free, 0.0
-    if factor.released_count[0] > STORED:
+    if factor.released_count[0] > LANES and not factor.has_columns[0]:
         return _project_by_factor(row_count, system)
+    _make_columns(rows, row_count, system)
     for k in range(0, _lanes_used(system), LANES):
         total = broadcast(0.0)
         for number in range(row_count):
@@ -206,16 +205,26 @@ def project(row_count: int, system: DirectSystem) -> float:
     return largest
 
 
-@inlined_kernel
-def _project_by_factor(row_count: int, system: DirectSystem) -> float:
+@inner_kernel
+def project_solution(row_count: int, x: Vector, system: DirectSystem) -> float:
+    """Write N^T b to `system.lacking`, for the solution `x` by the factor for a right side b.
+
+    Returns:
+        The largest entry.
+    """
     factor, largest = system.factor, 0.0
-    solve(system.elimination, system.active, factor, system.weighed)
     for number in range(row_count):
         if system.active[number] and factor.released[number]:
-            product = factor.sizes[number] * system.weighed[number]
+            product = factor.sizes[number] * x[number]
             system.lacking[number] = product
             largest = max(largest, abs(product))
     return largest
+
+
+@inlined_kernel
+def _project_by_factor(row_count: int, system: DirectSystem) -> float:
+    solve(system.elimination, system.active, system.factor, system.weighed)
+    return project_solution(row_count, system.weighed, system)
 
 
 @inner_kernel
@@ -225,6 +234,7 @@ def spread(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
     if count > STORED:
         _search(rows, row_count, system)
         return
+    _make_columns(rows, row_count, system)
     gram, shares, used = free.gram, free.shares, _lanes_used(system)
     for i in range(count):
         total = system.lacking[free.numbers[i]]

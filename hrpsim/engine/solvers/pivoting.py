@@ -16,15 +16,16 @@ from hrpsim.engine.compile.kernel_types import Index, Records, Row, Vector
 from hrpsim.engine.constraints.friction_laws import friction_bound, friction_holds, tangent_count
 from hrpsim.engine.constraints.rows import CONNECTION, CONTACT_ROW, LOCK, MIMIC, row_velocity
 from hrpsim.engine.constraints.solver_table import DIRECT, ITERATIVE
-from hrpsim.engine.solvers.block_ldl import factor_work, solve
+from hrpsim.engine.solvers.block_ldl import factor_work, factorise, solve
 from hrpsim.engine.solvers.direct_system import DirectSystem
-from hrpsim.engine.solvers.free_impulses import factorise_active, project, spread
+from hrpsim.engine.solvers.free_impulses import project, project_solution, spread
 from hrpsim.engine.solvers.impulses import apply_impulse
 from hrpsim.engine.solvers.projected_gauss_seidel import set_impulse
 
 _REFINEMENTS = 4
 # Share of an error that a refinement leaves if no impulses change it; rounding of the largest push.
 _UNCHANGED, _LAST_DIGIT = 0.9, 1e-15
+_UNSHARED = 1e-12  # share of the largest load that is not spread, more than rounding
 _ALIKE = 1e-7  # share of the tolerance up to which velocities are the same
 _NOTICED = 1e-3  # share of the largest error of all rows, which is more than rounding
 _ITERATION_LIMIT = 8
@@ -159,15 +160,17 @@ def settle_active_rows(
             work += more
             factorisations += 1
             system.stale[0] = 0
-            failed = factorise_active(rows, row_count, system)
+            failed = factorise(system.elimination, system.active, system.matrix, system.factor)
             if failed >= 0:
                 leave_to_iteration(rows, failed, system)
                 continue
-        error, may_release = agree_on_targets(rows, row_count, tolerance, velocity, system)
-        if not may_release:
-            _take_back(rows, row_count, response, velocity, system)
+            _ask_again(rows, row_count, system)
+        disagree, too_far = solve_active_rows(
+            rows, row_count, True, response, tolerance, velocity, system
+        )
+        if too_far:
+            system.factor.blur[0], system.stale[0] = 0.0, 1  # release none from here on
             continue
-        disagree = solve_active_rows(rows, row_count, error, response, tolerance, velocity, system)
         wrong, last = _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system)
         if wrong == 0 and disagree and _may_disagree(rows, row_count, system):
             leave_disagreements(rows, row_count, response, tolerance, velocity, system)
@@ -214,41 +217,13 @@ def save_start(rows: Records[Row], row_count: int, velocity: Vector, system: Dir
         system.start_velocity[k] = velocity[k]
 
 
-@inner_kernel
-def agree_on_targets(
-    rows: Records[Row], row_count: int, tolerance: float, velocity: Vector, system: DirectSystem
-) -> tuple[float, bool]:
-    """Write the errors of the active rows to system.change, for targets on which the rows agree.
-
-    The targets of rows that hold a position become the nearest on which released rows and the
-    others agree. Other rows keep the targets that were asked for. Equations:
-    docs/explanation/derivations/direct_rows.md, section 11.
-
-    Returns:
-        (the largest error, whether released rows may disagree so much).
-    """
+@inlined_kernel
+def _ask_again(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
+    """Restore the targets that were asked for, on which rows of other states need not agree."""
     if system.adjusted[0]:
         for number in range(row_count):
             rows[number].target = system.asked[number]
         system.adjusted[0] = 0
-    largest = find_errors(rows, row_count, velocity, system)
-    if system.factor.released_count[0] == 0:
-        return largest, True
-    for number in range(row_count):
-        system.weighed[number] = system.change[number]
-    apart = project(row_count, system)
-    if apart <= _ALIKE * tolerance or apart > system.leeway[0]:
-        return largest, apart <= system.leeway[0]
-    spread(rows, row_count, system)
-    system.adjusted[0] = 1
-    for number in range(row_count):
-        row = rows[number]
-        if system.active[number] and _holds_position(row.kind):
-            error = row.inverse_mass * system.spread[number]
-            row.target -= error
-            system.change[number] -= error
-            system.left[0] = max(system.left[0], abs(error))
-    return largest, True
 
 
 @inner_kernel
@@ -268,33 +243,36 @@ def find_velocity(
 def solve_active_rows(
     rows: Records[Row],
     row_count: int,
-    error: float,
+    may_agree: bool,
     response: Vector,
     tolerance: float,
     velocity: Vector,
     system: DirectSystem,
-) -> bool:
+) -> tuple[bool, bool]:
     """Give the active rows the impulses for their targets, by the present factor.
 
     Args:
         rows: ROW records (row capacity,).
         row_count: number of rows.
-        error: largest of the errors of the active rows, `system.change` [m/s or rad/s].
+        may_agree: whether released rows and the others agree on other targets if they disagree.
         response: responses of all rows.
         tolerance: accepted change of a velocity [m/s].
         velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
         system: system of the direct solver.
 
     Returns:
-        Whether redundant rows disagree. The remaining errors, `system.change`, are then more than
-        rounding, and no impulses change them.
+        (whether redundant rows disagree, whether released rows disagree by more than their leeway).
+        If rows disagree, the remaining errors, `system.change`, are more than rounding, and no
+        impulses change them. Beyond the leeway nothing changes.
     """
-    before = error
+    before = find_errors(rows, row_count, velocity, system)
     for k in range(_REFINEMENTS):
         if before <= _ALIKE * tolerance:
             break
         solve(system.elimination, system.active, system.factor, system.change)
         if k == 0 and system.factor.released_count[0] > 0:
+            if may_agree and not _agree(rows, row_count, tolerance, system):
+                return True, True
             _share_load(rows, row_count, system)
         for number in range(row_count):
             if system.active[number]:
@@ -305,9 +283,40 @@ def solve_active_rows(
             if after <= _rounding(rows, row_count, system):
                 break
             if after > _UNCHANGED * before:
-                return after > tolerance
+                return after > tolerance, False
         before = after
-    return False
+    return False, False
+
+
+@inner_kernel
+def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectSystem) -> bool:
+    """Change the targets to the nearest on which released rows and the others agree.
+
+    `system.change` is the solution for the targets before, and becomes the solution for the
+    targets after. Rows that hold no position keep their targets. Equations:
+    docs/explanation/derivations/direct_rows.md, section 11.
+
+    Returns:
+        Whether the rows disagree by no more than the leeway. Otherwise nothing changes.
+    """
+    apart = project_solution(row_count, system.change, system)
+    if apart <= _ALIKE * tolerance or apart > system.leeway[0]:
+        return apart <= system.leeway[0]
+    spread(rows, row_count, system)
+    system.adjusted[0] = 1
+    for number in range(row_count):
+        row = rows[number]
+        system.moved[number] = 0.0
+        if system.active[number] and _holds_position(row.kind):
+            error = row.inverse_mass * system.spread[number]
+            row.target -= error
+            system.moved[number] = error
+            system.left[0] = max(system.left[0], abs(error))
+    solve(system.elimination, system.active, system.factor, system.moved)
+    for number in range(row_count):
+        if system.active[number]:
+            system.change[number] -= system.moved[number]
+    return True
 
 
 @inlined_kernel
@@ -348,24 +357,12 @@ def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> Non
         if system.active[number]:
             system.weighed[number] = rows[number].inverse_mass * system.change[number]
             largest = max(largest, abs(system.weighed[number]))
-    if project(row_count, system) <= _LAST_DIGIT * largest:
+    if project(rows, row_count, system) <= _UNSHARED * largest:
         return
     spread(rows, row_count, system)
     for number in range(row_count):
         if system.active[number]:
             system.change[number] -= system.spread[number]
-
-
-@inner_kernel
-def _take_back(
-    rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
-) -> None:
-    """Restore the impulses before the search, and release no row in the next factorisations."""
-    system.factor.blur[0], system.stale[0] = 0.0, 1
-    for number in range(row_count):
-        if system.active[number]:
-            rows[number].impulse = system.before[number]
-    find_velocity(rows, row_count, response, velocity, system)
 
 
 @inlined_kernel
@@ -400,8 +397,7 @@ def leave_disagreements(
                 row.target -= error
                 system.left[0] = max(system.left[0], abs(error))
     find_velocity(rows, row_count, response, velocity, system)
-    error, _ = agree_on_targets(rows, row_count, tolerance, velocity, system)
-    solve_active_rows(rows, row_count, error, response, tolerance, velocity, system)
+    solve_active_rows(rows, row_count, True, response, tolerance, velocity, system)
 
 
 @inner_kernel

@@ -39,9 +39,9 @@ from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.dynamics.joint_forces import add_delivered_effort, law_effort
 from hrpsim.engine.dynamics.response import constrained_responses, constrained_velocities
 from hrpsim.engine.kinematics.forest import Forest
+from hrpsim.engine.solvers.block_ldl import factorise
 from hrpsim.engine.solvers.direct_system import DirectSystem, write_direct_matrix
-from hrpsim.engine.solvers.free_impulses import factorise_active
-from hrpsim.engine.solvers.pivoting import find_errors, set_side, solve_active_rows
+from hrpsim.engine.solvers.pivoting import set_side, solve_active_rows
 from hrpsim.engine.step.motion.momentum import expect_wrenches
 from hrpsim.engine.step.motion.records import Rk4
 from hrpsim.engine.step.rows.constrain import is_solved_at_stages
@@ -240,13 +240,13 @@ def _solve(
         if chosen:
             row.impulse = 0.0
     for _ in range(row_count):
-        failed = factorise_active(rows.rows, row_count, system)
+        failed = factorise(system.elimination, system.active, system.matrix, system.factor)
         if failed < 0:
             break
         set_side(failed, 0, system)
     velocity, response = constrained.velocity, rows.response
-    error = find_errors(rows.rows, row_count, velocity, system)
-    solve_active_rows(rows.rows, row_count, error, response, settings.tolerance, velocity, system)
+    tolerance = settings.tolerance
+    solve_active_rows(rows.rows, row_count, False, response, tolerance, velocity, system)
 
 
 @inner_kernel
