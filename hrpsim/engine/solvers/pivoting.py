@@ -223,6 +223,7 @@ def _ask_again(rows: Records[Row], row_count: int, system: DirectSystem) -> None
     if system.adjusted[0]:
         for number in range(row_count):
             rows[number].target = system.asked[number]
+            system.apart[number] = 0.0
         system.adjusted[0] = 0
 
 
@@ -299,19 +300,20 @@ def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectS
     Returns:
         Whether the rows disagree by no more than the leeway. Otherwise nothing changes.
     """
-    apart = project_solution(row_count, system.change, system)
-    if apart <= _ALIKE * tolerance or apart > system.leeway[0]:
-        return apart <= system.leeway[0]
+    largest = project_solution(row_count, system.change, system)
+    if largest <= _ALIKE * tolerance or largest > system.leeway[0]:
+        return largest <= system.leeway[0]
     spread(rows, row_count, system)
     system.adjusted[0] = 1
     for number in range(row_count):
         row = rows[number]
-        system.moved[number] = 0.0
+        system.apart[number] = 0.0
         if system.active[number] and _holds_position(row.kind):
             error = row.inverse_mass * system.spread[number]
             row.target -= error
-            system.moved[number] = error
+            system.apart[number] = error
             system.left[0] = max(system.left[0], abs(error))
+        system.moved[number] = system.apart[number]
     solve(system.elimination, system.active, system.factor, system.moved)
     for number in range(row_count):
         if system.active[number]:
