@@ -3,63 +3,27 @@
 
 """The derivatives of steps with closed loops do not depend on the axes of the loops."""
 
+from collections import Counter
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from grouped import one_compiles
 from scipy.spatial.transform import Rotation
 from world.differences import differences, error
 from world.linkages import LINKAGES, bennett_corners
+from world.loop_scenes import frame_about, loop_of, scene
+from world.scenes import show
 
-from hrpsim import World, load_model
-from hrpsim.model.readers.urdf_writer import exact_text, rpy_of
+from hrpsim import World
+from hrpsim.common.errors import WorldError
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 
 GRAVITY = 9.80665 * np.array([0.3, -0.9, 0.3])
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1), "skew": (0.48, 0.6, 0.64)}
-
-
-def frame_about(axis):
-    """Return a rotation that turns z to an axis."""
-    z = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
-    x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
-    x /= np.linalg.norm(x)
-    return np.stack([x, np.cross(z, x), z], axis=1)
-
-
-def loop_of(corners, axes, fixed, random):
-    """Return a chain of links from corner to corner, closed by a hinge with its base.
-
-    Axes of the links' frames are those of the world.
-    """
-    count, masses = len(corners), random.uniform(0.3, 2.0, len(corners))
-    parts = ['<link name="base"/>'] if fixed else [_link("base", corners[0], masses[-1])]
-    parent, start = "base", np.zeros(3)
-    for k in range(count - 1):
-        middle = (corners[k + 1] - corners[k]) / 2
-        parts.append(_link(f"l{k}", middle, masses[k]))
-        parts.append(
-            f'<joint name="j{k}" type="continuous"><parent link="{parent}"/><child link="l{k}"/>'
-            f'<origin xyz="{exact_text(corners[k] - start)}"/>'
-            f'<axis xyz="{exact_text(axes[k])}"/></joint>'
-        )
-        parent, start = f"l{k}", corners[k]
-    turn = exact_text(rpy_of(frame_about(axes[-1])))
-    parts.append(
-        f'<hrpsim reference="{parent}"><connection name="close" to="base" kind="hinge" '
-        f'xyz="{exact_text(corners[-1] - start)}" to_xyz="{exact_text(corners[-1])}" '
-        f'rpy="{turn}" to_rpy="{turn}"/></hrpsim>'
-    )
-    text = f'<robot name="loop">{"".join(parts)}</robot>'
-    return load_model(text, base="fixed" if fixed else "free")
-
-
-def _link(name, center, mass):
-    return (
-        f'<link name="{name}"><inertial><origin xyz="{exact_text(center)}"/><mass value="{mass}"/>'
-        f'<inertia ixx="{0.004 * mass}" iyy="{0.005 * mass}" izz="{0.006 * mass}" ixy="0" ixz="0" '
-        'iyz="0"/></inertial></link>'
-    )
+SIZES = (1e-5, 5e-6, 2e-6, 1e-6, 4e-7, 1e-7, 4e-8, 2e-8, 1e-8, 5e-9, 2e-9)
+KNOWN = 3e-7  # difference of two extrapolations that agree
 
 
 def moving(model, random, gravity=GRAVITY, steps=4, speed=0.5, **options):
@@ -124,8 +88,7 @@ def test_a_linkage_of_bodies(name):
     world = LINKAGES[name](tolerance=1e-14).world
     world.step(40)
     found, edges = wrong(world)
-    assert found < 1e-6 or {edge.other for edge in edges} == {"contradicts others"}
-    assert not edges or name == "Bennett"
+    assert found < 1e-6 and not edges
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -136,3 +99,51 @@ def test_a_loop_that_is_open_is_named(seed):
     found, edges = wrong(moving(model, random, steps=2))
     assert found < 1e-6 or {edge.other for edge in edges} == {"contradicts others"}
     assert found < 1e-2
+
+
+def truth(world):
+    """Return A by differences, extrapolated, and how far it is known.
+
+    A step may have another slope, or another side, a little way off. Of the extrapolations that
+    agree with their neighbour the one of the smallest differences counts.
+    """
+    size = 2 * len(world.scene.velocity)
+    D = [differences(world, np.full(size, step)) for step in SIZES]
+    ratios = np.square(np.divide(SIZES[:-1], SIZES[1:]))
+    X = [(k * fine - coarse) / (k - 1.0) for k, coarse, fine in zip(ratios, D, D[1:], strict=False)]
+    apart = [error(a, b) for a, b in pairwise(X)]
+    agree = [k for k, one in enumerate(apart) if one < KNOWN]
+    best = agree[-1] if agree else int(np.argmin(apart))
+    return X[best + 1], apart[best]
+
+
+def judged(number):
+    """Return the verdict on a scene, the error of A, how far A is known, and what is on an edge."""
+    world = scene(number)
+    try:
+        found = world.linearize(())
+    except WorldError as problem:
+        return f"refused: {problem}", np.nan, np.nan, set()
+    expected, known = truth(world)
+    edges, wrong = {(edge.side, edge.other) for edge in found.on_edge}, error(found.A, expected)
+    verdict = "right" if wrong < 1e-6 else "wrong" if known < KNOWN else "unknown"
+    return verdict + " and named" * bool(edges), wrong, known, edges
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_a_scene_of_each_family(number):
+    """Law: A of a random scene with loops is right to 1e-6, or the scene is named or refused."""
+    verdict, *_ = judged(number)
+    assert verdict != "wrong", verdict
+
+
+@pytest.mark.long
+def test_three_hundred_scenes():
+    """Law: none is wrong and unnamed, and 9 of 10 are right without a name.
+
+    The others are at an edge of friction, slide with redundant contacts, or are refused.
+    """
+    verdicts = Counter(judged(number)[0] for number in range(300))
+    show("scenes", *verdicts.items())
+    assert verdicts["wrong"] == verdicts["unknown"] == 0
+    assert verdicts["right"] >= 270

@@ -22,8 +22,7 @@ from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.fields import work
 from hrpsim.engine.compile.kernel_types import Column, Entry, Index, Indices, Vector
 from hrpsim.engine.solvers.elimination import Elimination
-
-_LARGEST = 1 << 40  # no pool has as many floats
+from hrpsim.engine.solvers.row_reduction import LARGEST, reduce_row
 
 
 class Factor(NamedTuple):
@@ -36,6 +35,7 @@ class Factor(NamedTuple):
     blur: np.ndarray = work("1", "pivot below which a row with a size is released")
     released: np.ndarray = work("rows", "whether an active row depends on rows before it", "i8")
     released_count: np.ndarray = work("1", dtype="i8")
+    has_columns: np.ndarray = work("1", "whether the free impulses are those of this factor", "i8")
 
 
 @inner_kernel
@@ -54,7 +54,7 @@ def factorise(elimination: Elimination, active: Indices, matrix: Vector, factor_
         then invalid.
     """
     count = elimination.counts[0].node_count
-    factor_out.released_count[0] = 0
+    factor_out.released_count[0] = factor_out.has_columns[0] = 0
     _count_active(elimination, active, factor_out)
     for k in range(count):
         if factor_out.live[k]:
@@ -138,7 +138,7 @@ def _copy_block(matrix: Vector, blocks: Vector, at: Index, height: int, width: i
 
 @inlined_kernel
 def _transpose(matrix: Vector, blocks: Vector, at: Index, height: int, width: int) -> None:
-    if at < 0 or at > _LARGEST:
+    if at < 0 or at > LARGEST:
         return
     for s in range(width):
         for r in range(height):
@@ -172,7 +172,7 @@ def _eliminate_column(elimination: Elimination, k: Index, active: Indices, facto
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     size, first, own = column.size, column.first_row, column.block
     for p in range(size):
-        _reduce_row(blocks, own + p * size, own + p, size, own, size, inverse, first, p)
+        reduce_row(blocks, own + p * size, own + p, size, own, size, inverse, first, p)
         pivot, own_size = blocks[own + p * size + p], factor.sizes[first + p]
         factor.released[first + p] = 0
         if active[first + p] and own_size > 0.0 and pivot < factor.blur[0]:
@@ -188,65 +188,8 @@ def _eliminate_column(elimination: Elimination, k: Index, active: Indices, facto
             width = elimination.columns[entry.column].size
             for p in range(1, size):
                 row = entry.block + p * width
-                _reduce_row(blocks, row, own + p, size, entry.block, width, inverse, first, p)
+                reduce_row(blocks, row, own + p, size, entry.block, width, inverse, first, p)
     return -1
-
-
-@inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
-def _reduce_row(
-    blocks: Vector,
-    row: Index,
-    shares: Index,
-    stride: int,
-    source: Index,
-    width: int,
-    inverse: Vector,
-    first: Index,
-    terms: int,
-) -> None:
-    """Subtract multiples of the first rows of the block at `source` from `row` (width,).
-
-    The multiplier of row m is D^-1 times the entry at `shares` + m `stride`.
-    """
-    # Knowing that no index is negative, the compiler leaves out numpy's wrap-around and uses
-    # vector instructions: half the time.
-    if min(row, shares, source, first) < 0 or max(row, shares, source, first) > _LARGEST:
-        return
-    r = 0
-    while r + 6 <= width:
-        at = row + r
-        c0, c1, c2 = blocks[at], blocks[at + 1], blocks[at + 2]
-        c3, c4, c5 = blocks[at + 3], blocks[at + 4], blocks[at + 5]
-        for m in range(terms):
-            share = blocks[shares + m * stride] * inverse[first + m]
-            u = source + m * width + r
-            c0 -= share * blocks[u]
-            c1 -= share * blocks[u + 1]
-            c2 -= share * blocks[u + 2]
-            c3 -= share * blocks[u + 3]
-            c4 -= share * blocks[u + 4]
-            c5 -= share * blocks[u + 5]
-        blocks[at], blocks[at + 1], blocks[at + 2] = c0, c1, c2
-        blocks[at + 3], blocks[at + 4], blocks[at + 5] = c3, c4, c5
-        r += 6
-    if r + 3 <= width:
-        at = row + r
-        c0, c1, c2 = blocks[at], blocks[at + 1], blocks[at + 2]
-        for m in range(terms):
-            share = blocks[shares + m * stride] * inverse[first + m]
-            u = source + m * width + r
-            c0 -= share * blocks[u]
-            c1 -= share * blocks[u + 1]
-            c2 -= share * blocks[u + 2]
-        blocks[at], blocks[at + 1], blocks[at + 2] = c0, c1, c2
-        r += 3
-    while r < width:
-        c0 = blocks[row + r]
-        for m in range(terms):
-            share = blocks[shares + m * stride] * inverse[first + m]
-            c0 -= share * blocks[source + m * width + r]
-        blocks[row + r] = c0
-        r += 1
 
 
 @inlined_kernel
@@ -286,11 +229,15 @@ def _update_block(
     if n_j == 6 and n_i == 6 and column.size == 6:
         for s in range(6):
             row = target + 6 * s
-            _reduce_row(blocks, row, at_j.block + s, 6, at_i.block, 6, inverse, first, 6)
+            reduce_row(blocks, row, at_j.block + s, 6, at_i.block, 6, inverse, first, 6)
+    elif n_j == 5 and n_i == 5 and column.size == 5:  # hinges
+        for s in range(5):
+            row = target + 5 * s
+            reduce_row(blocks, row, at_j.block + s, 5, at_i.block, 5, inverse, first, 5)
     else:
         for s in range(n_j):
             row, shares = target + s * n_i, at_j.block + s
-            _reduce_row(blocks, row, shares, n_j, at_i.block, n_i, inverse, first, column.size)
+            reduce_row(blocks, row, shares, n_j, at_i.block, n_i, inverse, first, column.size)
 
 
 @inner_kernel
@@ -323,7 +270,7 @@ def _solve_forward(elimination: Elimination, k: Index, factor: Factor, x: Vector
     """Solve L y = x and D z = y for column k, and subtract its part from the later rows."""
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     first, size, own = column.first_row, column.size, column.block
-    if min(first, own) < 0 or max(first, own) > _LARGEST:
+    if min(first, own) < 0 or max(first, own) > LARGEST:
         return
     for m in range(size):
         z = x[first + m] * inverse[first + m]
@@ -336,6 +283,8 @@ def _solve_forward(elimination: Elimination, k: Index, factor: Factor, x: Vector
             later = elimination.columns[entry.column]
             if size == 6 and later.size == 6:
                 _forward_block(blocks, entry.block, first, 6, later.first_row, 6, x)
+            elif size == 5 and later.size == 5:
+                _forward_block(blocks, entry.block, first, 5, later.first_row, 5, x)
             else:
                 _forward_block(blocks, entry.block, first, size, later.first_row, later.size, x)
 
@@ -345,7 +294,7 @@ def _forward_block(
     blocks: Vector, at: Index, first: Index, size: int, later: Index, width: int, x: Vector
 ) -> None:
     """Subtract U^T z from the later rows."""
-    if min(at, first, later) < 0 or max(at, first, later) > _LARGEST:
+    if min(at, first, later) < 0 or max(at, first, later) > LARGEST:
         return
     for r in range(width):
         total = x[later + r]
@@ -359,7 +308,7 @@ def _solve_backward(elimination: Elimination, k: Index, factor: Factor, x: Vecto
     """Solve L^T x = z for column k, all later rows being done."""
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     first, size, own = column.first_row, column.size, column.block
-    if min(first, own) < 0 or max(first, own) > _LARGEST:
+    if min(first, own) < 0 or max(first, own) > LARGEST:
         return
     for e in range(column.start, column.end):
         entry = elimination.entries[e]
@@ -368,6 +317,8 @@ def _solve_backward(elimination: Elimination, k: Index, factor: Factor, x: Vecto
             at, start, width = entry.block, later.first_row, later.size
             if size == 6 and width == 6:
                 _backward_block(blocks, at, first, 6, start, 6, inverse, x)
+            elif size == 5 and width == 5:
+                _backward_block(blocks, at, first, 5, start, 5, inverse, x)
             else:
                 _backward_block(blocks, at, first, size, start, width, inverse, x)
     for m in range(size - 1, -1, -1):
@@ -389,7 +340,7 @@ def _backward_block(
     x: Vector,
 ) -> None:
     """Subtract D^-1 U x of the later rows from a column's."""
-    if min(at, first, later) < 0 or max(at, first, later) > _LARGEST:
+    if min(at, first, later) < 0 or max(at, first, later) > LARGEST:
         return
     for m in range(size):
         total = 0.0

@@ -30,6 +30,19 @@ _OF_CONTACTS = 1e-10
 _OF_OTHERS = 1e-13
 
 
+# Released rows whose impulses that move nothing are stored (24: three times the lanes).
+STORED = 24
+
+
+class FreeImpulses(NamedTuple):
+    """Impulses that move nothing, one for each released row."""
+
+    columns: np.ndarray = work("24 rows", "a column for each released row, by row number")
+    gram: np.ndarray = work("24 24", "products of columns by inverse masses; then the factor")
+    shares: np.ndarray = work("24", "work: of the columns")
+    numbers: np.ndarray = work("24", "row number of each column", "i8")
+
+
 class DirectSystem(NamedTuple):
     """The system of the direct solver, its factor, and the rows that are solved for."""
 
@@ -37,22 +50,26 @@ class DirectSystem(NamedTuple):
     elimination: Elimination = part(Elimination)
     matrix: np.ndarray = work("blocks", "blocks of J M^-1 J^T + Sigma")
     factor: Factor = part(Factor)
+    free: FreeImpulses = part(FreeImpulses)
     active: np.ndarray = work("rows", "whether the row is solved for, or stays at a bound", "i8")
     slides: np.ndarray = work("rows", "how often a normal row began to slide or to close", "i8")
     flips: np.ndarray = work("rows", "work: rows that change between the two", "i8")
     change: np.ndarray = work("rows", "work: right side and solution")
     before: np.ndarray = work("rows", "impulses before the search for sides")
+    asked: np.ndarray = work("rows", "targets before redundant rows agreed on others")
+    apart: np.ndarray = work("rows", "by how much the last agreement lowered a target")
     start: np.ndarray = work("rows", "impulses that the solution starts from")
     start_velocity: np.ndarray = work("columns", "the constraint bodies' velocity with them")
     lacking: np.ndarray = work("rows", "work: of released rows, what is still to be spread")
     along: np.ndarray = work("rows", "work: of released rows, direction of a search")
     moved: np.ndarray = work("rows", "work: impulses along `along` that move nothing")
-    weighed: np.ndarray = work("rows", "work: right side and solution")
+    weighed: np.ndarray = work("rows", "work: what is projected on the free impulses")
     spread: np.ndarray = work("rows", "work: impulses that move nothing")
     blur: np.ndarray = work("1", "fraction of a response that may be an effect of errors")
     left: np.ndarray = work("1", "largest error that redundant rows were left [m/s, rad/s]")
     leeway: np.ndarray = work("1", "by how much redundant rows may disagree [m/s, rad/s]")
     stale: np.ndarray = work("1", "whether the factor was made for other active rows", "i8", fill=1)
+    adjusted: np.ndarray = work("1", "whether any target is not the one asked for", "i8")
 
 
 def new_direct_system(

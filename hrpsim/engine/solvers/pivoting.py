@@ -18,16 +18,18 @@ from hrpsim.engine.constraints.rows import CONNECTION, CONTACT_ROW, LOCK, MIMIC,
 from hrpsim.engine.constraints.solver_table import DIRECT, ITERATIVE
 from hrpsim.engine.solvers.block_ldl import factor_work, factorise, solve
 from hrpsim.engine.solvers.direct_system import DirectSystem
+from hrpsim.engine.solvers.free_impulses import project, project_solution, spread
 from hrpsim.engine.solvers.impulses import apply_impulse
 from hrpsim.engine.solvers.projected_gauss_seidel import set_impulse
 
 _REFINEMENTS = 4
 # Share of an error that a refinement leaves if no impulses change it; rounding of the largest push.
 _UNCHANGED, _LAST_DIGIT = 0.9, 1e-15
+_UNSHARED = 1e-12  # share of the largest load that is not spread, more than rounding
+_ALIKE = 1e-7  # share of the tolerance up to which velocities are the same
 _NOTICED = 1e-3  # share of the largest error of all rows, which is more than rounding
 _ITERATION_LIMIT = 8
 _PIVOTS = 60
-_SPREAD, _SEARCHES = 1e-10, 60  # of conjugate gradients: share of an error that remains, searches
 
 # Multiplications that the search for states may take in a step of the world (about 0.2 s). Where a
 # factorisation takes much of that, each solution has _FEWEST nevertheless, up to _MOST_WORK in a
@@ -162,9 +164,12 @@ def settle_active_rows(
             if failed >= 0:
                 leave_to_iteration(rows, failed, system)
                 continue
-        disagree = solve_active_rows(rows, row_count, response, tolerance, velocity, system)
-        if disagree and _must_bear(row_count, system):
-            _take_back(rows, row_count, response, velocity, system)
+            _ask_again(rows, row_count, system)
+        disagree, too_far = solve_active_rows(
+            rows, row_count, True, response, tolerance, velocity, system
+        )
+        if too_far:
+            system.factor.blur[0], system.stale[0] = 0.0, 1  # release none from here on
             continue
         wrong, last = _find_contradictions(rows, row_count, has_cones, tolerance, velocity, system)
         if wrong == 0 and disagree and _may_disagree(rows, row_count, system):
@@ -203,11 +208,23 @@ def leave_to_iteration(rows: Records[Row], number: Index, system: DirectSystem) 
 
 @inner_kernel
 def save_start(rows: Records[Row], row_count: int, velocity: Vector, system: DirectSystem) -> None:
-    """Save the impulses and the velocity that a solution starts from."""
+    """Save the impulses, the targets and the velocity that a solution starts from."""
+    system.adjusted[0] = 0
     for number in range(row_count):
         system.start[number] = rows[number].impulse
+        system.asked[number] = rows[number].target
     for k in range(velocity.shape[0]):
         system.start_velocity[k] = velocity[k]
+
+
+@inlined_kernel
+def _ask_again(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
+    """Restore the targets that were asked for, on which rows of other states need not agree."""
+    if system.adjusted[0]:
+        for number in range(row_count):
+            rows[number].target = system.asked[number]
+            system.apart[number] = 0.0
+        system.adjusted[0] = 0
 
 
 @inner_kernel
@@ -227,23 +244,36 @@ def find_velocity(
 def solve_active_rows(
     rows: Records[Row],
     row_count: int,
+    may_agree: bool,
     response: Vector,
     tolerance: float,
     velocity: Vector,
     system: DirectSystem,
-) -> bool:
+) -> tuple[bool, bool]:
     """Give the active rows the impulses for their targets, by the present factor.
 
+    Args:
+        rows: ROW records (row capacity,).
+        row_count: number of rows.
+        may_agree: whether released rows and the others agree on other targets if they disagree.
+        response: responses of all rows.
+        tolerance: accepted change of a velocity [m/s].
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+        system: system of the direct solver.
+
     Returns:
-        Whether redundant rows disagree. The remaining errors, `system.change`, are then more than
-        rounding, and no impulses change them.
+        (whether redundant rows disagree, whether released rows disagree by more than their leeway).
+        If rows disagree, the remaining errors, `system.change`, are more than rounding, and no
+        impulses change them. Beyond the leeway nothing changes.
     """
     before = find_errors(rows, row_count, velocity, system)
     for k in range(_REFINEMENTS):
-        if before <= 1e-7 * tolerance:
+        if before <= _ALIKE * tolerance:
             break
         solve(system.elimination, system.active, system.factor, system.change)
         if k == 0 and system.factor.released_count[0] > 0:
+            if may_agree and not _agree(rows, row_count, tolerance, system):
+                return True, True
             _share_load(rows, row_count, system)
         for number in range(row_count):
             if system.active[number]:
@@ -254,9 +284,41 @@ def solve_active_rows(
             if after <= _rounding(rows, row_count, system):
                 break
             if after > _UNCHANGED * before:
-                return after > tolerance
+                return after > tolerance, False
         before = after
-    return False
+    return False, False
+
+
+@inner_kernel
+def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectSystem) -> bool:
+    """Change the targets to the nearest on which released rows and the others agree.
+
+    `system.change` is the solution for the targets before, and becomes the solution for the
+    targets after. Rows that hold no position keep their targets. Equations:
+    docs/explanation/derivations/direct_rows.md, section 11.
+
+    Returns:
+        Whether the rows disagree by no more than the leeway. Otherwise nothing changes.
+    """
+    largest = project_solution(row_count, system.change, system)
+    if largest <= _ALIKE * tolerance or largest > system.leeway[0]:
+        return largest <= system.leeway[0]
+    spread(rows, row_count, system)
+    system.adjusted[0] = 1
+    for number in range(row_count):
+        row = rows[number]
+        system.apart[number] = 0.0
+        if system.active[number] and _holds_position(row.kind):
+            error = row.inverse_mass * system.spread[number]
+            row.target -= error
+            system.apart[number] = error
+            system.left[0] = max(system.left[0], abs(error))
+        system.moved[number] = system.apart[number]
+    solve(system.elimination, system.active, system.factor, system.moved)
+    for number in range(row_count):
+        if system.active[number]:
+            system.change[number] -= system.moved[number]
+    return True
 
 
 @inlined_kernel
@@ -286,27 +348,23 @@ def _may_disagree(rows: Records[Row], row_count: int, system: DirectSystem) -> b
     return of_others > _NOTICED * largest and largest <= system.leeway[0]
 
 
-@inlined_kernel
-def _must_bear(row_count: int, system: DirectSystem) -> bool:
-    """Return whether a released row errs more than redundant rows may disagree."""
-    released = system.factor.released
-    for number in range(row_count):
-        if system.active[number] and released[number]:
-            if abs(system.change[number]) > system.leeway[0]:
-                return True
-    return False
-
-
 @inner_kernel
-def _take_back(
-    rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
-) -> None:
-    """Restore the impulses before the search, and release no row in the next factorisations."""
-    system.factor.blur[0], system.stale[0] = 0.0, 1
+def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
+    """Spread the load of released rows over all rows that can bear it.
+
+    `system.change`, squared and weighed by the inverse masses, becomes as small as possible.
+    """
+    largest = 0.0
     for number in range(row_count):
         if system.active[number]:
-            rows[number].impulse = system.before[number]
-    find_velocity(rows, row_count, response, velocity, system)
+            system.weighed[number] = rows[number].inverse_mass * system.change[number]
+            largest = max(largest, abs(system.weighed[number]))
+    if project(rows, row_count, system) <= _UNSHARED * largest:
+        return
+    spread(rows, row_count, system)
+    for number in range(row_count):
+        if system.active[number]:
+            system.change[number] -= system.spread[number]
 
 
 @inlined_kernel
@@ -324,96 +382,24 @@ def leave_disagreements(
     velocity: Vector,
     system: DirectSystem,
 ) -> None:
-    """Ask redundant rows for the nearest velocities on which they agree, and solve them again.
+    """Ask redundant rows that are not released for the nearest velocities, and solve them again.
 
     `system.change` has the errors that no impulses change. Each solution for these errors adds to
     the impulses of redundant rows, without end. Rows that hold no position keep their targets, and
-    the errors that remain. Equations: docs/explanation/derivations.md, section 11.
+    the errors that remain. Equations: docs/explanation/derivations/direct_rows.md, section 11.
     """
     released = system.factor.released
-    for number in range(row_count):
-        if system.active[number] and released[number]:
-            system.lacking[number], system.change[number] = system.change[number], 0.0
-    _spread(rows, row_count, system)
     for number in range(row_count):
         if system.active[number]:
             row = rows[number]
             row.impulse = system.start[number]
-            if _holds_position(row.kind):
-                error = system.change[number] + row.inverse_mass * system.spread[number]
+            if _holds_position(row.kind) and not released[number]:
+                error = system.change[number]
+                system.asked[number] -= error
                 row.target -= error
                 system.left[0] = max(system.left[0], abs(error))
     find_velocity(rows, row_count, response, velocity, system)
-    solve_active_rows(rows, row_count, response, tolerance, velocity, system)
-
-
-@inner_kernel
-def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Spread the load of released rows over all rows that can bear it.
-
-    `system.change`, squared and weighed by the inverse masses, becomes as small as possible.
-    """
-    for number in range(row_count):
-        if system.active[number]:
-            system.weighed[number] = rows[number].inverse_mass * system.change[number]
-    _project(row_count, system, system.lacking)
-    _spread(rows, row_count, system)
-    for number in range(row_count):
-        if system.active[number]:
-            system.change[number] -= system.spread[number]
-
-
-@inner_kernel
-def _project(row_count: int, system: DirectSystem, out: Vector) -> None:
-    """Write n^T `system.weighed` for the impulses n that move nothing, one for each released row.
-
-    The factor turns a unit push of a released row, times the diagonal, into n.
-    """
-    factor = system.factor
-    solve(system.elimination, system.active, factor, system.weighed)
-    for number in range(row_count):
-        if system.active[number] and factor.released[number]:
-            out[number] = factor.sizes[number] * system.weighed[number]
-
-
-@inner_kernel
-def _spread(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Write to `system.spread` the impulses N c with N^T D N c = `system.lacking`.
-
-    The columns of N are the impulses that move nothing, one for each released row, and D are the
-    inverse masses. The method is that of conjugate gradients (Hestenes and Stiefel 1952).
-    """
-    factor, lacking, along, moved = system.factor, system.lacking, system.along, system.moved
-    size = 0.0
-    for number in range(row_count):
-        system.spread[number] = along[number] = 0.0
-        if system.active[number] and factor.released[number]:
-            along[number] = lacking[number]
-            size += lacking[number] ** 2
-    least = _SPREAD * _SPREAD * size
-    for _ in range(min(factor.released_count[0], _SEARCHES)):
-        if size <= least:
-            return
-        for number in range(row_count):
-            moved[number] = factor.sizes[number] * along[number]
-        solve(system.elimination, system.active, factor, moved)
-        curvature = 0.0
-        for number in range(row_count):
-            if system.active[number]:
-                system.weighed[number] = rows[number].inverse_mass * moved[number]
-                curvature += moved[number] * system.weighed[number]
-        length, before, size = size / curvature, size, 0.0
-        for number in range(row_count):
-            if system.active[number]:
-                system.spread[number] += length * moved[number]
-        _project(row_count, system, moved)
-        for number in range(row_count):
-            if system.active[number] and factor.released[number]:
-                lacking[number] -= length * moved[number]
-                size += lacking[number] ** 2
-        for number in range(row_count):
-            if system.active[number] and factor.released[number]:
-                along[number] = lacking[number] + size / before * along[number]
+    solve_active_rows(rows, row_count, True, response, tolerance, velocity, system)
 
 
 @inner_kernel

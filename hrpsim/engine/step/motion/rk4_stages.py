@@ -245,7 +245,8 @@ def _solve(
             break
         set_side(failed, 0, system)
     velocity, response = constrained.velocity, rows.response
-    solve_active_rows(rows.rows, row_count, response, settings.tolerance, velocity, system)
+    tolerance = settings.tolerance
+    solve_active_rows(rows.rows, row_count, False, response, tolerance, velocity, system)
 
 
 @inner_kernel
