@@ -138,7 +138,7 @@ def _merge(m: SolidPair, candidates: Records[Candidate]) -> None:
             continue
         for j in range(i + 1, m.count):
             second = candidates[j]
-            if second.how < 0:
+            if second.how < 0 or abs(second.point[0] - first.point[0]) > 2.0 * m.rim:
                 continue
             squared = 0.0
             for r in range(3):

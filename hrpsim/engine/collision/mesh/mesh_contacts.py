@@ -11,10 +11,9 @@ of their shortest separation, depend on the solids as a whole. One contact along
 replaces contacts that are less deep than the solids.
 """
 
-import math
-
 import numpy as np
 
+from hrpsim.engine.collision.mesh.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.engine.collision.mesh.cylinder_contacts import meet_cylinder
 from hrpsim.engine.collision.mesh.edge_contacts import meet_edges
@@ -26,6 +25,9 @@ from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.separating_axis import (
     ASIDE,
     are_apart,
+    deepest_contact,
+    drop_high,
+    limit_contacts,
     may_face,
     may_lie_over,
     near_along_axis,
@@ -49,7 +51,12 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
     velocity_at,
 )
-from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, farthest_point, split_first
+from hrpsim.engine.collision.mesh.tree_queries import (
+    boxes_apart,
+    climb,
+    farthest_point,
+    split_first,
+)
 from hrpsim.engine.collision.mesh.vertex_contacts import meet_with_vertex, vertex_supports
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -193,12 +200,31 @@ def _lowest_height(node: SolidNode, R: Mat3, t: Vector) -> float:
 
 
 @inner_kernel
+def _clears_plane(polyhedra: Polyhedra, m: SolidPair, side: int, near: float) -> bool:
+    """Return whether a convex solid is certainly higher than `near` [m] over the plane z = 0.
+
+    The search for the lowest vertex starts from that of the last step.
+    """
+    kept, solid, R = m.separation, polyhedra.solids[m.solid[side]], m.R[side]
+    if not solid.is_convex:
+        kept.known = 0
+        return False
+    if not kept.known:
+        kept.known, kept.vertex[side] = 1, polyhedra.triangles[solid.first_triangle].vertices[0]
+    kept.vertex[side] = climb(polyhedra, kept.vertex[side], -R[2, 0], -R[2, 1], -R[2, 2])
+    _, _, z = point_in_other(m, side, polyhedra.vertices[kept.vertex[side]].position)
+    return z > near
+
+
+@inner_kernel
 def _meet_plane(
     polyhedra: Polyhedra, m: SolidPair, side: int, candidates: Records[Candidate]
 ) -> None:
     """Add the contacts of the own solid of a side with the half-space z <= 0 of the other frame."""
     R, t = m.R[side], m.t[side]
     near = m.near + m.rounding[side]
+    if _clears_plane(polyhedra, m, side, near):
+        return
     first = polyhedra.solids[m.solid[side]].first_vertex
     stack = m.stack
     stack[0] = polyhedra.solids[m.solid[side]].root
@@ -237,16 +263,19 @@ def find_candidates(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Cand
     elif m.solid[1] < 0:
         _meet_plane(polyhedra, m, SIDE_A, candidates)
     else:
+        if are_apart(polyhedra, m):
+            return
         if polyhedra.solids[m.solid[0]].cylinder_radius > 0.0:
             meet_cylinder(polyhedra, m, SIDE_A, candidates)
         elif polyhedra.solids[m.solid[1]].cylinder_radius > 0.0:
             meet_cylinder(polyhedra, m, SIDE_B, candidates)
-        elif are_apart(polyhedra, m):
-            return
         else:
+            if m.separation.known:
+                limit_contacts(polyhedra, m)
             _meet_solids(polyhedra, m, candidates)
         take_out_hidden(polyhedra, m, candidates)
         mend_deep_overlap(polyhedra, m, candidates)
+        drop_high(m, candidates)
         remember_normal(m, candidates)
 
 
@@ -269,7 +298,8 @@ def mend_deep_overlap(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Ca
     if not (a.is_convex and b.is_convex):
         return
     if m.count == 0:
-        if m.separation.known and m.apart > 0.0:
+        radii = a.cylinder_radius + b.cylinder_radius
+        if m.separation.known and m.apart > PRISM_ERROR * radii:
             return
         if boxes_apart(m, polyhedra.nodes[a.root], polyhedra.nodes[b.root]) > 0.0:
             return
@@ -286,16 +316,6 @@ def mend_deep_overlap(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Ca
     )  # fmt: skip
 
 
-@inlined_kernel
-def _deepest(m: SolidPair, candidates: Records[Candidate]) -> tuple[int, float]:
-    """Return the deepest contact, -1 if there is none, and its gap [m]."""
-    deepest, least = -1, math.inf
-    for k in range(m.count):
-        if candidates[k].how >= 0 and candidates[k].gap < least:
-            deepest, least = k, candidates[k].gap
-    return deepest, least
-
-
 @inner_kernel
 def _is_consistent(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> bool:
     """Return whether the contacts have the penetration depth of two convex solids.
@@ -303,7 +323,7 @@ def _is_consistent(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candi
     Along its normal the deepest contact of convex solids is as deep as the solids, and no other
     contact presses against it.
     """
-    deepest, least = _deepest(m, candidates)
+    deepest, least = deepest_contact(m, candidates)
     if deepest < 0:  # a face keeps the solids apart
         return True
     n = candidates[deepest].normal
