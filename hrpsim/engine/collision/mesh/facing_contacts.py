@@ -8,6 +8,7 @@ from hrpsim.engine.collision.mesh.facing_features import (
     BLOCK,
     block_count,
     boxes_meet,
+    farthest_within,
     is_in_box,
     passes_beside,
 )
@@ -33,8 +34,9 @@ def meet_facing_features(
     _meet_facing_vertices(polyhedra, m, candidates, SIDE_A)
     _meet_facing_vertices(polyhedra, m, candidates, SIDE_B)
     on_a, on_b = m.facing[0], m.facing[1]
-    reach = max(m.farthest, m.deepest) + m.aside
     for i in range(on_a.edge_count):
+        low, high = on_a.edges[i].low, on_a.edges[i].high
+        reach = max(farthest_within(m, low, high), m.deepest) + m.aside
         for block in range(block_count(on_b.edge_count)):
             if boxes_meet(on_a.edges[i], on_b.edge_blocks[block], reach):
                 _meet_block_of_edges(polyhedra, m, candidates, i, block, reach)
@@ -80,6 +82,7 @@ def _meet_facing_vertices(
         number, place = own.vertices[i].vertex, own.vertices[i].place
         x, y, z = point_in_other(m, side, polyhedra.vertices[number].position)
         code = feature_code(A_VERTEX, number - first)
+        reach = farthest_within(m, place, place) + m.aside
         for block in range(block_count(other.face_count)):
             if is_in_box(place, other.face_blocks[block], 0.0):
                 for j in range(BLOCK * block, min(BLOCK * (block + 1), other.face_count)):
@@ -87,11 +90,13 @@ def _meet_facing_vertices(
                         triangle = other.faces[j].triangle
                         meet_face(polyhedra, m, candidates, side, number, code, x, y, z, triangle)
         for block in range(block_count(other.edge_count)):
-            if is_in_box(place, other.edge_blocks[block], m.farthest):
-                _touch_block_of_edges(polyhedra, m, candidates, side, i, code, x, y, z, block)
+            if is_in_box(place, other.edge_blocks[block], reach):
+                _touch_block_of_edges(
+                    polyhedra, m, candidates, side, i, code, x, y, z, block, reach
+                )
         if side == 0:
             for j in range(other.vertex_count):
-                if _are_near(place, other.vertices[j].place, m.farthest):
+                if _are_near(place, other.vertices[j].place, reach):
                     second = other.vertices[j].vertex
                     meet_vertex(polyhedra, m, candidates, side, number, code, x, y, z, second)
 
@@ -108,12 +113,13 @@ def _touch_block_of_edges(
     y: float,
     z: float,
     block: int,
+    reach: float,
 ) -> None:
     """Add the contacts of a listed vertex at x with a block of the other solid's listed edges."""
     own, other = m.facing[side].vertices[number], m.facing[1 - side]
     first_edge = polyhedra.solids[m.solid[1 - side]].first_edge
     for j in range(BLOCK * block, min(BLOCK * (block + 1), other.edge_count)):
-        if is_in_box(own.place, other.edges[j], m.farthest):
+        if is_in_box(own.place, other.edges[j], reach):
             edge = other.edges[j].edge
             touch_edge(
                 polyhedra, m, candidates, side, own.vertex, code, x, y, z, polyhedra.edges[edge],

@@ -197,9 +197,8 @@ def _is_out_of_reach(
         return True
     if m.rise == math.inf:
         return False
+    most = _largest_rise(m, x - across, y - along, x + across, y + along)
     x, y = x - m.middle[0], y - m.middle[1]
-    far_x, far_y = abs(x) + across, abs(y) + along
-    most = m.rise + m.spread * math.sqrt(far_x * far_x + far_y * far_y)
     if height > most:
         return True
     climb = -m.cap * (across + along)  # of a tangent plane on the way from the place to the surface
@@ -207,6 +206,23 @@ def _is_out_of_reach(
         way = own.R[0, i] * x + own.R[1, i] * y
         climb += min(node.least_normal[i] * way, node.most_normal[i] * way)
     return climb > most
+
+
+@inlined_kernel
+def _largest_rise(m: SolidPair, low_x: float, low_y: float, high_x: float, high_y: float) -> float:
+    """Return how much farther apart than along the axis contacts within bounds are at most [m]."""
+    x = max(m.middle[0] - low_x, high_x - m.middle[0])
+    y = max(m.middle[1] - low_y, high_y - m.middle[1])
+    return m.rise + m.spread * math.sqrt(x * x + y * y)
+
+
+@inlined_kernel
+def farthest_within(m: SolidPair, low: Vec3, high: Vec3) -> float:
+    """Return the largest distance of contacts with a place across the axis within bounds [m]."""
+    if m.rise == math.inf:
+        return m.farthest
+    rise = _largest_rise(m, low[0], low[1], high[0], high[1])
+    return min(m.farthest, max(m.apart + rise, 0.0))
 
 
 @inlined_kernel
@@ -320,15 +336,18 @@ def _list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, oth
     """Add a face to the list of its solid, if points of the other solid may touch the face."""
     face, found = polyhedra.triangles[number], own.faces[own.face_count]
     found.triangle = number
+    low, high = found.low, found.high
     for r in range(3):
-        low, high = math.inf, -math.inf
+        low[r], high[r] = math.inf, -math.inf
         for k in range(3):
             along = _place(own, polyhedra.vertices[face.vertices[k]].position, r)
-            low, high = min(low, along), max(high, along)
+            low[r], high[r] = min(low[r], along), max(high[r], along)
+    farthest = farthest_within(m, low, high)
+    for r in range(3):
         normal = _turned(own, face.normal, r)
-        up, down = m.farthest * normal, -m.deepest * normal
-        found.low[r] = low + min(up, down) - m.aside
-        found.high[r] = high + max(up, down) + m.aside
+        up, down = farthest * normal, -m.deepest * normal
+        low[r] += min(up, down) - m.aside
+        high[r] += max(up, down) + m.aside
     if boxes_meet(found, other, 0.0):
         own.face_count += 1
 

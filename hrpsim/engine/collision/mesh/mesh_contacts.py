@@ -265,13 +265,13 @@ def find_candidates(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Cand
     else:
         if are_apart(polyhedra, m):
             return
+        if m.separation.known:
+            limit_contacts(polyhedra, m)
         if polyhedra.solids[m.solid[0]].cylinder_radius > 0.0:
             meet_cylinder(polyhedra, m, SIDE_A, candidates)
         elif polyhedra.solids[m.solid[1]].cylinder_radius > 0.0:
             meet_cylinder(polyhedra, m, SIDE_B, candidates)
         else:
-            if m.separation.known:
-                limit_contacts(polyhedra, m)
             _meet_solids(polyhedra, m, candidates)
         take_out_hidden(polyhedra, m, candidates)
         mend_deep_overlap(polyhedra, m, candidates)

@@ -115,7 +115,8 @@ def limit_contacts(polyhedra: Polyhedra, m: SolidPair) -> None:
     - m.rise, m.spread: heights of features over the lowest point of their solid (dense solids).
     """
     a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
-    dense = min(a.triangle_count, b.triangle_count) > _DENSE
+    is_round = a.cylinder_radius + b.cylinder_radius > 0.0
+    dense = min(a.triangle_count, b.triangle_count) > _DENSE and not is_round
     n = kept.axis
     if dense and not kept.touches:
         _take_shortest_way_out(polyhedra, m, a, b)
@@ -275,6 +276,21 @@ def turns_away(node: SolidNode, x: float, y: float, z: float, cap: float) -> boo
         or y < least[1] - cap or y > most[1] + cap
         or z < least[2] - cap or z > most[2] + cap
     )  # fmt: skip
+
+
+@inner_kernel
+def is_outside_slab(m: SolidPair, side: int, node: SolidNode) -> bool:
+    """Return whether the surface in a node of a side's solid is outside the slab of contacts."""
+    n, c, h, t = m.separation.axis, node.skin_center, node.skin_half, m.t[0]
+    if side == 0:
+        n = m.axis_of_a
+        low = n[0] * c[0] + n[1] * c[1] + n[2] * c[2]
+        low -= abs(n[0]) * h[0] + abs(n[1]) * h[1] + abs(n[2]) * h[2]
+        n = m.separation.axis
+        return low + n[0] * t[0] + n[1] * t[1] + n[2] * t[2] > m.highest + m.margin
+    high = n[0] * c[0] + n[1] * c[1] + n[2] * c[2]
+    high += abs(n[0]) * h[0] + abs(n[1]) * h[1] + abs(n[2]) * h[2]
+    return high < m.highest + m.apart - m.margin
 
 
 @inner_kernel
