@@ -6,6 +6,8 @@
 The truth is the search without an axis, which takes the solids for ones that are not convex.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from collision.posed import Posed, random_rotation
@@ -13,7 +15,7 @@ from collision.solids import are_of_wholes, ball_mesh, box_mesh, meet_solids
 from collision.test_deep_overlap import random_hull
 from scipy.spatial import ConvexHull
 
-from hrpsim import Mesh
+from hrpsim import Cylinder, Mesh, Plane
 from hrpsim.engine.collision.mesh.collision_proxies import solids_of
 from hrpsim.engine.collision.mesh.solid_pair import SEPARATION
 
@@ -104,6 +106,83 @@ def test_a_kept_axis_changes_nothing(make):
             assert fresh.keys() == kept.keys()
             assert all((fresh[name] == kept[name]).all() for name in fresh)
     assert touched > 20
+
+
+def pebble(rng):
+    """A hull of 100 to 300 points, dense and of three different widths."""
+    points = rng.normal(size=(rng.integers(100, 300), 3))
+    points *= rng.uniform(0.04, 0.1, 3) / np.linalg.norm(points, axis=1)[:, None]
+    hull = ConvexHull(points)
+    flip = np.einsum("ij,ij->i", hull.equations[:, :3], triangle_normals(points, hull.simplices))
+    return Mesh(points, np.where(flip[:, None] > 0.0, hull.simplices, hull.simplices[:, ::-1]))
+
+
+def least_under(slope, m, n, origin):
+    """Return the least gap of contacts after a tilt by a slope (3,) across the normal n."""
+    return (m.gaps + (m.points - origin) @ (slope - (slope @ n) * n)).min()
+
+
+def test_dense_solids_keep_what_a_small_turn_brings_down():
+    """Law: under slopes up to 0.05 no contact of the whole search is lower than those found.
+
+    But for a quarter of what the slope moves the ends, as with every choice of contacts. The axis
+    and the place of the deepest contact are kept along a path.
+    """
+    compared = 0
+    for a, b, rng in near_pairs(11, 12, pebble):
+        separation, way = np.zeros(1, SEPARATION), 2e-4 * rng.normal(size=3)
+        for k in range(-5, 6):
+            moved = a._replace(p=tuple(np.add(a.p, k * way)))
+            truth = meet_solids(moved, b, MARGIN, as_convex=False)
+            found = meet_solids(moved, b, MARGIN, separation=separation)
+            if truth.count == 0 or int(WHOLE_SOLIDS) in {*truth.features, *found.features}:
+                continue
+            _, n, origin = truth.nearest
+            extent = np.linalg.norm(truth.points - origin, axis=1).max()
+            alike = truth.normals @ n > 0.95
+            truth = truth._replace(points=truth.points[alike], gaps=truth.gaps[alike])
+            for slope in 10.0 ** rng.uniform(-4, np.log10(0.05), 10):
+                t = rng.normal(size=3)
+                t *= slope / np.linalg.norm(t)
+                lower = least_under(t, found, n, origin) - least_under(t, truth, n, origin)
+                assert lower < 1e-6 + 0.25 * slope * extent
+            compared += 1
+    assert compared > 60
+
+
+def test_a_cylinder_beside_a_hull_has_the_contacts_of_a_search_without_axis():
+    """Law: the axis shows that there are no contacts, or changes nothing, bit for bit."""
+    kinds = itertools.cycle(
+        [random_hull, lambda rng: Cylinder(rng.uniform(0.02, 0.1), rng.uniform(0.02, 0.2))]
+    )
+    touched = 0
+    for a, b, rng in near_pairs(13, 60, lambda rng: next(kinds)(rng)):
+        separation, way = np.zeros(1, SEPARATION), 1e-3 * rng.normal(size=3)
+        for k in range(-3, 4):
+            moved = a._replace(p=tuple(np.add(a.p, k * way)))
+            truth = named(meet_solids(moved, b, MARGIN, as_convex=False))
+            found = named(meet_solids(moved, b, MARGIN, separation=separation))
+            if int(WHOLE_SOLIDS) in found:  # the features miss how deep they are
+                continue
+            touched += bool(truth)
+            assert found.keys() == truth.keys()
+            assert all((found[name] == truth[name]).all() for name in found)
+    assert touched > 100
+
+
+def test_a_hull_over_a_plane_has_the_contacts_of_a_search_without_its_lowest_vertex():
+    """Law: a hull that turns and sinks onto a plane has all its contacts, bit for bit."""
+    rng, plane, touched = np.random.default_rng(17), Posed(Plane()), 0
+    for _ in range(20):
+        hull, separation = pebble(rng), np.zeros(1, SEPARATION)
+        for height in np.linspace(0.12, 0.02, 20):
+            a = Posed(hull, random_rotation(rng), (0.0, 0.0, height))
+            truth = named(meet_solids(a, plane, MARGIN, as_convex=False))
+            found = named(meet_solids(a, plane, MARGIN, separation=separation))
+            touched += bool(truth)
+            assert found.keys() == truth.keys()
+            assert all((found[name] == truth[name]).all() for name in found)
+    assert 100 < touched < 390
 
 
 def prism(sides: int, radius: float, height: float) -> Mesh:

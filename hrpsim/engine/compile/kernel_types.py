@@ -84,6 +84,7 @@ BodyBounds = NewType("BodyBounds", Record)  # BODY_BOUNDS
 Polytope = NewType("Polytope", Record)  # POLYTOPE
 # hrpsim.engine.collision.mesh.facing_features
 Facing = NewType("Facing", Record)  # FACING
+FacingBlock = NewType("FacingBlock", Record)  # FACING_BLOCK
 FacingEdge = NewType("FacingEdge", Record)  # FACING_EDGE
 FacingFace = NewType("FacingFace", Record)  # FACING_FACE
 FacingVertex = NewType("FacingVertex", Record)  # FACING_VERTEX

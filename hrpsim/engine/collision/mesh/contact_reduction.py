@@ -131,12 +131,16 @@ def cosine_of_normals(first: Candidate, second: Candidate) -> float:
 @inner_kernel
 def _merge(m: SolidPair, candidates: Records[Candidate]) -> None:
     """Leave one contact where several coincide: a vertex's rather than an edge's."""
-    near = 4.0 * m.rim * m.rim
+    near, x = 4.0 * m.rim * m.rim, m.x
+    for i in range(m.count):
+        x[i] = candidates[i].point[0]
     for i in range(m.count):
         first = candidates[i]
         if first.how < 0:
             continue
         for j in range(i + 1, m.count):
+            if abs(x[j] - x[i]) > 2.0 * m.rim:
+                continue
             second = candidates[j]
             if second.how < 0:
                 continue

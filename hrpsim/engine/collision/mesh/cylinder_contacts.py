@@ -22,6 +22,7 @@ import numpy as np
 
 from hrpsim.engine.collision.mesh.edge_contacts import meet_edges
 from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
+from hrpsim.engine.collision.mesh.separating_axis import is_outside_slab
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
@@ -85,6 +86,8 @@ def meet_cylinder(
     while waiting > 0:
         waiting -= 1
         node = polyhedra.nodes[stack[waiting, 0]]
+        if m.separation.known and is_outside_slab(m, 1 - side, node):
+            continue
         apart = boxes_apart(m, box, node) if side == SIDE_A else boxes_apart(m, node, box)
         if apart > near or _clears_axis(m, side, node, near + solid.cylinder_radius):
             continue

@@ -15,9 +15,11 @@ import math
 
 import numpy as np
 
+from hrpsim.engine.collision.mesh.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration, witness_of_penetration
 from hrpsim.engine.collision.mesh.facing_features import lay_axes
 from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
+from hrpsim.engine.collision.mesh.separating_axis import deepest_contact
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_SOLID,
     DEEP,
@@ -56,7 +58,8 @@ def mend_deep_overlap(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Ca
     if not (a.is_convex and b.is_convex):
         return
     if m.count == 0:
-        if m.separation.known and m.apart > 0.0:
+        radii = a.cylinder_radius + b.cylinder_radius
+        if m.separation.known and m.apart > PRISM_ERROR * radii:
             return
         if boxes_apart(m, polyhedra.nodes[a.root], polyhedra.nodes[b.root]) > 0.0:
             return
@@ -101,7 +104,7 @@ def _meet_supports(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candi
         x, y, z = witness_of_penetration(polyhedra, m)
         x, y, _ = matrix_times(b.R, x, y, z)
         _add(m, candidates, _THE_SOLID, _THE_SOLID, x, y, low, high, 0.0)
-    _, least = _deepest(m, candidates)
+    _, least = deepest_contact(m, candidates)
     gap = low - high - m.rounding[0] - m.rounding[1]
     for k in range(m.count):  # the deepest corner is as deep as the solids
         candidates[k].gap += gap - least
@@ -160,16 +163,6 @@ def _add(
     )  # fmt: skip
 
 
-@inlined_kernel
-def _deepest(m: SolidPair, candidates: Records[Candidate]) -> tuple[int, float]:
-    """Return the deepest contact, -1 if there is none, and its gap [m]."""
-    deepest, least = -1, math.inf
-    for k in range(m.count):
-        if candidates[k].how >= 0 and candidates[k].gap < least:
-            deepest, least = k, candidates[k].gap
-    return deepest, least
-
-
 @inner_kernel
 def _is_consistent(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> bool:
     """Return whether the contacts have the penetration depth of two convex solids.
@@ -177,7 +170,7 @@ def _is_consistent(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candi
     Along its normal the deepest contact of convex solids is as deep as the solids, and no other
     contact presses against it.
     """
-    deepest, least = _deepest(m, candidates)
+    deepest, least = deepest_contact(m, candidates)
     if deepest < 0:  # a face keeps the solids apart
         return True
     n = candidates[deepest].normal

@@ -4,7 +4,14 @@
 """Contacts of two convex solids, of the features that may touch (mesh.facing_features)."""
 
 from hrpsim.engine.collision.mesh.edge_contacts import FACE_TO_FACE, meet_edges
-from hrpsim.engine.collision.mesh.facing_features import boxes_meet, is_in_box, passes_beside
+from hrpsim.engine.collision.mesh.facing_features import (
+    BLOCK,
+    block_count,
+    boxes_meet,
+    farthest_within,
+    is_in_box,
+    passes_beside,
+)
 from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_VERTEX,
@@ -26,23 +33,39 @@ def meet_facing_features(
     """Add the contacts of the features of two convex solids that may touch (m.facing)."""
     _meet_facing_vertices(polyhedra, m, candidates, SIDE_A)
     _meet_facing_vertices(polyhedra, m, candidates, SIDE_B)
+    on_a, on_b = m.facing[0], m.facing[1]
+    for i in range(on_a.edge_count):
+        low, high = on_a.edges[i].low, on_a.edges[i].high
+        reach = max(farthest_within(m, low, high), m.deepest) + m.aside
+        for block in range(block_count(on_b.edge_count)):
+            if boxes_meet(on_a.edges[i], on_b.edge_blocks[block], reach):
+                _meet_block_of_edges(polyhedra, m, candidates, i, block, reach)
+
+
+@inlined_kernel
+def _meet_block_of_edges(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    number: int,
+    block: int,
+    reach: float,
+) -> None:
+    """Add the contacts of a listed edge of a with a block of the listed edges of b."""
     first_a = polyhedra.solids[m.solid[0]].first_edge
     first_b = polyhedra.solids[m.solid[1]].first_edge
-    on_a, on_b = m.facing[0], m.facing[1]
-    reach, slack = max(m.farthest, m.deepest) + m.aside, FACE_TO_FACE + m.turn
-    for i in range(on_a.edge_count):
-        a = on_a.edges[i]
-        for j in range(on_b.edge_count):
-            b = on_b.edges[j]
-            if not boxes_meet(a, b, reach):
-                continue
-            if passes_beside(a, b, slack) or passes_beside(b, a, slack):
-                continue
-            meet_edges(
-                polyhedra, m, candidates,
-                polyhedra.edges[a.edge], feature_code(AN_EDGE, a.edge - first_a),
-                polyhedra.edges[b.edge], feature_code(AN_EDGE, b.edge - first_b),
-            )  # fmt: skip
+    a, on_b, slack = m.facing[0].edges[number], m.facing[1], FACE_TO_FACE + m.turn
+    for j in range(BLOCK * block, min(BLOCK * (block + 1), on_b.edge_count)):
+        b = on_b.edges[j]
+        if not boxes_meet(a, b, reach):
+            continue
+        if passes_beside(a, b, slack) or passes_beside(b, a, slack):
+            continue
+        meet_edges(
+            polyhedra, m, candidates,
+            polyhedra.edges[a.edge], feature_code(AN_EDGE, a.edge - first_a),
+            polyhedra.edges[b.edge], feature_code(AN_EDGE, b.edge - first_b),
+        )  # fmt: skip
 
 
 @inner_kernel
@@ -55,27 +78,53 @@ def _meet_facing_vertices(
     """
     own, other = m.facing[side], m.facing[1 - side]
     first = polyhedra.solids[m.solid[side]].first_vertex
-    first_edge = polyhedra.solids[m.solid[1 - side]].first_edge
     for i in range(own.vertex_count):
         number, place = own.vertices[i].vertex, own.vertices[i].place
         x, y, z = point_in_other(m, side, polyhedra.vertices[number].position)
         code = feature_code(A_VERTEX, number - first)
-        for j in range(other.face_count):
-            if is_in_box(place, other.faces[j], 0.0):
-                triangle = other.faces[j].triangle
-                meet_face(polyhedra, m, candidates, side, number, code, x, y, z, triangle)
-        for j in range(other.edge_count):
-            if is_in_box(place, other.edges[j], m.farthest):
-                edge = other.edges[j].edge
-                touch_edge(
-                    polyhedra, m, candidates, side, number, code, x, y, z, polyhedra.edges[edge],
-                    feature_code(AN_EDGE, edge - first_edge),
-                )  # fmt: skip
+        reach = farthest_within(m, place, place) + m.aside
+        for block in range(block_count(other.face_count)):
+            if is_in_box(place, other.face_blocks[block], 0.0):
+                for j in range(BLOCK * block, min(BLOCK * (block + 1), other.face_count)):
+                    if is_in_box(place, other.faces[j], 0.0):
+                        triangle = other.faces[j].triangle
+                        meet_face(polyhedra, m, candidates, side, number, code, x, y, z, triangle)
+        for block in range(block_count(other.edge_count)):
+            if is_in_box(place, other.edge_blocks[block], reach):
+                _touch_block_of_edges(
+                    polyhedra, m, candidates, side, i, code, x, y, z, block, reach
+                )
         if side == 0:
             for j in range(other.vertex_count):
-                if _are_near(place, other.vertices[j].place, m.farthest):
+                if _are_near(place, other.vertices[j].place, reach):
                     second = other.vertices[j].vertex
                     meet_vertex(polyhedra, m, candidates, side, number, code, x, y, z, second)
+
+
+@inlined_kernel  # many parameters: vectors as three numbers stay in registers
+def _touch_block_of_edges(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    candidates: Records[Candidate],
+    side: int,
+    number: int,
+    code: int,
+    x: float,
+    y: float,
+    z: float,
+    block: int,
+    reach: float,
+) -> None:
+    """Add the contacts of a listed vertex at x with a block of the other solid's listed edges."""
+    own, other = m.facing[side].vertices[number], m.facing[1 - side]
+    first_edge = polyhedra.solids[m.solid[1 - side]].first_edge
+    for j in range(BLOCK * block, min(BLOCK * (block + 1), other.edge_count)):
+        if is_in_box(own.place, other.edges[j], reach):
+            edge = other.edges[j].edge
+            touch_edge(
+                polyhedra, m, candidates, side, own.vertex, code, x, y, z, polyhedra.edges[edge],
+                feature_code(AN_EDGE, edge - first_edge),
+            )  # fmt: skip
 
 
 @inlined_kernel

@@ -19,15 +19,24 @@ from hrpsim.engine.collision.mesh.separating_axis import turns_away
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Facing,
+    FacingBlock,
     FacingEdge,
     FacingFace,
     Indices,
+    Records,
+    SolidNode,
     SolidPair,
     Vec3,
 )
 
 # Features of one solid. A solid with more of them in the slab has its tree walked.
 FACE_ROOM, EDGE_ROOM, VERTEX_ROOM = 160, 240, 160
+
+_SIDE_A, _SIDE_B = np.int64(0), np.int64(1)
+
+# Features of a list in one block. The lists follow the trees, so that the features of a block are
+# near each other.
+BLOCK = 8
 
 # The first two axes are across the axis between the solids, the third one is that axis.
 FACING_FACE = np.dtype(
@@ -46,6 +55,7 @@ FACING_EDGE = np.dtype(
         ("normals", "f8", (2, 3)),  # of its faces
     ]
 )
+FACING_BLOCK = np.dtype([("low", "f8", (3,)), ("high", "f8", (3,))])  # of all features in it [m]
 FACING_VERTEX = np.dtype([("vertex", "i8"), ("place", "f8", (3,))])
 FACING = np.dtype(
     [
@@ -57,8 +67,10 @@ FACING = np.dtype(
         ("triangles", "i8", (FACE_ROOM,)),
         ("face_count", "i8"),
         ("faces", FACING_FACE, (FACE_ROOM,)),
+        ("face_blocks", FACING_BLOCK, (FACE_ROOM // BLOCK,)),
         ("edge_count", "i8"),
         ("edges", FACING_EDGE, (EDGE_ROOM,)),
+        ("edge_blocks", FACING_BLOCK, (EDGE_ROOM // BLOCK,)),
         ("vertex_count", "i8"),
         ("vertices", FACING_VERTEX, (VERTEX_ROOM,)),
     ]
@@ -72,9 +84,13 @@ def list_facing_features(polyhedra: Polyhedra, m: SolidPair) -> bool:
     Call `are_apart` before, which writes the limits.
     """
     lay_axes(m)
-    for side in range(2):
-        if not _list_triangles(polyhedra, m, side):
-            return False
+    m.facing[0].low[:], m.facing[0].high[:] = -math.inf, math.inf
+    # a is the larger solid, so its triangles beside b are left out
+    few = _list_triangles(polyhedra, m, _SIDE_B)
+    if not _list_triangles(polyhedra, m, _SIDE_A):
+        return False
+    if not few and not _list_triangles(polyhedra, m, _SIDE_B):
+        return False
     for side in range(2):
         if not _list_features(polyhedra, m, side):
             return False
@@ -83,7 +99,10 @@ def list_facing_features(polyhedra: Polyhedra, m: SolidPair) -> bool:
 
 @inner_kernel
 def lay_axes(m: SolidPair) -> None:
-    """Write the rotation and the shift from the frame of each solid to the frame of the axis."""
+    """Write the rotation and the shift from the frame of each solid to the frame of the axis.
+
+    Also writes the kept place in that frame.
+    """
     n, a, b, R, t = m.separation.axis, m.facing[0], m.facing[1], m.R[0], m.t[0]
     x, y, z = n[0], n[1], n[2]
     if abs(x) < abs(y) and abs(x) < abs(z):  # square to the axis of b that is farthest from n
@@ -98,6 +117,9 @@ def lay_axes(m: SolidPair) -> None:
     rows[0, 0], rows[0, 1], rows[0, 2] = ux, uy, uz
     rows[1, 0], rows[1, 1], rows[1, 2] = y * uz - z * uy, z * ux - x * uz, x * uy - y * ux
     rows[2, 0], rows[2, 1], rows[2, 2] = x, y, z
+    p = m.separation.place
+    for i in range(2):
+        m.middle[i] = rows[i, 0] * p[0] + rows[i, 1] * p[1] + rows[i, 2] * p[2]
     for i in range(3):
         a.t[i] = rows[i, 0] * t[0] + rows[i, 1] * t[1] + rows[i, 2] * t[2]
         b.t[i] = 0.0
@@ -107,12 +129,19 @@ def lay_axes(m: SolidPair) -> None:
 
 @inner_kernel
 def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
-    """Write the triangles of a solid in the slab, and their box, and return whether they fit."""
-    own, stack = m.facing[side], m.stack
+    """Write the triangles of a solid in the slab that the other solid's may reach, and their box.
+
+    Returns whether the triangles fit. If they do not, the box is written all the same.
+    """
+    own, other, stack = m.facing[side], m.facing[1 - side], m.stack
+    # points at a distance of m.farthest are m.apart or more along the axis
+    across = math.sqrt(max(m.farthest * m.farthest - max(m.apart, 0.0) ** 2, 0.0))
+    reach = max(across, m.deepest) + m.aside
     x, y, z, offset = own.R[2, 0], own.R[2, 1], own.R[2, 2], own.t[2]
     # a reaches down into the slab, and b up
     sign = 1.0 if side == 0 else -1.0
     bound = m.highest + m.margin if side == 0 else m.margin - m.highest - m.apart
+    lowest = m.highest + m.apart if side == 0 else -m.highest
     own.triangle_count = 0
     ox, oy, oz = -sign * x, -sign * y, -sign * z  # the own normal of a contact along the axis
     own.low[:], own.high[:] = math.inf, -math.inf
@@ -126,6 +155,8 @@ def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
         nearest -= abs(x) * h[0] + abs(y) * h[1] + abs(z) * h[2]
         if nearest > bound or turns_away(node, ox, oy, oz, m.cap):
             continue
+        if _is_out_of_reach(m, own, node, other, nearest - lowest, reach):
+            continue
         if node.child >= 0:
             stack[waiting], stack[waiting + 1] = node.child, node.child + 1
             waiting += 2
@@ -137,12 +168,61 @@ def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
             nearest = min(nearest, sign * (offset + x * p[0] + y * p[1] + z * p[2]))
         if nearest > bound:
             continue
-        if own.triangle_count == FACE_ROOM:
-            return False
-        own.triangles[own.triangle_count] = node.triangle
+        if own.triangle_count < FACE_ROOM:
+            own.triangles[own.triangle_count] = node.triangle
         own.triangle_count += 1
         _grow_box(polyhedra, own, vertices)
-    return True
+    return own.triangle_count <= FACE_ROOM
+
+
+@inlined_kernel
+def _is_out_of_reach(
+    m: SolidPair, own: Facing, node: SolidNode, other: Facing, height: float, reach: float
+) -> bool:
+    """Return whether a node's surface has no contacts because of where it is across the axis.
+
+    The surface is more than `reach` [m] beside the box of the other solid. Or the surface of dense
+    solids is higher, or rises more steeply, than contacts so far from the kept place allow.
+
+    height: of the surface over the lowest point of its solid, at least [m].
+    """
+    c, h = node.skin_center, node.skin_half
+    x, y = _place(own, c, 0), _place(own, c, 1)
+    across = abs(own.R[0, 0]) * h[0] + abs(own.R[0, 1]) * h[1] + abs(own.R[0, 2]) * h[2]
+    along = abs(own.R[1, 0]) * h[0] + abs(own.R[1, 1]) * h[1] + abs(own.R[1, 2]) * h[2]
+    s, t = other.low, other.high
+    if x - across > t[0] + reach or x + across < s[0] - reach:
+        return True
+    if y - along > t[1] + reach or y + along < s[1] - reach:
+        return True
+    if m.rise == math.inf:
+        return False
+    most = _largest_rise(m, x - across, y - along, x + across, y + along)
+    x, y = x - m.middle[0], y - m.middle[1]
+    if height > most:
+        return True
+    climb = -m.cap * (across + along)  # of a tangent plane on the way from the place to the surface
+    for i in range(3):
+        way = own.R[0, i] * x + own.R[1, i] * y
+        climb += min(node.least_normal[i] * way, node.most_normal[i] * way)
+    return climb > most
+
+
+@inlined_kernel
+def _largest_rise(m: SolidPair, low_x: float, low_y: float, high_x: float, high_y: float) -> float:
+    """Return how much farther apart than along the axis contacts within bounds are at most [m]."""
+    x = max(m.middle[0] - low_x, high_x - m.middle[0])
+    y = max(m.middle[1] - low_y, high_y - m.middle[1])
+    return m.rise + m.spread * math.sqrt(x * x + y * y)
+
+
+@inlined_kernel
+def farthest_within(m: SolidPair, low: Vec3, high: Vec3) -> float:
+    """Return the largest distance of contacts with a place across the axis within bounds [m]."""
+    if m.rise == math.inf:
+        return m.farthest
+    rise = _largest_rise(m, low[0], low[1], high[0], high[1])
+    return min(m.farthest, max(m.apart + rise, 0.0))
 
 
 @inlined_kernel
@@ -168,7 +248,9 @@ def _turned(own: Facing, d: Vec3, r: int) -> float:
 
 
 @inlined_kernel
-def boxes_meet(a: FacingEdge | FacingFace, b: Facing | FacingEdge, reach: float) -> bool:
+def boxes_meet(
+    a: FacingEdge | FacingFace, b: Facing | FacingBlock | FacingEdge, reach: float
+) -> bool:
     """Return whether two boxes are within `reach` [m] of each other along all axes.
 
     All six comparisons are made, because they cost less than a mispredicted branch.
@@ -182,7 +264,9 @@ def boxes_meet(a: FacingEdge | FacingFace, b: Facing | FacingEdge, reach: float)
 
 
 @inlined_kernel
-def is_in_box(place: Vec3, box: Facing | FacingEdge | FacingFace, reach: float) -> bool:
+def is_in_box(
+    place: Vec3, box: Facing | FacingBlock | FacingEdge | FacingFace, reach: float
+) -> bool:
     """Return whether a point is within `reach` [m] of a box along all axes."""
     s, t = box.low, box.high
     return (
@@ -221,7 +305,30 @@ def _list_features(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
                     found.place[r] = _place(own, p, r)
                 if is_in_box(found.place, other, reach):
                     own.vertex_count += 1
+    _bound_blocks(own.faces, own.face_count, own.face_blocks)
+    _bound_blocks(own.edges, own.edge_count, own.edge_blocks)
     return True
+
+
+@inner_kernel
+def _bound_blocks(
+    boxes: Records[FacingFace] | Records[FacingEdge], count: int, blocks_out: Records[FacingBlock]
+) -> None:
+    """Write the box of each block of listed features."""
+    for i in range(count):
+        box, block = boxes[i], blocks_out[i // BLOCK]
+        for r in range(3):
+            if i % BLOCK == 0:
+                block.low[r], block.high[r] = box.low[r], box.high[r]
+            else:
+                block.low[r] = min(block.low[r], box.low[r])
+                block.high[r] = max(block.high[r], box.high[r])
+
+
+@inlined_kernel
+def block_count(count: int) -> int:
+    """Return the number of blocks of so many features."""
+    return (count + BLOCK - 1) // BLOCK
 
 
 @inner_kernel
@@ -229,15 +336,18 @@ def _list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, oth
     """Add a face to the list of its solid, if points of the other solid may touch the face."""
     face, found = polyhedra.triangles[number], own.faces[own.face_count]
     found.triangle = number
+    low, high = found.low, found.high
     for r in range(3):
-        low, high = math.inf, -math.inf
+        low[r], high[r] = math.inf, -math.inf
         for k in range(3):
             along = _place(own, polyhedra.vertices[face.vertices[k]].position, r)
-            low, high = min(low, along), max(high, along)
+            low[r], high[r] = min(low[r], along), max(high[r], along)
+    farthest = farthest_within(m, low, high)
+    for r in range(3):
         normal = _turned(own, face.normal, r)
-        up, down = m.farthest * normal, -m.deepest * normal
-        found.low[r] = low + min(up, down) - m.aside
-        found.high[r] = high + max(up, down) + m.aside
+        up, down = farthest * normal, -m.deepest * normal
+        low[r] += min(up, down) - m.aside
+        high[r] += max(up, down) + m.aside
     if boxes_meet(found, other, 0.0):
         own.face_count += 1
 

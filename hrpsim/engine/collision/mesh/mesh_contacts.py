@@ -24,6 +24,8 @@ from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.separating_axis import (
     ASIDE,
     are_apart,
+    drop_high,
+    limit_contacts,
     may_face,
     may_lie_over,
     near_along_axis,
@@ -45,7 +47,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
     velocity_at,
 )
-from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, split_first
+from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, climb, split_first
 from hrpsim.engine.collision.mesh.vertex_contacts import meet_with_vertex, vertex_supports
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -183,12 +185,31 @@ def _lowest_height(node: SolidNode, R: Mat3, t: Vector) -> float:
 
 
 @inner_kernel
+def _clears_plane(polyhedra: Polyhedra, m: SolidPair, side: int, near: float) -> bool:
+    """Return whether a convex solid is certainly higher than `near` [m] over the plane z = 0.
+
+    The search for the lowest vertex starts from that of the last step.
+    """
+    kept, solid, R = m.separation, polyhedra.solids[m.solid[side]], m.R[side]
+    if not solid.is_convex:
+        kept.known = 0
+        return False
+    if not kept.known:
+        kept.known, kept.vertex[side] = 1, polyhedra.triangles[solid.first_triangle].vertices[0]
+    kept.vertex[side] = climb(polyhedra, kept.vertex[side], -R[2, 0], -R[2, 1], -R[2, 2])
+    _, _, z = point_in_other(m, side, polyhedra.vertices[kept.vertex[side]].position)
+    return z > near
+
+
+@inner_kernel
 def _meet_plane(
     polyhedra: Polyhedra, m: SolidPair, side: int, candidates: Records[Candidate]
 ) -> None:
     """Add the contacts of the own solid of a side with the half-space z <= 0 of the other frame."""
     R, t = m.R[side], m.t[side]
     near = m.near + m.rounding[side]
+    if _clears_plane(polyhedra, m, side, near):
+        return
     first = polyhedra.solids[m.solid[side]].first_vertex
     stack = m.stack
     stack[0] = polyhedra.solids[m.solid[side]].root
@@ -227,16 +248,19 @@ def find_candidates(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Cand
     elif m.solid[1] < 0:
         _meet_plane(polyhedra, m, SIDE_A, candidates)
     else:
+        if are_apart(polyhedra, m):
+            return
+        if m.separation.known:
+            limit_contacts(polyhedra, m)
         if polyhedra.solids[m.solid[0]].cylinder_radius > 0.0:
             meet_cylinder(polyhedra, m, SIDE_A, candidates)
         elif polyhedra.solids[m.solid[1]].cylinder_radius > 0.0:
             meet_cylinder(polyhedra, m, SIDE_B, candidates)
-        elif are_apart(polyhedra, m):
-            return
         else:
             _meet_solids(polyhedra, m, candidates)
         take_out_hidden(polyhedra, m, candidates)
         mend_deep_overlap(polyhedra, m, candidates)
+        drop_high(m, candidates)
         remember_normal(m, candidates)
 
 

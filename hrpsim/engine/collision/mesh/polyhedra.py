@@ -61,14 +61,14 @@ TRIANGLE = np.dtype(
 # the normals of contacts with the triangle, its edges and its vertices.
 NODE = np.dtype(
     [
-        ("center", "f8", (3,)),
-        ("half", "f8", (3,)),
         ("skin_center", "f8", (3,)),
         ("skin_half", "f8", (3,)),
-        ("least_normal", "f8", (3,)),
-        ("most_normal", "f8", (3,)),
         ("child", "i8"),  # the first of two children, the other one follows it; -1: a leaf
         ("triangle", "i8"),
+        ("least_normal", "f8", (3,)),
+        ("most_normal", "f8", (3,)),
+        ("center", "f8", (3,)),
+        ("half", "f8", (3,)),
     ]
 )
 

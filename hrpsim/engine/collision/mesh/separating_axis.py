@@ -19,9 +19,10 @@ Otherwise three facts limit the features that may have contacts. The facts hold 
 
 import math
 
+from hrpsim.engine.collision.mesh.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration
 from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
-from hrpsim.engine.collision.mesh.tree_queries import climb
+from hrpsim.engine.collision.mesh.tree_queries import climb, first_hit
 from hrpsim.engine.collision.primitives.simplex import keep_spanning, nearest_weights
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -47,6 +48,10 @@ _DENSE, _LEAST_LEAN = 64, 0.05
 # Chord of the angle between the axis and the normal of a contact of dense solids, at most: the cone
 # of a patch (hrpsim.engine.collision.mesh.contact_reduction), 18 degrees.
 _CAP = 0.3129
+_ANY = 2.0  # a chord that holds all normals
+# Largest slope against the axis of the distance of dense solids at a contact, over the angle by
+# which a face may lean there: the derivative of the tangent at the end of the cone.
+_SPREAD = 1.2
 # Margin along the axis in rims, by which features may miss each other and still meet.
 _RIMS = 10.0
 
@@ -58,7 +63,7 @@ def copy_separation(kept: Separation, separation_out: Separation) -> None:
     separation_out.touches = kept.touches
     separation_out.vertex[0], separation_out.vertex[1] = kept.vertex[0], kept.vertex[1]
     for r in range(3):
-        separation_out.axis[r] = kept.axis[r]
+        separation_out.axis[r], separation_out.place[r] = kept.axis[r], kept.place[r]
 
 
 @inlined_kernel
@@ -76,16 +81,8 @@ def _take_shortest_way_out(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Soli
 def are_apart(polyhedra: Polyhedra, m: SolidPair) -> bool:
     """Return whether two convex solids certainly have no contacts, or False for other solids.
 
-    If the result is False for convex solids, the kernel writes limits of the contacts:
-
-    - m.separation: the axis.
-    - m.apart: distance along the axis [m].
-    - m.margin: distance within which the solids may touch [m].
-    - m.farthest: largest distance of features with contacts [m].
-    - m.deepest: largest depth of features with contacts [m].
-    - m.aside: largest distance across the normal [m].
-    - m.lean: sine for vertices over faces.
-    - m.cap: chord from the axis within which normals of contacts are.
+    Otherwise the axis and the distance along the axis are in m.separation and m.apart. A cylinder
+    counts as a prism, which is off by a part of the radius.
     """
     a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     if not (a.is_convex and b.is_convex):
@@ -100,7 +97,26 @@ def are_apart(polyhedra: Polyhedra, m: SolidPair) -> bool:
         return True
     if not kept.touches and _search(polyhedra, m, a, b):
         return True
-    dense = min(a.triangle_count, b.triangle_count) > _DENSE
+    return False
+
+
+@inner_kernel
+def limit_contacts(polyhedra: Polyhedra, m: SolidPair) -> None:
+    """Write limits of the contacts of two convex solids that may touch, after `are_apart`.
+
+    - m.separation: the axis.
+    - m.apart: distance along the axis [m].
+    - m.margin: distance within which the solids may touch [m].
+    - m.farthest: largest distance of features with contacts [m].
+    - m.deepest: largest depth of features with contacts [m].
+    - m.aside: largest distance across the normal [m].
+    - m.lean: sine for vertices over faces.
+    - m.cap: chord from the axis within which normals of contacts are.
+    - m.rise, m.spread: heights of features over the lowest point of their solid (dense solids).
+    """
+    a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
+    is_round = a.cylinder_radius + b.cylinder_radius > 0.0
+    dense = min(a.triangle_count, b.triangle_count) > _DENSE and not is_round
     n = kept.axis
     if dense and not kept.touches:
         _take_shortest_way_out(polyhedra, m, a, b)
@@ -111,14 +127,36 @@ def are_apart(polyhedra: Polyhedra, m: SolidPair) -> bool:
     m.farthest = m.near + m.rounding[0] + m.rounding[1]
     m.deepest = overlap + _RIMS * m.rim
     m.aside = _RIMS * m.rim + (ASIDE + m.turn) * (m.farthest + m.deepest)
-    m.cap = 2.0
+    m.rise = math.inf
     if dense:
         m.lean = _LEAST_LEAN + m.turn
         m.cap = _CAP + m.lean
+        m.spread = _SPREAD * m.lean
+        if kept.touches:
+            m.rise = _gap_at_place(polyhedra, m, a, b) - m.apart + m.aside
     p = polyhedra.vertices[kept.vertex[1]].position
     m.highest = n[0] * p[0] + n[1] * p[1] + n[2] * p[2]
     m.margin += overlap + _RIMS * m.rim
-    return False
+
+
+@inner_kernel
+def _gap_at_place(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> float:
+    """Return the distance of two convex solids along the axis through the kept place [m].
+
+    The distance is infinite if the line misses a solid. Across the axis, the distance is a convex
+    function of the place. At a contact of dense solids its slope is at most m.spread. So the
+    distance there is at most the distance here, plus m.spread times the way from here to there.
+    The tangent planes of both solids there rise on this way by no more than that, either.
+    """
+    n, p, R, t = m.separation.axis, m.separation.place, m.R[0], m.t[0]
+    away = 2.0 * (a.ball + b.ball + abs(t[0]) + abs(t[1]) + abs(t[2]))
+    x, y, z = p[0] + away * n[0], p[1] + away * n[1], p[2] + away * n[2]
+    to_b, _ = first_hit(polyhedra, m.solid[1], x, y, z, -n[0], -n[1], -n[2], m.stack)
+    x, y, z = p[0] - away * n[0] - t[0], p[1] - away * n[1] - t[1], p[2] - away * n[2] - t[2]
+    x, y, z = transposed_times(R, x, y, z)
+    nx, ny, nz = transposed_times(R, n[0], n[1], n[2])
+    to_a, _ = first_hit(polyhedra, m.solid[0], x, y, z, nx, ny, nz, m.stack)
+    return to_a + to_b - 2.0 * away
 
 
 @inner_kernel
@@ -139,7 +177,8 @@ def _margin_along(m: SolidPair, a: Solid, b: Solid, x: float, y: float, z: float
     at_b = at_origin + px * cx + py * cy + pz * cz
     closing = min(at_a + turning * size_a, at_b + turning * (size_b + m.near))
     near = min(m.near, m.calm + max(closing, 0.0) * m.time_step)
-    return near + m.rounding[0] + m.rounding[1] + _ROUNDING * (a.ball + b.ball)
+    near += m.rounding[0] + m.rounding[1] + _ROUNDING * (a.ball + b.ball)
+    return near + PRISM_ERROR * (a.cylinder_radius + b.cylinder_radius)
 
 
 @inlined_kernel
@@ -240,6 +279,21 @@ def turns_away(node: SolidNode, x: float, y: float, z: float, cap: float) -> boo
 
 
 @inner_kernel
+def is_outside_slab(m: SolidPair, side: int, node: SolidNode) -> bool:
+    """Return whether the surface in a node of a side's solid is outside the slab of contacts."""
+    n, c, h, t = m.separation.axis, node.skin_center, node.skin_half, m.t[0]
+    if side == 0:
+        n = m.axis_of_a
+        low = n[0] * c[0] + n[1] * c[1] + n[2] * c[2]
+        low -= abs(n[0]) * h[0] + abs(n[1]) * h[1] + abs(n[2]) * h[2]
+        n = m.separation.axis
+        return low + n[0] * t[0] + n[1] * t[1] + n[2] * t[2] > m.highest + m.margin
+    high = n[0] * c[0] + n[1] * c[1] + n[2] * c[2]
+    high += abs(n[0]) * h[0] + abs(n[1]) * h[1] + abs(n[2]) * h[2]
+    return high < m.highest + m.apart - m.margin
+
+
+@inner_kernel
 def near_along_axis(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> bool:
     """Return whether the surfaces in two nodes are near along the axis, and face each other."""
     n, t, of_a = m.separation.axis, m.t[0], m.axis_of_a
@@ -292,18 +346,48 @@ def may_face(m: SolidPair, node_a: SolidNode, node_b: SolidNode, slack: float) -
     return True
 
 
+@inlined_kernel
+def deepest_contact(m: SolidPair, candidates: Records[Candidate]) -> tuple[int, float]:
+    """Return the deepest contact, -1 if there is none, and its gap [m]."""
+    deepest, least = -1, math.inf
+    for k in range(m.count):
+        if candidates[k].how >= 0 and candidates[k].gap < least:
+            deepest, least = k, candidates[k].gap
+    return deepest, least
+
+
+@inner_kernel
+def drop_high(m: SolidPair, candidates: Records[Candidate]) -> None:
+    """Leave out contacts of dense solids that no turn by the angle m.lean makes the deepest."""
+    deepest, gap = deepest_contact(m, candidates)
+    if m.cap == _ANY or deepest < 0:
+        return
+    n, o, kept = candidates[deepest].normal, candidates[deepest].point, 0
+    nx, ny, nz, ox, oy, oz = n[0], n[1], n[2], o[0], o[1], o[2]
+    for k in range(m.count):
+        p = candidates[k].point
+        x, y, z = p[0] - ox, p[1] - oy, p[2] - oz
+        along = x * nx + y * ny + z * nz
+        beside = math.sqrt(max(x * x + y * y + z * z - along * along, 0.0))
+        if candidates[k].how < 0 or candidates[k].gap <= gap + _RIMS * m.rim + m.lean * beside:
+            if kept < k:
+                candidates[kept] = candidates[k]
+            kept += 1
+    m.count = kept
+
+
 @inner_kernel
 def remember_normal(m: SolidPair, candidates: Records[Candidate]) -> None:
     """Keep the normal of two convex solids' deepest contact as their axis."""
     kept = m.separation
     if not kept.known:
         return
-    deepest, least = -1, math.inf
-    for k in range(m.count):
-        if candidates[k].how >= 0 and candidates[k].gap < least:
-            deepest, least = k, candidates[k].gap
+    deepest, _ = deepest_contact(m, candidates)
     kept.touches = 1 if deepest >= 0 else 0
     if deepest >= 0:
-        n = candidates[deepest].normal
+        n, p, origin = candidates[deepest].normal, candidates[deepest].point, m.world_p[0]
         x, y, z = transposed_times(m.world_R[0], n[0], n[1], n[2])
         kept.axis[0], kept.axis[1], kept.axis[2] = x, y, z
+        x, y, z = p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]
+        x, y, z = transposed_times(m.world_R[0], x, y, z)
+        kept.place[0], kept.place[1], kept.place[2] = x, y, z

@@ -58,7 +58,8 @@ SEPARATION = np.dtype(
         ("axis", "f8", (3,)),  # unit vector from b to a, in the frame of b
         ("vertex", "i8", (2,)),  # of a farthest against it, of b farthest along it
         ("turned", "i8"),  # which of the two shapes of the pair was a
-        ("touches", "i8"),  # whether the axis is the normal of the deepest contact
+        ("touches", "i8"),  # whether the axis is the normal of the deepest contact,
+        ("place", "f8", (3,)),  # which was here, in the frame of b [m]
     ]
 )
 
@@ -90,6 +91,9 @@ SOLID_PAIR = np.dtype(
         ("aside", "f8"),  # their distance across the normal, at most [m],
         ("lean", "f8"),  # sine by which a face may lean against the surface about a vertex
         ("cap", "f8"),  # chord within which normals of dense solids are near the axis; 2: any are
+        ("rise", "f8"),  # dense: how much farther apart they are at a place than along the axis [m]
+        ("spread", "f8"),  # slope by which features with contacts may rise from that place at most
+        ("middle", "f8", (2,)),  # that place, across the axis in the frame of the axis [m]
         ("turn", "f8"),  # rotation of the solids relative to each other in the step [rad]
         ("polytope", POLYTOPE),  # within the difference of two convex solids
         ("round_edge", EDGE),  # axis of a cylinder, or a tangent of its rim
@@ -151,7 +155,7 @@ def place_solid_pair(
     m.solid[0], m.solid[1] = solid_a, solid_b
     m.count = m.memory_count = 0
     m.rim, m.sink = math.inf, 0.0
-    m.separation.known, m.lean, m.turn = 0, LEAN, 0.0
+    m.separation.known, m.lean, m.cap, m.turn = 0, LEAN, 2.0, 0.0
     for side in range(2):
         m.rounding[side] = 0.0
         if m.solid[side] >= 0:

@@ -31,16 +31,16 @@ _AROUND = 1e-9
 def _reaches_box(
     node: SolidNode, x: float, y: float, z: float, dx: float, dy: float, dz: float
 ) -> bool:
-    """Return whether the ray from x along d meets the box of a node."""
+    """Return whether the ray from x along d meets the box of a node's surface."""
     enter, leave = 0.0, math.inf
     for axis in range(3):
         if axis == 0:
-            away, rate = node.center[0] - x, dx
+            away, rate = node.skin_center[0] - x, dx
         elif axis == 1:
-            away, rate = node.center[1] - y, dy
+            away, rate = node.skin_center[1] - y, dy
         else:
-            away, rate = node.center[2] - z, dz
-        half = node.half[axis] * (1.0 + 1e-9) + 1e-15
+            away, rate = node.skin_center[2] - z, dz
+        half = node.skin_half[axis] * (1.0 + 1e-9) + 1e-12
         if abs(rate) < 1e-300:
             if abs(away) > half:
                 return False
