@@ -21,8 +21,8 @@ import numpy as np
 from evidence.experiments.framework.fitting import Values
 from evidence.experiments.framework.windows import runs_of
 from hrpsim.fitting import Recording
-from hrpsim.fitting.measured_motion import BoundRecording
 from hrpsim.fitting.predict import Predictor, windows_of
+from hrpsim.fitting.recordings.measured_motion import BoundRecording
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 _OF_RECORDINGS = ("zero.", "gain.")
@@ -68,7 +68,7 @@ class HrpsimChain:
                 for one in recordings
             ]
             found = Predictor(self._scenario, bound, self._window, False).predict(rest)
-            parts.append([one.differences for one in found])
+            parts.append([states.differences for states, *_ in found])
         return [np.concatenate(own) for own in zip(*parts)]
 
 

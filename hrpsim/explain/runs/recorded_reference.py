@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from hrpsim.common.errors import FitWarning
 from hrpsim.explain.runs.case import Case, ExplainError, Start
 from hrpsim.explain.runs.reference import Reference
 from hrpsim.explain.runs.trace import Trace, TraceWriter
-from hrpsim.fitting.measured_motion import BoundRecording
-from hrpsim.fitting.readers import read_recording
-from hrpsim.fitting.unknowns import FitWarning
+from hrpsim.fitting.recordings.measured_motion import BoundRecording
+from hrpsim.fitting.recordings.readers import read_recording
 
 _ARRAYS = (".npz", ".csv")
 

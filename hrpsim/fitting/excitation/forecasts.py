@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.fitting.excitation.motions import Motion
-from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
-from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.predict import Predictor
+from hrpsim.fitting.recordings.measured_motion import BoundRecording, Recording
 from hrpsim.fitting.result import SINGULAR
 from hrpsim.fitting.slopes import Slopes
 from hrpsim.fitting.starts import Starts
@@ -166,7 +166,7 @@ def forecast(trial: Trial, motion: Motion) -> Forecast:
     bound = BoundRecording(recording, world, trial.entity)
     predictor = Predictor(trial.scenario, [bound], trial.window, True)
     u = unknowns.to_u(unknowns.start)
-    base = flat(predictor.predict([trial.values]))[0]
+    base = predictor.differences([trial.values])[0]
     slopes = Slopes(predictor, unknowns, _CHANGE, "auto")
     found = slopes.at(u, np.ones(len(u), dtype=bool), None, base, True)
     weights = _weights(predictor, trial.noise)
@@ -183,7 +183,7 @@ def forecast(trial: Trial, motion: Motion) -> Forecast:
 
 def _weights(predictor: Predictor, noise: Mapping[str, float]) -> np.ndarray:
     """Return the inverse deviation of each row. Kinds without noise have no weight."""
-    weights = np.array([1.0 / noise[kind] if kind in noise else 0.0 for kind in KINDS])
+    weights = np.array([1.0 / noise[kind] if kind in noise else 0.0 for kind in predictor.kinds])
     return weights[predictor.rows().kind]
 
 

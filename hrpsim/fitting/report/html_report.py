@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.common.figures import new_figure, style
-from hrpsim.fitting.measured_motion import KINDS
 from hrpsim.fitting.report.missing_effects import Suspect
 from hrpsim.fitting.report.verdict_table import VerdictRow
 from hrpsim.fitting.result import FitResult, Trace
@@ -62,7 +61,7 @@ def write_report(
         _table(("root mean square", "before", "after"), _errors(result)),
         "<h2>What the model lacks</h2>",
         _lacks(lacks),
-        *(_section(trace) for trace in traces),
+        *(_section(trace, result.units) for trace in traces),
     ]
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
     body = "".join(parts)
@@ -86,7 +85,7 @@ def _errors(result: FitResult) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     for held_out, name in ((False, "fitted"), (True, "held out")):
         for kind, (before, after) in result.errors(held_out).items():
-            what = f"{name}: {kind.replace('_', ' ')} [{KINDS[kind]}]"
+            what = f"{name}: {kind.replace('_', ' ')} [{result.units[kind]}]"
             found.append((what, f"{before:.4g}", f"{after:.4g}"))
     return found
 
@@ -98,13 +97,13 @@ def _lacks(lacks: Sequence[Suspect]) -> str:
     return f"<ul>{''.join(f'<li>{escape(one.text())}</li>' for one in named)}</ul>"
 
 
-def _section(trace: Trace) -> str:
+def _section(trace: Trace, units: Mapping[str, str]) -> str:
     held = ", held out" if trace.held_out else ""
     name = escape(f"Residuals of {trace.name}{held}")
-    return f'<h2>{name}</h2><img alt="{name}" src="data:image/png;base64,{_picture(trace)}">'
+    return f'<h2>{name}</h2><img alt="{name}" src="data:image/png;base64,{_picture(trace, units)}">'
 
 
-def _picture(trace: Trace) -> str:
+def _picture(trace: Trace, units: Mapping[str, str]) -> str:
     """Return a picture of residuals against time, as base64."""
     sizes = np.sqrt(np.mean(trace.after**2, axis=0))
     columns = sorted(np.argsort(-sizes)[:_SIGNALS])
@@ -118,7 +117,7 @@ def _picture(trace: Trace) -> str:
             axes.plot(trace.time, values, ".", ms=2.0, color=colour, label=name)
         spread = 1.96 * sizes[k]
         axes.axhspan(-spread, spread, color=_RANGE, alpha=0.3, lw=0)
-        axes.set_ylabel(f"[{KINDS[trace.kinds[k]]}]")
+        axes.set_ylabel(f"[{units[trace.kinds[k]]}]")
         title = f"{trace.kinds[k]} of {trace.labels[k]}: predicted minus measured"
         axes.set_title(title.replace("_", " "), fontsize=8, loc="left")
         axes.title.set_parse_math(False)

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import HrpsimError
-from hrpsim.fitting.measured_motion import KINDS, BoundRecording, Recording
-from hrpsim.fitting.predict import Predictor, flat
+from hrpsim.fitting.predict import Predictor
+from hrpsim.fitting.recordings.measured_motion import BoundRecording, Recording
 from hrpsim.fitting.result import FitResult
+from hrpsim.fitting.signals.signal_unknowns import signal_parameters
 from hrpsim.fitting.slopes import Slopes
 from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import DELAY, Unknowns
@@ -137,7 +138,11 @@ class _Test:
         self._scenario = (
             world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
         )
-        known = self._scenario.parameters()
+        of_sensors = signal_parameters(
+            [signal for one in recordings for signal in one.signals],
+            [one.joints for one in recordings],
+        )
+        known = self._scenario.parameters() | of_sensors
         unknowns = Unknowns(parameters, known, [one.name for one in recordings])
         self._u = unknowns.to_u(result.values)
         self._values = unknowns.by_path(self._u)
@@ -151,19 +156,19 @@ class _Test:
         rows = predictor.rows()
         labels = [joint for one in predictor.recordings for joint in _labels(one)]
         self._of_window = rows.window
-        base = flat(predictor.predict([self._values]))[0]
+        base = predictor.differences([self._values])[0]
         slopes = Slopes(predictor, unknowns, 1e-4, "auto")
         found = slopes.at(self._u, np.ones(len(self._u), dtype=bool), None, base, True)
         sizes = np.sqrt(
-            np.bincount(rows.kind, base**2, len(KINDS))
-            / np.bincount(rows.kind, minlength=len(KINDS)).clip(1)
+            np.bincount(rows.kind, base**2, len(predictor.kinds))
+            / np.bincount(rows.kind, minlength=len(predictor.kinds)).clip(1)
         )
         self._weights = 1.0 / np.maximum(sizes, 1e-12)[rows.kind]
         self._starts = Starts(predictor)
         assert found.by_starts is not None
         self._starts.weigh(found.by_starts, self._weights)
         J = self._starts.without(found.by_parameters * self._weights[:, None])
-        self._basis = np.linalg.qr(J)[0]
+        self._basis = np.linalg.qr(J[:, J.any(axis=0)])[0]  # sensors' unknowns move no state
         self._base = base
         self._rest = self._without(base)
         self._joints = _worst(labels, np.bincount(rows.signal, self._rest**2))
@@ -188,7 +193,7 @@ class _Test:
 
     def _predicted(self, effect: _Effect, change: Callable[[Robot], None] | None) -> np.ndarray:
         values = {**self._values, **(effect.values or {})}
-        return flat(self._predictor(effect, change).predict([values]))[0]
+        return self._predictor(effect, change).differences([values])[0]
 
     def judge(self, effect: _Effect) -> Suspect | None:
         """Return what an effect explains, or None if no world can have the effect."""
@@ -280,13 +285,14 @@ class _Test:
 
 
 def _labels(one: BoundRecording) -> list[str]:
-    """Return the joint of each compared column, or "" for a column of a base."""
+    """Return the joint of each compared column, or "" for a column of a base or of a sensor."""
     joints = one.recording.joints
-    return [
+    states = [
         "" if kind.startswith("base") else joints[n]
         for kind, own in one.columns()
         for n in range(len(own))
     ]
+    return states + ["" for signal in one.signals for _ in signal.signal.quantities]
 
 
 def _worst(labels: Sequence[str], squares: np.ndarray) -> list[str]:

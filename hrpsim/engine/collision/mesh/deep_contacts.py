@@ -31,7 +31,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
 )
 from hrpsim.engine.collision.mesh.support_outline import is_over, outline_support
 from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, farthest_point
-from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Candidate,
     FacingVertex,
