@@ -296,23 +296,6 @@ class ConnectionSides:
         target[:count, :nv], target[:count, nv:] = by_q[at], by_v[at]
         return count
 
-    def apart_turned(self) -> np.ndarray:
-        """Return the change by q (nv, nv) of J' D^-1 r, for errors r that redundant rows were left.
-
-        D are the inverse masses. r is constant here.
-        """
-        step, at = self.step, slice(self.first, self.first + len(self.rows))
-        apart, nv = step.scene.direct.apart[at], self.jacobians.shape[1]
-        if not apart.any():
-            return np.zeros((nv, nv))
-        own = self.rows["inverse_mass"]
-        pushes = np.divide(apart, own, out=np.zeros_like(apart), where=apart != 0.0)
-        turned = self.changes(pushes, [step.room.whole.end_velocity])[1].copy()
-        for r in np.flatnonzero(apart):
-            change = self._inverse_mass_change(r)[1]
-            turned -= np.outer(pushes[r] / own[r] * self.jacobians[r], change)
-        return turned
-
     def _inverse_mass_change(self, r: int) -> tuple[np.ndarray, np.ndarray]:
         """Return M^-1 J' (nv,) of row `r`, and the derivative by q (nv,) of its J M^-1 J'."""
         w = self.step.room.whole

@@ -68,7 +68,7 @@ STEP = 2e-6  # of the differences [m and rad]
 _STRAIGHT = 2e-4
 _UNSEEN = 1e-6  # change of a derivative within a step that does not matter [1/m or 1]
 _KINKED = 0.05  # bend at the smaller step where it is no curvature
-_LEFT = 1e-10  # errors of redundant rows whose change does not matter [m/s or rad/s]
+_LEFT = 1e-8  # errors of redundant rows whose change does not matter [m/s or rad/s]
 _PRESSES = 2e-5  # gap at which a contact that appears may press [m]
 
 
@@ -343,8 +343,8 @@ def differentiate(
     first = 3 * counts.contact_count + counts.connection_rows
     w.findings[0].met_within, w.findings[0].slides = -1, 0
     w.findings[0].contact_rows = 3 * counts.contact_count
-    w.findings[0].open = 1 if s.direct.blur[0] > SHARP else 0
-    w.findings[0].agreed = 1 if s.direct.left[0] > _LEFT else 0
+    is_open = s.direct.blur[0] > SHARP or s.direct.left[0] > _LEFT
+    w.findings[0].open = 1 if is_open else 0
     for number in range(counts.row_count):
         w.released[number] = s.direct.active[number] * s.direct.factor.released[number]
     write_balance(s, w, columns)

@@ -49,8 +49,7 @@ FOUND = np.dtype(
         ("met_within", "i8"),  # row of a stop that is met within the step, -1 for none
         ("slides", "i8"),  # whether any contact slides
         ("contact_rows", "i8"),  # number of rows of contacts, which come first
-        ("open", "i8"),  # whether loops are open, so that released rows are not quite redundant
-        ("agreed", "i8"),  # whether redundant rows agreed on other targets than theirs
+        ("open", "i8"),  # whether loops are open so far that rows which were released disagree
     ]
 )
 
@@ -124,7 +123,6 @@ class Room(NamedTuple):
     along: np.ndarray = work("k, m", "J of rigid rows by axes")
     pushing: np.ndarray = work("k, m", "F of rigid rows by axes")
     released: np.ndarray = work("k", "whether the step's solver released the row", "i8")
-    apart_turned: np.ndarray = work("nv, nv", "change by q of J' D^-1 r, r left by redundant rows")
     row_sizes: np.ndarray = work("k", "responses of rigid rows in which nothing cancels")
     remains: np.ndarray = work("k + m", "of rows that become orthonormal")
     basis: np.ndarray = work("m, m", "orthonormal, of what rigid rows hold")

@@ -67,7 +67,7 @@ def solve(w: Room, m: int, count: int, balance: Tensor, given: Matrix, columns_o
         _sum_soft_rows(w, m, axes, count)
     _solve_rows(w, by_forces, axes, rank, width)
     _find_contradictions(w, m, axes, count)
-    if w.findings[0].agreed or _connections_disagree(w, count):
+    if _connections_disagree(w, count):
         _reconcile(w, axes, rank, count, width)
         _solve_rows(w, by_forces, axes, rank, width)
         _find_contradictions(w, m, axes, count)
@@ -208,10 +208,10 @@ def _connections_disagree(w: Room, count: int) -> bool:
 def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
     """Write the requirements on which rows that disagree agree most nearly, as in the step.
 
-    The errors r of all rigid rows, squared and divided by their inverse masses D, become as small
-    as possible: J' D^-1 r = 0, whose derivative has the changes of J and D as well.
+    The errors of all rigid rows, squared and divided by their inverse masses, become as small as
+    possible.
     """
-    gram, sides, nv = w.system, w.bound, w.Z.shape[1]
+    gram, sides = w.system, w.bound
     for k in range(rank):
         gram[k, :rank] = 0.0
         sides[k, :width] = 0.0
@@ -225,12 +225,6 @@ def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
                 gram[k, j] += share * inner_product(w.along[r], w.basis[j], axes)
             for j in range(w.target.shape[1]):
                 sides[k, j] += share * w.target[r, j]
-    for j in range(axes):
-        turned = w.changes[j, :nv]
-        turned[:] = 0.0
-        add_product(w.moving[j], nv, 1.0, w.apart_turned, turned)
-    for k in range(rank):
-        add_product(w.basis[k], axes, 1.0, w.changes, sides[k, :nv])
     invert(rank, gram, w.order, w.inverse)
     for k in range(rank):
         w.required[k, :width] = 0.0

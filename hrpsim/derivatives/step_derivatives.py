@@ -146,13 +146,11 @@ class StepDerivatives:
         first, rows = 3 * len(step.contacts), step.connection_rows
         self.first_joint_row = first + rows
         self.connections = None
-        w.apart_turned[:] = 0.0
         if rows:
             self.connections = ConnectionSides(step, first, rows)
             self.refused += self.connections.refused
             w.balance[BY_Q][:] += self.connections.force_changes
             w.linear[:] += self.connections.force_changes
-            w.apart_turned[:] = self.connections.apart_turned()
             rest = slice(self.count, None)
             self.count += self.connections.add_to(w.held[rest], w.target[rest], w.responses[rest])
             self._corrects = self._corrects or self.connections.corrects_errors
@@ -216,7 +214,6 @@ class StepDerivatives:
         (found, J), step, w = corrected, self.step, self.step.room.whole
         rate, held, target, nv = w.correction, w.held.copy(), w.target.copy(), len(self.mass)
         local, impulses = w.local[: len(step.rows)], w.impulses[: len(step.rows)]
-        apart_turned, w.apart_turned[:] = w.apart_turned.copy(), 0.0
         balance, linear = np.empty_like(w.balance), np.empty_like(w.linear)
         work = np.empty((nv, -(-3 * nv // PANEL) * PANEL))
         _differentiate_correction(
@@ -233,7 +230,7 @@ class StepDerivatives:
         w.target[:count, :nv] = (found.by_q - own[:, None] * found.softening)[at]
         w.target[:count, nv:] = found.by_velocity[at]
         columns = self._solved(count, balance, given)
-        w.held[:], w.target[:], w.apart_turned[:] = held, target, apart_turned
+        w.held[:], w.target[:] = held, target
         exact = np.linalg.solve(self.mass, J.T @ own)
         cut = float(np.abs(exact - rate).max())
         if cut > _CUT_SHORT * np.abs(exact).max():

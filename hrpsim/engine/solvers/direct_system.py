@@ -57,7 +57,6 @@ class DirectSystem(NamedTuple):
     change: np.ndarray = work("rows", "work: right side and solution")
     before: np.ndarray = work("rows", "impulses before the search for sides")
     asked: np.ndarray = work("rows", "targets before redundant rows agreed on others")
-    apart: np.ndarray = work("rows", "by how much the last agreement lowered a target")
     start: np.ndarray = work("rows", "impulses that the solution starts from")
     start_velocity: np.ndarray = work("columns", "the constraint bodies' velocity with them")
     lacking: np.ndarray = work("rows", "work: of released rows, what is still to be spread")

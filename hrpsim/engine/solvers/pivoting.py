@@ -223,7 +223,6 @@ def _ask_again(rows: Records[Row], row_count: int, system: DirectSystem) -> None
     if system.adjusted[0]:
         for number in range(row_count):
             rows[number].target = system.asked[number]
-            system.apart[number] = 0.0
         system.adjusted[0] = 0
 
 
@@ -307,13 +306,12 @@ def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectS
     system.adjusted[0] = 1
     for number in range(row_count):
         row = rows[number]
-        system.apart[number] = 0.0
+        system.moved[number] = 0.0
         if system.active[number] and _holds_position(row.kind):
             error = row.inverse_mass * system.spread[number]
             row.target -= error
-            system.apart[number] = error
+            system.moved[number] = error
             system.left[0] = max(system.left[0], abs(error))
-        system.moved[number] = system.apart[number]
     solve(system.elimination, system.active, system.factor, system.moved)
     for number in range(row_count):
         if system.active[number]:

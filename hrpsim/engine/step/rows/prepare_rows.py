@@ -225,7 +225,6 @@ def make_direct(rows: Rows, island: Island) -> None:
 def write_direct_system(s: Scene) -> int:
     """Write the direct solver's system, or return the status that the system must grow."""
     s.direct.blur[0], s.direct.left[0] = blur_of(s.connections), 0.0
-    s.direct.apart[:] = 0.0
     if assemble_direct_system(s.forest, s.constrained, s.rows, s.counts[0].row_count, s.direct):
         return DONE
     return MORE_DIRECT
