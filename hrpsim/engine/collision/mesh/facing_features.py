@@ -294,7 +294,7 @@ def _list_features(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
             if triangle.owned & (8 << k):
                 if own.edge_count == EDGE_ROOM:
                     return False
-                _list_edge(polyhedra, own, triangle.edges[k], other, reach)
+                _list_edge(polyhedra, m, own, triangle.edges[k], other, reach)
             if triangle.owned & (1 << k):
                 if own.vertex_count == VERTEX_ROOM:
                     return False
@@ -336,12 +336,17 @@ def _list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, oth
     """Add a face to the list of its solid, if points of the other solid may touch the face."""
     face, found = polyhedra.triangles[number], own.faces[own.face_count]
     found.triangle = number
-    low, high = found.low, found.high
-    for r in range(3):
-        low[r], high[r] = math.inf, -math.inf
-        for k in range(3):
-            along = _place(own, polyhedra.vertices[face.vertices[k]].position, r)
+    low, high, is_flat = found.low, found.high, False
+    low[:], high[:] = math.inf, -math.inf
+    nx, ny = _turned(own, face.normal, 0), _turned(own, face.normal, 1)
+    for k in range(3):
+        p = polyhedra.vertices[face.vertices[k]].position
+        for r in range(3):
+            along = _place(own, p, r)
             low[r], high[r] = min(low[r], along), max(high[r], along)
+        is_flat |= _rises_little(m, nx, ny, _place(own, p, 0), _place(own, p, 1))
+    if not is_flat:
+        return
     farthest = farthest_within(m, low, high)
     for r in range(3):
         normal = _turned(own, face.normal, r)
@@ -353,7 +358,9 @@ def _list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, oth
 
 
 @inner_kernel
-def _list_edge(polyhedra: Polyhedra, own: Facing, number: int, other: Facing, reach: float) -> None:
+def _list_edge(
+    polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, other: Facing, reach: float
+) -> None:
     """Add an edge to the list of its solid, if the box of the other solid is within `reach` [m]."""
     edge, found = polyhedra.edges[number], own.edges[own.edge_count]
     found.edge = number
@@ -362,11 +369,30 @@ def _list_edge(polyhedra: Polyhedra, own: Facing, number: int, other: Facing, re
         found.direction[r] = _turned(own, edge.direction, r)
         end = start + edge.length * found.direction[r]
         found.low[r], found.high[r] = min(start, end), max(start, end)
-    if boxes_meet(found, other, reach):
-        for k in range(2):
-            for r in range(3):
-                found.normals[k, r] = _turned(own, edge.normals[k], r)
+    if not boxes_meet(found, other, reach):
+        return
+    x, y = _place(own, edge.start, 0), _place(own, edge.start, 1)
+    end_x, end_y = x + edge.length * found.direction[0], y + edge.length * found.direction[1]
+    is_flat = False
+    for k in range(2):
+        for r in range(3):
+            found.normals[k, r] = _turned(own, edge.normals[k], r)
+        nx, ny = found.normals[k, 0], found.normals[k, 1]
+        is_flat |= _rises_little(m, nx, ny, x, y) or _rises_little(m, nx, ny, end_x, end_y)
+    if is_flat:
         own.edge_count += 1
+
+
+@inlined_kernel
+def _rises_little(m: SolidPair, nx: float, ny: float, x: float, y: float) -> bool:
+    """Return whether contacts may be at x, y across the axis, on a face with this normal.
+
+    The rise of the face's plane from the kept place, less what contacts allow, is a concave
+    function of the place. A concave function is least at a corner of a face or at an end of an
+    edge. So these show whether any place on the face or edge may have contacts.
+    """
+    x, y = x - m.middle[0], y - m.middle[1]
+    return nx * x + ny * y <= m.rise + m.spread * math.sqrt(x * x + y * y)
 
 
 @inlined_kernel
