@@ -162,11 +162,12 @@ def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
             waiting += 2
             continue
         vertices = polyhedra.triangles[node.triangle].vertices
-        nearest = math.inf
+        nearest, is_flat = math.inf, False
         for k in range(3):
             p = polyhedra.vertices[vertices[k]].position
             nearest = min(nearest, sign * (offset + x * p[0] + y * p[1] + z * p[2]))
-        if nearest > bound:
+            is_flat |= _least_climb(m, own, node, p) <= m.rise
+        if nearest > bound or not is_flat:
             continue
         if own.triangle_count < FACE_ROOM:
             own.triangles[own.triangle_count] = node.triangle
@@ -206,6 +207,20 @@ def _is_out_of_reach(
         way = own.R[0, i] * x + own.R[1, i] * y
         climb += min(node.least_normal[i] * way, node.most_normal[i] * way)
     return climb > most
+
+
+@inlined_kernel
+def _least_climb(m: SolidPair, own: Facing, node: SolidNode, p: Vec3) -> float:
+    """Return the rise of tangent planes from the kept place to a corner of a leaf's triangle [m].
+
+    The rise is the least for the normals of contacts in the leaf, less what m.spread allows.
+    """
+    x, y = _place(own, p, 0) - m.middle[0], _place(own, p, 1) - m.middle[1]
+    climb = -m.spread * math.sqrt(x * x + y * y)
+    for i in range(3):
+        way = own.R[0, i] * x + own.R[1, i] * y
+        climb += min(node.least_normal[i] * way, node.most_normal[i] * way)
+    return climb
 
 
 @inlined_kernel
