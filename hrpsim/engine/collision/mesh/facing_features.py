@@ -31,6 +31,8 @@ from hrpsim.engine.compile.kernel_types import (
 
 # Features of one solid. A solid with more of them in the slab has its tree walked.
 FACE_ROOM, EDGE_ROOM, VERTEX_ROOM = 160, 240, 160
+# Triangles of one solid with such features. Few of these have features that are listed.
+TRIANGLE_ROOM = 512
 
 _SIDE_A, _SIDE_B = np.int64(0), np.int64(1)
 
@@ -64,7 +66,7 @@ FACING = np.dtype(
         ("low", "f8", (3,)),  # of all listed triangles [m]
         ("high", "f8", (3,)),
         ("triangle_count", "i8"),
-        ("triangles", "i8", (FACE_ROOM,)),
+        ("triangles", "i8", (TRIANGLE_ROOM,)),
         ("face_count", "i8"),
         ("faces", FACING_FACE, (FACE_ROOM,)),
         ("face_blocks", FACING_BLOCK, (FACE_ROOM // BLOCK,)),
@@ -169,11 +171,11 @@ def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
             is_flat |= _least_climb(m, own, node, p) <= m.rise
         if nearest > bound or not is_flat:
             continue
-        if own.triangle_count < FACE_ROOM:
+        if own.triangle_count < TRIANGLE_ROOM:
             own.triangles[own.triangle_count] = node.triangle
         own.triangle_count += 1
         _grow_box(polyhedra, own, vertices)
-    return own.triangle_count <= FACE_ROOM
+    return own.triangle_count <= TRIANGLE_ROOM
 
 
 @inlined_kernel
@@ -304,6 +306,8 @@ def _list_features(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
         number = own.triangles[i]
         triangle = polyhedra.triangles[number]
         if triangle.is_face:
+            if own.face_count == FACE_ROOM:
+                return False
             _list_face(polyhedra, m, own, number, other)
         for k in range(3):
             if triangle.owned & (8 << k):
