@@ -61,6 +61,7 @@ class Records(Generic[_Element]):
         shape: tuple[int, ...]
 
         def __getitem__(self, place: Any) -> _Element: ...
+        def __setitem__(self, place: Any, record: _Element) -> None: ...
 
 
 class Arrays:

@@ -31,6 +31,8 @@ from hrpsim.engine.compile.kernel_types import (
 
 # Features of one solid. A solid with more of them in the slab has its tree walked.
 FACE_ROOM, EDGE_ROOM, VERTEX_ROOM = 160, 240, 160
+# Triangles of one solid with such features. Few of these have features that are listed.
+TRIANGLE_ROOM = 512
 
 _SIDE_A, _SIDE_B = np.int64(0), np.int64(1)
 
@@ -64,7 +66,7 @@ FACING = np.dtype(
         ("low", "f8", (3,)),  # of all listed triangles [m]
         ("high", "f8", (3,)),
         ("triangle_count", "i8"),
-        ("triangles", "i8", (FACE_ROOM,)),
+        ("triangles", "i8", (TRIANGLE_ROOM,)),
         ("face_count", "i8"),
         ("faces", FACING_FACE, (FACE_ROOM,)),
         ("face_blocks", FACING_BLOCK, (FACE_ROOM // BLOCK,)),
@@ -162,17 +164,18 @@ def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
             waiting += 2
             continue
         vertices = polyhedra.triangles[node.triangle].vertices
-        nearest = math.inf
+        nearest, is_flat = math.inf, False
         for k in range(3):
             p = polyhedra.vertices[vertices[k]].position
             nearest = min(nearest, sign * (offset + x * p[0] + y * p[1] + z * p[2]))
-        if nearest > bound:
+            is_flat |= _least_climb(m, own, node, p) <= m.rise
+        if nearest > bound or not is_flat:
             continue
-        if own.triangle_count < FACE_ROOM:
+        if own.triangle_count < TRIANGLE_ROOM:
             own.triangles[own.triangle_count] = node.triangle
         own.triangle_count += 1
         _grow_box(polyhedra, own, vertices)
-    return own.triangle_count <= FACE_ROOM
+    return own.triangle_count <= TRIANGLE_ROOM
 
 
 @inlined_kernel
@@ -206,6 +209,20 @@ def _is_out_of_reach(
         way = own.R[0, i] * x + own.R[1, i] * y
         climb += min(node.least_normal[i] * way, node.most_normal[i] * way)
     return climb > most
+
+
+@inlined_kernel
+def _least_climb(m: SolidPair, own: Facing, node: SolidNode, p: Vec3) -> float:
+    """Return the rise of tangent planes from the kept place to a corner of a leaf's triangle [m].
+
+    The rise is the least for the normals of contacts in the leaf, less what m.spread allows.
+    """
+    x, y = _place(own, p, 0) - m.middle[0], _place(own, p, 1) - m.middle[1]
+    climb = -m.spread * math.sqrt(x * x + y * y)
+    for i in range(3):
+        way = own.R[0, i] * x + own.R[1, i] * y
+        climb += min(node.least_normal[i] * way, node.most_normal[i] * way)
+    return climb
 
 
 @inlined_kernel
@@ -289,12 +306,14 @@ def _list_features(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
         number = own.triangles[i]
         triangle = polyhedra.triangles[number]
         if triangle.is_face:
+            if own.face_count == FACE_ROOM:
+                return False
             _list_face(polyhedra, m, own, number, other)
         for k in range(3):
             if triangle.owned & (8 << k):
                 if own.edge_count == EDGE_ROOM:
                     return False
-                _list_edge(polyhedra, own, triangle.edges[k], other, reach)
+                _list_edge(polyhedra, m, own, triangle.edges[k], other, reach)
             if triangle.owned & (1 << k):
                 if own.vertex_count == VERTEX_ROOM:
                     return False
@@ -336,12 +355,17 @@ def _list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, oth
     """Add a face to the list of its solid, if points of the other solid may touch the face."""
     face, found = polyhedra.triangles[number], own.faces[own.face_count]
     found.triangle = number
-    low, high = found.low, found.high
-    for r in range(3):
-        low[r], high[r] = math.inf, -math.inf
-        for k in range(3):
-            along = _place(own, polyhedra.vertices[face.vertices[k]].position, r)
+    low, high, is_flat = found.low, found.high, False
+    low[:], high[:] = math.inf, -math.inf
+    nx, ny = _turned(own, face.normal, 0), _turned(own, face.normal, 1)
+    for k in range(3):
+        p = polyhedra.vertices[face.vertices[k]].position
+        for r in range(3):
+            along = _place(own, p, r)
             low[r], high[r] = min(low[r], along), max(high[r], along)
+        is_flat |= _rises_little(m, nx, ny, _place(own, p, 0), _place(own, p, 1))
+    if not is_flat:
+        return
     farthest = farthest_within(m, low, high)
     for r in range(3):
         normal = _turned(own, face.normal, r)
@@ -353,7 +377,9 @@ def _list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, oth
 
 
 @inner_kernel
-def _list_edge(polyhedra: Polyhedra, own: Facing, number: int, other: Facing, reach: float) -> None:
+def _list_edge(
+    polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, other: Facing, reach: float
+) -> None:
     """Add an edge to the list of its solid, if the box of the other solid is within `reach` [m]."""
     edge, found = polyhedra.edges[number], own.edges[own.edge_count]
     found.edge = number
@@ -362,11 +388,30 @@ def _list_edge(polyhedra: Polyhedra, own: Facing, number: int, other: Facing, re
         found.direction[r] = _turned(own, edge.direction, r)
         end = start + edge.length * found.direction[r]
         found.low[r], found.high[r] = min(start, end), max(start, end)
-    if boxes_meet(found, other, reach):
-        for k in range(2):
-            for r in range(3):
-                found.normals[k, r] = _turned(own, edge.normals[k], r)
+    if not boxes_meet(found, other, reach):
+        return
+    x, y = _place(own, edge.start, 0), _place(own, edge.start, 1)
+    end_x, end_y = x + edge.length * found.direction[0], y + edge.length * found.direction[1]
+    is_flat = False
+    for k in range(2):
+        for r in range(3):
+            found.normals[k, r] = _turned(own, edge.normals[k], r)
+        nx, ny = found.normals[k, 0], found.normals[k, 1]
+        is_flat |= _rises_little(m, nx, ny, x, y) or _rises_little(m, nx, ny, end_x, end_y)
+    if is_flat:
         own.edge_count += 1
+
+
+@inlined_kernel
+def _rises_little(m: SolidPair, nx: float, ny: float, x: float, y: float) -> bool:
+    """Return whether contacts may be at x, y across the axis, on a face with this normal.
+
+    The rise of the face's plane from the kept place, less what contacts allow, is a concave
+    function of the place. A concave function is least at a corner of a face or at an end of an
+    edge. So these show whether any place on the face or edge may have contacts.
+    """
+    x, y = x - m.middle[0], y - m.middle[1]
+    return nx * x + ny * y <= m.rise + m.spread * math.sqrt(x * x + y * y)
 
 
 @inlined_kernel
