@@ -14,7 +14,7 @@ from hrpsim.explain.differences.difference import Change, Difference, There
 from hrpsim.explain.runs.subject import Subject
 from hrpsim.model.actuator import Actuator
 
-_DELAYS = (0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04)  # [s]
+_DELAYS = (*(0.002 * k for k in range(1, 13)), 0.03, 0.04)  # [s]
 
 
 def _periods(here: Subject) -> list[int]:
