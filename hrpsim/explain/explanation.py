@@ -322,7 +322,10 @@ class _Ranking:
         return numbers
 
     def _is_enough(self, numbers: _Set, effect: Effect) -> bool:
-        """Return whether runs with a set of changes behave like the reference's."""
+        """Return whether runs with a set of changes behave like the reference's.
+
+        Falls must be as rare. The runs must not part, or most of the gap must be explained.
+        """
         falls = effect.falls, effect.reference_falls
         if chance_of_falls(*falls, effect.starts, self._found.samples) < _UNLIKELY:
             return False

@@ -120,7 +120,7 @@ def _causes(found: Explanation) -> list[str]:
         lines.append("No tried change makes hrpsim behave like the reference.")
     else:
         changes = "; ".join(f"{one.difference}, {one.text}" for one in found.smallest.changes)
-        lines.append(f"The smallest change with which hrpsim behaves alike: {changes}.")
+        lines.append(f"The smallest change that is enough: {changes}.")
     lines.append(f"{_percent(found.remains)} of the gap remains unexplained.")
     return lines
 
