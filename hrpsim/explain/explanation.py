@@ -46,7 +46,7 @@ class Effect(NamedTuple):
     changes: tuple[Change, ...]
     starts: int
     falls: int  # of the starts, in hrpsim
-    reference_falls: int  # of the starts, in the reference
+    reference_falls: int  # of the samples of the reference
     gap: np.ndarray  # mean distance from the reference, from 0 to 1 (groups,)
     uncertainty: float  # standard error of `by_gap` over the starts
     by_gap: float  # explained share of the gap beyond the noise
@@ -69,7 +69,8 @@ class Explanation:
         yardstick: names and sizes of the compared quantities.
         links: names of the links of `Run.forces`.
         feet: links that press on the surroundings.
-        there: runs of the reference.
+        there: runs of the reference, paired with those here.
+        samples: independent runs of the reference. A recording is one sample.
         here: runs in hrpsim, without changes.
         noise: mean distance of runs from different starts, the larger of the two simulators', by
             groups of the yardstick (groups,).
@@ -85,6 +86,7 @@ class Explanation:
     links: tuple[str, ...]
     feet: tuple[str, ...]
     there: tuple[Run, ...]
+    samples: int
     here: tuple[Run, ...]
     noise: np.ndarray
     gap: np.ndarray
@@ -95,6 +97,11 @@ class Explanation:
     smallest: Effect | None = None  # the least change that explains enough
     repaired: tuple[Run, ...] = ()  # runs with the smallest change, or the best
     failures: dict[str, str] = field(default_factory=dict)  # of changes, by their texts
+
+    @property
+    def falls_there(self) -> int:
+        """How many of the samples of the reference fell."""
+        return falls_of(self.there[: self.samples])
 
     @property
     def differs(self) -> bool:
@@ -137,7 +144,6 @@ def explain(
     trace = reference.trace(*first)
     there = There(reference.mjcf) if isinstance(reference, MujocoReference) else None
     here = Subject.of(case, {})
-    links = tuple(here.robot.model.frames)
     tell(f"runs from {len(starts)} starts in both")
     plain = Comparison(case, (), starts, trace, there)
     runner = Runner(plain, executor)
@@ -145,7 +151,8 @@ def explain(
     runs = runner.runs(chosen)
     if there is None:
         runs[REFERENCE] = [plain.measured(trace)] * len(starts)
-    found = _compared(case, reference, here, links, runs)
+    samples = len(starts) if reference.start is None else 1
+    found = _compared(case, reference.label, samples, here, runs)
     if not found.differs:
         return found
     pair = Pair(here, there, found.feet)
@@ -156,33 +163,31 @@ def explain(
 
 
 def _compared(
-    case: Case,
-    reference: Reference,
-    here: Subject,
-    links: tuple[str, ...],
-    runs: dict[str, list[Run]],
+    case: Case, reference: str, samples: int, here: Subject, runs: dict[str, list[Run]]
 ) -> Explanation:
     """Return the explanation without differences: only how far apart the runs are."""
+    links = tuple(here.robot.model.frames)
     motions = {text: np.array([run.motion for run in own]) for text, own in runs.items()}
     is_free, joints = here.robot.model.base == "free", here.robot.joint_names
     yardstick = Yardstick.of(is_free, joints, motions[REFERENCE])
-    falls = falls_of(runs[UNCHANGED]), falls_of(runs[REFERENCE])
+    falls = falls_of(runs[UNCHANGED]), falls_of(runs[REFERENCE][:samples])
     noise = np.max([noise_of(yardstick, own).mean(axis=0) for own in motions.values()], axis=0)
     weight = 9.8 * here.robot.model.mass
     loads = np.maximum(*(_mean_loads(runs[text], len(links)) for text in (REFERENCE, UNCHANGED)))
     return Explanation(
         case=case,
-        reference=reference.label,
+        reference=reference,
         times=case.times(),
         yardstick=yardstick,
         links=links,
         feet=tuple(np.array(links)[loads > _LEAST_LOAD * weight].tolist()),
         there=tuple(runs[REFERENCE]),
+        samples=samples,
         here=tuple(runs[UNCHANGED]),
         noise=noise,
         gap=_gaps(yardstick, runs[UNCHANGED], runs[REFERENCE]).mean(axis=0),
         parting=parting(yardstick, case.times(), motions[UNCHANGED], motions[REFERENCE]),
-        chance=chance_of_falls(*falls, len(runs[UNCHANGED]), len(runs[REFERENCE])),
+        chance=chance_of_falls(*falls, len(runs[UNCHANGED]), samples),
     )
 
 
@@ -292,7 +297,7 @@ class _Ranking:
             changes=tuple(self._changes[k] for k in numbers),
             starts=len(here),
             falls=falls_of(here),
-            reference_falls=falls_of(there),
+            reference_falls=falls_of(there[: found.samples]),
             gap=gaps.mean(axis=0),
             uncertainty=uncertainty,
             by_gap=float(np.clip(by_gap, -1.0, 1.0)),
@@ -317,9 +322,12 @@ class _Ranking:
         return numbers
 
     def _is_enough(self, numbers: _Set, effect: Effect) -> bool:
-        """Return whether runs with a set of changes behave like the reference's."""
+        """Return whether runs with a set of changes behave like the reference's.
+
+        Falls must be as rare. The runs must not part, or most of the gap must be explained.
+        """
         falls = effect.falls, effect.reference_falls
-        if chance_of_falls(*falls, effect.starts, effect.starts) < _UNLIKELY:
+        if chance_of_falls(*falls, effect.starts, self._found.samples) < _UNLIKELY:
             return False
         here, there = (
             np.array([run.motion for run in self._runs[side]]) for side in self._sides(numbers)

@@ -60,10 +60,9 @@ def write_page(found: Explanation, folder: Path) -> tuple[Path, Path]:
 def summary(found: Explanation) -> list[str]:
     """Return the findings as sentences."""
     starts, case = len(found.here), found.case
-    falls = falls_of(found.here), falls_of(found.there)
     lines = [
-        f"{case.policy.name} falls in {falls[0]} of {starts} runs in hrpsim ({case.world.name}), "
-        f"and in {falls[1]} of {len(found.there)} in {found.reference}."
+        f"{case.policy.name} falls in {falls_of(found.here)} of {starts} runs in hrpsim "
+        f"({case.world.name}), and in {found.falls_there} of {found.samples} in {found.reference}."
     ]
     if not found.differs:
         return [*lines, "The two do not differ beyond the noise of either."]
@@ -84,8 +83,8 @@ def as_data(found: Explanation) -> dict[str, Any]:
     return {
         "summary": summary(found),
         "differs": found.differs,
-        "falls": {"here": falls_of(found.here), "there": falls_of(found.there)},
-        "starts": len(found.here),
+        "falls": {"here": falls_of(found.here), "there": found.falls_there},
+        "starts": {"here": len(found.here), "there": found.samples},
         "parting": None if found.parting is None else found.parting._asdict(),
         "gap": dict(zip(groups, found.gap.tolist())),
         "noise": dict(zip(groups, found.noise.tolist())),
@@ -121,7 +120,7 @@ def _causes(found: Explanation) -> list[str]:
         lines.append("No tried change makes hrpsim behave like the reference.")
     else:
         changes = "; ".join(f"{one.difference}, {one.text}" for one in found.smallest.changes)
-        lines.append(f"The smallest change with which hrpsim behaves alike: {changes}.")
+        lines.append(f"The smallest change that is enough: {changes}.")
     lines.append(f"{_percent(found.remains)} of the gap remains unexplained.")
     return lines
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from hrpsim.explain.differences.difference import Change, Difference, There
 from hrpsim.explain.runs.subject import Subject
+from hrpsim.model.actuator import Actuator
 
-_DELAYS = (0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04)  # [s]
+_DELAYS = (*(0.002 * k for k in range(1, 13)), 0.03, 0.04)  # [s]
 
 
 def _periods(here: Subject) -> list[int]:
@@ -70,8 +71,7 @@ class ActuatorModel(Difference):
         """Remove the models. Delays stay."""
         for joint in values["joints"]:
             delay = subject.robot.fitted_actuators[joint].delay
-            kept = replace(type(subject.robot.fitted_actuators[joint])(), delay=delay)
-            subject.robot.set_actuator(kept if delay > 0.0 else None, joint)
+            subject.robot.set_actuator(Actuator(delay=delay) if delay > 0.0 else None, joint)
 
 
 class SensingDelay(Difference):

@@ -95,7 +95,7 @@ class MujocoReference(Reference):
                 q, v = self._map.state(data)
                 if tick and tick % policy.decimation == 0:
                     forces = self._map.upward_forces(data)
-                if writer.add(tick * policy.period, q, v, motors.efforts, forces):
+                if writer.add(tick * policy.period, q, v, forces):
                     break
                 motors.give(data, host.command(view.measured(tick * policy.period, q, v)), q, v)
                 sorts.mj_step(self._map.model, data, nstep=self._steps)
@@ -190,7 +190,6 @@ class _Motors:
         for k in range(model.nu):
             self._take(model, k, joints)
         self._has = self._motor >= 0
-        self.efforts = np.zeros(len(joints))
 
     def _take(self, model: Any, actuator: int, joints: np.ndarray) -> None:
         at = np.flatnonzero(joints == model.actuator_trnid[actuator, 0])
@@ -212,8 +211,8 @@ class _Motors:
         servo = self._kp * (positions - q[self._q]) - self._kd * v[self._v]
         wanted = np.where(command.modes == EFFORT, efforts, servo + efforts)
         data.ctrl[self._motor[self._has]] = (wanted / self._factor)[self._has]
-        self.efforts = np.clip(wanted, -self._limit, self._limit)
-        data.qfrc_applied[self._dofs[~self._has]] = self.efforts[~self._has]
+        bounded = np.clip(wanted, -self._limit, self._limit)
+        data.qfrc_applied[self._dofs[~self._has]] = bounded[~self._has]
 
 
 def _factor_of_motor(model: Any, actuator: int) -> float:

@@ -48,7 +48,6 @@ class RecordedReference(Reference):
         if missing:
             raise ExplainError(f"{path}: joints were not recorded: {', '.join(missing[:4])}")
         self._free, self._links = robot.model.base == "free", len(robot.model.frames)
-        self._joints = len(robot.joint_names)
         self._time = bound.time - bound.time[0]
         self._q, self._v = bound.q, bound.v
 
@@ -75,9 +74,9 @@ class RecordedReference(Reference):
             positions[:, 3:7] = turns / np.linalg.norm(turns, axis=1, keepdims=True)
         velocities = _between(times, self._time, self._v)
         writer = TraceWriter(self._free)
-        efforts, forces = np.full(self._joints, np.nan), np.full(self._links, np.nan)
+        forces = np.full(self._links, np.nan)
         for time, one, rate in zip(times.tolist(), positions, velocities):
-            if writer.add(time, one, rate, efforts, forces):
+            if writer.add(time, one, rate, forces):
                 break
         return writer.trace()
 

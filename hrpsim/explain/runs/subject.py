@@ -88,7 +88,7 @@ class Subject:
             found = pressing_points(robot)
             np.add.at(forces, found.links, found.forces[:, 2])
         time = tick * self.policy.period
-        return writer.add(time, robot.q.copy(), robot.v.copy(), robot.joint_efforts, forces)
+        return writer.add(time, robot.q.copy(), robot.v.copy(), forces)
 
     def predict(self, trace: Trace, window: int, most: int) -> np.ndarray:
         """Return the velocities at the ends of short windows that begin in states of a reference.

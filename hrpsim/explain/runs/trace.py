@@ -23,7 +23,6 @@ class Trace:
     time: np.ndarray  # from the start (n,) [s]
     q: np.ndarray  # (n, nq)
     v: np.ndarray  # (n, nv)
-    efforts: np.ndarray  # of the controlled joints (n, joints) [Nm or N]
     forces: np.ndarray  # upward contact force on each link (n, links) [N]
     fell_at: float  # [s], NaN without a fall
 
@@ -38,7 +37,7 @@ class Trace:
         at = np.clip(at, 0, len(self.time) - 1)
         late = times > self.time[-1] + 1e-9
         parts = {}
-        for name in ("q", "v", "efforts", "forces"):
+        for name in ("q", "v", "forces"):
             values = getattr(self, name)[at].copy()
             values[late] = np.nan
             parts[name] = values
@@ -82,20 +81,18 @@ class TraceWriter:
 
     def __init__(self, is_free: bool) -> None:
         self._is_free = is_free
-        self._rows: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+        self._rows: list[tuple[float, np.ndarray, np.ndarray, np.ndarray]] = []
         self._standing = math.nan
         self.fell_at = math.nan
 
-    def add(
-        self, time: float, q: np.ndarray, v: np.ndarray, efforts: np.ndarray, forces: np.ndarray
-    ) -> bool:
+    def add(self, time: float, q: np.ndarray, v: np.ndarray, forces: np.ndarray) -> bool:
         """Add a sample. Return whether the robot has fallen now, and the run ends."""
         if self._is_free and math.isnan(self._standing):
             self._standing = float(q[2])
         if self._is_free and has_fallen(q, self._standing):
             self.fell_at = time
             return True
-        self._rows.append((time, q, v, efforts, forces))
+        self._rows.append((time, q, v, forces))
         return False
 
     def trace(self) -> Trace:
