@@ -19,7 +19,7 @@ SAMPLES = 10_000  # a pair that overlaps in one of 2170 postures is found with 9
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("model", type=Path, help="URDF, xacro, MJCF (.xml), .body or .wrl file")
+    parser.add_argument("model", type=Path, help="URDF, xacro, MJCF, SDF, USD, .body or .wrl file")
     parser.add_argument(
         "--base",
         choices=("free", "fixed"),

@@ -11,9 +11,7 @@ from hrpsim.commands.parts.output import pairs, print_report
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument(
-        "model", type=Path, help="URDF, xacro, MJCF (.xml), SDF, .body or .wrl file"
-    )
+    parser.add_argument("model", type=Path, help="URDF, xacro, MJCF, SDF, USD, .body or .wrl file")
     parser.add_argument("target", type=Path, help="file to write: .urdf, .sdf, or .xml for MJCF")
     parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     parser.add_argument(

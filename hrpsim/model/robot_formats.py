@@ -79,9 +79,10 @@ URDF = RobotFormat("urdf", "URDF, xacro")  # and all that is not recognised
 FORMATS = (
     URDF,
     RobotFormat("mjcf", "MJCF (.xml)", root="mujoco", read=_read_mjcf),
+    RobotFormat("sdf", "SDF (.sdf)", suffixes=(".sdf",), root="sdf", read=_read_sdf),
+    RobotFormat("usd", "USD", suffixes=(".usd", ".usda", ".usdc", ".usdz"), read=_read_usd),
     RobotFormat("body", "Choreonoid .body", suffixes=(".body",), read=_read_body),
     RobotFormat("vrml", "OpenHRP .wrl", suffixes=(".wrl",), head="#VRML", read=_read_vrml),
-    RobotFormat("sdf", "SDF (.sdf)", suffixes=(".sdf",), root="sdf", read=_read_sdf),
     RobotFormat(
         "mjb",
         suffixes=(".mjb",),
@@ -93,7 +94,6 @@ FORMATS = (
         suffixes=(".stl", ".obj", ".dae", ".ply", ".glb", ".gltf"),
         refusal="is a mesh, of which a <collision> of a robot, or `load_mesh`, makes a shape",
     ),
-    RobotFormat("usd", "USD", suffixes=(".usd", ".usda", ".usdc", ".usdz"), read=_read_usd),
 )
 _TITLES = [one.title for one in FORMATS if one.title]
 READ_FORMATS = f"{', '.join(_TITLES[:-1])} and {_TITLES[-1]}"

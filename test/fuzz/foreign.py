@@ -110,7 +110,10 @@ def Xform "arm" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])
     {
         float physics:mass = 2
         float3 physics:diagonalInertia = (1, 1, 1)
-        def Cube "box" (prepend apiSchemas = ["PhysicsCollisionAPI"]) { double size = 0.5 }
+        def Cube "box" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            double size = 0.5
+        }
     }
     def Xform "b" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
     {
