@@ -41,6 +41,8 @@ class Proposal(NamedTuple):
 def propose(excitation: Excitation, report: Callable[[str], None] | None = None) -> Proposal:
     """Return the motion within limits that determines the parameters best.
 
+    The motion is the chirp if no series is better.
+
     Args:
         excitation: what to determine, with which robot and limits.
         report: called with a line on the progress.
@@ -71,13 +73,16 @@ def propose(excitation: Excitation, report: Callable[[str], None] | None = None)
     x, best = _climb(score, first, best, excitation.evaluations - len(draws), rng)
     motion = series.motion(x)
     found = forecast(trial, motion)
+    other = _chirp(trial, series, excitation.frequency)
+    known = forecast(trial, other)
+    if _score(known) > best:
+        motion, found, best = other, known, _score(known)
     if best <= 0.0:
         raise FitError(
             "no motion within the limits determines all parameters: "
             f"{found.trouble or 'give more joints, a longer duration or a larger share'}"
         )
-    other = _chirp(trial, series, excitation.frequency)
-    return Proposal(motion, found, other, forecast(trial, other), count[0])
+    return Proposal(motion, found, other, known, count[0])
 
 
 def _score(found: Forecast) -> float:
