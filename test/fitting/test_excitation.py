@@ -127,7 +127,7 @@ def test_the_forecast_is_that_of_independent_least_squares(tmp_path):
 
 def test_the_proposed_motion_beats_a_chirp(tmp_path):
     """Law: the motion is chosen for the smallest singular value, and a chirp is not."""
-    found = propose(excitation(tmp_path, evaluations=24, starts=2, frequency=4.0, duration=3.0))
+    found = propose(excitation(tmp_path, evaluations=24, starts=8, frequency=4.0, duration=3.0))
     assert found.evaluations == 24
     assert found.forecast.smallest > 1.2 * found.chirp_forecast.smallest
 

@@ -34,6 +34,9 @@ FOREIGN = {
     "fit_mcap": ".mcap",
     "fit_db3": ".db3",
     "fit_definition": ".msg",
+    "excitation": ".yaml",
+    "changed_urdf": ".urdf",
+    "changed_world": ".yaml",
     "signals": ".npz",
     "run_npz": ".npz",
     "run_csv": ".csv",
@@ -139,6 +142,19 @@ def Xform "arm" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])
     }
 }
 """
+EXCITATION = """world: w.yaml
+parameters: {robots.r.joints.j.kp: 14.0, delay: {start: 0.0, between: [0, 0.1]}}
+noise: {position: 0.001}
+excitation: {joints: [j], duration: 3, period: 0.02, harmonics: 6, seed: 7}
+"""
+CHANGED = f"""<robot name="r"><!-- <joint name="j"/> --><link name="a"/><link name="b">{INERTIAL}
+</link><joint name="j" type="revolute"><parent link="a"/><child link="b"/>
+<limit lower='-1' upper="1" effort="9" velocity="9"/></joint></robot>"""
+CHANGED_WORLD = """# a remark
+world: {time_step: 0.001}
+robots:
+  - {name: r, urdf: r.urdf, base: fixed, gains: {j: [10.0, 0.5]}}
+"""
 METADATA = {"joint_names": '["j", "k"]', "kp": "100.0,100.0", "joint_damping": "[2.0, 2.0]"}
 METADATA |= {"default_joint_pos": "[0.1, 0.2]", "action_scale": "0.1,0.2"}
 CHANGE = {"key": "arrays", "entry": 3, "how": "number", "value": 1e308, "at": 0.5}
@@ -176,6 +192,9 @@ def foreign_seeds(kind: str) -> tuple[bytes, ...]:
         "metadata_props": [json.dumps(METADATA)],
         "changed_snapshot": [json.dumps(CHANGE)],
         "fit_definition": [DEFINITION],
+        "excitation": [EXCITATION],
+        "changed_urdf": [CHANGED],
+        "changed_world": [CHANGED_WORLD],
         "design_table": ["a,b.c\n1,2\n0.5,word\n"],
         "spawned_body": [
             "name: crate\nshape: {box: [0.1, 0.2, 0.3]}\nmass: 2\nmaterial: wood\n",
@@ -368,6 +387,12 @@ def read_foreign(kind: str, path: Path) -> None:
         _read_visual(kind, path)
     elif kind.startswith("fit_"):
         _read_for_a_fit(kind, path)
+    elif kind == "excitation":
+        from hrpsim.fitting.excitation import read_excitation
+
+        read_excitation(path)
+    elif kind.startswith("changed_") and kind != "changed_snapshot":
+        _change(kind, path)
     elif kind == "signals":
         from hrpsim.bag import read_signals
 
@@ -433,6 +458,22 @@ def _read_visual(kind: str, path: Path) -> None:
     model = load_model(f'<robot name="r"><link name="a">{INERTIAL}{shape}</link></robot>')
     for visual in visuals.visuals_of_model(model):
         visuals.colored_meshes(model, visual)
+
+
+def _change(kind: str, path: Path) -> None:
+    """Write a changed copy of a description or a world file."""
+    from hrpsim.fitting import FitResult
+    from hrpsim.fitting.report import write_model
+
+    names = ("robots.r.joints.j.damping", "robots.r.joints.j.kp", "world.time_step")
+    one, none = np.ones(3), ()
+    result = FitResult(names, one, one, one, one, np.eye(3), True, none, none, none, none, {}, {})
+    world = path
+    if kind == "changed_urdf":
+        world = path.with_name("w.yaml")
+        text = CHANGED_WORLD.replace("r.urdf", path.name)
+        world.open("wb").write(text.encode())
+    write_model(world, result, dict.fromkeys(names, 1.0), path.with_name(f"new{path.suffix}"))
 
 
 def _read_for_a_fit(kind: str, path: Path) -> None:

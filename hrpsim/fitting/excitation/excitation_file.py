@@ -46,7 +46,7 @@ class Excitation:
         share: of the limits of position, velocity and effort that the motion may use.
         amplitude: largest excursion [rad or m]; by default 0.05 for a robot that stands.
         evaluations: number of simulated motions.
-        starts: number of random motions from which the search begins.
+        starts: number of random motions. The search climbs from the best of them.
         seed: of the search.
         title: for reports.
 
@@ -67,7 +67,7 @@ class Excitation:
     share: float = 0.8
     amplitude: float | None = None
     evaluations: int = 120
-    starts: int = 4
+    starts: int = 20
     seed: int = 0
     title: str = "excitation"
 

@@ -92,9 +92,13 @@ class Series:
         self._v = np.cos(phases), -np.sin(phases)
         self.size = len(room.joints) * (2 * len(self._w) + 1)
 
-    def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Return a random vector (size,) whose motion fills the room."""
+    def draw(self, rng: np.random.Generator, slope: float) -> np.ndarray:
+        """Return a random vector (size,) whose motion fills the room.
+
+        slope: velocities grow with this power of the frequency.
+        """
         rows = rng.uniform(-1.0, 1.0, (len(self.room.joints), 2 * len(self._w) + 1))
+        rows[:, :-1] *= np.tile((self._w / self._w[-1]) ** slope, 2)
         rows[:, -1] = 1.0
         return rows.ravel()
 

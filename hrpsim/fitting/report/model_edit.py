@@ -18,6 +18,7 @@ from hrpsim.fitting.result import FitResult
 from hrpsim.fitting.unknowns import DELAY, FitError
 from hrpsim.sweeps.worlds.world_paths import paths_of as paths_of_world
 from hrpsim.world.file.load_world import described_robots, open_world
+from hrpsim.world.file.world_schema import WORLD_FILE
 
 WORLD_SUFFIXES, DESCRIPTION_SUFFIXES = (".yaml", ".yml"), (".urdf", ".xml")
 
@@ -65,9 +66,10 @@ def write_model(
 def _world_text(world: Path, values: Mapping[str, float]) -> tuple[str, dict[str, str]]:
     reader = open_world(world)
     text = read_text(Path(reader.path), WorldError, "YAML_SIZE", "world file")
-    root = reader.content.root
-    robots = reader.content.data.get("robots") or ()
-    known = paths_of_world(reader.content.data, {})
+    reader.checked(lambda data: WORLD_FILE({} if data is None else data))
+    root, data = reader.content.root, reader.content.data or {}
+    robots = data.get("robots") or ()
+    known = paths_of_world(data, {})
     edits, left = [], {}
     for path, value in values.items():
         keys = known.get(path) or _gain_keys(path, robots)
@@ -104,7 +106,8 @@ def _description_text(
     world: Path, values: Mapping[str, float], result: FitResult, suffix: str
 ) -> tuple[str, dict[str, str]]:
     reader = open_world(world)
-    robots = reader.content.data.get("robots") or ()
+    reader.checked(lambda data: WORLD_FILE({} if data is None else data))
+    robots = (reader.content.data or {}).get("robots") or ()
     files = dict(
         zip((str(one.get("name", k)) for k, one in enumerate(robots)), described_robots(reader))
     )
