@@ -3,12 +3,14 @@
 
 """Measured and simulated motion on figures, and residuals of a fit that are not noise."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.common.figures import new_figure, style
+from hrpsim.fitting.recordings.measured_motion import KINDS
 from hrpsim.fitting.result import FitResult, Trace
 
 _LAGS = 20
@@ -46,7 +48,11 @@ class Unexplained(NamedTuple):
 
 def unexplained(result: FitResult) -> list[Unexplained]:
     """Return the residuals of each signal after a fit, the least white residuals first."""
-    found = [_of(t, k) for t in result.traces for k in range(len(t.kinds)) if len(t.time) > 2]
+    found = []
+    for trace in result.traces:
+        if len(trace.time) > 2:
+            signals = _signals(trace, result.traces)
+            found += [_of(trace, k, signals) for k in range(len(trace.kinds))]
     return sorted(found, key=lambda one: (one.white, -_excess(one)))
 
 
@@ -55,15 +61,25 @@ def _excess(one: Unexplained) -> float:
     return share / one.bound
 
 
-def _of(trace: Trace, k: int) -> Unexplained:
+def _signals(trace: Trace, traces: Sequence[Trace]) -> dict[str, np.ndarray]:
+    """Return what was measured in the same recording, at the times of a trace, by name."""
+    found = {}
+    for other in traces:
+        if other.name != trace.name or not len(other.time):
+            continue
+        for name, own, values in zip(other.labels, other.kinds, other.measured.T):
+            if other is not trace:
+                values = np.interp(trace.time, other.time, values)
+            if own != "base_rotation":
+                found[f"{own} of {name}"] = values
+            if own in ("velocity", "base_velocity") or own not in KINDS:
+                found[f"sign of {own} of {name}"] = np.sign(values)
+    return found
+
+
+def _of(trace: Trace, k: int, states: Mapping[str, np.ndarray]) -> Unexplained:
     residual, kind = trace.after[:, k], trace.kinds[k]
     bound = _SURE / np.sqrt(len(residual))
-    states = {}
-    for name, own, values in zip(trace.labels, trace.kinds, trace.measured.T):
-        if own != "base_rotation":
-            states[f"{own} of {name}"] = values
-        if own in ("velocity", "base_velocity"):
-            states[f"sign of {own} of {name}"] = np.sign(values)
     shares = {name: _correlation(values, residual) for name, values in states.items()}
     related = max(shares, key=lambda name: abs(shares[name]), default="")
     correlation = shares.get(related, 0.0)
