@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+
 from evidence.benchmarks import fit_foot_forces as study
 
 mujoco = pytest.importorskip("mujoco")
