@@ -446,7 +446,7 @@ class _Problem:
                 found.jac * shares, matrix / shares / shares[:, None], free
             ),
             traces=self._traces(u),
-            units=self.kinds,
+            units=self.kinds if self._other is None else self.kinds | self._other.kinds,
             derivatives=self.slopes.report(),
             inertias=inertias_of(self._predictor.scenario.world_of(by_path, seed=0)[0], by_path),
         )

@@ -3,6 +3,7 @@
 
 """Signals of sensors are outputs of a fit."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -200,3 +201,19 @@ def test_topics_of_recordings_are_signals(tmp_path, suffix):
     assert found["imu"].known == {"delay": 0.001}
     with pytest.raises(FitError, match="needs a topic"):
         read_recording(path, signals={"force": {"of": "force"}})
+
+
+@pytest.mark.long
+def test_processes_give_the_same_bits(tmp_path):
+    """Law: the values do not depend on the number of processes that simulate worlds."""
+    one = fit_signals.recording(fit_signals.Arm(), 0, 0.0)
+    one = replace(one, signals=one.signals[:1])
+    given = {"robots.arm.joints.shoulder.kp": 10.0, "robots.arm.joints.shoulder.damping": 0.1}
+    given |= {"signals.current.shoulder.constant": 0.5, "encoders.shoulder.offset": 0.0}
+    (tmp_path / "arm.urdf").write_text(fit_signals.URDF)
+    (tmp_path / "arm.yaml").write_text(fit_signals.WORLD)
+    found = [
+        hrpsim.fit(tmp_path / "arm.yaml", [one], given, window=1.1, processes=count)
+        for count in (1, 2)
+    ]
+    assert found[0].values.tolist() == found[1].values.tolist()
