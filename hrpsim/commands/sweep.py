@@ -42,9 +42,9 @@ _NEEDS = (
         "--domains, --patience and --controller-command go with --ros",
     ),
     (
-        {"control_period", "real_time_factor", "controller_logs"},
+        {"control_period", "real_time_factor"},
         {"controller_command"},
-        "--control-period, --real-time-factor and --controller-logs go with --controller-command",
+        "--control-period and --real-time-factor go with --controller-command",
     ),
 )
 _EXCLUDES = (
@@ -61,9 +61,7 @@ _EXCLUDES = (
         "time waits for each command with --control-period: leave out --real-time-factor",
     ),
 )
-EPILOG = """exit status: 0 all cells are done, 1 some failed or are left, 2 wrong usage
-example: hrpsim sweep study.yaml --worst 5 --by largest_tilt --film worst.mp4
-"""
+EPILOG = "exit status: 0 all cells are done, 1 some failed or are left, 2 wrong usage"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,32 +85,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="longest wait for a command (60); or for an answer of the node",
     )
     ros.add_argument(
-        "--controller-command",
-        metavar="COMMAND",
-        help="start your controller for each run, such as 'ros2 run my_package my_node'",
+        "--controller-command", metavar="CMD", help="your controller, started for each run"
     )
     ros.add_argument(
-        "--control-period",
-        type=positive,
-        metavar="S",
-        help="the controller answers each state, every S seconds of simulated time: lockstep",
+        "--control-period", type=positive, metavar="S", help="CMD answers each state: lockstep"
     )
     ros.add_argument(
-        "--real-time-factor",
-        type=positive,
-        metavar="F",
-        help="pace of a run without --control-period (1)",
-    )
-    ros.add_argument(
-        "--controller-logs",
-        type=Path,
-        metavar="DIR",
-        help="folder of the controller's output (STUDY.logs)",
+        "--real-time-factor", type=positive, metavar="F", help="pace without --control-period (1)"
     )
     parser.add_argument(
         "--parameters", action="store_true", help="list the parameters that may be varied"
     )
-    looking = parser.add_argument_group("of results that are there")
+    looking = parser.add_argument_group("of results that are there, and a cell again")
     looking.add_argument("--summary", action="store_true", help="print a table, run nothing")
     looking.add_argument("--plot", type=Path, metavar="FILE", help="draw (.png, .svg)")
     looking.add_argument("--x", metavar="PATH", help="parameter across the picture")
@@ -121,17 +105,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     looking.add_argument(
         "--survival", metavar="PATH", help="draw survival curves by this parameter"
     )
-    again = parser.add_argument_group("a cell again")
-    which = again.add_mutually_exclusive_group()
+    which = looking.add_mutually_exclusive_group()
     which.add_argument("--cell", type=whole(0, 10**7), metavar="K", help="run this cell again")
     which.add_argument("--worst", type=whole(1, 1000), metavar="N", help="run the N worst again")
-    again.add_argument(
+    looking.add_argument(
         "--by",
         metavar="NAME",
         help="outcome by which the largest are the worst; --by=-NAME: smallest",
     )
     view.add_arguments(parser)
-    again.add_argument(
+    looking.add_argument(
         "--film",
         type=Path,
         metavar="FILE",
@@ -198,7 +181,7 @@ def _controller_command(options: argparse.Namespace):
         options.controller_command,
         period=options.control_period,
         real_time_factor=options.real_time_factor or 1.0,
-        logs=options.controller_logs or options.study.with_suffix(".logs"),
+        logs=options.study.with_suffix(".logs"),
     )
 
 

@@ -103,6 +103,7 @@ def result_of(**values):
         without_effect=(),
         undetermined=(),
         traces=(),
+        units={},
         derivatives={},
         inertias={"arm.rod": inertia},
     )

@@ -23,7 +23,7 @@ from hrpsim.ros.sweeps.cell_processes import (
     CellRequest,
     cell_folder,
 )
-from hrpsim.ros.sweeps.cell_program import CellWatch
+from hrpsim.ros.sweeps.cell_watch import LockstepWatch
 from hrpsim.ros.sweeps.ros_scenario import RosScenario
 from hrpsim.sweeps import SweepError
 from hrpsim.sweeps.framework.scenario import FunctionScenario
@@ -77,7 +77,7 @@ def two_robots(tmp_path):
 def test_what_cannot_go_over_ros_is_named(rclpy_is_there, two_robots):
     with pytest.raises(SweepError, match="this one has a function"):
         over_ros(FunctionScenario(f"{SOURCE}:fall"))
-    with pytest.raises(SweepError, match="this one has none"):
+    with pytest.raises(SweepError, match="this study has none"):
         over_ros(WorldScenario(STAND, duration=1.0))
     with pytest.raises(SweepError, match="time waits for the commands of all: a, b"):
         over_ros(WorldScenario(two_robots, robot="a", controller="walk", duration=1.0))
@@ -135,12 +135,13 @@ class Cell:
     def __init__(self, tmp_path, **options):
         self.rig = Rig(policy="abort", real_time_factor=0.0, **options)
         simulation = self.rig.simulation
-        self.folder = CellFolder(tmp_path)
+        self.folder = CellFolder(tmp_path / "cell")
+        self.folder.ask(CellRequest(None, {}, 0, "free", 1.0))
         self.box = simulation.world.add_body(Box((0.1, 0.1, 0.1)), 1.0, (1, 0, 0), name="box")
         self.measures = Measures(simulation.world, self.rig.robot.name, PERIOD)
         push = Push("box", None, 3.0, 1.5, begin=0.012, duration=0.016)
         self.pushes = [push]
-        self.watch = CellWatch(simulation, self.folder, self.measures, [push], PERIOD, 1.0)
+        self.watch = LockstepWatch(simulation, self.folder, self.measures, [push], PERIOD)
 
     def run(self, ticks):
         """Answer so many ticks."""
