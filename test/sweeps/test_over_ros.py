@@ -159,7 +159,8 @@ def test_a_node_pushes_and_measures_as_a_loop_in_process_does(tmp_path):
     cell.rig.simulation._burst = 1
     cell.run(ticks=20)
     assert cell.measures.ticks == 20
-    again = Cell(tmp_path)
+    (tmp_path / "again").mkdir()
+    again = Cell(tmp_path / "again")
     world, robot = again.rig.simulation.world, again.rig.robot
     measures = Measures(world, robot.name, PERIOD)
     for tick in range(20):
