@@ -79,7 +79,7 @@ def _compile_beside(names: tuple[str, ...]) -> None:
     wanted = tuple(name for name in names if name in absent)
     child = CompilerBeside(prepare=signal_at_parent_end)
     if wanted and child.request(wanted):
-        let_compile(child.compiles, child.wait_for)
+        let_compile(child.wait_for)
 
 
 def _processors() -> int:

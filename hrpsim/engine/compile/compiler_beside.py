@@ -62,15 +62,11 @@ class CompilerBeside:
             self.names = wanted
         return True
 
-    def compiles(self, names: tuple[str, ...]) -> bool:
-        """Return whether any of these kernels is still to come from the process."""
-        self._note_end()
-        return bool(set(names) & set(self.names) & set(absent_kernels()))
-
-    def wait_for(self, names: tuple[str, ...]) -> None:
-        """Wait while the process compiles any of these kernels."""
-        while self.compiles(names):
+    def wait_for(self, names: tuple[str, ...]) -> bool:
+        """Wait while these kernels are being compiled; return False: missing ones are not."""
+        while set(names) & set(self.names) & set(absent_kernels()):
             self.wait(_LOOK_PERIOD)
+        return False
 
     @property
     def is_busy(self) -> bool:

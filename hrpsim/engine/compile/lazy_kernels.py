@@ -56,7 +56,6 @@ class KernelsAbsent(Exception):
 _declared: dict[str, OnDemand] = {}
 _addresses: dict[str, int] = {}
 _ask_elsewhere: Callable[[tuple[str, ...]], bool] | None = None
-_wait: Callable[[tuple[str, ...]], None] | None = None
 
 
 def lazy_kernel(*more, feature: str = "", brings: tuple[str, ...] = ()):
@@ -121,20 +120,10 @@ def absent_kernels() -> tuple[str, ...]:
     return _absent(declared_lazy_kernels())
 
 
-def let_compile(
-    ask: Callable[[tuple[str, ...]], bool] | None,
-    wait: Callable[[tuple[str, ...]], None] | None = None,
-) -> None:
-    """Set the callbacks for absent kernels.
-
-    Args:
-        ask: takes names, and returns whether these kernels are being compiled elsewhere. If not,
-            the kernels are compiled in place. None: all kernels are compiled in place.
-        wait: takes names that a step has requested, and returns when nobody compiles these kernels
-            any more. Without `wait`, the step raises KernelsAbsent.
-    """
-    global _ask_elsewhere, _wait
-    _ask_elsewhere, _wait = ask, wait
+def let_compile(ask: Callable[[tuple[str, ...]], bool] | None) -> None:
+    """Set the callback `ask(names)` for absent kernels; if it returns False, compile in place."""
+    global _ask_elsewhere
+    _ask_elsewhere = ask
 
 
 def compiles_elsewhere() -> bool:
@@ -150,19 +139,14 @@ def new_lazy_kernels() -> np.ndarray:
 def provide_requested(scene) -> None:
     """Give a scene the kernels that its step has requested.
 
-    Raises KernelsAbsent if they are being compiled elsewhere, and no callback waits for them.
+    Raises KernelsAbsent where they are being compiled elsewhere.
     """
     requests = scene.lazy_kernels[1]
     names = tuple(name for name in declared_lazy_kernels() if requests[name])
-    if _wait is None:
-        absent = asked_elsewhere(names)
-        if absent:
-            raise KernelsAbsent(absent)
-    else:
-        names = tuple(sorted(names, key=lambda name: bool(asked_elsewhere((name,)))))
-    for name in names:  # what is compiled in place comes first, while others compile the rest
-        if _wait is not None:
-            _wait(_with_brought((name,)))
+    absent = asked_elsewhere(names)
+    if absent:
+        raise KernelsAbsent(absent)
+    for name in names:
         requests[name] = 0
         _provide(scene, name)
     requests["awaited"] = 0

@@ -28,14 +28,11 @@ from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Unmet
 
 _MOST_AT_ONCE = 2**62
-# Lazily compiled kernels that every step calls.
+# Lazily compiled kernels that every step calls, and those that a second process compiles for a
+# first step, in the order of use. The step itself, which takes as long as those, and the kernels
+# of robots are compiled here.
 _ALWAYS_USED = ("find_contacts", "prepare_rows", "solve_rows")
-# Kernels that a second process compiles for a first step, in this order. The step itself and
-# `find_contacts` are compiled here meanwhile: both processes then take 10 s for a humanoid.
-_COMPILED_AHEAD = (
-    *("keep_momentum", "prepare_rows", "solve_rows"),
-    *("solve_displacement", "solve_by_newton_method"),
-)
+_COMPILED_AHEAD = (*_ALWAYS_USED, "solve_displacement", "solve_by_newton_method")
 
 
 def expect_steps() -> None:
