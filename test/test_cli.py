@@ -224,9 +224,9 @@ def test_every_help_fits_on_a_screen(monkeypatch):
 @pytest.mark.parametrize(
     "arguments, named",
     [
-        (["wlak"], "command 'wlak' does not exist; did you mean 'walk'?"),
-        (["walk", "--patern", "forward"], "--patern forward; did you mean '--pattern'"),
-        (["check-model", "x.urdf", "--slef-collisions"], "did you mean '--self-collisions'"),
+        (["wlak"], "command 'wlak' does not exist. Did you mean 'walk'?"),
+        (["walk", "--patern", "forward"], "--patern forward. Did you mean '--pattern'"),
+        (["check-model", "x.urdf", "--slef-collisions"], "Did you mean '--self-collisions'"),
     ],
 )
 def test_a_misspelt_command_or_option_is_wrong_usage_with_the_right_name(arguments, named, capsys):

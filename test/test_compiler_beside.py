@@ -276,4 +276,4 @@ def test_a_kernel_that_does_not_exist_is_refused_by_name():
         check=False,
         timeout=500,
     )
-    assert done.returncode != 0 and "did you mean 'count_rest'" in done.stderr
+    assert done.returncode != 0 and "Did you mean 'count_rest'" in done.stderr

@@ -55,4 +55,4 @@ def test_unknown_names_are_told_soon():
     with counted_calls() as calls:
         text = unknown_name("joint", "x" * 10**6, (f"joint_{k}" for k in range(10**5)))
     assert calls[0] < 10**6 and len(text) < 1000
-    assert "did you mean 'knee'" in unknown_name("joint", "kne", ["knee", "hip"])
+    assert "Did you mean 'knee'" in unknown_name("joint", "kne", ["knee", "hip"])

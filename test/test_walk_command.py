@@ -130,9 +130,9 @@ def test_a_walk_is_compared_with_its_plan_where_and_when_it_begins(bare, tmp_pat
 @pytest.mark.parametrize(
     "arguments, named",
     [
-        (["--pattern", "steping"], "did you mean 'stepping'?; available: E5, stepping"),
+        (["--pattern", "steping"], "Did you mean 'stepping'? Available: E5, stepping"),
         (["--pattern", "nowhere/walk"], "nowhere/walk.pos does not exist"),
-        (["--bush-set", "steel"], "bush_set steel does not exist; available: openhrp, jaxon"),
+        (["--bush-set", "steel"], "bush_set steel does not exist. Available: openhrp, jaxon"),
         (["--period", "0.0015"], "0.0015"),
         (["--parameters", "nowhere.yaml"], "nowhere.yaml"),
         (["--world", "nowhere.yaml"], "nowhere.yaml"),

@@ -240,8 +240,8 @@ def _check_model(model: Model) -> None:
     free = [joint for joint in model.joints if joint.joint_type == FREE]
     if model.base != "free" or len(free) != 1:
         raise ModelError(
-            f"{model.source}: the analysis needs one free base, load the model with base='free'; "
-            "a robot on a pedestal is then fixed by its base link"
+            f"{model.source}: the analysis needs one free base, load the model with base='free'. "
+            "A robot on a pedestal is then fixed by its base link"
         )
     if not model.mass > 0.0:
         raise ModelError(f"{model.source}: nothing that moves has mass")

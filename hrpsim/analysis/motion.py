@@ -56,12 +56,12 @@ def _fitted(times, values, smoothing: float):
     window = 2 * int(0.5 * smoothing / period) + 1
     if window < _ORDER + 3:
         raise SequenceError(
-            f"smoothing over {smoothing:g} s is {window} samples of {period:g} s; "
-            f"it takes {_ORDER + 3} to smooth anything"
+            f"smoothing over {smoothing:g} s is {window} samples of {period:g} s. "
+            f"It takes {_ORDER + 3} to smooth anything"
         )
     if window > len(times):
         raise SequenceError(
-            f"smoothing over {smoothing:g} s needs {window} samples; there are {len(times)}"
+            f"smoothing over {smoothing:g} s needs {window} samples. There are {len(times)}"
         )
     from scipy.signal import savgol_filter  # as above
 

@@ -118,7 +118,7 @@ def _read_samples(
     for row, line in rows:
         if len(row) != len(header):
             raise SequenceError(
-                f"{path}:{line}: {len(row)} values; the first line names {len(header)} columns"
+                f"{path}:{line}: {len(row)} values. The first line names {len(header)} columns"
             )
         numbers[count] = _numbers_of(path, line, names, [row[column] for column in columns])
         lines[count] = line

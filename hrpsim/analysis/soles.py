@@ -72,7 +72,7 @@ def soles_of(model: Model) -> tuple[Sole, ...]:
                 found[frame.body] = (link, abs(height), p[2] + height)
     if not found:
         raise ModelError(
-            f"{model.source}: no link has a collision box to stand on; name the links that may be "
+            f"{model.source}: no link has a collision box to stand on. Name the links that may be "
             "fixed and, where they are soles, their outlines"
         )
     floor = min(bottom for _, _, bottom in found.values())

@@ -258,14 +258,14 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
     found = [name for name in (topic, wanted) if name in types][:1]
     found = found or [name for name in types if f"/{name}".endswith(wanted)]
     if len(found) > 1:
-        raise BagError(f"{bag}: topic {topic!r} can be {' or '.join(found)}; give its full name")
+        raise BagError(f"{bag}: topic {topic!r} can be {' or '.join(found)}. Give its full name")
     if not found:
         alike = [name for name, its_type in types.items() if its_type == type_name]
         of_type = f"; those of type {type_name}: {', '.join(alike)}" if alike else ""
         names = ", ".join(types) or "nothing"
         if not types and (missing := _opened(bag).missing):
             names += f" ({missing})"
-        raise BagError(f"{bag} has no topic {topic!r}; it has: {names}{of_type}")
+        raise BagError(f"{bag} has no topic {topic!r}. It has: {names}{of_type}")
     if type_name not in (None, types[found[0]]):
         raise BagError(f"{bag}: {found[0]} is of type {types[found[0]]}, not {type_name}")
     if type_name is not None:

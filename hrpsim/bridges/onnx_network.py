@@ -75,7 +75,7 @@ class Network:
         if not (self.inputs and outputs and self.inputs[0].shape):
             raise ControllerError(
                 f"{str(self._path)!r}: a network takes an observation of a declared shape and "
-                f"answers an action; its inputs and outputs are {self._names(outputs)}"
+                f"answers an action. Its inputs and outputs are {self._names(outputs)}"
             )
         for one, kinds in *((one, _FLOAT) for one in self.inputs), (outputs[0], _FLOATS):
             if one.type not in kinds:
@@ -91,8 +91,8 @@ class Network:
         ):
             raise ControllerError(
                 f"{str(self._path)!r}: the network's inputs after the first must be its memory, of "
-                "fixed shapes, which the outputs after the first answer; "
-                f"it has {self._names(outputs)}"
+                "fixed shapes, which the outputs after the first answer. "
+                f"It has {self._names(outputs)}"
             )
 
     def evaluate(self, observation: np.ndarray, memory: Sequence[np.ndarray]) -> list[np.ndarray]:

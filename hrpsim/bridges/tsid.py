@@ -77,7 +77,7 @@ class TsidController(Controller):
                 from tsid import tsid_pywrap as tsid
         except ImportError as error:
             raise ControllerError(
-                f"TSID cannot be imported ({error}); on PyPI and conda-forge it is tsid"
+                f"TSID cannot be imported ({error}). On PyPI and conda-forge it is tsid"
             ) from error
         self._pinocchio, self._tsid = pinocchio, tsid
         whole = pinocchio.buildModelFromXML(model.urdf, pinocchio.JointModelFreeFlyer())

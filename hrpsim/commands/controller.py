@@ -102,13 +102,13 @@ def new_controller(options: argparse.Namespace) -> int:
     if name in _TAKEN or name in sys.stdlib_module_names:
         raise HrpsimError(
             f"controller {name!r}: a module of Python, or what the controller imports, is called "
-            f"so; choose another name, as my_{name}"
+            f"so. Choose another name, as my_{name}"
         )
     title = "".join(part.capitalize() for part in name.split("_"))
     texts = {options.folder / f"{name}.py": _CONTROLLER, options.folder / f"test_{name}.py": _TEST}
     for path in texts:
         if path.exists():
-            raise HrpsimError(f"{str(path)!r} exists; it is left as it is")
+            raise HrpsimError(f"{str(path)!r} exists. It is left as it is")
     options.folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         path.write_text(text.format(title=title, module=name), encoding="utf-8")

@@ -323,7 +323,7 @@ def _require_results(found, store: Path) -> str:
         raise HrpsimError(f"{store}: there is nothing yet: none of {len(status)} cells is finished")
     if count == failed:
         first = int((status == 2).argmax())
-        raise HrpsimError(f"{store}: nothing to show: {progress}; cell {first}: {errors[first]}")
+        raise HrpsimError(f"{store}: nothing to show: {progress}. Cell {first}: {errors[first]}")
     return progress
 
 
@@ -401,11 +401,11 @@ def _started(study, found, cell: int):
 
     if isinstance(study.scenario, BoundaryScenario):
         raise HrpsimError(
-            "a cell of a study with find is many runs; one can be shown of a study with "
+            "a cell of a study with find is many runs. One can be shown of a study with "
             f"{study.scenario.parameter} in its design"
         )
     if not isinstance(study.scenario, WorldScenario):
-        raise HrpsimError("only cells of a study of a world can be shown; this one has a function")
+        raise HrpsimError("only cells of a study of a world can be shown. This one has a function")
     chosen = cell_of(found, cell)
     run = study.scenario.start(chosen.values, chosen.seed)
     return run, Motion(run.period, run.go_on, rewinds=False)

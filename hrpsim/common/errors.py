@@ -88,14 +88,14 @@ def require_packages(purpose: str, packages: Iterable[str], remedy: str) -> None
 
 
 def unknown_name(kind: str, given: Any, available: Iterable[str], limit: int = 12) -> str:
-    """Return "joint 'x' does not exist; did you mean ...; available: ..." for an error message."""
+    """Return "joint 'x' does not exist. Did you mean 'y'? Available: ..." for an error message."""
     names = [str(name) for name in available]
     given = str(given)
     hint = suggestion(given, names)
     shown = ", ".join(name[:SHOWN_LENGTH] for name in names[:limit]) + (
         f", ... ({len(names)} in all)" if len(names) > limit else ""
     )
-    return f"{kind} {shown_value(given)} does not exist{hint}; available: {shown or 'none'}"
+    return f"{kind} {shown_value(given)} does not exist{hint or '.'} Available: {shown or 'none'}"
 
 
 def require_name(
@@ -107,13 +107,13 @@ def require_name(
 
 
 def suggestion(given: str, available: Iterable[str]) -> str:
-    """Return "; did you mean 'a', 'b'?" for an error message, "" where no name is similar."""
+    """Return ". Did you mean 'a', 'b'?" for an error message, "" if no name is similar."""
     if len(given) > SHOWN_LENGTH:
         return ""
     from difflib import get_close_matches
 
     close = get_close_matches(given, list(islice(available, _SEARCHED)), n=3)
-    return f"; did you mean {', '.join(map(repr, close))}?" if close else ""
+    return f". Did you mean {', '.join(map(repr, close))}?" if close else ""
 
 
 class NamedParts(dict[str, _Part]):

@@ -29,5 +29,5 @@ def share_path(relative: str | os.PathLike[str] = "") -> Path:
     if not os.path.exists(path):
         nearest = next(folder for folder in path.parents if os.path.isdir(folder))
         names = sorted(entry.name for entry in nearest.iterdir() if entry.name[0] != ".")
-        raise FileNotFoundError(f"{path} does not exist; {nearest} holds {', '.join(names)}")
+        raise FileNotFoundError(f"{path} does not exist. {nearest} holds {', '.join(names)}")
     return path

@@ -69,6 +69,6 @@ def sealed(
 def _opened(what: str, form: object, checksum: int, content: bytes) -> Any:
     if not isinstance(content, bytes) or zlib.crc32(content) != checksum:
         raise WorldError(
-            f"the pickled {what} is damaged: its checksum is another one; save the {what} again"
+            f"the pickled {what} is damaged: its checksum is another one. Save the {what} again"
         )
     return pickle.loads(content)

@@ -196,7 +196,7 @@ def _read(
     if is_xacro(text, path):
         if not allow_xacro:
             raise ModelError(
-                f"{label}: xacro is not allowed here (allow_xacro); expand it first and give the"
+                f"{label}: xacro is not allowed here (allow_xacro). Expand it first and give the"
                 " URDF"
             )
         urdf = UrdfText(expand(text, path, arguments, resources, label), path, False)
@@ -207,7 +207,7 @@ def _read(
     if not allow_mjcf and format_of(text, path).name in ("mjcf", "usd"):
         form = format_of(text, path).name.upper()
         raise ModelError(
-            f"{label}: {form} is not allowed here (allow_mjcf); convert it first (hrpsim convert)"
+            f"{label}: {form} is not allowed here (allow_mjcf). Convert it first (hrpsim convert)"
         )
     if format_of(text, path) is URDF:
         return _Found(label, resources, UrdfText(text, path, True))

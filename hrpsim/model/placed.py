@@ -51,7 +51,7 @@ def put_at(
         quaternion = finite_vector("orientation", orientation, 4)
         length = float(np.linalg.norm(quaternion))
         if length < 1e-6:
-            raise StateError(f"the quaternion of a base has length {length:g}; it should be 1")
+            raise StateError(f"the quaternion of a base has length {length:g}. It should be 1")
         R = rotation_matrix(quaternion / length)
     return placed(model, Placement(R, p)), q
 

@@ -121,7 +121,7 @@ def refuse_unread(path: Path | None, form: RobotFormat | None = None) -> None:
     suffix = "" if path is None else path.suffix.lower()
     for one in FORMATS:
         if one.refusal and (one is form or suffix in one.suffixes):
-            raise ModelError(f"{path or '<text>'}: {one.refusal}; what is read: {READ_FORMATS}")
+            raise ModelError(f"{path or '<text>'}: {one.refusal}. What is read: {READ_FORMATS}")
 
 
 def read_foreign(text: str, path: Path | None, resources: Resources) -> RobotData | None:

@@ -115,7 +115,7 @@ class BoundaryScenario(Scenario):
             found = self.scenario.run({**values, self.parameter: at}, seed)[self.bad]
             if math.isnan(found):
                 raise SweepError(
-                    f"find: {self.bad} is NaN at {self.parameter} = {at:g}; `bad` needs an outcome "
+                    f"find: {self.bad} is NaN at {self.parameter} = {at:g}. `bad` needs an outcome "
                     "that is 0 where a run ends well, such as fell"
                 )
             return bool(found)

@@ -168,7 +168,7 @@ class Driver:
                 continue
             if problem:
                 reason = "other processes cannot read the scenario"
-                raise SweepError(f"{reason}: {problem}; {_WHERE}")
+                raise SweepError(f"{reason}: {problem}. {_WHERE}")
             self._has_arrived = True
             return
         raise SweepError(
@@ -215,5 +215,5 @@ def _pickled(scenario: Scenario) -> bytes:
         return pickle.dumps(scenario)
     except _NOT_ARRIVED as error:
         raise SweepError(
-            f"the scenario cannot be sent to other processes: {error}; {_WHERE}"
+            f"the scenario cannot be sent to other processes: {error}. {_WHERE}"
         ) from error

@@ -57,7 +57,7 @@ class Journal:
         except OSError as error:
             os.ftruncate(self._file, self._end)
             raise SweepError(
-                f"cannot write {self.path}: {error.strerror}; all cells before are kept, make "
+                f"cannot write {self.path}: {error.strerror}. All cells before are kept, make "
                 "room and start again to continue"
             ) from error
         self._end += len(data)
@@ -80,14 +80,14 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
     with open(path, "rb") as file:
         if not _may_be_journal(file.readline()):
             raise SweepError(
-                f"{path} is no journal of a sweep; name another store, or move this file"
+                f"{path} is no journal of a sweep. Name another store, or move this file"
             )
         file.seek(0)
         for line in file:
             entry = _entry(line)
             if entry is None and _was_whole(line):
                 raise SweepError(
-                    f"{path} is damaged: the line at byte {end} has another checksum; restore the "
+                    f"{path} is damaged: the line at byte {end} has another checksum. Restore the "
                     "file, or remove the file and run its cells again"
                 )
             if entry is None:

@@ -103,14 +103,14 @@ class Store:
                 if name == "design":
                     what = self._other_value()
                 raise SweepError(
-                    f"{self.path} holds another sweep: {name}: {what}; name another store, or "
+                    f"{self.path} holds another sweep: {name}: {what}. Name another store, or "
                     "remove this one"
                 )
         problem = differences(self._identity["versions"], there.get("versions") or {})
         if problem:
             raise SweepError(
-                f"{self.path} was begun with other versions or on another processor: {problem}; "
-                "continue with those, or begin another store"
+                f"{self.path} was begun with other versions or on another processor: {problem}. "
+                "Continue with those, or begin another store"
             )
         if there.get("run") != self._identity["run"]:
             raise SweepError(
@@ -177,7 +177,7 @@ class Store:
                 _sync_folder(self.path)
         except OSError as error:
             raise SweepError(
-                f"cannot write {self.path}: {error.strerror or error}; the finished cells are in "
+                f"cannot write {self.path}: {error.strerror or error}. The finished cells are in "
                 f"{_journal_of(self.path)}, start again to continue"
             ) from error
         if is_whole:
@@ -256,7 +256,7 @@ def check_store(path: Path) -> bool:
         if problems:
             raise SweepError(
                 f"{path} is damaged: {'; '.join(problems[:_SHOWN])}"
-                + (f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else "")
+                + (f". And {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else "")
             )
     return has_checksums
 

@@ -249,7 +249,7 @@ class Session(Grabbing):
         Raises HrpsimError with a controller, whose state cannot be rewound.
         """
         if not self.motion.rewinds:
-            raise HrpsimError("a controller cannot go back in time; reset starts it again")
+            raise HrpsimError("a controller cannot go back in time. Reset starts it again")
         self._present, self.looking_back, self.problem = None, 0.0, ""
         self.recording.forget_after(self.world.time)
 

@@ -126,13 +126,13 @@ class Batch(BatchMotion, Closed):
             first = min(failures)
             raise WorldError(
                 f"{len(failures)} of {len(self)} worlds could not be stepped: "
-                f"{', '.join(map(str, sorted(failures)))}; world {first}: {failures[first]}"
+                f"{', '.join(map(str, sorted(failures)))}. World {first}: {failures[first]}"
             )
 
     def _step(self, n: int) -> dict[int, WorldError]:
         """Step all worlds in this thread and in helper threads. Return the failures."""
         if self._is_closed:
-            raise WorldError("the batch is closed; its worlds can be stepped by themselves")
+            raise WorldError("the batch is closed. Its worlds can be stepped by themselves")
         announced = announce_steps()
         left, stop = deque(self._shares), Event()
         helpers = [

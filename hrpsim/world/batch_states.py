@@ -96,7 +96,7 @@ class BatchStates(FollowedEntities):
         """Return `out`, or a new array (count, width) if `out` is None."""
         if self._sizes_differ:
             raise StateError(
-                f"the {self._name!r} of the worlds have different numbers of joints; read each of"
+                f"the {self._name!r} of the worlds have different numbers of joints. Read each of"
                 " `worlds` by itself"
             )
         return array_for(out, (len(self.entities), width), worlds)

@@ -71,7 +71,7 @@ def contact_problem(world: World) -> ContactProblem:
     if not INTEGRATORS[world.integrator].is_implicit:
         raise WorldError(
             f"the contact problem of {world.integrator} is not one matrix: a step solves it"
-            " otherwise; make the world with integrator='semi_implicit'"
+            " otherwise. Make the world with integrator='semi_implicit'"
         )
     scene = prepared(world.copy())
     counts = scene.counts[0]
@@ -81,19 +81,19 @@ def contact_problem(world: World) -> ContactProblem:
     if count != 3 * contacts:
         raise WorldError(
             f"{count - 3 * contacts} rows of the next step are no contacts (joint limits,"
-            " connections, locks, drives); a contact problem has contacts alone"
+            " connections, locks, drives). A contact problem has contacts alone"
         )
     rows = scene.rows.rows[:count]
     if (rows["compliance"] > 0.0).any():
         raise WorldError(
-            "contacts of the next step are compliant; those of a contact problem are rigid"
+            "contacts of the next step are compliant. Those of a contact problem are rigid"
         )
     if (rows["friction_model"][::3] != CONE).any():
         raise WorldError(
-            "the friction model of the next step is no cone; solve_contacts obeys Coulomb's cone"
+            "the friction model of the next step is no cone. solve_contacts obeys Coulomb's cone"
         )
     if (rows["choice"] == PENALTY).any():
-        raise WorldError("penalty contacts are springs; a contact problem has rigid contacts")
+        raise WorldError("penalty contacts are springs. A contact problem has rigid contacts")
     W, b = np.zeros((count, count)), np.zeros(count)
     write_contact_matrix(Reference(scene), np.zeros_like(scene.constrained.velocity), W, b)
     return ContactProblem(0.5 * (W + W.T), b, rows["friction"][::3].copy())
@@ -137,10 +137,10 @@ def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
     try:
         with _h5py().File(path, "r") as file:
             if "fclib_local" not in file:
-                raise ContactProblemError(f"{path}: no group fclib_local; is it a file of fclib?")
+                raise ContactProblemError(f"{path}: no group fclib_local. Is it a file of fclib?")
             group = file["fclib_local"]
             if int(np.ravel(group["spacedim"][()])[0]) != 3:
-                raise ContactProblemError(f"{path}: spacedim is not 3; only such problems are read")
+                raise ContactProblemError(f"{path}: spacedim is not 3. Only such problems are read")
             W = _read_matrix(group["W"], str(path))
             b, mu = (np.array(group[f"vectors/{name}"], np.float64) for name in ("q", "mu"))
     except ContactProblemError:

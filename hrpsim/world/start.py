@@ -101,7 +101,7 @@ def lift_to_floor(world: Started, entity: Entity) -> float:
     lifts = [-height / plane.R[2, 2] for height, plane, _ in found if plane.R[2, 2] > _STEEP]
     if not lifts:
         raise WorldError(
-            f"{entity.name!r} cannot be put on the floor: there is no plane under its shapes; "
+            f"{entity.name!r} cannot be put on the floor: there is no plane under its shapes. "
             "`add_ground` adds one (`ground` in a world file)"
         )
     return max(lifts)

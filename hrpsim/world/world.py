@@ -427,7 +427,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         for name, one in found.items():
             if one.fell:
                 warnings.warn(
-                    f"robot {name!r} fell while the world came to rest: {one}; larger gains may "
+                    f"robot {name!r} fell while the world came to rest: {one}. Larger gains may "
                     "hold it, or a posture with its centre of mass over its soles",
                     ModelWarning,
                     stacklevel=2,

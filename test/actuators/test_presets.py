@@ -44,6 +44,6 @@ def test_a_preset_has_the_friction_that_its_source_measured(name):
 def test_an_unknown_preset_is_refused():
     """Law: the error names those that exist, and the robot stays as it was."""
     _world, robot = arm()
-    with pytest.raises(hrpsim.WorldError, match="did you mean 'dynamixel_mx106'"):
+    with pytest.raises(hrpsim.WorldError, match="Did you mean 'dynamixel_mx106'"):
         robot.set_actuator("dynamixel_mx107")
     assert not robot.actuators

@@ -96,7 +96,7 @@ def test_bad_properties_are_refused_by_name(given, message):
         ),
         ({"stiffness": 1.0}, {"rotor": 0}, "no rotor inertia"),
         ({"delay": -1}, {}, "delay must be >= 0"),
-        ({"dealy": 1}, {}, "did you mean 'delay'"),
+        ({"dealy": 1}, {}, "Did you mean 'delay'"),
     ],
 )
 def test_what_does_not_fit_a_joint_is_refused(given, joint, message):

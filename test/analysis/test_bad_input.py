@@ -39,7 +39,7 @@ def changed(lines, line, old, new):
         (1, ("time,", ""), ":1: missing columns: time"),
         (1, ("RLEG_JOINT3", "RLEG_KNEE"), ":1: column 'RLEG_KNEE' does not exist"),
         (1, ("RLEG_JOINT3", "RLEG_JOINT2"), ":1: column 'RLEG_JOINT2' appears more than once"),
-        (5, (",", ",,", ), ":5: 32 values; the first line names 31 columns"),
+        (5, (",", ",,", ), ":5: 32 values. The first line names 31 columns"),
         (7, ("0.05", "0.02"), ":7: column 'time': 0.02 s is not after 0.04 s in line 6"),
         (9, ("0.0,0.0", "0.0,fast"), "is no finite number"),
         (9, ("0.0,0.0", "0.0,nan"), "'nan' is no finite number"),
@@ -76,7 +76,7 @@ keyframes:
         (
             "cubic",
             "septic",
-            ":1:1: interpolation: interpolation 'septic' does not exist; available: linear, cubic",
+            ":1:1: interpolation: interpolation 'septic' does not exist. Available: linear, cubic",
         ),
         ("time: 1.0", "time: 0.0", ":4: time 0 s is not after 0 s of the keyframe before"),
         ("time: 1.0", "time: soon", ":4:4: keyframes[1].time: a number is needed, got 'soon'"),
@@ -84,7 +84,7 @@ keyframes:
         (
             "{HEAD_JOINT0: 0.2}}",
             "{HEAD: 0.2}}",
-            ":4:24: keyframes[1].joints.HEAD: entry 'HEAD' does not exist; available: CHEST",
+            ":4:24: keyframes[1].joints.HEAD: entry 'HEAD' does not exist. Available: CHEST",
         ),
         (
             "0.2",
@@ -94,7 +94,7 @@ keyframes:
         (
             "r_sole",
             "r_foot",
-            ":3:43: keyframes[0].fixed_link: link 'r_foot' does not exist; available: base_link",
+            ":3:43: keyframes[0].fixed_link: link 'r_foot' does not exist. Available: base_link",
         ),
         ("joints", "angles", ":3:15: keyframes[0].angles: entry 'angles' does not exist"),
         ("keyframes", "frames", ":2:1: frames: entry 'frames' does not exist"),
@@ -214,7 +214,7 @@ def test_arrays_that_do_not_fit():
     rates[1, 7] = np.nan
     with pytest.raises(StateError, match=r"dv\[1, 7\] is nan"):
         analyser.analyse(q, rest, rates, "r_sole")
-    with pytest.raises(ModelError, match="available: l_sole, r_sole"):
+    with pytest.raises(ModelError, match="Available: l_sole, r_sole"):
         analyser.analyse(q, rest, rest, "hand")
     with pytest.raises(StateError, match="ascending samples"):
         analyser.analyse(q, rest, rest, [FixedPhase(1, ("r_sole",))])
@@ -225,7 +225,7 @@ def test_arrays_that_do_not_fit():
     [
         ({"links": ["foot"]}, "link 'foot' does not exist"),
         ({"links": ["r_sole", "r_sole"]}, "named once each"),
-        ({"split": "evenly"}, "split 'evenly' does not exist; available: minimum_norm"),
+        ({"split": "evenly"}, "split 'evenly' does not exist. Available: minimum_norm"),
     ],
 )
 def test_analyser_arguments(arguments, named):

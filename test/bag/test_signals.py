@@ -157,7 +157,7 @@ def test_a_fit_reads_a_body(log, tmp_path):
     log.save(tmp_path / "run.npz")
     found = read_recording(tmp_path / "run.npz", states=None, base="box/odom", entity="box")
     assert np.array_equal(found.base[:, 0], log["box/odom.position.x"])
-    with pytest.raises(BagError, match="'bax/odom' does not exist; did you mean 'box/odom'"):
+    with pytest.raises(BagError, match=r"'bax/odom' does not exist. Did you mean 'box/odom'"):
         read_recording(tmp_path / "run.npz", states=None, base="bax/odom")
 
 
@@ -171,7 +171,7 @@ def test_a_misspelt_signal_is_refused_with_the_nearest_name(log, tmp_path, name,
         lambda: read_signals(tmp_path / "run.npz", [name]),
         lambda: log.log.part([name]),
     ):
-        with pytest.raises(HrpsimError, match=f"does not exist; did you mean '{nearest}'"):
+        with pytest.raises(HrpsimError, match=f"does not exist. Did you mean '{nearest}'"):
             read()
 
 

@@ -126,7 +126,7 @@ def test_two_runs_are_the_same_bits(policy, description):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("term: gravity", "term: gravitation", "'gravitation' does not exist; did you mean"),
+        ("term: gravity", "term: gravitation", "'gravitation' does not exist. Did you mean"),
         ("kd: [20.0, 20.0]", "kd: [20.0]", r"policy.yaml:7:.*kd: 1 numbers for 2 joints"),
         ("period: 0.005", "period: fast", "policy.yaml:2:.*period: a number is needed"),
         ("joints: ['RLEG_JOINT3', ", "joints: ['LLEG_JOINT3', ", "'LLEG_JOINT3' is named twice"),

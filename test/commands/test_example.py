@@ -59,4 +59,4 @@ def test_a_copied_script_runs_elsewhere(tmp_path, monkeypatch):
 
 def test_a_misspelt_example_is_named_with_the_nearest(capsys):
     assert main(["example", "standin"]) == 1
-    assert "did you mean 'standing', 'stand'" in capsys.readouterr().err
+    assert "Did you mean 'standing', 'stand'" in capsys.readouterr().err

@@ -56,7 +56,7 @@ def test_the_signals_of_a_world_are_listed(world, capsys):
         (["run", "ball.yaml", "--every", "1"], "--every says what --record records"),
         (
             ["run", "ball.yaml", "--record", "a.npz", "--signals", "ball/odem"],
-            "signal 'ball/odem' does not exist; did you mean 'ball/odom'",
+            "signal 'ball/odem' does not exist. Did you mean 'ball/odom'",
         ),
         (
             ["run", "ball.yaml", "--record", "a.npz", "--every", "0.0007"],
@@ -64,7 +64,7 @@ def test_the_signals_of_a_world_are_listed(world, capsys):
         ),
         (["plot", "none.npz", "solver"], "there is no recording 'none.npz'"),
         (["plot", "none.mcap"], "there is no bag 'none.mcap'"),
-        (["walk", "--push", "BODI,1,0,1"], "--push: link 'BODI' does not exist; did you mean"),
+        (["walk", "--push", "BODI,1,0,1"], "--push: link 'BODI' does not exist. Did you mean"),
     ],
 )
 def test_wrong_arguments_are_refused_in_one_line(world, arguments, said, capsys, tmp_path):

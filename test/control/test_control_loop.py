@@ -258,7 +258,7 @@ def test_controllers_are_found_by_name(tmp_path, monkeypatch):
         ".x:Mine": "expected 'module:Class'",
         "no.such.module:Mine": "no module 'no' on",
         "hrpsim.control.nothing:Mine": "no module 'hrpsim.control.nothing'",
-        f"{file}:Yours": "controller 'Yours' does not exist.*available: Mine$",
+        f"{file}:Yours": "controller 'Yours' does not exist.*Available: Mine$",
         f"{file}:Half": "has a method control",
         f"{tmp_path / 'absent.py'}:Mine": "absent.py' does not exist",
     }.items():
@@ -299,7 +299,7 @@ def test_a_file_s_mistakes_are_told_with_their_lines(tmp_path):
         ),
         (
             "pattern: E5\nperiot: 1\n",
-            f"{file}:2:1: parameter 'periot' does not exist; did you mean",
+            f"{file}:2:1: parameter 'periot' does not exist. Did you mean",
         ),
     ):
         file.write_text(text)

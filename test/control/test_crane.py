@@ -127,7 +127,7 @@ def test_what_lies_on_something_in_the_goal_counts_and_what_leans_on_it_does_not
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"sped": 1.0}, "did you mean|speed"),
+        ({"sped": 1.0}, "Did you mean|speed"),
         ({"grip": -1.0}, "grip: must be positive"),
         ({"grip": True}, "grip: a number is needed"),
         ({"speed": float("nan")}, "speed: a number is needed, got nan"),

@@ -90,13 +90,13 @@ def test_a_turn_turns_about_the_place_between_the_feet():
 
 
 def test_plans_that_cannot_be_walked_are_refused():
-    with pytest.raises(WalkError, match=r"'E6' does not exist.*available: E5, stepping"):
+    with pytest.raises(WalkError, match=r"'E6' does not exist.*Available: E5, stepping"):
         named_walk("E6")
     with pytest.raises(WalkError, match=r"step 2, with the right foot, leaves .* mm between"):
         plan(in_place(1), turn(4, math.radians(25.0)))
     with pytest.raises(WalkError, match="step 1, with the left foot, leaves -"):
         plan(Steps(1, turn=math.radians(180.0)))  # the left foot would cross to the right
-    with pytest.raises(WalkError, match="'middle' does not exist; available: left, right"):
+    with pytest.raises(WalkError, match=r"'middle' does not exist. Available: left, right"):
         Footsteps((in_place(2),), first="middle")
     with pytest.raises(WalkError, match="at least 1"):
         forward(0, 0.2)

@@ -206,7 +206,7 @@ def test_names_of_columns_are_checked(arm, tmp_path):
     base = written(tmp_path, pos="0 1 2\n")
     with pytest.raises(SequenceError, match=r"'wrist', 'thumb' do not exist; .* shoulder, elbow"):
         read_sequence(base, arm, joint_names=["wrist", "thumb"])
-    with pytest.raises(SequenceError, match="joint 'elbo' does not exist; did you mean 'elbow'"):
+    with pytest.raises(SequenceError, match=r"joint 'elbo' does not exist. Did you mean 'elbow'"):
         read_sequence(base, arm, joint_names=["shoulder", "elbo"])
     with pytest.raises(SequenceError, match="'elbow' more than once"):
         read_sequence(base, arm, joint_names=["elbow", "elbow"])

@@ -52,6 +52,6 @@ def test_it_begins_where_the_robot_stands():
 def test_unknown_parameters_are_named():
     robot = hrpsim.load_world(STAND).robots["hrp2"]
     with pytest.raises(
-        ControllerError, match="parameter 'squat_dept' does not exist; did you mean"
+        ControllerError, match=r"parameter 'squat_dept' does not exist. Did you mean"
     ):
         ControlLoop(robot, StandController(), {"squat_dept": 0.1})

@@ -122,7 +122,7 @@ def test_a_set_of_files_walks(tmp_path):
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"dmc_rate": 8.0}, "'dmc_rate' does not exist; did you mean 'dcm_rate'.*torque_time"),
+        ({"dmc_rate": 8.0}, "'dmc_rate' does not exist. Did you mean 'dcm_rate'.*torque_time"),
         ({"dcm_rate": -1.0}, "walk: dcm_rate: must be positive and finite, .*, got -1.0"),
         ({"torque_time": 0.0}, "torque_time: must be positive and finite, .*, got 0.0"),
         ({"hold": float("nan")}, "hold: a number is needed, got nan"),

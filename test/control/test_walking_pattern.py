@@ -224,7 +224,7 @@ def test_period_only_changes_how_often_it_is_sampled(model):
 
 
 def test_walks_that_the_robot_cannot_do_are_refused(model):
-    with pytest.raises(WalkError, match="available: E5, stepping, forward"):
+    with pytest.raises(WalkError, match="Available: E5, stepping, forward"):
         walking_pattern(model, "moonwalk")
     with pytest.raises(UnreachableError, match="the leg reaches"):
         walking_pattern(model, Footsteps((forward(4, 0.6),)))

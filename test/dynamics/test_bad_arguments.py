@@ -93,10 +93,10 @@ def test_a_quaternion_far_from_unit_length_is_refused(model, length):
 def test_links_that_do_not_exist_are_named_with_those_that_do(model):
     q = model.neutral()
     for function in (hrpsim.link_pose, hrpsim.link_jacobian):
-        with pytest.raises(ModelError, match=r"link 'c' does not exist.*available: a, b"):
+        with pytest.raises(ModelError, match=r"link 'c' does not exist.*Available: a, b"):
             function(model, q, "c")
     for given in ("c", 3):
-        with pytest.raises(ModelError, match=f"link '{given}' does not exist.*available: a, b"):
+        with pytest.raises(ModelError, match=f"link '{given}' does not exist.*Available: a, b"):
             call(hrpsim.forward_dynamics, model, wrenches={given: np.zeros(6)})
 
 

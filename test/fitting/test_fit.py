@@ -107,7 +107,7 @@ BAD = {
     },
     "time does not increase": {"time": TIME[::-1]},
     r"must have shape \(80, 1\)": {"positions": np.zeros((80, 2))},
-    r"joint 'sholder' does not exist; did you mean 'shoulder'": {"joints": ("sholder",)},
+    r"joint 'sholder' does not exist. Did you mean 'shoulder'": {"joints": ("sholder",)},
 }
 
 
@@ -122,7 +122,7 @@ def test_recordings_that_make_no_sense_are_refused(world, angles, said):
 def test_wrong_requests_are_refused(world, angles):
     good = made(angles)
     for first, said in {
-        "robots.arm.joints.shoulder.dampin": "does not exist; did you mean",
+        "robots.arm.joints.shoulder.dampin": "does not exist. Did you mean",
         GAIN: "start 50 must lie between 0 and 20",
         ROTOR: "start: .*-1",
     }.items():

@@ -125,6 +125,6 @@ def test_bad_actions_are_refused():
     for actions in (np.zeros((1, 12)), np.full((2, 12), np.nan)):
         with pytest.raises(StateError, match="actions must be finite and have shape"):
             humanoids.step(actions)
-    with pytest.raises(StateError, match=r"task 'stand' does not exist; did you mean 'standing'"):
+    with pytest.raises(StateError, match=r"task 'stand' does not exist. Did you mean 'standing'"):
         Humanoids("stand", 1)
     humanoids.close()

@@ -74,14 +74,14 @@ STRUCTURE = [
         arm(('parent link="upper"', 'parent link="uper"')),
         "elbow",
         "link 'uper'",
-        "did you mean 'upper'",
+        "Did you mean 'upper'",
     ),
     case(
         "unknown child",
         arm(('child link="lower"', 'child link="hand"')),
         "elbow",
         "link 'hand' does not exist",
-        "available: base, upper, lower",
+        "Available: base, upper, lower",
     ),
     case("two roots", arm(more=SECOND_ROOT), "link 'stray'", "one root link", "'base'"),
     case(
@@ -125,7 +125,7 @@ STRUCTURE = [
         "unknown joint type",
         arm(('type="revolute"', 'type="revolut"')),
         "joint type 'revolut'",
-        "did you mean 'revolute'",
+        "Did you mean 'revolute'",
         "planar",
     ),
     case("no joint type", arm((' type="revolute"', "")), "joint 'shoulder'", "attribute 'type'"),
@@ -264,7 +264,7 @@ MIMICS = [
         "unknown",
         in_elbow("<axis", '<mimic joint="sholder"/><axis'),
         "joint 'elbow' / mimic",
-        "did you mean 'shoulder'",
+        "Did you mean 'shoulder'",
     ),
     case("itself", in_elbow("<axis", '<mimic joint="elbow"/><axis'), "the joint follows itself"),
     case(
@@ -367,7 +367,7 @@ def test_entities_are_refused_used_or_not(tmp_path, mass, cause):
 
 
 def test_an_unknown_base_is_refused():
-    assert "base 'floating' does not exist; available: free, fixed" in refusal(ARM, base="floating")
+    assert "base 'floating' does not exist. Available: free, fixed" in refusal(ARM, base="floating")
 
 
 def test_parts_of_a_body_may_be_odd_if_the_whole_is_sound():

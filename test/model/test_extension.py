@@ -130,10 +130,10 @@ def test_command_interfaces_are_those_of_ros2_control_and_its_bounds_tighten_not
 SENSOR = '<sensor name="s" type="imu"/>'
 # what stands in <hrpsim reference="...">, and what is said of it
 REFUSED = {
-    "nee": {"<rotor inertia='1'/>": "joint or link 'nee' does not exist; did you mean 'knee'"},
+    "nee": {"<rotor inertia='1'/>": "joint or link 'nee' does not exist. Did you mean 'knee'"},
     "knee": {
-        "<sping rest='1'/>": "element in <hrpsim> 'sping' does not exist; did you mean 'spring'",
-        "<spring stifness='1'/>": "attribute 'stifness' does not exist; did you mean 'stiffness'",
+        "<sping rest='1'/>": "element in <hrpsim> 'sping' does not exist. Did you mean 'spring'",
+        "<spring stifness='1'/>": "attribute 'stifness' does not exist. Did you mean 'stiffness'",
         "<spring><damper/></spring>": "element in <spring> 'damper' does not exist",
         "<spring stiffness='stiff'/>": "spring: stiffness: 'stiff' is not a number",
         "<spring rest='nan'/>": "rest: 'nan' is not a finite number",
@@ -151,7 +151,7 @@ REFUSED = {
         "<material/>": "attribute 'name' is missing",
         "<capsule collision='sole'/>": "must be one <cylinder>",
         "<sensor name='s' type='gyro'/>": (
-            "sensor type 'gyro' does not exist; available: force_torque, imu"
+            "sensor type 'gyro' does not exist. Available: force_torque, imu"
         ),
         "<sensor type='imu'/>": "attribute 'name' is missing",
         SENSOR + SENSOR: "a sensor with this name exists already",
@@ -163,7 +163,7 @@ REFUSED = {
         "<sensor name='s' type='imu'><origin xyz='0 0'/></sensor>": "3 numbers needed, 2 given",
     },
     "ankle": {"<spring stiffness='1'/>": "'ankle' is fixed"},
-    "shank": {"<capsule collision='tub'/>": "collision 'tub' does not exist; did you mean 'tube'"},
+    "shank": {"<capsule collision='tub'/>": "collision 'tub' does not exist. Did you mean 'tube'"},
     "trunk": {"<sensor name='s' type='force_torque'/>": "'trunk' is the root"},
 }
 
@@ -193,7 +193,7 @@ def test_a_capsule_too_short_for_its_radius_is_refused():
 
 
 def test_an_unknown_joint_of_ros2_control_is_refused():
-    with pytest.raises(ModelError, match="joint 'nee' does not exist; did you mean 'knee'"):
+    with pytest.raises(ModelError, match=r"joint 'nee' does not exist. Did you mean 'knee'"):
         leg(more='<ros2_control name="r" type="system"><joint name="nee"/></ros2_control>')
 
 

@@ -165,7 +165,7 @@ def test_expanded_files_that_kept_the_namespace_are_plain_urdf():
 
 def test_an_argument_that_nothing_reads_is_refused():
     with pytest.raises(
-        ModelError, match="xacro argument 'wid' does not exist; did you mean 'wide'"
+        ModelError, match=r"xacro argument 'wid' does not exist. Did you mean 'wide'"
     ):
         load_model(XACRO, xacro_arguments={"wid": True})
 

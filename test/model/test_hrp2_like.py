@@ -196,7 +196,7 @@ def test_gains_are_jvrc_1s():
 
 
 def test_an_unknown_bush_set_is_refused_with_those_that_exist():
-    with pytest.raises(ModelError, match="bush_set x does not exist; available: openhrp, jaxon"):
+    with pytest.raises(ModelError, match=r"bush_set x does not exist. Available: openhrp, jaxon"):
         load_model(HRP2_LIKE, xacro_arguments={"bush": True, "bush_set": "x"})
 
 

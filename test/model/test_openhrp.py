@@ -116,8 +116,8 @@ def humanoid(content):
         ("#VRML V2.0 utf8\nGroup { children [ USE a ] }", "'a': no node has this name"),
         (SOLE, "one Humanoid node"),
         (humanoid(""), "must hold one Joint"),
-        (humanoid('DEF a Joint { jointType "rotat" }'), "did you mean 'rotate'"),
-        (humanoid('DEF a Joint { jointType "rotate" jointAxis "W" }'), "available: X, Y, Z"),
+        (humanoid('DEF a Joint { jointType "rotat" }'), "Did you mean 'rotate'"),
+        (humanoid('DEF a Joint { jointType "rotate" jointAxis "W" }'), "Available: X, Y, Z"),
         (humanoid('DEF a Joint { jointType "free" translation 0 0 }'), "3 numbers are needed, 2"),
         (humanoid('DEF a Joint { jointType "rotate" ulimit [nan] }'), "must be finite"),
         (WRL.replace("mass 5", "mass -5"), "the mass -5 kg is negative"),
@@ -211,7 +211,7 @@ links:
     assert plate.p == pytest.approx((0, 0, 0))
     assert abs(plate.R @ plate.geometry.size) == pytest.approx((0.1, 0.3, 0.05))
     path.write_text(path.read_text().replace("PLATE", "PLAT"))
-    with pytest.raises(ModelError, match="did you mean 'PLATE'"):
+    with pytest.raises(ModelError, match="Did you mean 'PLATE'"):
         load_model(path)
 
 
@@ -306,9 +306,9 @@ def test_a_free_link_below_a_free_root_floats_beside_it(tmp_path):
     [
         (BODY, "links:", "link:", "needs `links`"),
         (BODY, "angleUnit: degree", "angleUnit: grad", "degree or radian"),
-        (BODY, "parent: WAIST", "parent: WAIS", "did you mean 'WAIST'"),
+        (BODY, "parent: WAIST", "parent: WAIS", "Did you mean 'WAIST'"),
         (BODY, "name: FOOT\n", "name: HIP\n", "two links are called 'HIP'"),
-        (BODY, "jointType: slide", "jointType: slid", "did you mean 'slide'"),
+        (BODY, "jointType: slide", "jointType: slid", "Did you mean 'slide'"),
         (BODY, "mass: 1\n", "mass: many\n", "link 'FOOT': mass: numbers are needed, not 'many'"),
         (BODY, "mass: 1\n", "mass: .inf\n", "must be finite"),
         (BODY, "uri: sole.wrl", "uri: none.stl", "there is no file"),
@@ -320,8 +320,8 @@ def test_a_free_link_below_a_free_root_floats_beside_it(tmp_path):
         (BOXES, "uri: box.body", "uri: bix.body", "there is no file"),
         (BOXES, "uri: box.body", "uri: boxes.body", "files cannot be parts of each other"),
         (BOXES, "suffix: _B", "prefix: 1_", "two links are called '1_BOX'"),
-        (BOXES, "type: SubBody", "type: SubBdy", "did you mean 'SubBody'"),
-        (BOXES, "parent: FLOOR,\n", "parent: FLOR,\n", "did you mean 'FLOOR'"),
+        (BOXES, "type: SubBody", "type: SubBdy", "Did you mean 'SubBody'"),
+        (BOXES, "parent: FLOOR,\n", "parent: FLOR,\n", "Did you mean 'FLOOR'"),
     ],
 )
 def test_errors_of_body_files_name_link_and_cure(tmp_path, text, was, becomes, named):

@@ -49,15 +49,15 @@ def listed(kind="continuous", link="", joint="", robot=""):
         ),
         (
             {"joint": '<dynamic damping="3"/>'},
-            "<dynamic> of <joint> (1: j): not read; did you mean 'dynamics'?",
+            "<dynamic> of <joint> (1: j): not read. Did you mean 'dynamics'?",
         ),
         (
             {"joint": '<dynamics dampin="3"/>'},
-            "attribute dampin of <dynamics> (1: j): not read; did you mean 'damping'?",
+            "attribute dampin of <dynamics> (1: j): not read. Did you mean 'damping'?",
         ),
         (
             {"link": "<colision/>"},
-            "<colision> of <link> (1: a): not read; did you mean 'collision'?",
+            "<colision> of <link> (1: a): not read. Did you mean 'collision'?",
         ),
         (
             {"joint": '<safety_controller k_velocity="1"/>'},
@@ -65,7 +65,7 @@ def listed(kind="continuous", link="", joint="", robot=""):
         ),
         (
             {"robot": '<transmission name="t"/>'},
-            "<transmission> of <robot> (1: t): not simulated: type '' does not exist; available:"
+            "<transmission> of <robot> (1: t): not simulated: type '' does not exist. Available:"
             " SimpleTransmission, DifferentialTransmission, FourBarLinkageTransmission",
         ),
     ],

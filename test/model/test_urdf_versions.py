@@ -73,7 +73,7 @@ def test_in_1_2_effort_and_velocity_are_unlimited_where_they_are_missing():
 @pytest.mark.parametrize(
     "version, origin, message",
     [
-        ("2.0", "", "version of URDF '2.0' does not exist; available: 1.0, 1.1, 1.2|did you mean"),
+        ("2.0", "", "version of URDF '2.0' does not exist. Available: 1.0, 1.1, 1.2|Did you mean"),
         ("1", "", "version of URDF '1' does not exist"),
         ("1.0", 'quat_xyzw="0 0 0 1"', 'needs <robot version="1.1">'),
         ("1.1", 'quat_xyzw="0 0 0 1" rpy="0 0 1"', "one of them is enough"),

@@ -101,8 +101,8 @@ SHORTER = {
 def in_words(place, key):
     """Return what the schema says that a key may hold, as the page puts it."""
     text = only_complaint(place({key: Nothing()}), (key,))
-    if "; available: " in text:
-        return ", ".join(f"`{name}`" for name in text.split("; available: ")[1].split(", "))
+    if ". Available: " in text:
+        return ", ".join(f"`{name}`" for name in text.split(". Available: ")[1].split(", "))
     needed = text.removesuffix(" is needed, got NOTHING").rstrip(",").removeprefix("a ")
     if needed == "number":
         for far in (-1e300, 1e300):

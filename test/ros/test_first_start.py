@@ -71,7 +71,7 @@ def test_a_misspelt_parameter_of_the_controller_is_named(simulations):
         *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lock_step:=true"),
         *("-p", "controller:=hrpsim.control:StandController"),
     )
-    assert node.wait_for_line("did you mean 'lockstep'", LIMIT), node.lines
+    assert node.wait_for_line("Did you mean 'lockstep'", LIMIT), node.lines
 
 
 def test_a_missing_world_is_told_with_the_places_that_were_searched(tmp_path):

@@ -97,7 +97,7 @@ def test_a_misspelt_argument_is_named(launch):
     process = launch("stand", "rvis:=true", "world_file:=nope.yaml")
     assert process.wait(LIMIT) == 1
     said = process.log.read_text()
-    assert "there is no argument 'rvis'; did you mean 'rviz'?" in said
+    assert "there is no argument 'rvis'. Did you mean 'rviz'?" in said
     assert said.count("there is no argument") == 1
 
 

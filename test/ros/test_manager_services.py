@@ -109,7 +109,7 @@ def test_a_controller_is_loaded_configured_and_unloaded(rig):
     assert switch(node, [], ["late"]).ok and states()["late"] == "inactive"
     assert node.call("unload_controller", name="late").ok and "late" not in states()
     answer = node.call("load_controller", name="lat")
-    assert not answer.ok and "did you mean 'late'" in answer.message
+    assert not answer.ok and "Did you mean 'late'" in answer.message
 
 
 def test_strictly_all_or_nothing(rig):

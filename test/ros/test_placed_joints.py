@@ -94,7 +94,7 @@ def test_states_are_restored_bit_for_bit():
     simulation.load_state("moving")
     assert simulation.world.time == time
     assert all(np.array_equal(a, b) for a, b in zip(course(), first))
-    with pytest.raises(WorldError, match="'other' does not exist; available: moving"):
+    with pytest.raises(WorldError, match=r"'other' does not exist. Available: moving"):
         simulation.load_state("other")
 
 

@@ -111,7 +111,7 @@ def test_states_have_names_and_a_limit(node):
         assert node.call("save_state")[0]
     node.set("state_name", "c")
     done, text = node.call("load_state")
-    assert not done and "available: " in text and "'c' does not exist" in text
+    assert not done and "Available: " in text and "'c' does not exist" in text
     assert node.set("state_limit", 1)[0]
     done, text = node.call("save_state")
     assert not done and "state_limit is 1" in text

@@ -101,4 +101,4 @@ def test_rates_of_a_sensor_that_does_not_exist_are_refused_by_name(simulations, 
         "hrpsim.ros.simulation.node", "--ros-args", "-p", "rates.rfsenor:=10.0"
     )
     assert node.wait(LIMIT) == 1
-    assert any("did you mean 'rfsensor'" in line for line in node.lines)
+    assert any("Did you mean 'rfsensor'" in line for line in node.lines)

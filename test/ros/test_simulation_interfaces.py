@@ -369,7 +369,7 @@ def test_deleting(simulator):
     assert simulator.delete("crate").result == OK
     missing = simulator.delete("crate")
     assert missing.result == NOT_FOUND
-    assert "available: hrp2" in missing.error_message
+    assert "Available: hrp2" in missing.error_message
     assert simulator.entities() == ["hrp2"]
 
 

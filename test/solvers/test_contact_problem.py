@@ -162,7 +162,7 @@ def test_what_is_no_contact_problem_is_refused_by_name():
         ({"W": np.eye(5)}, "should be 6 x 6"),
         ({"W": np.diag([1, 1, 1, 1, np.inf, 1])}, "rows of contact 1"),
         ({"mu": [0.5, -0.1]}, r"mu\[1\] is -0.1"),
-        ({"mu": [0.5]}, "mu has 1 entries; it should have 2"),
+        ({"mu": [0.5]}, "mu has 1 entries. It should have 2"),
         ({"start": [1.0]}, "start has 1 entries"),
         ({"solver": "newton"}, "choose one of auto, momentum, plain"),
         ({"accuracy": 0.0}, "should be a positive number"),

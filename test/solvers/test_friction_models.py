@@ -485,7 +485,7 @@ def test_drawn_axes_are_the_same_in_reruns_resets_and_snapshots(model, integrato
 
 
 def test_a_friction_model_that_is_not_there_names_those_that_are(tmp_path):
-    with pytest.raises(WorldError, match=r"'cones'.*did you mean 'cone'.*pyramid, slip_direction"):
+    with pytest.raises(WorldError, match=r"'cones'.*Did you mean 'cone'.*pyramid, slip_direction"):
         World(friction_model="cones")
     with pytest.raises(WorldError, match="friction_model 'None' does not exist"):
         World(friction_model=None)

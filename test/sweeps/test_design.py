@@ -88,7 +88,7 @@ def test_seeds_of_cells_depend_on_seed_and_cell_alone(seed, cell):
     "arguments, message",
     [
         ({"parameters": {"a": {"uniform": [0, 1]}}}, "'a': a grid needs values"),
-        ({"method": "sobl"}, "did you mean 'sobol'"),
+        ({"method": "sobl"}, "Did you mean 'sobol'"),
         ({"method": "sobol"}, "needs a count"),
         ({"parameters": {"a": {"unifrm": [0, 1]}}}, "'a': distribution 'unifrm' does not exist"),
         ({"parameters": {"a": {"uniform": [1, 0]}}}, "low < high"),

@@ -69,7 +69,7 @@ def test_the_command_runs_shows_and_replays(study, capsys, tmp_path):
     assert main(["sweep", str(study), *drawn]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert main(["sweep", str(study), "--plot", str(picture), "--x", "heigth"]) == 1
-    assert "did you mean 'height'" in capsys.readouterr().err
+    assert "Did you mean 'height'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_the_command_runs_shows_and_replays(study, capsys, tmp_path):
         ("design: {}", "a study needs a `world` or a `function`"),
         ("function: a:b", "needs a design"),
         ("function: nowhere:b\ndesign: {}", "No module named 'nowhere'"),
-        (f"function: {SOURCE}:fal\ndesign: {{}}", "did you mean 'fall'"),
+        (f"function: {SOURCE}:fal\ndesign: {{}}", "Did you mean 'fall'"),
         (f"function: {SOURCE}:fall\nduration: 1\ndesign: {{}}", "duration does not go with"),
-        (f"function: {SOURCE}:fall\ndesing: {{}}", "did you mean 'design'"),
+        (f"function: {SOURCE}:fall\ndesing: {{}}", "Did you mean 'design'"),
         (f"function: {SOURCE}:fall\ndesign: {{method: sobl}}", r"y.yaml:2:\d+: design.method"),
         (f"function: {SOURCE}:fall\ndesign: {{table: x.csv}}", "x.csv"),
         ("world: box.yaml\ndesign: {}", r"needs a duration"),

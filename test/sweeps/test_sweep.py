@@ -301,7 +301,7 @@ def test_two_drivers_of_one_store_are_refused(begun):
 @pytest.mark.parametrize(
     "parameters, message",
     [
-        ({"heigth": 1.0}, "'heigth' does not exist; did you mean 'height'.*available: height"),
+        ({"heigth": 1.0}, "'heigth' does not exist. Did you mean 'height'.*Available: height"),
         ({"height": {"values": [1.0, "low"]}}, "cell 1: height = 'low': a number is needed"),
     ],
 )

@@ -285,12 +285,12 @@ def test_values_that_cannot_be_are_refused(box_file, values, message):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"pushes": [{"impuls": 1}]}, r"pushes\[0\]: entry 'impuls' .* did you mean 'impulse'"),
+        ({"pushes": [{"impuls": 1}]}, r"pushes\[0\]: entry 'impuls' .* Did you mean 'impulse'"),
         ({"pushes": [{"impulse": 1}]}, "say which entity"),
         ({"measured": ["box.w"]}, "outcome 'box.w' does not exist"),
-        ({"robot": "hrp2"}, "robot 'hrp2' does not exist; available: none"),
+        ({"robot": "hrp2"}, "robot 'hrp2' does not exist. Available: none"),
         ({"controller": "walk"}, "say which robot"),
-        ({"terrain": {"slop": 1}}, "did you mean 'slope'"),
+        ({"terrain": {"slop": 1}}, "Did you mean 'slope'"),
         ({"terrain": {"slope": 2.0}}, "terrain.slope: must be"),
     ],
 )
@@ -345,8 +345,8 @@ def test_what_no_cell_could_do_is_refused_before_any_runs(box_file):
     with pytest.raises(SweepError, match=r"controller\.dcm_rate: "):
         WorldScenario(walking, controller="walk", parameters={"dcm_rate": "fast"}, duration=1.0)
     for push, message in (
-        ({"link": "BODI"}, r"pushes\[0\]: link 'BODI' .* did you mean 'BODY'"),
-        ({"entity": "bax"}, r"pushes\[0\]: entity 'bax' .* available: hrp2"),
+        ({"link": "BODI"}, r"pushes\[0\]: link 'BODI' .* Did you mean 'BODY'"),
+        ({"entity": "bax"}, r"pushes\[0\]: entity 'bax' .* Available: hrp2"),
     ):
         scenario = WorldScenario(walking, controller="walk", pushes=[push], duration=1.0)
         with pytest.raises(SweepError, match=message):

@@ -55,10 +55,10 @@ def values(text):
 @pytest.mark.parametrize(
     "text, message",
     [
-        (f"{STAND}controller: wolk\ndesign: {{}}", "'wolk' does not exist; did you mean 'walk'"),
+        (f"{STAND}controller: wolk\ndesign: {{}}", "'wolk' does not exist. Did you mean 'walk'"),
         (
             f"{STAND}controller: {{plugin: stroll}}\ndesign: {{}}",
-            "available: walk, module:Class, path/to/file.py:Class",
+            "Available: walk, module:Class, path/to/file.py:Class",
         ),
         (f"{STAND}controller: [walk]\ndesign: {{}}", "a plug-in's name, or a mapping of plugin"),
         (f"{STAND}controller: 'none.py:C'\ndesign: {{}}", "none.py' does not exist"),
@@ -66,7 +66,7 @@ def values(text):
         ("function: bad.py:f\ndesign: {}", "bad.py:f': ModuleNotFoundError: No module named"),
         (
             f"{STAND}controller: {{plugin: walk, parameters: {{patern: E5}}}}\ndesign: {{}}",
-            r"did you mean 'controller.pattern'.* available: controller\.(?!.*world)",
+            r"Did you mean 'controller.pattern'.* Available: controller\.(?!.*world)",
         ),
         (f"{BOX}sensors: {{gyro: 1}}\ndesign: {{}}", "sensors: there is no controller for it"),
         (f"{BOX}delay: {{sensing: 1}}\ndesign: {{}}", "delay: there is no controller for it"),
@@ -78,7 +78,7 @@ def values(text):
         ),
         (
             f"{BOX}find: {{parameter: bodies.mass, between: [1, 2], tolerance: 1}}\ndesign: {{}}",
-            f"find: parameter 'bodies.mass' .* did you mean '{MASS}'",
+            f"find: parameter 'bodies.mass' .* Did you mean '{MASS}'",
         ),
         (BOX + values("{uniform: [1, 2]}"), r"y.yaml:3:1: design: .*uniform, which goes with .*"),
         (BOX + values("{values: []}"), r"y.yaml:3:1: design: parameter 'bodies.box.mass': values:"),
@@ -123,10 +123,10 @@ PATHS += [f"robots.{name}.mass_factor" for name in "abcdefgh"]
 @pytest.mark.parametrize(
     "given, hint",
     [
-        ("bodies.Box.mass", f"did you mean '{MASS}'"),
-        ("bödies.box.mass", f"did you mean '{MASS}'"),
+        ("bodies.Box.mass", f"Did you mean '{MASS}'"),
+        ("bödies.box.mass", f"Did you mean '{MASS}'"),
         ("bodies.box.position", "'bodies.box.position.0', 'bodies.box.position.1', 'bodies.box"),
-        ("time_step", "did you mean 'world.time_step'?"),
+        ("time_step", "Did you mean 'world.time_step'?"),
         ("zzz", "paths begin with world, bodies, robots"),
     ],
 )
@@ -137,7 +137,7 @@ def test_an_unknown_path_is_answered_with_the_nearest(given, hint):
 
 
 def test_few_paths_are_all_named():
-    assert unknown_parameter("heigth", ["height", "pause"]).endswith("available: height, pause")
+    assert unknown_parameter("heigth", ["height", "pause"]).endswith("Available: height, pause")
 
 
 def test_what_is_wrong_with_the_world_itself_is_not_told_of_a_cell(folder):
@@ -158,7 +158,7 @@ def test_what_find_cannot_reach_is_told_as_its_own(folder):
 def test_a_wrong_name_of_a_world_s_setting_names_those_that_exist(folder, key):
     text = f"{BOX}design: {{parameters: {{world.{key}: {{values: [nothing]}}}}}}"
     study = read_study(study_in(folder, text))
-    with pytest.raises(SweepError, match=f"cell 0: .*{key}.*'nothing' does not exist; available: "):
+    with pytest.raises(SweepError, match=f"cell 0: .*{key}.*'nothing' does not exist. Available: "):
         planned(study.scenario, study.design, 0)
 
 
@@ -288,7 +288,7 @@ class TestStores:
         assert self.run(study) == 0
         assert main(["sweep", str(study), "--cell", "0", "--film", str(folder / "x.png")]) == 1
         said = capsys.readouterr().err
-        assert f"is many runs; one can be shown of a study with {MASS} in its design" in said
+        assert f"is many runs. One can be shown of a study with {MASS} in its design" in said
 
     def test_a_cell_of_another_scenario_says_what_differs(self, study, folder, capsys):
         assert self.run(study) == 0

@@ -200,7 +200,7 @@ def test_a_camera_declared_for_gazebo_is_read(recwarn):
     [
         ('fov="3.5"', "a field of view of 200.535 degrees"),
         ('width="0"', "width and height must be positive"),
-        ('images="colour"', "image 'colour' does not exist; did you mean 'color'"),
+        ('images="colour"', "image 'colour' does not exist. Did you mean 'color'"),
         ('near="2" far="1"', "far must be above near"),
         ('width="100000" height="100000"', "CAMERA_PIXELS"),
         ('depth_encoding="8UC1"', "depth_encoding '8UC1' does not exist"),

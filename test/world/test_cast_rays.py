@@ -148,7 +148,7 @@ def test_exclusion_and_range():
         ((np.zeros((2, 3)), np.ones((3, 3))), "differ in number"),
         (([0, 0, 0], [0, 0, 1], -1.0), "max_range of rays must be positive"),
         (([0, 0, 0], [0, 0, 1], np.nan), "max_range"),
-        (([0, 0, 0], [0, 0, 1], 5.0, "crat"), "exclude: .*did you mean 'crate'"),
+        (([0, 0, 0], [0, 0, 1], 5.0, "crat"), "exclude: .*Did you mean 'crate'"),
         (([0, 0, 0], [0, 0, 1], 5.0, [["crate"]]), "exclude"),
     ],
 )
@@ -203,7 +203,7 @@ def test_robots_as_they_collide_and_as_they_are_drawn(tmp_path):
     world.add_robot(hrpsim.load_model(tmp_path / "r.urdf"), name="other")
     with pytest.raises(WorldError, match=r"'other': the visual of link 'a'.*hedge.obj"):
         world.cast_rays(*cast, geometry="visual")
-    with pytest.raises(WorldError, match="did you mean 'visual'"):
+    with pytest.raises(WorldError, match="Did you mean 'visual'"):
         world.cast_rays(*cast, geometry="visuals")
 
 

@@ -102,7 +102,7 @@ NOTHING = {
     "both ends the world": (lambda w: w.connect(None, "world"), ["the world"]),
     "fixed link and world": (lambda w: w.connect("one/base"), ["the world"]),
     "one body twice": (lambda w: w.connect("a", w.bodies["a"]), ["same body"]),
-    "unknown entity": (lambda w: w.connect("aa", "b"), ["aa", "available: a, b, one, tree"]),
+    "unknown entity": (lambda w: w.connect("aa", "b"), ["aa", "Available: a, b, one, tree"]),
     "unknown entity of a link": (lambda w: w.connect("aa/x", "b"), ["aa/x", "tree"]),
     "unknown link": (lambda w: w.connect("tree/tap", "b"), ["tap", "tip"]),
     "unknown link of a tuple": (lambda w: w.connect(("tree", 3), "b"), ["3", "tip"]),

@@ -201,7 +201,7 @@ def test_nothing_there_and_nobody_known():
     assert len(world.contact_arrays()) == 0 and world.contacts == [] and world.link_names == ()
     robot = world.add_robot(humanoid(False))
     assert robot.contact_arrays().forces.shape == (0, 3)
-    with pytest.raises(WorldError, match=r"link 'l_sol' does not exist; did you mean 'l_sole'"):
+    with pytest.raises(WorldError, match=r"link 'l_sol' does not exist. Did you mean 'l_sole'"):
         robot.contact_arrays("l_sol")
     with pytest.raises(WorldError, match="does not exist"):
         robot.contact_arrays(["l_sole"])

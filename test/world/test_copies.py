@@ -73,7 +73,7 @@ def test_bodies_have_copies_too(tmp_path):
         ("{spacing: [1, 1], offsets: [[0, 0, 0]]}", "either grid and spacing, or offsets"),
         ("{grid: [2, 0], spacing: [1, 1]}", "from 1 to 1000"),
         ("{grid: [100, 100], spacing: [1, 1]}", "10000, and 1000 are the limit"),
-        ("{grid: [2, 2], spaceing: [1, 1]}", "did you mean 'spacing'"),
+        ("{grid: [2, 2], spaceing: [1, 1]}", "Did you mean 'spacing'"),
     ],
 )
 def test_wrong_copies_are_refused_with_their_place(tmp_path, copies, said):

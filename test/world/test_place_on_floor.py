@@ -70,7 +70,7 @@ def test_a_misspelt_material_is_named_at_the_next_step():
     world.add_ground(material="floor")
     world.add_body(Box((1.0, 1.0, 1.0)), 1.0, position=(0.0, 0.0, 0.5), material="sole")
     world.set_friction("Sole", "floor", static=0.1)
-    with pytest.warns(ModelWarning, match="material 'Sole' does not exist; did you mean 'sole'"):
+    with pytest.warns(ModelWarning, match="material 'Sole' does not exist. Did you mean 'sole'"):
         world.step()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -170,7 +170,7 @@ def test_each_joint_and_kind_of_target_is_told_once():
             [*((t, 0.01 * t, 0.57) for t in (1.0, 2.0, 3.0)), (4.0, 0.04, 0.0)],
             "joint 'j': velocities contradict positions, which change 0.0203 times as fast",
         ),
-        ([(1.0, 0.5, 0.4)], "the last point has the velocity 0.4 of joint 'j'; it must be 0"),
+        ([(1.0, 0.5, 0.4)], "the last point has the velocity 0.4 of joint 'j'. It must be 0"),
     ],
 )
 def test_trajectories_beyond_limits_are_refused(points, text):
@@ -254,11 +254,11 @@ def test_a_misspelt_attribute_of_a_controller_is_refused(name):
         def control(self, state):
             return Command()
 
-    with pytest.raises(AttributeError, match=f"no attribute {name!r}; did you mean"):
+    with pytest.raises(AttributeError, match=f"no attribute {name!r}. Did you mean"):
         setattr(Own(), name, 0.01)
-    with pytest.raises(AttributeError, match=f"no attribute {name!r}; did you mean"):
+    with pytest.raises(AttributeError, match=f"no attribute {name!r}. Did you mean"):
         type("Wrong", (Own,), {name: 0.01})
-    with pytest.raises(AttributeError, match="did you mean 'initialize'"):
+    with pytest.raises(AttributeError, match="Did you mean 'initialize'"):
         type("Wrong", (Own,), {"initialise": lambda self, state: None})
 
 
@@ -485,7 +485,7 @@ def test_a_world_gives_its_robots_by_name_and_names_the_cure_of_wrong_arguments(
     robot = arm(world)
     assert world["arm"] is robot
     for act, text in (
-        (lambda: world["arn"], "did you mean 'arm'"),
+        (lambda: world["arn"], "Did you mean 'arm'"),
         (lambda: World("stand.yaml"), "`load_world` reads a world file"),
         (lambda: Batch(robot, 2), "a batch copies a World"),
         (lambda: hrpsim.Sphere("0.1"), "radius must be positive"),

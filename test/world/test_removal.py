@@ -151,7 +151,7 @@ def test_handles_of_what_is_gone_say_so():
             use()
     with pytest.raises(WorldError, match="'ball' is not in this world"):
         world.remove(ball)
-    with pytest.raises(WorldError, match="'bal' does not exist; available: none"):
+    with pytest.raises(WorldError, match=r"'bal' does not exist. Available: none"):
         world.remove("bal")
     world.step(5)  # nothing but the ground
     again = world.add_body(Sphere(0.1), 1.0, (0, 0, 1), name="ball")

@@ -360,10 +360,10 @@ def test_a_lidar_declared_for_gazebo():
         ('type="lidar" max_range="nan"', "not finite"),
         ('type="lidar" spacing="1"', "spacing"),
         ('type="height_scan" spacing="0"', "spacing must be positive"),
-        ('type="height_scan" alignment="yawn"', "did you mean 'yaw'"),
+        ('type="height_scan" alignment="yawn"', "Did you mean 'yaw'"),
         ('type="height_scan" size="1"', "size needs two numbers"),
         ('type="contact" cell="0.01"', "needs a size"),
-        ('type="lidars"', "did you mean 'lidar'"),
+        ('type="lidars"', "Did you mean 'lidar'"),
     ],
 )
 def test_bad_settings_are_refused_by_name(settings, text):
@@ -396,10 +396,10 @@ robots:
     with pytest.raises(HrpsimError, match=r"robots\[0\].sensors\[0\]: needs a link"):
         hrpsim.load_world(file)
     file.write_text(text.replace("link: body", "link: bodi"))
-    with pytest.raises(HrpsimError, match="did you mean 'body'"):
+    with pytest.raises(HrpsimError, match="Did you mean 'body'"):
         hrpsim.load_world(file)
     file.write_text(text.replace("rate: 50", "rates: 50"))
-    with pytest.raises(HrpsimError, match="did you mean 'rate'"):
+    with pytest.raises(HrpsimError, match="Did you mean 'rate'"):
         hrpsim.load_world(file)
 
 
@@ -414,5 +414,5 @@ def test_scans_of_a_batch_are_those_of_its_worlds():
         np.testing.assert_array_equal(ranges, alone)
         batch.step(25)
         assert {one.robots["r"].sensors["scan"].stamp for one in batch.worlds} == {0.02}
-        with pytest.raises(HrpsimError, match="did you mean 'scan'"):
+        with pytest.raises(HrpsimError, match="Did you mean 'scan'"):
             batch.scan("r", "scam")

@@ -69,5 +69,5 @@ def test_its_noise_is_its_own():
 
 
 def test_settings_of_other_kinds_are_refused():
-    with pytest.raises(ModelError, match=r"attribute 'columns' does not exist; available: .*level"):
+    with pytest.raises(ModelError, match=r"attribute 'columns' does not exist. Available: .*level"):
         rising('columns="3"')

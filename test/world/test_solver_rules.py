@@ -155,7 +155,7 @@ def test_rules_reach_the_rows_of_a_step():
         ([{"kind": "contact"}], ["rule 0", "solver"]),
         (["direct"], ["rule 0", "mapping"]),
         ([{"solver": "direct", "body": "a"}], ["rule 0", "body", "bodies"]),
-        ([{"solver": "direct", "kind": "contacts"}], ["contacts", "did you mean 'contact'"]),
+        ([{"solver": "direct", "kind": "contacts"}], ["contacts", "Did you mean 'contact'"]),
         ([{"solver": "split", "kind": "lock"}], ["split", "contacts only"]),
         ([{"solver": "direct", "bodies": ["a", "b", "c"]}], ["bodies", "one or two"]),
         ([{"solver": "direct", "bodies": 3}], ["bodies", "3"]),

@@ -151,7 +151,7 @@ def test_a_simple_transmission_of_ros_2_and_of_ros_1(where, inside, ratio):
 @pytest.mark.parametrize(
     "inside, cause",
     [
-        ('<joint name="rol"/><actuator name="m"/>', "joint 'rol' does not exist; did you mean"),
+        ('<joint name="rol"/><actuator name="m"/>', "joint 'rol' does not exist. Did you mean"),
         ('<joint name="roll"/>', "needs 1 named <actuator>, got 0"),
         ('<joint name="roll"><offset>two</offset></joint><actuator name="m"/>', "'two', no number"),
         ('<joint name="roll"><mechanical_reduction>0</mechanical_reduction></joint>'

@@ -286,7 +286,7 @@ def test_a_material_that_no_shape_has_is_named(tmp_path, entry):
     assert said and all(
         "world.yaml:2" in one
         and f"{entry[: entry.index(':')]}[0]" in one
-        and "material 'defalt' does not exist; did you mean 'default'?" in one
+        and "material 'defalt' does not exist. Did you mean 'default'?" in one
         for one in said
     )
     assert told(tmp_path, text + body % "defalt")[1] == []

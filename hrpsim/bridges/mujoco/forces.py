@@ -50,7 +50,7 @@ def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:
     """
     if do_constraints_act(m, data, contacts):
         raise StateError(
-            "mj_inverse: contacts, limits, dry friction or equalities act; hrpsim's are rigid, so"
+            "mj_inverse: contacts, limits, dry friction or equalities act. hrpsim's are rigid, so"
             " the motion does not determine their forces: read qfrc_actuator and qfrc_constraint"
             " of a step"
         )

@@ -184,4 +184,4 @@ def _answer(request: bytes, label: str, allowed: float, error: type[HrpsimError]
             f"its decoder ended with status {status}: the file is damaged, or too large for"
             " DECODER_MEMORY, DECODER_WAIT or DECODER_RESULT"
         )
-    raise error(f"{label}: {why}; export a smaller or plainer file")
+    raise error(f"{label}: {why}. Export a smaller or plainer file")

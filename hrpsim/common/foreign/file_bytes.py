@@ -101,7 +101,7 @@ def too_large(path: Path, limit: str, error: type[HrpsimError]) -> HrpsimError:
 def _require_regular(mode: int, path: Path, error: type[HrpsimError], what: str) -> None:
     if not stat.S_ISREG(mode):
         kind = _KINDS.get(stat.S_IFMT(mode), "Is no file")
-        raise error(f"{what} {path}: cannot be read: {kind}; name a regular file")
+        raise error(f"{what} {path}: cannot be read: {kind}. Name a regular file")
 
 
 def _unreadable(path: Path, cause: Exception, error: type[HrpsimError], what: str) -> NoReturn:

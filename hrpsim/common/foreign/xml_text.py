@@ -52,7 +52,7 @@ def decoded_xml(
         declared = _DECLARED.match(data)
         encoding = declared[1].decode() if declared else "utf-8"
     if not _ENCODING.fullmatch(encoding.lower()):
-        raise error(f"{label}:1: encoding {encoding[:40]!r} is not known; use UTF-8")
+        raise error(f"{label}:1: encoding {encoding[:40]!r} is not known. Use UTF-8")
     try:
         return data.decode(encoding, errors).lstrip("\ufeff \t\r\n")
     except (UnicodeError, LookupError) as cause:

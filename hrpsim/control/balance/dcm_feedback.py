@@ -62,7 +62,7 @@ def zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
     third = 1.0 / T - w - rate
     if third <= 0.0:
         raise ControllerError(
-            f"walk: dcm_rate {rate:g} 1/s is too fast for a ZMP that lags by {T:g} s; it must be "
+            f"walk: dcm_rate {rate:g} 1/s is too fast for a ZMP that lags by {T:g} s. It must be "
             f"below {1.0 / T - w:.3g}"
         )
     for_position = 1.0 + T * rate * third / w

@@ -100,7 +100,7 @@ def foot_of(model: Model, sole: str) -> Foot:
         if along[axis_index] < 1.0 - 1e-6 or (axis_index == 2) == revolute:
             raise ModelError(
                 f"{model.source}: a spring between ankle and {sole!r} must turn about x or y of "
-                f"the sole or slide along z; one lies along {np.round(along, 3).tolist()}"
+                f"the sole or slide along z. One lies along {np.round(along, 3).tolist()}"
             )
         if revolute:
             turn_stiffness[axis_index] = system.stiffness[k]
@@ -155,7 +155,7 @@ def _force_sensor(model: Model, sole: str, bodies: list[int]) -> Sensor:
     ]
     if not found:
         raise ModelError(
-            f"{model.source}: no force sensor between ankle and {sole!r}; a stabiliser needs one"
+            f"{model.source}: no force sensor between ankle and {sole!r}. A stabiliser needs one"
         )
     return next((sensor for sensor in found if sensor.tare), found[0])
 

@@ -118,8 +118,8 @@ def _lowest_branches(model: Model, poses, ends: list[int]) -> list[int]:
     shaped = [body for body in sorted(lowest, key=lowest.__getitem__) if lowest[body] < np.inf]
     if not shaped:
         raise ModelError(
-            f"{model.source}: nothing to stand on: no link below {base.name!r} has a <collision>; "
-            "give the feet a <collision> each"
+            f"{model.source}: nothing to stand on: no link below {base.name!r} has a <collision>. "
+            "Give the feet a <collision> each"
         )
     first = ends[0] if ends else shaped[0]
     top = _joints_above(model, first)
@@ -165,7 +165,7 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
         if np.linalg.norm(forward) < 0.5:
             raise ModelError(
                 f"{model.source}: the knees {_range(model, legs[0][_KNEE])} and "
-                f"{_range(model, legs[1][_KNEE])} do not bend the same way; the forward direction "
+                f"{_range(model, legs[1][_KNEE])} do not bend the same way. The forward direction "
                 "is unknown"
             )
         return forward, "as the knees bend"
@@ -179,7 +179,7 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
         raise ModelError(
             f"{model.source}: the forward direction is unknown: its knees bend to both "
             f"sides alike ({_range(model, legs[0][_KNEE])}), and its soles are as long before the "
-            "ankles as behind them; name both feet (--left-foot, --right-foot)"
+            "ankles as behind them. Name both feet (--left-foot, --right-foot)"
         )
     return (ways[0] if ahead > behind else -ways[0]), "as the soles point"
 
@@ -218,7 +218,7 @@ def _leg(model: Model, poses, R_walk, side: str, leg: list[Joint], body: int, so
     if len(points) == 0 or (len(outline) < 3 and sole is None):
         raise ModelError(
             f"{model.source}: the {side} foot has no sole: of the collision shapes of "
-            f"{_link_of(model, body)!r} {len(points)} points are lowest; a sole needs 3 that are "
+            f"{_link_of(model, body)!r} {len(points)} points are lowest. A sole needs 3 that are "
             "at most 2 mm above the lowest, or its size (--sole)"
         )
     ankle = R_sole.T @ (R.T @ (poses[pitch.body][0] - p))
@@ -279,5 +279,5 @@ def _ankle_axis(model: Model, poses, R_walk, leg, axis: int, what: str) -> Joint
     raise ModelError(
         f"{model.source}: no ankle {what} axis: neither {names[0]!r} nor {names[1]!r} turns about "
         f"{'xyz'[axis]} of the walk with all joints at zero"
-        + (f"; legs with closed loops ({loops}) do not walk" if loops else "")
+        + (f". Legs with closed loops ({loops}) do not walk" if loops else "")
     )

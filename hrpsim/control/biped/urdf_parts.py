@@ -113,7 +113,7 @@ def add_bushes(root: etree._Element, leg: BipedLeg, constants: BushSet) -> None:
     heavy = 0.0 if mass is None else float(mass.get("value"))
     if heavy <= 4.0 * _PART_MASS:
         raise ModelError(
-            f"link {foot!r} has {heavy:g} kg; bushes need a foot of more than "
+            f"link {foot!r} has {heavy:g} kg. Bushes need a foot of more than "
             f"{4.0 * _PART_MASS:g} kg, of which their parts take {2.0 * _PART_MASS:g} kg"
         )
     mass.set("value", repr(heavy - 2.0 * _PART_MASS))

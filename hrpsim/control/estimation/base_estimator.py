@@ -182,7 +182,7 @@ def _feet(model: Model, names: Sequence[str]) -> list[Sensor]:
     }
     if not heights:
         raise ModelError(
-            f"{model.source}: estimating the base needs force sensors above the soles; there are "
+            f"{model.source}: estimating the base needs force sensors above the soles. There are "
             f"{', '.join(forces) or 'none'}"
         )
     lowest = min(heights.values())

@@ -162,7 +162,7 @@ class Controller(ABC):
             return
         if close := get_close_matches(name, known, n=1, cutoff=_RESEMBLES):
             raise UnknownAttributeError(
-                f"a controller has no attribute {name!r}; did you mean {close[0]!r}? An attribute"
+                f"a controller has no attribute {name!r}. Did you mean {close[0]!r}? An attribute"
                 f" of {cls.__name__}'s own with such a name is declared in the class: {name}: type"
             )
 

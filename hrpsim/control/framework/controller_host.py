@@ -120,7 +120,7 @@ def _delays(who: str, given, model: Model, period: float) -> dict[str, int]:
             low = int(time / period)
             raise ControllerError(
                 f"{who}: needs: delays: {what}: {time:g} s is no whole number of the controller's "
-                f"periods; {low * period:g} s and {(low + 1) * period:g} s are"
+                f"periods. {low * period:g} s and {(low + 1) * period:g} s are"
             )
         if ticks:
             delays[what] = ticks
@@ -260,7 +260,7 @@ class ControllerHost:
         type or shape, without values, or with values that are not finite.
         """
         if self._ended:
-            raise ControllerError(f"{self.name} was stopped; make a new host for another run")
+            raise ControllerError(f"{self.name} was stopped. Make a new host for another run")
         try:
             if self._perception is not None:
                 if not self._begun:
@@ -365,7 +365,7 @@ def steps_in_period(what: str, period: float, time_step: float) -> int:
         fitting = ", ".join(f"{period / k:g}" for k in range(parts, parts + 3))
         raise ControllerError(
             f"{what} of {period:g} s is not a whole multiple of the world's time step "
-            f"of {time_step:g} s; a period of {periods} s is, and time steps that fit the period "
+            f"of {time_step:g} s. A period of {periods} s is, and time steps that fit the period "
             f"are {fitting} s"
         )
     return steps

@@ -105,7 +105,7 @@ class LegKinematics:
             if abs(distance) > _OFFSET_TOLERANCE:
                 raise ModelError(
                     f"{model.source}: the leg of {', '.join(self.joint_names)} has no closed-form "
-                    f"inverse: {what} pass each other at {abs(distance):.3g} m; they must meet"
+                    f"inverse: {what} pass each other at {abs(distance):.3g} m. They must meet"
                 )
         thigh, shank = (knee - hip)[[2, 0]], (ankle - knee)[[2, 0]]
         lengths = float(np.hypot(*thigh)), float(np.hypot(*shank))
@@ -136,12 +136,12 @@ class LegKinematics:
         missed = _solve_leg(leg, self._target[0], angles)
         if missed == _TOO_NEAR and not clamp:
             raise UnreachableError(
-                f"the hip centre is {leg['rho']:.4f} m from the foot's ankle roll axis; the leg's "
+                f"the hip centre is {leg['rho']:.4f} m from the foot's ankle roll axis. The leg's "
                 f"lateral offset is {abs(leg['lateral']):.4f} m"
             )
         if missed == _OUT_OF_REACH and not clamp:
             raise UnreachableError(
-                f"hip and ankle are {leg['length']:.4f} m apart in the leg's plane; the leg "
+                f"hip and ankle are {leg['length']:.4f} m apart in the leg's plane. The leg "
                 f"reaches from {self.shortest:.4f} to {self.longest:.4f} m"
             )
         return angles
@@ -221,8 +221,8 @@ def chain_of_leg(model: Model, waist: Frame, foot: Frame) -> tuple[list[int], li
     chain = [joints[body] for body in bodies if body in joints]
     if len(chain) < JOINT_COUNT:
         raise ModelError(
-            f"{model.source}: {len(chain)} joints lead from {waist.name!r} to {foot.name!r}; "
-            f"a leg has {JOINT_COUNT}: {', '.join(_ROLES)}"
+            f"{model.source}: {len(chain)} joints lead from {waist.name!r} to {foot.name!r}. "
+            f"A leg has {JOINT_COUNT}: {', '.join(_ROLES)}"
         )
     for joint in chain[:JOINT_COUNT]:
         if joint.joint_type != REVOLUTE:

@@ -55,7 +55,7 @@ class Channel:
         object.__setattr__(self, "values", values)
         if times.ndim != 1 or values.ndim != 2 or len(times) != len(values) or not len(times):
             raise SequenceError(
-                "a channel needs times (n,) and values (n, width) with n > 0; got shapes "
+                "a channel needs times (n,) and values (n, width) with n > 0. Got shapes "
                 f"{times.shape} and {values.shape}"
             )
         for what, array in (("time", times), ("value", values)):

@@ -219,6 +219,6 @@ def _check_limits(model: Model, q, names) -> None:
         lower, upper = model.system.lower[joint.v_index], model.system.upper[joint.v_index]
         if not lower <= q[joint.q_index] <= upper:
             raise ModelError(
-                f"{model.source}: half-sitting needs joint {name!r} at {q[joint.q_index]:.3f} rad; "
-                f"its limits are {lower:.3f} and {upper:.3f} rad"
+                f"{model.source}: half-sitting needs joint {name!r} at {q[joint.q_index]:.3f} rad. "
+                f"Its limits are {lower:.3f} and {upper:.3f} rad"
             )

@@ -130,8 +130,8 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
         raise SequenceError(unknown_name("joint", unknown[0], available, limit=len(available)))
     if unknown:
         raise SequenceError(
-            f"joints {', '.join(map(repr, unknown))} do not exist; available: "
-            f"{', '.join(available)}; None leaves a column out"
+            f"joints {', '.join(map(repr, unknown))} do not exist. Available: "
+            f"{', '.join(available)}. None leaves a column out"
         )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

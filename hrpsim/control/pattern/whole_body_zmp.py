@@ -89,7 +89,7 @@ def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
     """
     motion = np.asarray(motion, dtype=np.float64)
     if np.abs(motion[:, 3:5]).max() > 1e-9:
-        raise ModelError(f"{model.source}: the base leans; this motion must keep it level")
+        raise ModelError(f"{model.source}: the base leans. This motion must keep it level")
     yaw = np.unwrap(2.0 * np.arctan2(motion[:, 5], motion[:, 6]))
     trajectory = np.column_stack([motion[:, :3], yaw, motion[:, 7:]])
     padded = np.concatenate([trajectory[:1], trajectory, trajectory[-1:]])

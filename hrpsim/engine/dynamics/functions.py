@@ -90,7 +90,7 @@ def checked_configuration(model: Model, q) -> np.ndarray:
         if not 1e-6 < length < 1e6:
             raise StateError(
                 f"q[{first}:{first + 4}], the quaternion x y z w of joint "
-                f"{joint.name!r}, has length {length:g}; it should be 1"
+                f"{joint.name!r}, has length {length:g}. It should be 1"
             )
     return q
 

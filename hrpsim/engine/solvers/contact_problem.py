@@ -111,9 +111,9 @@ def solve_contacts(
     b = problem.b
     known = ("auto", *ATTEMPTS, PATIENT)
     if solver not in known:
-        raise ContactProblemError(f"solver {solver!r} is unknown; choose one of {', '.join(known)}")
+        raise ContactProblemError(f"solver {solver!r} is unknown. Choose one of {', '.join(known)}")
     if not (np.ndim(accuracy) == 0 and 0.0 < float(accuracy) < np.inf):
-        raise ContactProblemError(f"accuracy is {accuracy!r}; it should be a positive number")
+        raise ContactProblemError(f"accuracy is {accuracy!r}. It should be a positive number")
     size = float(np.linalg.norm(b)) or 1.0
     begin = np.zeros(len(b)) if start is None else _numbers("start", start, len(b))
     best, least, ended, sweeps = begin, np.inf, "", {}
@@ -162,20 +162,20 @@ def _checked(W: Any, b: Any, mu: Any) -> BlockProblem:
     length = int(np.size(b))
     if length == 0 or length % 3:
         raise ContactProblemError(
-            f"b has {length} entries; it should have three for each contact: normal and tangents"
+            f"b has {length} entries. It should have three for each contact: normal and tangents"
         )
     b = _numbers("b", b, length)
     if not sparse.issparse(W):
         W = np.asarray(W, dtype=np.float64)
     if W.shape != (length, length):
         raise ContactProblemError(
-            f"W has the shape {W.shape}; for {length} entries of b it should be {length} x {length}"
+            f"W has the shape {W.shape}. For {length} entries of b it should be {length} x {length}"
         )
     count = length // 3
     mu = _numbers("mu", np.full(count, mu) if np.ndim(mu) == 0 else mu, count)
     if (mu < 0.0).any():
         c = int(np.argmax(mu < 0.0))
-        raise ContactProblemError(f"mu[{c}] is {mu[c]:g}; friction coefficients are 0 or more")
+        raise ContactProblemError(f"mu[{c}] is {mu[c]:g}. Friction coefficients are 0 or more")
     rows = sparse.csr_matrix(W, dtype=np.float64).tobsr((3, 3))
     rows.sort_indices()
     if not np.isfinite(rows.data).all():
@@ -196,10 +196,10 @@ def _numbers(name: str, values: Any, count: int) -> np.ndarray:
     except (TypeError, ValueError) as cause:
         raise ContactProblemError(f"{name} should be {count} numbers: {cause}") from cause
     if len(numbers) != count:
-        raise ContactProblemError(f"{name} has {len(numbers)} entries; it should have {count}")
+        raise ContactProblemError(f"{name} has {len(numbers)} entries. It should have {count}")
     if not np.isfinite(numbers).all():
         k = int(np.argmin(np.isfinite(numbers)))
-        raise ContactProblemError(f"{name}[{k}] is {numbers[k]}; it should be finite")
+        raise ContactProblemError(f"{name}[{k}] is {numbers[k]}. It should be finite")
     return numbers
 
 

@@ -149,7 +149,7 @@ class StateView:
         for sensor in self._imus:
             if self._free and model.system.parent[sensor.body] >= 0:
                 raise ExplainError(
-                    f"IMU {sensor.name!r} is on the moving link {sensor.link!r}; only IMUs on the "
+                    f"IMU {sensor.name!r} is on the moving link {sensor.link!r}. Only IMUs on the "
                     "base are compared"
                 )
 

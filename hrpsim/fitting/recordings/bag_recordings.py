@@ -72,7 +72,7 @@ def bag_recordings(
         if abs(lag - lags[states]) > _OFFSET:
             warnings.warn(
                 f"{bag}: the clocks of {states} and {topic} disagree: stamps differ from reception "
-                f"by {lags[states]:.3f} and {lag:.3f} s; fit a delay, or correct the stamps",
+                f"by {lags[states]:.3f} and {lag:.3f} s. Fit a delay, or correct the stamps",
                 FitWarning,
                 stacklevel=4,
             )
@@ -183,7 +183,7 @@ def _odometry(bag: Path, topic: str) -> _Rows:
         speeds = (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
         rows.append((p.x, p.y, p.z, o.x, o.y, o.z, o.w, *speeds))
     if len(rows) < 2:
-        raise BagError(f"{bag}: {name} has {len(rows)} messages; two are needed")
+        raise BagError(f"{bag}: {name} has {len(rows)} messages. Two are needed")
     table = np.array(rows)
     if not np.isfinite(table).all() or not np.linalg.norm(table[:, 3:7], axis=1).all():
         raise FitError(f"{bag}: {name} has a pose that is not finite, or a quaternion of length 0")

@@ -201,5 +201,5 @@ def _csv_columns(path: Path) -> dict[str, np.ndarray]:
         raise FitError(f"{path}: the first line must name columns, each once, `time` among them")
     table = number_table(lines[1:], path, FitError)
     if table.shape[1] != len(header):
-        raise FitError(f"{path}: {table.shape[1]} values; the first line names {len(header)}")
+        raise FitError(f"{path}: {table.shape[1]} values. The first line names {len(header)}")
     return dict(zip(header, table.T))

@@ -48,7 +48,7 @@ def runs_of_clock(source: str, tables: Mapping[str, Table]) -> list[dict[str, Ta
         counts = ", ".join(f"{len(runs) - 1} times in {name}" for name, runs in found.items())
         raise FitError(
             f"{source}: the clock steps back {counts}: the runs of the clock cannot be told from "
-            "each other; record each run in a file of its own"
+            "each other. Record each run in a file of its own"
         )
     return [dict(zip(found, parts)) for parts in zip(*found.values())]
 

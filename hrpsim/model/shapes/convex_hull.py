@@ -58,7 +58,7 @@ def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
         raise ModelError(
             f"{label}: the points lie in a plane, on a line or in one place: they extend over"
             f" {', '.join(f'{e:.3g}' for e in sorted(extents)[::-1])} m along their own axes,"
-            " and a solid needs three extents; give it a thickness"
+            " and a solid needs three extents. Give it a thickness"
         )
     scale = float(extents.max())
     try:

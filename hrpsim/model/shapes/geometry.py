@@ -210,7 +210,7 @@ class Mesh:
         flat = np.flatnonzero(~((area > 0.0) & np.isfinite(area)))
         if flat.size:
             raise ModelError(
-                f"{self.label}: triangle {flat[0]} has no area that can be computed; its corners"
+                f"{self.label}: triangle {flat[0]} has no area that can be computed. Its corners"
                 f" are {self.vertices[self.triangles[flat[0]]].tolist()}. load_mesh removes such"
             )
 

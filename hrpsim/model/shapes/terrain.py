@@ -89,7 +89,7 @@ class HeightField(Mesh):
 def check_size(owner: str, nx: int, ny: int) -> None:
     """Raise ModelError if a grid of nx by ny heights is too small or too large."""
     if min(nx, ny) < 2:
-        raise ModelError(f"{owner}: {nx} x {ny} heights; at least 2 x 2 are needed")
+        raise ModelError(f"{owner}: {nx} x {ny} heights. At least 2 x 2 are needed")
     if 2 * (nx - 1) * (ny - 1) > TRIANGLE_LIMIT:
         raise ModelError(
             f"{owner}: {nx} x {ny} heights make {2 * (nx - 1) * (ny - 1)} triangles, and"
@@ -263,5 +263,5 @@ def _whole(ratio: float) -> int:
 def _check_count(owner: str, count: int) -> None:
     if not 1 <= count <= limits.COMPOUND_PARTS:
         raise ModelError(
-            f"{owner}: {count} parts; 1 to {limits.COMPOUND_PARTS} are allowed (COMPOUND_PARTS)"
+            f"{owner}: {count} parts. 1 to {limits.COMPOUND_PARTS} are allowed (COMPOUND_PARTS)"
         )

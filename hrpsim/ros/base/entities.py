@@ -136,7 +136,7 @@ class Entities:
         if not uri and not text:
             raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
         if name in self._world_frames[1:]:
-            raise Refusal("NAME_INVALID", f"{name!r} is the frame of the world; give another name")
+            raise Refusal("NAME_INVALID", f"{name!r} is the frame of the world. Give another name")
         if name and not _NAME.fullmatch(name):
             raise Refusal(
                 "NAME_INVALID",
@@ -229,7 +229,7 @@ class Entities:
             what = str(source) if is_file else "resource_string"
             raise Refusal(
                 "RESOURCE_PARSE_ERROR",
-                f"{what} has {size} bytes; spawn_size_limit is {self.limits.text}",
+                f"{what} has {size} bytes. spawn_size_limit is {self.limits.text}",
             )
 
     def refuse_xacro(self, source: str | Path) -> None:
@@ -257,7 +257,7 @@ class Entities:
         self.refuse_mjcf(source)
         if isinstance(source, str) and not re.search(r"<\s*(robot|mujoco)\b", source):
             raise Refusal(
-                "UNSUPPORTED_FORMAT", f"the XML has no <robot>; formats: {', '.join(self.formats)}"
+                "UNSUPPORTED_FORMAT", f"the XML has no <robot>. Formats: {', '.join(self.formats)}"
             )
         try:
             model = load_model(source, package_paths={"hrpsim": share_path()})
@@ -269,7 +269,7 @@ class Entities:
         if len(model.link_names) > self.limits.links:
             raise Refusal(
                 "RESOURCE_PARSE_ERROR",
-                f"{model.name!r} has {len(model.link_names)} links; "
+                f"{model.name!r} has {len(model.link_names)} links. "
                 f"spawn_link_limit is {self.limits.links}",
             )
         robot = self.world.add_robot(
@@ -311,7 +311,7 @@ class Entities:
             return name
         if not allow_renaming:
             raise Refusal(
-                "NAME_NOT_UNIQUE", f"there is an entity {name!r}; taken: {', '.join(taken)}"
+                "NAME_NOT_UNIQUE", f"there is an entity {name!r}. Taken: {', '.join(taken)}"
             )
         return next(k for n in range(2, len(taken) + 3) if (k := f"{name}_{n}") not in taken)
 

@@ -157,8 +157,8 @@ class ManagerServices:
                 kept.append(name)
             elif refuse:
                 raise ControllerError(
-                    f"{name!r} cannot be activated: its joints are those of {', '.join(rivals)}; "
-                    f"deactivate it, or ask with strictness {FORCE_AUTO}"
+                    f"{name!r} cannot be activated: its joints are those of {', '.join(rivals)}. "
+                    f"Deactivate it, or ask with strictness {FORCE_AUTO}"
                 )
         return kept
 

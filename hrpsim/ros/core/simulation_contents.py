@@ -188,7 +188,7 @@ class SavedStates:
             raise WorldError(f"the name of a state has 1 to {_LONGEST_NAME} letters")
         if name not in self._states and len(self._states) >= self.limit:
             raise WorldError(
-                f"there are {len(self._states)} saved states: {', '.join(self._states)}; "
+                f"there are {len(self._states)} saved states: {', '.join(self._states)}. "
                 f"state_limit is {self.limit}"
             )
         self._states[name] = world.snapshot()

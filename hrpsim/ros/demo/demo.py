@@ -187,7 +187,7 @@ class DemoRun:
 
     def play(self) -> None:
         """Start all processes, run the walk to its end, and report progress."""
-        self._say(f"ROS_DOMAIN_ID {self._domain_id}, this machine only; output in {self._output}")
+        self._say(f"ROS_DOMAIN_ID {self._domain_id}, this machine only. Output in {self._output}")
         try:
             self._start()
             self._follow()

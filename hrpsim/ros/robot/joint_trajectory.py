@@ -87,7 +87,7 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
     """
     times = np.asarray(points.times, dtype=np.float64)
     if times[0] < 0.0:
-        raise WorldError(f"point 0 is at {times[0]:g} s; times from the start are >= 0")
+        raise WorldError(f"point 0 is at {times[0]:g} s. Times from the start are >= 0")
     late = np.flatnonzero(np.diff(times) <= 0.0)
     if late.size:
         k = int(late[0])
@@ -102,7 +102,7 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
             bad = np.flatnonzero(~(np.abs(row) <= LARGEST_COMMAND))
             if bad.size:
                 raise WorldError(
-                    f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}; a command "
+                    f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}. A command "
                     f"is finite, and at most {LARGEST_COMMAND:g}"
                 )
         given.append(np.asarray(rows, dtype=np.float64))
@@ -110,7 +110,7 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
         for name, rate in zip(names, given[1][-1]):
             if abs(rate) > _AT_REST:
                 raise WorldError(
-                    f"the last point has the velocity {rate:g} of joint {name!r}; it must be 0"
+                    f"the last point has the velocity {rate:g} of joint {name!r}. It must be 0"
                 )
     if times[0] > 0.0:
         times = np.concatenate([[0.0], times])
@@ -225,7 +225,7 @@ class JointTrajectories(RobotInput):
         step = self._clock.step_at(stamp)
         if (step - self._clock.steps) * self._clock.time_step > _LONGEST_LEAD:
             raise WorldError(
-                f"its stamp is more than {_LONGEST_LEAD:g} s ahead of simulated time; zero is now"
+                f"its stamp is more than {_LONGEST_LEAD:g} s ahead of simulated time. Zero is now"
             )
         return step
 
@@ -282,5 +282,5 @@ def _given_in_all(field: str, points: Sequence[Any]) -> list[Sequence[float]] | 
     rows = [getattr(point, field) for point in points]
     lacking = [k for k, row in enumerate(rows) if not len(row)]
     if lacking and len(lacking) < len(rows):
-        raise WorldError(f"point {lacking[0]} has no {field}, others have; give all or none")
+        raise WorldError(f"point {lacking[0]} has no {field}, others have. Give all or none")
     return None if lacking else rows

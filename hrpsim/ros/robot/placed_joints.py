@@ -63,7 +63,7 @@ class BasePose(RobotInput):
         frame = message.header.frame_id
         if frame not in ("", self._frame):
             raise WorldError(
-                f"header.frame_id is {frame!r}; poses are in {self._frame!r}, also if empty"
+                f"header.frame_id is {frame!r}. Poses are in {self._frame!r}, also if empty"
             )
         return pose_of(message.pose)
 

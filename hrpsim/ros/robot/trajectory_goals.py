@@ -252,5 +252,5 @@ def _given(what: str, value: float, default: float) -> float:
     if value == -1.0:
         return np.inf
     if not value >= 0.0:
-        raise WorldError(f"{what} is {value:g}; it must be positive, 0 (default) or -1 (no limit)")
+        raise WorldError(f"{what} is {value:g}. It must be positive, 0 (default) or -1 (no limit)")
     return value or default

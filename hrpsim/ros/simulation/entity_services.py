@@ -152,7 +152,7 @@ def name_filter(text: str, longest: int) -> Callable[[str], bool]:
         raise Refusal(
             "FEATURE_UNSUPPORTED",
             f"filter {text!r} is a regular expression, which needs google-re2 (pip install"
-            " google-re2); a part of a name does not",
+            " google-re2). A part of a name does not",
         ) from error
     options = re2.Options()
     options.log_errors = False
@@ -325,7 +325,7 @@ class EntityServices:
         if category is None:
             known = ", ".join(f"{name} ({number})" for number, name in CATEGORIES.items())
             raise Refusal(
-                "OPERATION_FAILED", f"no category {info.category.category}; there are: {known}"
+                "OPERATION_FAILED", f"no category {info.category.category}. There are: {known}"
             )
         self._entities.note(entity, EntityNotes(category, info.description, tuple(info.tags)))
 

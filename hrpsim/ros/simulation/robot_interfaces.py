@@ -109,7 +109,7 @@ class RobotInterfaces:
             raise Refusal(
                 "NAME_INVALID",
                 f"the name of a robot is its namespace, so {robot.name!r} must be made of letters, "
-                "digits and _ and begin with no digit; or give it an entity_namespace",
+                "digits and _ and begin with no digit. Or give it an entity_namespace",
             )
         topics = (namespace or robot.name).rstrip("/") + "/"
         commands = expand_topic_name(

@@ -43,7 +43,7 @@ class RosScenario(Scenario):
         self, scenario: Scenario, patience: float = PATIENCE, command: UserCommand | None = None
     ) -> None:
         if not isinstance(scenario, WorldScenario):
-            raise SweepError("only a study of a world can run over ROS; this one has a function")
+            raise SweepError("only a study of a world can run over ROS. This one has a function")
         if command is None and scenario.controller is None:
             raise SweepError(
                 "only a study with a controller can run over ROS, and this study has none. Add "
@@ -58,7 +58,7 @@ class RosScenario(Scenario):
             raise SweepError(f"{scenario.path}: a controller needs a robot, and there is none")
         if len(scenario.robot_names) > 1:
             raise SweepError(
-                f"{scenario.path}: only a study of one robot can run over ROS; in lockstep "
+                f"{scenario.path}: only a study of one robot can run over ROS. In lockstep "
                 f"time waits for the commands of all: {', '.join(scenario.robot_names)}"
             )
         self.in_process, self.patience, self.command = scenario, patience, command

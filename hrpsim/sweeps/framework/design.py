@@ -202,7 +202,7 @@ class Design:
             raise SweepError(f"a design by {self.method} needs a count of cells")
         if not samples and self.count is not None:
             raise SweepError(
-                f"a design by {self.method} has no count of cells; {', '.join(_SAMPLED)} have one, "
+                f"a design by {self.method} has no count of cells. {', '.join(_SAMPLED)} have one, "
                 "and repeat says how often each cell is there"
             )
         if (self.method == "table") != bool(self.rows):
@@ -272,8 +272,8 @@ class Design:
         for k, row in enumerate(self.rows):
             if list(row) != names:
                 raise SweepError(
-                    f"row {k} of the table has {', '.join(map(str, row))}; "
-                    f"row 0 has {', '.join(map(str, names))}"
+                    f"row {k} of the table has {', '.join(map(str, row))}. "
+                    f"Row 0 has {', '.join(map(str, names))}"
                 )
         columns = {str(name): [row[name] for row in self.rows] for name in names}
         for path, distribution in distributions.items():

@@ -181,7 +181,7 @@ def check_friction(pairs: Mapping[str, Any], values: Mapping[str, Any]) -> None:
         static, kinetic, _ = _friction(label, pairs, values)
         if kinetic > static:
             raise SweepError(
-                f"friction.{label}: kinetic {kinetic:g} exceeds static {static:g}; "
+                f"friction.{label}: kinetic {kinetic:g} exceeds static {static:g}. "
                 f"friction.{label}.coefficient sets both"
             )
 

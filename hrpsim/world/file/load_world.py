@@ -214,7 +214,7 @@ def open_world(path: str | Path) -> FileReader:
             shipped = path
         if os.path.exists(path) or shipped == path:
             raise
-        raise WorldError(f"{error}; hrpsim ships one of this name, {shipped}") from error
+        raise WorldError(f"{error}. hrpsim ships one of this name, {shipped}") from error
 
 
 def open_world_text(text: str, label: str) -> FileReader:

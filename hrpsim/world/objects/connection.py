@@ -112,7 +112,7 @@ def _only_link(robot: Robot) -> str:
     moving = [frame.name for frame in robot.model.frames.values() if frame.body >= 0]
     if len(moving) != 1:
         raise WorldError(
-            f'{robot.name!r} has {len(moving)} moving links: say which, as "{robot.name}/link"; '
+            f'{robot.name!r} has {len(moving)} moving links: say which, as "{robot.name}/link". '
             f"available: {', '.join(moving[:12])}"
         )
     return moving[0]
@@ -319,7 +319,7 @@ class Connection(Closed):
         if self._record()["axes"][k] == LOCKED:
             free = [name for name in AXES if name not in self.axes]
             raise WorldError(
-                f"connection {self.name!r} holds axis {axis!r}; free: {', '.join(free) or 'none'}"
+                f"connection {self.name!r} holds axis {axis!r}. Free: {', '.join(free) or 'none'}"
             )
         return k
 

@@ -288,7 +288,7 @@ class Entity(Closed):
             if not 1e-6 < length < 1e6:
                 raise StateError(
                     f"q of {self.name!r}: the quaternion q[{j + 3}:{j + 7}] has length "
-                    f"{length:g}; it should be 1"
+                    f"{length:g}. It should be 1"
                 )
             q[j + 3 : j + 7] /= length
         return q

@@ -124,7 +124,7 @@ class JointIndex:
         if bad.size:
             joint = self.names[indices[bad[0]]]
             raise StateError(
-                f"{what} for joint {joint!r} of {self.robot!r} is {vector[bad[0]]}; a value is "
+                f"{what} for joint {joint!r} of {self.robot!r} is {vector[bad[0]]}. A value is "
                 f"finite, and at most {largest:g}"
             )
         return vector
@@ -146,7 +146,7 @@ class JointIndex:
         if (vector < 0.0).any():
             k = int(np.argmax(vector < 0.0))
             raise StateError(
-                f"{what} for joint {self.names[indices[k]]!r} of {self.robot!r} is {vector[k]:g}; "
-                "gains must not be negative"
+                f"{what} for joint {self.names[indices[k]]!r} of {self.robot!r} is {vector[k]:g}. "
+                "Gains must not be negative"
             )
         return vector

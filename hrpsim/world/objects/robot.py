@@ -161,7 +161,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         actuated[self.joint_index.v] = True
         if tau[~actuated].any():
             raise StateError(
-                f"tau of {self.name!r}: a free base has no actuator; use apply_wrench on its link"
+                f"tau of {self.name!r}: a free base has no actuator. Use apply_wrench on its link"
             )
         self.command(efforts=tau[self.joint_index.v])
 
@@ -235,8 +235,8 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             shown += f", ... ({len(lacking)} in all)" if len(lacking) > _SHOWN else ""
             warnings.warn(
                 f"robot {self.name!r}: joints without gains follow no position or velocity and hold"
-                f" nothing: {shown}; give them gains: in a world file (gains: {{'*': [150, 2]}}),"
-                " by set_gains or <gains> of <hrpsim>; hrpsim walk --robot FILE --check"
+                f" nothing: {shown}. Give them gains: in a world file (gains: {{'*': [150, 2]}}),"
+                " by set_gains or <gains> of <hrpsim>. hrpsim walk --robot FILE --check"
                 " --write-robot FOLDER finds those of a biped. Gains of 0 say that a joint is"
                 " passive, or commanded by effort",
                 ModelWarning,

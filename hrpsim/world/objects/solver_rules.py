@@ -31,7 +31,7 @@ def solver_code(name, kind: str | None = None) -> int:
         return SOLVERS[name].code
     if name not in solvers_of(kind):
         raise WorldError(
-            f"solver {name!r} is for contacts only; for a {kind} there are "
+            f"solver {name!r} is for contacts only. For a {kind} there are "
             f"{', '.join(solvers_of(kind))}"
         )
     return _for_kind(name, kind)
@@ -119,7 +119,7 @@ class SolverRules:
             model = next(key for key, value in LAWS.items() if value == law)
             others = [other for other in solvers_of(CONTACTS) if law in SOLVERS[other].laws]
             raise WorldError(
-                f"solver {name!r} does not solve contacts with friction_model {model!r}; "
+                f"solver {name!r} does not solve contacts with friction_model {model!r}. "
                 f"{', '.join(others)} do"
             )
 

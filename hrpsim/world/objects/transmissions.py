@@ -213,7 +213,7 @@ class TendonView(Closed):
             raise StateError(f"a command of {self!r} needs a position, velocity or effort")
         if effort is None and not has_gains:
             raise StateError(
-                f"{self!r} has no gains, so it can be commanded by effort only; give kp and kd"
+                f"{self!r} has no gains, so it can be commanded by effort only. Give kp and kd"
             )
 
     def hold(self) -> None:

@@ -134,7 +134,7 @@ class Population(Connections):
         if insist and (name == "world" or name.startswith("world/")):
             raise WorldError(
                 f"an entity cannot be called {name!r}: 'world' is the fixed frame, and its shapes "
-                "are called world/NAME; give another name"
+                "are called world/NAME. Give another name"
             )
         if insist and name in taken:
             raise WorldError(f"the world already has an entity called {name!r}")

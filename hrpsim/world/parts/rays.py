@@ -206,7 +206,7 @@ def _as_it_is_drawn(robot: Robot, table: LinkTable) -> list[Target]:
         except HrpsimError as error:
             raise WorldError(
                 f"{robot.name!r}: the visual of link {visual.link!r} cannot be met by rays:"
-                f" {error}; cast them with geometry='collision'"
+                f" {error}. Cast them with geometry='collision'"
             ) from error
         R, p = Placement(frame.R, frame.p).then(visual.placement)
         targets.append(Target(geometry, frame.body, R, p, table.range_of(robot, visual.link)[0]))

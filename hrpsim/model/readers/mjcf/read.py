@@ -282,7 +282,7 @@ def _compile(source: Path, output: Path, label: str) -> None:
     if child.returncode == NOT_INSTALLED:
         raise ModelError(
             f"{label}: MJCF is read by MuJoCo's own parser, which is not installed: pip install"
-            " mujoco, or hrpsim[mjcf]; or give a URDF"
+            " mujoco, or hrpsim[mjcf]. Or give a URDF"
         )
     if child.returncode == REFUSED:
         reason = Path(f"{output}.error").read_text(encoding="utf-8", errors="replace")

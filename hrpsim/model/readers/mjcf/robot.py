@@ -131,7 +131,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
     roots = moving_trees(m)
     if not roots:
         raise ModelError(
-            f"{m.label}: nothing in it moves: no body has a joint; load_world reads it"
+            f"{m.label}: nothing in it moves: no body has a joint. load_world reads it"
         )
     robot = robot_of(m, roots, m.name or "robot", notes)
     for _ in robot.to_world:

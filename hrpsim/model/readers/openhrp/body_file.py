@@ -60,7 +60,7 @@ class _Reader:
         content = yaml.data
         if not isinstance(content, dict) or not isinstance(content.get("links"), list):
             raise ModelError(
-                f"{path}: a .body file needs `links`, a list; is it another YAML file?"
+                f"{path}: a .body file needs `links`, a list. Is it another YAML file?"
             )
         self.path, self.resources, self.shared = path, resources, shared
         self.notes = shared.notes

@@ -41,7 +41,7 @@ class Document:
             if text.lstrip().startswith("<"):
                 raise
             cure = "a world file (YAML) is read by `load_world` and `hrpsim run`"
-            raise ModelError(f"{cause}; {cure}") from cause
+            raise ModelError(f"{cause}. {cure}") from cause
         for element in self.root.iter(etree.Element):
             for key in _NAMES.intersection(element.attrib):
                 element.set(key, element.get(key).strip())

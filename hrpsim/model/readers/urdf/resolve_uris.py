@@ -65,7 +65,7 @@ class Resources:
             return self._existing(Path("/") / unquote(rest).lstrip("/"))
         if scheme != "package":
             raise FileNotFoundError(
-                f"{shown_value(uri)}: {shown_value(scheme)} is no known scheme; use package://,"
+                f"{shown_value(uri)}: {shown_value(scheme)} is no known scheme. Use package://,"
                 " file:// or a path"
             )
         package, _, inside = rest.partition("/")
