@@ -44,4 +44,4 @@ try:
         hrpsim.load_world(path)
 except hrpsim.WorldError as error:
     print(error)
-    assert "wrong.yaml:5" in str(error) and "did you mean 'restitution'" in str(error)
+    assert "wrong.yaml:5" in str(error) and "Did you mean 'restitution'" in str(error)

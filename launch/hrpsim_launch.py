@@ -79,7 +79,7 @@ def warn_of_misspelt(context):
     for name in set(context.launch_configurations) - set(declared):
         if near := get_close_matches(name, declared, cutoff=ALIKE):
             get_logger("hrpsim").warning(
-                f"there is no argument {name!r}; did you mean {near[0]!r}? --show-args lists them"
+                f"there is no argument {name!r}. Did you mean {near[0]!r}? --show-args lists them"
             )
 
 

@@ -168,7 +168,7 @@ def test_a_bag_that_is_only_begun_has_no_messages(tmp_path, storage, capsys):
     assert message_counts(tmp_path / "left") == topic_types(tmp_path / "left") == {}
     said = capsys.readouterr().err
     assert "0 messages can be read" in said and "no metadata.yaml" in said
-    with pytest.raises(BagError, match=r"it has: nothing \(it was not ended"):
+    with pytest.raises(BagError, match=r"It has: nothing \(it was not ended"):
         list(messages(tmp_path / "left", "/clock"))
 
 

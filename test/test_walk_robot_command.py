@@ -69,7 +69,7 @@ def test_gains_that_cannot_hold_the_robot_are_refused_by_name(tmp_path, capsys):
         told = capsys.readouterr()
         assert "cannot walk E5" in told.out and ": can walk" not in told.out
         assert "left_4 (17 Nm/rad), right_4 (17 Nm/rad) are too soft" in told.err
-        assert re.search(r"give the legs [67]\.\d times their kp", told.err)
+        assert re.search(r"Give the legs [67]\.\d times their kp", told.err)
 
 
 def test_the_check_says_how_the_robot_came_to_rest(robot, capsys):

@@ -90,11 +90,8 @@ def follow(
     reads = [lambda: np.array([state_of(thing) for thing in things])]
     reads += [partial(_read_all, signal, things) for signal in one.signals]
     for at_window, window in enumerate(windows):
-        first = things[0].q, things[0].v
-        for thing, own, offset in zip(things, ones, trials.offsets):
-            usual = first if together else (thing.q, thing.v)
-            moved = None if offset is None else offset[number][at_window]
-            begin(thing, usual, own, window.start, moved)
+        starts = [None if own is None else own[number][at_window] for own in trials.offsets]
+        _begin_all(things, ones, window, starts, together)
         at = _steps(one, window, time_step)
         chosen = [signal_samples(one, own, window, starts_are_fitted) for own in one.signals]
         begin_time = one.time[window.start]
@@ -112,18 +109,44 @@ def follow(
         differences = state_differences(one, samples, at_samples)
         differences[:, :, : shifts.shape[1]] += shifts[:, None, :]
         found[0].add(one.time[samples], at_window, differences[trials.numbers])
-        for part, own, samples, setting, raw, known, steps in zip(
-            found[1:], one.signals, chosen, settings, raws, wanted[1:], ats
-        ):
-            if samples.start == samples.stop:
-                rows = np.zeros((len(setting), 0, own.signal.values.shape[1]))
-            else:
-                raws_of = [_between(raw[:, k], known, row) for k, row in zip(trials.numbers, steps)]
-                rows = np.array(
-                    [own.differences(r, samples, each) for r, each in zip(raws_of, setting)]
-                )
+        parts = zip(found[1:], one.signals, chosen, settings, raws, wanted[1:], ats)
+        for part, own, samples, setting, raw, known, steps in parts:
+            values = [raw[:, k] for k in trials.numbers]
+            rows = _of_signal(own, samples, setting, known, values, steps)
             part.add(own.signal.time[samples], at_window, rows)
     return [part.joined() for part in found]
+
+
+def _begin_all(
+    things: Sequence[Any],
+    ones: Sequence[BoundRecording],
+    window: Window,
+    starts: Sequence[np.ndarray | None],
+    together: bool,
+) -> None:
+    """Set the state of each world at the start of a window. starts: offsets (2 nv,) of worlds."""
+    first = things[0].q, things[0].v
+    for thing, own, start in zip(things, ones, starts):
+        begin(thing, first if together else (thing.q, thing.v), own, window.start, start)
+
+
+def _of_signal(
+    signal: BoundSignal,
+    samples: slice,
+    settings: Sequence[Any],
+    known: np.ndarray,
+    values: Sequence[np.ndarray],
+    steps: Sequence[np.ndarray],
+) -> np.ndarray:
+    """Return predicted minus measured (trials, samples, width) of a signal in one window.
+
+    settings: of the signal, for each trial. values: raw values of each trial (known, ...) at the
+    steps `known`. steps: times of the samples in steps, for each trial.
+    """
+    if samples.start == samples.stop:
+        return np.zeros((len(settings), 0, signal.signal.values.shape[1]))
+    raws = [_between(own, known, at) for own, at in zip(values, steps)]
+    return np.array([signal.differences(r, samples, each) for r, each in zip(raws, settings)])
 
 
 class _Parts(NamedTuple):

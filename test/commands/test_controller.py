@@ -43,5 +43,5 @@ def test_a_name_must_be_a_module_s(name, tmp_path, capsys):
 @pytest.mark.parametrize("name", ["command", "control_loop", "numpy", "random"])
 def test_a_name_must_not_hide_what_the_controller_imports(name, tmp_path, capsys):
     assert main(["controller", "new", name, "--folder", str(tmp_path)]) == 1
-    assert f"choose another name, as my_{name}" in capsys.readouterr().err
+    assert f"Choose another name, as my_{name}" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

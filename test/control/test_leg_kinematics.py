@@ -92,7 +92,7 @@ def test_hip_beside_the_ankle_axis_is_refused(hrp2):
 @pytest.mark.parametrize(
     "foot, message",
     [
-        ("LLEG_LINK3", "a leg has 6: hip yaw"),
+        ("LLEG_LINK3", "A leg has 6: hip yaw"),
         ("LARM_LINK5", "about x of the waist, but turns about"),
         ("no_such_link", "does not exist"),
     ],

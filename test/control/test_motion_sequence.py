@@ -121,8 +121,8 @@ def test_values_are_held_beyond_the_ends():
         ([0.0, 1.0, 1.0], np.zeros((3, 1)), "sample 2 is at 1.0 s, not after .* at 1.0 s"),
         ([0.0, 1.0], [[0.0], [np.nan]], "sample 1 has a value that is not finite: nan"),
         ([0.0, np.inf], [[0.0], [0.0]], "sample 1 has a time"),
-        ([], np.zeros((0, 2)), r"got shapes \(0,\) and \(0, 2\)"),
-        ([0.0, 1.0], np.zeros((3, 1)), r"got shapes \(2,\) and \(3, 1\)"),
+        ([], np.zeros((0, 2)), r"Got shapes \(0,\) and \(0, 2\)"),
+        ([0.0, 1.0], np.zeros((3, 1)), r"Got shapes \(2,\) and \(3, 1\)"),
     ],
 )
 def test_channels_that_do_not_hold_together(times, values, message):

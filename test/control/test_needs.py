@@ -199,7 +199,7 @@ def test_the_steps_that_are_offered_fit(period, step):
     with pytest.raises(ControllerError) as error:
         steps_in_period("x", period, step)
     text = str(error.value)
-    periods = text.split("a period of ")[1].split(" s is")[0].split(" or ")
+    periods = text.split("A period of ")[1].split(" s is")[0].split(" or ")
     steps = text.split("the period are ")[1].removesuffix(" s").split(", ")
     for offered in periods:
         assert steps_in_period("x", float(offered), step) >= 1

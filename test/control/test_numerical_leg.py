@@ -85,5 +85,5 @@ def test_a_foot_out_of_reach_is_refused_or_approached():
 def test_the_closed_form_is_taken_where_there_is_one():
     assert isinstance(leg_of(HRP2, "l_sole"), LegKinematics)
     assert isinstance(leg_of(ROBOTS[ORDERS[0]], "left_5_link"), NumericalLeg)
-    with pytest.raises(hrpsim.ModelError, match="a leg has 6"):
+    with pytest.raises(hrpsim.ModelError, match="A leg has 6"):
         leg_of(HRP2, "HEAD_LINK1")

@@ -186,9 +186,9 @@ def test_a_set_without_positions_says_what_there_is(arm, tmp_path):
     with pytest.raises(SequenceError, match=r"walk.pos does not exist; .* walk.zmp, walk.waist$"):
         read_sequence(tmp_path / "walk", arm)
     (tmp_path / "squat.pos").write_text("0 0 0\n")
-    with pytest.raises(SequenceError, match=r"wlk.pos does not exist; sequences in .*: squat$"):
+    with pytest.raises(SequenceError, match=r"wlk.pos does not exist. Sequences in .*: squat$"):
         read_sequence(tmp_path / "wlk", arm)
-    with pytest.raises(SequenceError, match=r"there is no folder .*nowhere"):
+    with pytest.raises(SequenceError, match=r"There is no folder .*nowhere"):
         read_sequence(tmp_path / "nowhere" / "walk", arm)
 
 
@@ -204,7 +204,7 @@ def test_columns_are_mapped_by_name(arm, tmp_path):
 
 def test_names_of_columns_are_checked(arm, tmp_path):
     base = written(tmp_path, pos="0 1 2\n")
-    with pytest.raises(SequenceError, match=r"'wrist', 'thumb' do not exist; .* shoulder, elbow"):
+    with pytest.raises(SequenceError, match=r"'wrist', 'thumb' do not exist. .* shoulder, elbow"):
         read_sequence(base, arm, joint_names=["wrist", "thumb"])
     with pytest.raises(SequenceError, match=r"joint 'elbo' does not exist. Did you mean 'elbow'"):
         read_sequence(base, arm, joint_names=["shoulder", "elbo"])

@@ -173,7 +173,7 @@ def test_phases_come_in_order(motion):
 
 
 def test_what_the_legs_cannot_do_is_refused(model):
-    with pytest.raises(UnreachableError, match="the leg reaches"):
+    with pytest.raises(UnreachableError, match="The leg reaches"):
         StandMotion(model, squat_depth=-0.1)
     with pytest.raises(hrpsim.ModelError, match=r"takes joint '.LEG_JOINT3' from"):
         StandMotion(model, squat_depth=0.4)

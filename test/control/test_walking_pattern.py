@@ -226,7 +226,7 @@ def test_period_only_changes_how_often_it_is_sampled(model):
 def test_walks_that_the_robot_cannot_do_are_refused(model):
     with pytest.raises(WalkError, match="Available: E5, stepping, forward"):
         walking_pattern(model, "moonwalk")
-    with pytest.raises(UnreachableError, match="the leg reaches"):
+    with pytest.raises(UnreachableError, match="The leg reaches"):
         walking_pattern(model, Footsteps((forward(4, 0.6),)))
     with pytest.raises(WalkError, match=r"moves joint '.LEG_JOINT\d' at up to"):
         walking_pattern(model, Footsteps((forward(4, 0.25),)), gait=Gait(single_support=0.3))

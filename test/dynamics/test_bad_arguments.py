@@ -86,7 +86,7 @@ def test_a_quaternion_far_from_unit_length_is_refused(model, length):
     for function in (hrpsim.mass_matrix, hrpsim.center_of_mass):
         with pytest.raises(StateError, match=r"q\[3:7\], the quaternion x y z w of joint 'root_jo"):
             function(model, q)
-    with pytest.raises(StateError, match="it should be 1"):
+    with pytest.raises(StateError, match="It should be 1"):
         hrpsim.link_pose(model, q, "a")
 
 

@@ -160,7 +160,7 @@ def test_too_many_triangles_for_exact_are_refused_with_the_alternative(
 @pytest.mark.parametrize(
     ("extension", "cause"),
     [
-        ('<mesh as="concave"/>', "as 'concave' does not exist; .*hull, exact, none"),
+        ('<mesh as="concave"/>', "as 'concave' does not exist. .*hull, exact, none"),
         ("<mesh/>", "attribute 'as' is missing"),
         ('<mesh as="hull" file="a"/>', "attribute 'file' does not exist"),
         ('<mesh as="hull"/><mesh as="hull"/>', "<mesh> is given twice for 'shell'"),
@@ -178,7 +178,7 @@ def test_the_extension_needs_a_mesh(tmp_path):
 
 
 def test_an_unknown_way_is_named(tmp_path, bracket):
-    with pytest.raises(ModelError, match=r"meshes 'convex' does not exist; .*hull, exact, none"):
+    with pytest.raises(ModelError, match=r"meshes 'convex' does not exist. .*hull, exact, none"):
         load_model(robot(tmp_path, bracket), meshes="convex")
 
 

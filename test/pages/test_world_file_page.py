@@ -125,7 +125,7 @@ def schema_of(heading):
     else:
         (text,) = [t for t in complaints(place(3)).values() if t.startswith("a mapping of")] or [""]
         text = text or only_complaint(place({"no such key": 1}), ("no such key",))
-    names = re.search(r"(?:a mapping of|available:) (.*?)(?: is needed|$)", text)[1].split(", ")
+    names = re.search(r"(?:a mapping of|Available:) (.*?)(?: is needed|$)", text)[1].split(", ")
     missing = [t for t in complaints(place({})).values() if t.startswith("needs a ")]
     required = missing[0].removeprefix("needs a ").split(", a ") if missing else []
     return {

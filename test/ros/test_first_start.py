@@ -77,7 +77,7 @@ def test_a_misspelt_parameter_of_the_controller_is_named(simulations):
 def test_a_missing_world_is_told_with_the_places_that_were_searched(tmp_path):
     done = run("simulation.node", "--ros-args", "-p", "world_file:=nope.yaml")
     assert done.returncode == 1
-    assert f"{os.getcwd()}/nope.yaml" in done.stderr and "looked for" in done.stderr
+    assert f"{os.getcwd()}/nope.yaml" in done.stderr and "Looked for" in done.stderr
 
 
 @pytest.mark.long

@@ -169,7 +169,7 @@ def test_a_world_begins_as_it_would_in_a_node_of_its_own(worlds):
         ({}, "NO_RESOURCE", "uri"),
         ({"uri": "/nowhere.yaml"}, "RESOURCE_PARSE_ERROR", "/nowhere.yaml"),
         ({"uri": "package://hrpsim/config/hrpsim.rviz"}, "UNSUPPORTED_FORMAT", "YAML"),
-        ({"uri": "package://hrpsim/config/ros2_control.yaml"}, "RESOURCE_PARSE_ERROR", "available"),
+        ({"uri": "package://hrpsim/config/ros2_control.yaml"}, "RESOURCE_PARSE_ERROR", "Available"),
         ({"text": "bodies: [{mass: 1}]"}, "RESOURCE_PARSE_ERROR", "shape"),
         ({"text": "a: [1"}, "RESOURCE_PARSE_ERROR", "resource_string"),
         ({"text": "robots: [{urdf: /no/robot.urdf}]"}, "MISSING_ASSETS", "/no/robot.urdf"),
@@ -351,7 +351,7 @@ def test_several_come_at_once(worlds):
     assert answer.result.result == srv.SpawnEntities.Response.ENTITIES_SPAWN_FAILED
     codes = [one.result.result for one in answer.results]
     assert codes == [OK, OK, msg.SpawnResult.NAME_NOT_UNIQUE]
-    assert "taken" in answer.results[2].result.error_message
+    assert "Taken" in answer.results[2].result.error_message
     assert worlds.entities() == ["hrp2", "a", "b"]
     bodies[2].allow_renaming = True
     answer = worlds.ask(srv.SpawnEntities.Request(spawn_requests=bodies[2:]), "spawn_entities")

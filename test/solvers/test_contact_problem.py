@@ -164,7 +164,7 @@ def test_what_is_no_contact_problem_is_refused_by_name():
         ({"mu": [0.5, -0.1]}, r"mu\[1\] is -0.1"),
         ({"mu": [0.5]}, "mu has 1 entries. It should have 2"),
         ({"start": [1.0]}, "start has 1 entries"),
-        ({"solver": "newton"}, "choose one of auto, momentum, plain"),
+        ({"solver": "newton"}, "Choose one of auto, momentum, plain"),
         ({"accuracy": 0.0}, "should be a positive number"),
     ],
 )

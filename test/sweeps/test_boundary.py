@@ -38,7 +38,7 @@ def test_the_widest_interval_is_halved():
 def test_an_outcome_that_is_no_number_cannot_be_bad():
     """NaN is no truth: fell_at of a run without a fall is NaN."""
     search = BoundaryScenario(border_at(1.0), "a", (0.0, 10.0), 0.1, bad="at")
-    with pytest.raises(SweepError, match=r"find: at is NaN at a = 0; `bad` needs .* such as fell"):
+    with pytest.raises(SweepError, match=r"find: at is NaN at a = 0. `bad` needs .* such as fell"):
         search.run({}, 0)
     with pytest.raises(SweepError, match=r"'path' is no number but an array of shape \(2,\)"):
         BoundaryScenario(border_at(1.0), "a", (0.0, 10.0), 0.1, bad="path")

@@ -93,7 +93,7 @@ def values(text):
         (f"{STAND}controller: 'leaves.py:F'\ndesign: {{}}", "leaves.py:F': SystemExit: 3"),
         (f"world: {'x' * 300}\nduration: 1\ndesign: {{}}", "xxx': File name too long"),
         (f"{BOX}design: {{method: sobol}}", "y.yaml:3:1: .* a design by sobol needs a count"),
-        (f"{BOX}design: {{count: 4}}", "a design by grid has no count of cells; random, .* repeat"),
+        (f"{BOX}design: {{count: 4}}", "a design by grid has no count of cells. random, .* repeat"),
         (f"{BOX}design: {{method: table}}", "a design by table needs a table of rows"),
         (f"{BOX}design: {{table: cells.csv, method: grid}}", "a design by grid has no table"),
         (f"{BOX}design: {{table: twice.csv}}", f"twice.csv:1: '{MASS}' is the name of two columns"),
@@ -127,7 +127,7 @@ PATHS += [f"robots.{name}.mass_factor" for name in "abcdefgh"]
         ("bödies.box.mass", f"Did you mean '{MASS}'"),
         ("bodies.box.position", "'bodies.box.position.0', 'bodies.box.position.1', 'bodies.box"),
         ("time_step", "Did you mean 'world.time_step'?"),
-        ("zzz", "paths begin with world, bodies, robots"),
+        ("zzz", "Paths begin with world, bodies, robots"),
     ],
 )
 def test_an_unknown_path_is_answered_with_the_nearest(given, hint):
@@ -261,7 +261,7 @@ class TestStores:
         capsys.readouterr()
         assert main(["sweep", str(study), "--summary"]) == 1
         said = capsys.readouterr().err
-        assert "1 of 1 cells are finished, 1 of them failed; cell 0: ControllerError" in said
+        assert "1 of 1 cells are finished, 1 of them failed. Cell 0: ControllerError" in said
 
     def test_a_summary_tells_how_far_the_sweep_is(self, study, capsys):
         assert self.run(study) == 0

@@ -142,7 +142,7 @@ NOTHING = {
     "one point": (lambda w: w.connect("a", "b", "distance", point=(0, 0, 0)), ["two points"]),
     "axis of a distance": (lambda w: w.connect("a", "b", "distance", axis=(0, 0, 1)), ["no axis"]),
     "name taken": (lambda w: w.connect("a", "b", name="kept"), ["kept", "already"]),
-    "drive a held axis": (lambda w: w.connections["kept"].drive("x", 1, 1), ["'x'", "free: rz"]),
+    "drive a held axis": (lambda w: w.connections["kept"].drive("x", 1, 1), ["'x'", "Free: rz"]),
     "drive no axis": (lambda w: w.connections["kept"].drive("w", 1, 1), ["'w'", "rz"]),
     "drive at NaN": (lambda w: w.connections["kept"].drive("rz", np.nan, 1), ["velocity", "nan"]),
     "release a held axis": (lambda w: w.connections["kept"].release("ry"), ["'ry'"]),

@@ -41,7 +41,7 @@ def test_what_cannot_be_put_on_the_floor_is_refused():
     with pytest.raises(WorldError, match=r"'leg' has a fixed base, .* give `position`"):
         leg.place_on_floor()
     box = world.add_body(Box((0.2, 0.2, 0.2)), 1.0)
-    with pytest.raises(WorldError, match="there is no plane under its shapes; `add_ground`"):
+    with pytest.raises(WorldError, match=r"there is no plane under its shapes. `add_ground`"):
         box.place_on_floor()
 
 

@@ -175,7 +175,7 @@ def test_joints_of_another_transmission_and_rotors_of_no_actuator_are_refused():
     with pytest.raises(ModelError, match="joint 'pitch' is one of 't' already"):
         load_model(text)
     rotor = '<hrpsim reference="pitch"><rotor inertia="1" actuator="m3"/></hrpsim>'
-    with pytest.raises(ModelError, match=r"'m3' does not exist; .*m1"):
+    with pytest.raises(ModelError, match=r"'m3' does not exist. .*m1"):
         load_model(wrist("DifferentialTransmission", more=rotor))
 
 

@@ -179,7 +179,7 @@ def test_connections_locks_and_motors_of_a_file(tmp_path):
         ),
         (
             "BALL connections: [{between: [world, b], drive: {rx: {velocity: 1, force_limit: 2}}}]",
-            ["connections[0]", "rx", "free"],
+            ["connections[0]", "rx", "Free"],
         ),
         ("ARM locks: {jj: }", ["robots[0]", "jj"]),
         ("ARM locks: [j]", ["robots[0].locks", "positions"]),
@@ -257,7 +257,7 @@ def test_joints_without_gains_are_named_once_at_load(tmp_path):
     arm(tmp_path)
     text = "robots: [{urdf: arm.urdf, base: fixed, locks: {hand: }}]"
     _, said = told(tmp_path, text)
-    assert len(said) == 1 and "'arm_1', 'arm_2'; give them gains" in said[0]
+    assert len(said) == 1 and "'arm_1', 'arm_2'. Give them gains" in said[0]
     _, said = told(tmp_path, text.replace("locks", "gains: {'*': [0, 0]}, locks"))
     assert said == []
 

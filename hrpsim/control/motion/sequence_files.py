@@ -113,13 +113,13 @@ def _files(base: Path) -> dict[str, Path]:
 
 
 def _no_positions(base: Path, found: dict[str, Path]) -> str:
-    message = f"{base}.pos does not exist; "
+    message = f"{base}.pos does not exist. "
     if found:
-        return message + f"of this set there are {', '.join(p.name for p in found.values())}"
+        return message + f"Of this set there are {', '.join(p.name for p in found.values())}"
     if not base.parent.is_dir():
-        return message + f"there is no folder {base.parent}"
+        return message + f"There is no folder {base.parent}"
     others = sorted(path.stem for path in base.parent.glob("*.pos"))
-    return message + f"sequences in {base.parent}: {', '.join(others[:12]) or 'none'}"
+    return message + f"Sequences in {base.parent}: {', '.join(others[:12]) or 'none'}"
 
 
 def _check_names(columns: tuple[str | None, ...], model: Model) -> None:

@@ -43,12 +43,12 @@ def unknown_parameter(given: str, available: Iterable[str]) -> str:
     near = near or [path for path in paths if path.endswith(f".{given}")]
     near = near or get_close_matches(given[:SHOWN_LENGTH], paths, _NEAR)
     if near:
-        hint = f"did you mean {', '.join(map(repr, near[:_NEAR]))}?"
+        hint = f"Did you mean {', '.join(map(repr, near[:_NEAR]))}?"
     else:
         sections = dict.fromkeys(path.partition(".")[0] for path in paths)
-        hint = f"paths begin with {', '.join(sections)}"
+        hint = f"Paths begin with {', '.join(sections)}."
     return (
-        f"parameter {shown_value(given)} does not exist; {hint}; "
+        f"parameter {shown_value(given)} does not exist. {hint} "
         f"`hrpsim sweep STUDY --parameters` lists all {len(paths)}"
     )
 
