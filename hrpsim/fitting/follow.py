@@ -95,10 +95,7 @@ def follow(
         at = _steps(one, window, time_step)
         chosen = [signal_samples(one, own, window, starts_are_fitted) for own in one.signals]
         begin_time = one.time[window.start]
-        ats = [
-            np.array([own.steps(samples, begin_time, each) for each in setting])
-            for own, samples, setting in zip(one.signals, chosen, settings)
-        ]
+        ats = _steps_of_signals(one.signals, chosen, settings, begin_time)
         wanted = [_wanted(own) for own in (at, *ats)]
         last = max(int(own[-1]) for own in wanted if len(own))
         recordings = [own.recording for own in ones]
@@ -128,6 +125,19 @@ def _begin_all(
     first = things[0].q, things[0].v
     for thing, own, start in zip(things, ones, starts):
         begin(thing, first if together else (thing.q, thing.v), own, window.start, start)
+
+
+def _steps_of_signals(
+    signals: Sequence[BoundSignal],
+    chosen: Sequence[slice],
+    settings: Sequence[Sequence[Any]],
+    begin_time: float,
+) -> list[np.ndarray]:
+    """Return, for each signal, the times (trials, samples) of its samples in steps."""
+    return [
+        np.array([signal.steps(samples, begin_time, each) for each in own])
+        for signal, samples, own in zip(signals, chosen, settings)
+    ]
 
 
 def _of_signal(
