@@ -350,12 +350,14 @@ def _may_disagree(rows: Records[Row], row_count: int, system: DirectSystem) -> b
 def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
     """Spread the load of released rows over all rows that can bear it.
 
-    `system.change`, squared and weighed by the inverse masses, becomes as small as possible.
+    The impulses after `system.change`, squared and weighed by the inverse masses, become as small
+    as possible. So no earlier step leaves loads that hold each other.
     """
     largest = 0.0
     for number in range(row_count):
         if system.active[number]:
-            system.weighed[number] = rows[number].inverse_mass * system.change[number]
+            impulse = rows[number].impulse + system.change[number]
+            system.weighed[number] = rows[number].inverse_mass * impulse
             largest = max(largest, abs(system.weighed[number]))
     if project(rows, row_count, system) <= _UNSHARED * largest:
         return
