@@ -183,7 +183,7 @@ def test_what_is_refused_says_where(arm, tmp_path, texts, message):
 
 def test_a_set_without_positions_says_what_there_is(arm, tmp_path):
     written(tmp_path, zmp="0 0 0 0\n", waist="0 0 0 0 0 0 0\n")
-    with pytest.raises(SequenceError, match=r"walk.pos does not exist; .* walk.zmp, walk.waist$"):
+    with pytest.raises(SequenceError, match=r"walk.pos does not exist. .* walk.zmp, walk.waist$"):
         read_sequence(tmp_path / "walk", arm)
     (tmp_path / "squat.pos").write_text("0 0 0\n")
     with pytest.raises(SequenceError, match=r"wlk.pos does not exist. Sequences in .*: squat$"):

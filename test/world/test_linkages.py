@@ -109,7 +109,11 @@ def test_fixings_that_disagree(apart):
 
 @pytest.mark.parametrize("count", [3, 12])
 def test_a_plate_on_many_cranks_falls_as_a_pendulum(count):
-    """Law: m L^2 a = M g L sin(angle), however many rows are redundant: 7 of 3 cranks, 43 of 12."""
+    """Law: a pendulum's, however many rows are redundant: 7 of 3 cranks, 43 of 12.
+
+    No hinge bears more than half of the weight, also while the cranks are nearly vertical, where
+    pivots become small.
+    """
     angle, length, mass, crank, g = 0.4, 0.3, 2.0, 0.2, 9.80665
     way = np.array([np.sin(angle), 0.0, -np.cos(angle)]) * length
     turn = 0.5 * (angle - 0.5 * np.pi)
@@ -133,14 +137,18 @@ def test_a_plate_on_many_cranks_falls_as_a_pendulum(count):
     moment = (mass + 0.5 * count * crank) * g * length * np.sin(angle)
     speed = np.linalg.norm(plate.velocity[:3])
     assert speed == pytest.approx(world.time_step * length * moment / inertia, rel=1e-11)
-    for _ in range(10):
-        world.step(50)
+    weight = (mass + count * crank) * g
+    for _ in range(50):
+        world.step(10)
         assert world.stats.converged
+        forces = [np.linalg.norm(one.wrench[0]) for one in world.connections.values()]
+        assert max(forces) < 0.5 * weight
     pendulum = solve_ivp(
         lambda _, y: [y[1], -moment / np.sin(angle) / inertia * np.sin(y[0])],
         [0.0, world.time],
         [angle, 0.0],
-        rtol=1e-9,
+        rtol=1e-10,
+        atol=1e-12,
     )
     found = np.arctan2(plate.position[0], -plate.position[2])
-    assert found == pytest.approx(pendulum.y[0, -1], abs=2e-4)
+    assert found == pytest.approx(pendulum.y[0, -1], abs=2e-6)

@@ -350,14 +350,12 @@ def _may_disagree(rows: Records[Row], row_count: int, system: DirectSystem) -> b
 def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
     """Spread the load of released rows over all rows that can bear it.
 
-    The impulses after `system.change`, squared and weighed by the inverse masses, become as small
-    as possible. So no earlier step leaves loads that hold each other.
+    `system.change`, squared and weighed by the inverse masses, becomes as small as possible.
     """
     largest = 0.0
     for number in range(row_count):
         if system.active[number]:
-            impulse = rows[number].impulse + system.change[number]
-            system.weighed[number] = rows[number].inverse_mass * impulse
+            system.weighed[number] = rows[number].inverse_mass * system.change[number]
             largest = max(largest, abs(system.weighed[number]))
     if project(rows, row_count, system) <= _UNSHARED * largest:
         return
