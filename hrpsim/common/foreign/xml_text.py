@@ -35,7 +35,7 @@ _ENCODING = re.compile(
     r"utf-?(8|16|32)(-sig|-?[lb]e)?|(us-)?ascii|iso-?8859-?\d+|latin-?1|windows-125\d"
 )
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
-_DECLARATION = re.compile(r"\s*<\?xml\b[^>]*\?>")
+_DECLARATION = re.compile(r"<\?xml\b[^<>]*\?>")  # bounded by the next <, so that the time is linear
 _TYPE = re.compile(r"<!(DOCTYPE|ENTITY)")
 _COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 
