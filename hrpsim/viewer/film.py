@@ -19,6 +19,7 @@ from hrpsim.common.errors import HrpsimError, require_packages
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.viewer.drawing import contact_arrows, force_scale
 from hrpsim.viewer.rendering.renderer import Drawn
+from hrpsim.viewer.scene_server import require_viser
 from hrpsim.viewer.session import Motion
 from hrpsim.viewer.signals import middle_of, signals_of
 
@@ -270,7 +271,7 @@ def check_film(path: Path) -> None:
         require_rerun()
         return
     if path.suffix == PAGE:
-        require_packages("a page", ("viser",), "pip install 'hrpsim[viewer]'")
+        require_viser("a page")
         return
     try:
         import imageio  # noqa: F401

@@ -12,12 +12,18 @@ from io import StringIO
 
 import numpy as np
 
-from hrpsim.common.errors import HrpsimError
+from hrpsim.common.errors import require_packages
 from hrpsim.viewer.signals import middle_of
 
 LOOPBACK = "127.0.0.1"
+_NEEDED = ("viser",), "pip install 'hrpsim[viewer]'"
 _CAMERA = (2.2, 2.4, 0.8)  # from the middle, for things within 1 m of it [m]
 _FIELD_OF_VIEW = 0.85  # upright [rad]
+
+
+def require_viser(purpose: str) -> None:
+    """Raise HrpsimError if viser is not installed. `purpose` says what needs viser."""
+    require_packages(purpose, *_NEEDED)
 
 
 def start_server(purpose: str):
@@ -29,12 +35,9 @@ def start_server(purpose: str):
     Raises:
         HrpsimError: viser is not installed.
     """
-    try:
-        import viser
-    except ImportError as cause:
-        raise HrpsimError(
-            f"{purpose} needs viser ({cause}): pip install 'hrpsim[viewer]'"
-        ) from cause
+    require_viser(purpose)
+    import viser
+
     with redirect_stdout(StringIO()):  # it would print an address that is not for users
         server = viser.ViserServer(host=_hidden_address(), port=0, label="hrpsim", verbose=False)
     # The page must not be shared through a public relay, with the button or without it.

@@ -11,7 +11,13 @@ import time
 import numpy as np
 
 from hrpsim.viewer.gate import page_faults
-from hrpsim.viewer.scene_server import LOOPBACK, aim_camera, start_server, stop_server
+from hrpsim.viewer.scene_server import (
+    LOOPBACK,
+    aim_camera,
+    require_viser,
+    start_server,
+    stop_server,
+)
 from hrpsim.viewer.session import Motion, Session
 
 DEFAULT_PORT = 8080
@@ -50,6 +56,7 @@ class Viewer:
         message_limit: int = _MESSAGE_LIMIT,
         follow: str = "",
     ) -> None:
+        require_viser("the viewer")
         from hrpsim.viewer.controls import Controls
         from hrpsim.viewer.drawing import SCENE, Drawing
         from hrpsim.viewer.gate import Gate
