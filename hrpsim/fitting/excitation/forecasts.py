@@ -34,11 +34,12 @@ NEEDED = "position"  # kind whose noise has to be known
 class Forecast(NamedTuple):
     """What a fit to a motion will know.
 
-    half_widths: (p,) of the 95 % intervals; infinite for a parameter that is not determined.
-    smallest: singular value of the sensitivity by parameters over their scale. The deviation of the
-        least known combination is its inverse, as a share of the scale.
-    excess: how far the simulated motion is beyond the limits; at most 0 within.
-    trouble: why the motion cannot be used; "" if it can.
+    Attributes:
+        half_widths: (p,) of the 95 % intervals; infinite for a parameter that is not determined.
+        smallest: least singular value of the sensitivity by parameters over their scale. The
+            deviation of the least known combination is its inverse, as a share of the scale.
+        excess: how far the simulated motion is beyond the limits; at most 0 within.
+        trouble: why the motion cannot be used; "" if it can.
     """
 
     names: tuple[str, ...]
