@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from world.linkages import LINKAGES, bennett, double_parallelogram, peaucellier
 from world.scenes import show
 
@@ -104,3 +105,50 @@ def test_fixings_that_disagree(apart):
         held = sum(connection.force for connection in world.connections.values())
         assert held[2] == pytest.approx(9.80665, rel=1e-9)
         assert max(np.abs(c.force).max() for c in world.connections.values()) < 20.0
+
+
+@pytest.mark.parametrize("count", [3, 12])
+def test_a_plate_on_many_cranks_falls_as_a_pendulum(count):
+    """Law: a pendulum's, however many rows are redundant: 7 of 3 cranks, 43 of 12.
+
+    No hinge bears more than half of the weight, also while the cranks are nearly vertical, where
+    pivots become small.
+    """
+    angle, length, mass, crank, g = 0.4, 0.3, 2.0, 0.2, 9.80665
+    way = np.array([np.sin(angle), 0.0, -np.cos(angle)]) * length
+    turn = 0.5 * (angle - 0.5 * np.pi)
+    world = World(gravity=(0.0, 0.0, -g))
+    plate = world.add_body(Box((1.2, 0.2, 0.02)), mass, position=way, name="plate")
+    for x in np.linspace(-0.5, 0.5, count):
+        at = np.array([x, 0.0, 0.0])
+        body = world.add_body(
+            Box((length, 0.02, 0.02)),
+            crank,
+            position=at + 0.5 * way,
+            orientation=(0.0, -np.sin(turn), 0.0, np.cos(turn)),
+            name=f"crank {x}",
+        )
+        world.connect(None, body, "hinge", point=at, axis=(0, 1, 0))
+        world.connect(body, plate, "hinge", point=at + way, axis=(0, 1, 0))
+    world.step()
+    assert world.stats.converged
+    own = crank * (length**2 + 0.02**2) / 12.0 + 0.25 * crank * length**2
+    inertia = mass * length**2 + count * own
+    moment = (mass + 0.5 * count * crank) * g * length * np.sin(angle)
+    speed = np.linalg.norm(plate.velocity[:3])
+    assert speed == pytest.approx(world.time_step * length * moment / inertia, rel=1e-11)
+    weight = (mass + count * crank) * g
+    for _ in range(50):
+        world.step(10)
+        assert world.stats.converged
+        forces = [np.linalg.norm(one.wrench[0]) for one in world.connections.values()]
+        assert max(forces) < 0.5 * weight
+    pendulum = solve_ivp(
+        lambda _, y: [y[1], -moment / np.sin(angle) / inertia * np.sin(y[0])],
+        [0.0, world.time],
+        [angle, 0.0],
+        rtol=1e-10,
+        atol=1e-12,
+    )
+    found = np.arctan2(plate.position[0], -plate.position[2])
+    assert found == pytest.approx(pendulum.y[0, -1], abs=2e-6)

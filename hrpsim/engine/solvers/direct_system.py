@@ -19,13 +19,13 @@ from hrpsim.engine.constraints.rows import CONTACT_ROW, Rows
 from hrpsim.engine.constraints.solver_table import DIRECT, SPLIT
 from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.kinematics.forest import Forest
-from hrpsim.engine.solvers.block_ldl import Factor
+from hrpsim.engine.solvers.block_ldl import ROUNDING, Factor
 from hrpsim.engine.solvers.contraction import NODE
 from hrpsim.engine.solvers.elimination import Elimination, eliminate, new_elimination, same_graph
 
-# Share of its diagonal that is added to the matrix, for redundant rows: contacts usually are, and
-# then share the load; long chains of connections need a smaller one. Iterative refinement removes
-# the error.
+# Share of its diagonal that is added to the matrix, for redundant rows that are not released:
+# contacts, which usually are redundant and then share the load, and rows next to contacts.
+# Iterative refinement removes the error.
 _OF_CONTACTS = 1e-10
 _OF_OTHERS = 1e-13
 
@@ -122,15 +122,25 @@ def write_direct_matrix(
     """
     rows, response, elimination = rows_of_step.rows, rows_of_step.response, system.elimination
     system.stale[0] = 1
+    sizes, shares = system.factor.sizes, _any_contact(elimination, rows)
+    system.factor.rounding[0] = 0.0 if shares else ROUNDING
     for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
-        sizes = system.factor.sizes
-        _write_diagonal(constrained, rows, column, response, system.matrix, sizes)
+        _write_diagonal(constrained, rows, column, response, shares, system.matrix, sizes)
         for e in range(column.start, column.end):
             entry = elimination.entries[e]
             later = elimination.columns[entry.column]
             _write_coupling(constrained, rows, later, column, response, entry.block, system.matrix)
     system.factor.blur[0] = system.blur[0] * _smallest_size(elimination, system.factor.sizes)
+
+
+@inlined_kernel
+def _any_contact(elimination: Elimination, rows: Records[Row]) -> bool:
+    """Return whether any node has rows of contacts."""
+    for k in range(elimination.counts[0].node_count):
+        if rows[elimination.columns[k].first_row].kind == CONTACT_ROW:
+            return True
+    return False
 
 
 @inlined_kernel
@@ -198,10 +208,14 @@ def _write_diagonal(
     rows: Records[Row],
     column: Column,
     response: Vector,
+    shares: bool,
     matrix_out: Vector,
     sizes_out: Vector,
 ) -> None:
-    """Write the block of one node with itself, and the sizes of rows that may be released."""
+    """Write the block of one node with itself, and the sizes of rows that may be released.
+
+    shares: whether these rows get a share of the diagonal, too: next to contacts.
+    """
     size, first = column.size, column.first_row
     any_row = rows[first]
     place_a = any_row.at_a - any_row.start_a
@@ -224,9 +238,11 @@ def _write_diagonal(
             matrix_out[column.block + s * size + r] = total
         here, row = column.block + s * size + s, rows[first + s]
         of_contact = row.kind == CONTACT_ROW
-        is_moved = row.inverse_mass > 0.0
-        sizes_out[first + s] = matrix_out[here] if is_moved and not of_contact else 0.0
+        may_release = row.inverse_mass > 0.0 and not of_contact
+        sizes_out[first + s] = matrix_out[here] if may_release else 0.0
         share = _OF_CONTACTS if of_contact else _OF_OTHERS
+        if may_release and not shares:
+            share = 0.0
         matrix_out[here] += share * matrix_out[here] + row.compliance
 
 

@@ -15,6 +15,7 @@ from hrpsim.engine.compile.kernel_types import (
     Contact,
     Counts,
     Failure,
+    Island,
     IslandTree,
     Records,
     Rest,
@@ -26,8 +27,9 @@ from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.step.scene.islands import join, representative_of
 from hrpsim.engine.step.scene.status import DONE, FALLS_ASLEEP, WAKES
 
-# A body is at rest in a step if no point of it moves faster than so many times the tolerance that
-# velocities are solved to, corrections of penetration included, and it falls asleep after so long.
+# A body is at rest in a step if no point of the body moves faster than so many times the tolerance that
+# velocities are solved to, corrections of penetration included. The constraints of its island must
+# converge in this step. The body falls asleep after REST_TIME.
 # With an acceleration above 2 speeds / REST_TIME it is never at rest for that long. The
 # residual motion of a stack of bodies is some tens of tolerances.
 REST_TOLERANCES = 100.0
@@ -81,7 +83,7 @@ def detect_rest(s: Scene) -> int:
     """Count how long free bodies are at rest, and return FALLS_ASLEEP if any is to sleep.
 
     Reads: collision, connections, counts, forest, islands, q, rests, settings, start,
-    velocity, wrenches.
+    step_stats, velocity, wrenches.
     Writes: islands, rests.
     """
     if s.settings[0].rest_steps == 0 or not s.settings[0].sleep:
@@ -126,7 +128,20 @@ def count_rest(s: Scene) -> int:
             due = 1
     for k in range(s.counts[0].wrench_count):
         rests[bodies[s.wrenches[k].body].root].rest_steps = 0
+    if not s.step_stats[0].converged:
+        _keep_unconverged_awake(s.islands.trees, s.islands.ranges, rests)
     return due
+
+
+@inlined_kernel
+def _keep_unconverged_awake(
+    trees: Records[IslandTree], islands: Records[Island], rests: Records[Rest]
+) -> None:
+    """Reset the time at rest of bodies whose islands have not converged in this step."""
+    for i in range(rests.shape[0]):
+        number = trees[representative_of(trees, i)].number
+        if number >= 0 and not islands[number].converged:
+            rests[i].rest_steps = 0
 
 
 @inlined_kernel
