@@ -27,11 +27,11 @@ from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.step.scene.islands import join, representative_of
 from hrpsim.engine.step.scene.status import DONE, FALLS_ASLEEP, WAKES
 
-# A body is at rest in a step if no point of the body moves faster than so many times the tolerance that
-# velocities are solved to, corrections of penetration included. The constraints of its island must
-# converge in this step. The body falls asleep after REST_TIME.
-# With an acceleration above 2 speeds / REST_TIME it is never at rest for that long. The
-# residual motion of a stack of bodies is some tens of tolerances.
+# A body is at rest in a step if two conditions hold. No point of the body moves faster than so many
+# times the tolerance that velocities are solved to, corrections of penetration included. The
+# constraints of the body's island converge. The body falls asleep after REST_TIME. With an
+# acceleration above 2 speeds / REST_TIME it is never at rest for that long. The residual motion of
+# a stack of bodies is some tens of tolerances.
 REST_TOLERANCES = 100.0
 REST_TIME = 0.5  # [s]
 LARGEST_REST_SPEED = 1e-5  # [m/s]

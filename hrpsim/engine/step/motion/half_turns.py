@@ -299,10 +299,12 @@ def expect_free_turn(
 
 @inlined_kernel
 def _is_smooth(past: Matrix, k: int) -> bool:
-    """Return whether the angular accelerations of the last two steps are alike, or the first."""
-    difference = size = before = 0.0
+    """Return whether the angular accelerations of the last two steps are alike.
+
+    An acceleration after free flight is not expected again: it may belong to an impact.
+    """
+    difference = size = 0.0
     for r in range(k, k + 3):
         difference += (past[r, 0] - past[r, 1]) ** 2
         size += past[r, 0] ** 2
-        before += past[r, 1] ** 2
-    return before == 0.0 or difference <= _SMOOTH * _SMOOTH * size
+    return difference <= _SMOOTH * _SMOOTH * size
