@@ -17,14 +17,12 @@ from hrpsim.engine.compile.kernel_types import Index, Indices, Island, Records, 
 from hrpsim.engine.constraints.friction_laws import friction_bound, friction_holds
 from hrpsim.engine.constraints.rows import row_velocity
 from hrpsim.engine.constraints.solver_table import DIRECT, ITERATIVE, SPLIT
+from hrpsim.engine.solvers.active_rows import find_velocity, save_start, set_side
 from hrpsim.engine.solvers.direct_system import DirectSystem
 from hrpsim.engine.solvers.pivoting import (
     allowed_work,
     choose_active,
-    find_velocity,
     leave_to_iteration,
-    save_start,
-    set_side,
     settle_active_rows,
 )
 from hrpsim.engine.solvers.projected_gauss_seidel import (

@@ -39,9 +39,9 @@ from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.dynamics.joint_forces import add_delivered_effort, law_effort
 from hrpsim.engine.dynamics.response import constrained_responses, constrained_velocities
 from hrpsim.engine.kinematics.forest import Forest
+from hrpsim.engine.solvers.active_rows import set_side, solve_active_rows
 from hrpsim.engine.solvers.block_ldl import factorise
 from hrpsim.engine.solvers.direct_system import DirectSystem, write_direct_matrix
-from hrpsim.engine.solvers.pivoting import set_side, solve_active_rows
 from hrpsim.engine.step.motion.momentum import expect_wrenches
 from hrpsim.engine.step.motion.records import Rk4
 from hrpsim.engine.step.rows.constrain import is_solved_at_stages

@@ -1,0 +1,243 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Solution of the direct solver's active rows, and targets on which redundant rows agree.
+
+The factor of the active rows gives the impulses, and refinement removes the error of the factor.
+Rows that depend on others share their load. If such rows disagree by little, the targets of all
+rows move to the nearest on which the rows agree (docs/explanation/derivations/direct_rows.md,
+section 11).
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.compile.kernel_types import Index, Records, Row, Vector
+from hrpsim.engine.constraints.rows import CONNECTION, CONTACT_ROW, LOCK, MIMIC, row_velocity
+from hrpsim.engine.solvers.block_ldl import solve
+from hrpsim.engine.solvers.direct_system import DirectSystem
+from hrpsim.engine.solvers.free_impulses import project, project_solution, spread
+from hrpsim.engine.solvers.impulses import apply_impulse
+from hrpsim.engine.solvers.projected_gauss_seidel import set_impulse
+
+_REFINEMENTS = 4
+# Share of an error that a refinement leaves if no impulses change it; rounding of the largest push.
+_UNCHANGED, _LAST_DIGIT = 0.9, 1e-15
+_UNSHARED = 1e-12  # share of the largest load that is not spread, more than rounding
+_ALIKE = 1e-7  # share of the tolerance up to which velocities are the same
+_NOTICED = 1e-3  # share of the largest error of all rows, which is more than rounding
+
+
+@inlined_kernel
+def set_side(number: Index, side: int, system: DirectSystem) -> None:
+    """Make a row active (1) or not (0)."""
+    if system.active[number] != side:
+        system.active[number] = side
+        system.stale[0] = 1
+
+
+@inner_kernel
+def save_start(rows: Records[Row], row_count: int, velocity: Vector, system: DirectSystem) -> None:
+    """Save the impulses, the targets and the velocity that a solution starts from."""
+    system.adjusted[0] = 0
+    for number in range(row_count):
+        system.start[number] = rows[number].impulse
+        system.asked[number] = rows[number].target
+    for k in range(velocity.shape[0]):
+        system.start_velocity[k] = velocity[k]
+
+
+@inlined_kernel
+def restore_targets(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
+    """Restore the targets that were asked for, on which rows of other states need not agree."""
+    if system.adjusted[0]:
+        for number in range(row_count):
+            rows[number].target = system.asked[number]
+        system.adjusted[0] = 0
+
+
+@inner_kernel
+def find_velocity(
+    rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
+) -> None:
+    """Write the velocity with the present impulses, computed from the velocity at the start."""
+    for k in range(velocity.shape[0]):
+        velocity[k] = system.start_velocity[k]
+    for number in range(row_count):
+        change = rows[number].impulse - system.start[number]
+        if change != 0.0:
+            apply_impulse(rows[number], change, response, velocity)
+
+
+@inner_kernel
+def find_errors(
+    rows: Records[Row], row_count: int, velocity: Vector, system: DirectSystem
+) -> float:
+    """Write each active row's error of velocity into system.change, and return the largest."""
+    largest = 0.0
+    for number in range(row_count):
+        if system.active[number]:
+            row = rows[number]
+            lack = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
+            system.change[number] = lack
+            largest = max(largest, abs(lack))
+    return largest
+
+
+@inner_kernel
+def solve_active_rows(
+    rows: Records[Row],
+    row_count: int,
+    may_agree: bool,
+    response: Vector,
+    tolerance: float,
+    velocity: Vector,
+    system: DirectSystem,
+) -> tuple[bool, bool]:
+    """Give the active rows the impulses for their targets, by the present factor.
+
+    Args:
+        rows: ROW records (row capacity,).
+        row_count: number of rows.
+        may_agree: whether released rows and the others agree on other targets if they disagree.
+        response: responses of all rows.
+        tolerance: accepted change of a velocity [m/s].
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+        system: system of the direct solver.
+
+    Returns:
+        (whether redundant rows disagree, whether released rows disagree by more than their leeway).
+        If rows disagree, the remaining errors, `system.change`, are more than rounding, and no
+        impulses change them. Beyond the leeway nothing changes.
+    """
+    before = find_errors(rows, row_count, velocity, system)
+    for k in range(_REFINEMENTS):
+        if before <= _ALIKE * tolerance:
+            break
+        solve(system.elimination, system.active, system.factor, system.change)
+        if k == 0 and system.factor.released_count[0] > 0:
+            if may_agree and not _agree(rows, row_count, tolerance, system):
+                return True, True
+            _share_load(rows, row_count, system)
+        for number in range(row_count):
+            if system.active[number]:
+                row = rows[number]
+                set_impulse(row, row.impulse + system.change[number], response, velocity)
+        after = find_errors(rows, row_count, velocity, system)
+        if after > 0.5 * before:
+            if after <= _rounding(rows, row_count, system):
+                break
+            if after > _UNCHANGED * before:
+                return after > tolerance, False
+        before = after
+    return False, False
+
+
+@inner_kernel
+def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectSystem) -> bool:
+    """Change the targets to the nearest on which released rows and the others agree.
+
+    `system.change` is the solution for the targets before, and becomes the solution for the
+    targets after. Rows that hold no position keep their targets. Equations:
+    docs/explanation/derivations/direct_rows.md, section 11.
+
+    Returns:
+        Whether the rows disagree by no more than the leeway. Otherwise nothing changes.
+    """
+    largest = project_solution(row_count, system.change, system)
+    if largest <= _ALIKE * tolerance or largest > system.leeway[0]:
+        return largest <= system.leeway[0]
+    spread(rows, row_count, system)
+    system.adjusted[0] = 1
+    for number in range(row_count):
+        row = rows[number]
+        system.moved[number] = 0.0
+        if system.active[number] and _holds_position(row.kind):
+            error = row.inverse_mass * system.spread[number]
+            row.target -= error
+            system.moved[number] = error
+            system.left[0] = max(system.left[0], abs(error))
+    solve(system.elimination, system.active, system.factor, system.moved)
+    for number in range(row_count):
+        if system.active[number]:
+            system.change[number] -= system.moved[number]
+    return True
+
+
+@inner_kernel
+def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
+    """Spread the load of released rows over all rows that can bear it.
+
+    `system.change`, squared and weighed by the inverse masses, becomes as small as possible.
+    """
+    largest = 0.0
+    for number in range(row_count):
+        if system.active[number]:
+            system.weighed[number] = rows[number].inverse_mass * system.change[number]
+            largest = max(largest, abs(system.weighed[number]))
+    if project(rows, row_count, system) <= _UNSHARED * largest:
+        return
+    spread(rows, row_count, system)
+    for number in range(row_count):
+        if system.active[number]:
+            system.change[number] -= system.spread[number]
+
+
+@inlined_kernel
+def _rounding(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
+    """Return the error that is rounding [m/s]: the last digit of the largest push."""
+    largest = 0.0
+    for number in range(row_count):
+        if system.active[number]:
+            largest = max(largest, abs(rows[number].impulse) * rows[number].inverse_mass)
+    return _LAST_DIGIT * largest
+
+
+@inlined_kernel
+def may_disagree(rows: Records[Row], row_count: int, system: DirectSystem) -> bool:
+    """Return whether the errors of redundant rows, `system.change`, are within their leeway.
+
+    The leeway is the velocity at which nothing moves farther than the slop in a step. If contacts
+    alone disagree, their friction has a bound, and the contacts slide.
+    """
+    largest = of_others = 0.0
+    for number in range(row_count):
+        if system.active[number]:
+            error = abs(system.change[number])
+            largest = max(largest, error)
+            if rows[number].kind != CONTACT_ROW:
+                of_others = max(of_others, error)
+    return of_others > _NOTICED * largest and largest <= system.leeway[0]
+
+
+@inner_kernel
+def leave_disagreements(
+    rows: Records[Row],
+    row_count: int,
+    response: Vector,
+    tolerance: float,
+    velocity: Vector,
+    system: DirectSystem,
+) -> None:
+    """Ask redundant rows that are not released for the nearest velocities, and solve them again.
+
+    `system.change` has the errors that no impulses change. Each solution for these errors adds to
+    the impulses of redundant rows, without end. Rows that hold no position keep their targets, and
+    the errors that remain. Equations: docs/explanation/derivations/direct_rows.md, section 11.
+    """
+    released = system.factor.released
+    for number in range(row_count):
+        if system.active[number]:
+            row = rows[number]
+            row.impulse = system.start[number]
+            if _holds_position(row.kind) and not released[number]:
+                error = system.change[number]
+                system.asked[number] -= error
+                row.target -= error
+                system.left[0] = max(system.left[0], abs(error))
+    find_velocity(rows, row_count, response, velocity, system)
+    solve_active_rows(rows, row_count, True, response, tolerance, velocity, system)
+
+
+@inlined_kernel
+def _holds_position(kind: int) -> bool:
+    """Return whether the targets of rows of a kind correct a position."""
+    return kind == CONNECTION or kind == LOCK or kind == MIMIC or kind == CONTACT_ROW
