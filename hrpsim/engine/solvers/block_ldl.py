@@ -171,12 +171,26 @@ def _drop_rows(
 
 
 @inlined_kernel
-def _noise(factor: Factor) -> float:
-    """Return the share of a row's size that rounding leaves of its pivot.
+def _release(factor: Factor, number: Index, pivot: float) -> float:
+    """Release a row that depends on the rows before it, and return the pivot for the factor.
 
     The elimination of a row with a small pivot multiplies rounding by the inverse of that pivot.
+
+    Args:
+        factor: `released`, `released_count` and `weakest` are written.
+        number: row number.
+        pivot: pivot of the row.
     """
-    return min(factor.rounding[0] / factor.weakest[0], _MOST_NOISE)
+    size = factor.sizes[number]
+    if factor.blur[0] == 0.0 and factor.rounding[0] > 0.0:
+        return pivot + _SHARE * size
+    noise = min(factor.rounding[0] / factor.weakest[0], _MOST_NOISE)
+    if pivot < max(factor.blur[0], noise * size):
+        factor.released[number] = 1
+        factor.released_count[0] += 1
+        return pivot + size
+    factor.weakest[0] = min(factor.weakest[0], pivot / size)
+    return pivot
 
 
 @inlined_kernel
@@ -190,17 +204,10 @@ def _eliminate_column(elimination: Elimination, k: Index, active: Indices, facto
     size, first, own = column.size, column.first_row, column.block
     for p in range(size):
         reduce_row(blocks, own + p * size, own + p, size, own, size, inverse, first, p)
-        pivot, own_size = blocks[own + p * size + p], factor.sizes[first + p]
+        pivot = blocks[own + p * size + p]
         factor.released[first + p] = 0
-        if active[first + p] and own_size > 0.0:
-            if factor.blur[0] == 0.0 and factor.rounding[0] > 0.0:
-                pivot = blocks[own + p * size + p] = pivot + _SHARE * own_size
-            elif pivot < max(factor.blur[0], _noise(factor) * own_size):
-                pivot = blocks[own + p * size + p] = pivot + own_size
-                factor.released[first + p] = 1
-                factor.released_count[0] += 1
-            else:
-                factor.weakest[0] = min(factor.weakest[0], pivot / own_size)
+        if active[first + p] and factor.sizes[first + p] > 0.0:
+            pivot = blocks[own + p * size + p] = _release(factor, first + p, pivot)
         if not (pivot > 0.0 and math.isfinite(pivot)):
             return first + p
         inverse[first + p] = 1.0 / pivot

@@ -237,13 +237,22 @@ def _write_diagonal(
             matrix_out[column.block + r * size + s] = total
             matrix_out[column.block + s * size + r] = total
         here, row = column.block + s * size + s, rows[first + s]
-        of_contact = row.kind == CONTACT_ROW
-        may_release = row.inverse_mass > 0.0 and not of_contact
-        sizes_out[first + s] = matrix_out[here] if may_release else 0.0
-        share = _OF_CONTACTS if of_contact else _OF_OTHERS
-        if may_release and not shares:
-            share = 0.0
-        matrix_out[here] += share * matrix_out[here] + row.compliance
+        sizes_out[first + s] = matrix_out[here] if _may_release(row) else 0.0
+        matrix_out[here] += _share_of(row, shares) * matrix_out[here] + row.compliance
+
+
+@inlined_kernel
+def _may_release(row: Row) -> bool:
+    """Return whether a row is released if it depends on the rows before it."""
+    return row.inverse_mass > 0.0 and row.kind != CONTACT_ROW
+
+
+@inlined_kernel
+def _share_of(row: Row, shares: bool) -> float:
+    """Return the share of its diagonal that is added to a row."""
+    if row.kind == CONTACT_ROW:
+        return _OF_CONTACTS
+    return _OF_OTHERS if shares or not _may_release(row) else 0.0
 
 
 @inner_kernel
