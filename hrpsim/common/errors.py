@@ -99,11 +99,48 @@ def unknown_name(kind: str, given: Any, available: Iterable[str], limit: int = 1
 
 
 def require_name(
-    kind: str, given: Any, available: Collection[str], error: type[Exception] = WorldError
+    kind: str,
+    given: Any,
+    available: Collection[str],
+    error: Callable[[str], Any] = WorldError,
+    *,
+    where: object = "",
+    limit: int = 12,
 ) -> None:
-    """Raise `error` with the text of `unknown_name` unless `given` is one of `available`."""
-    if given not in available:
-        raise error(unknown_name(kind, given, available))
+    """Raise `error` with the text of `unknown_name` unless `given` is one of `available`.
+
+    Args:
+        kind: what `given` names.
+        given: a name; a value that is no text is refused too.
+        available: the known names.
+        error: class of the error, or a function that raises the error of a text.
+        where: begins the text, before a colon.
+        limit: how many known names the text lists.
+
+    Raises:
+        error: `given` is not available.
+    """
+    try:
+        is_known = given in available
+    except TypeError:  # it has no hash
+        is_known = False
+    if not is_known:
+        text = unknown_name(kind, given, available, limit)
+        raise error(f"{where}: {text}" if where else text)
+
+
+def require_names(
+    kind: str,
+    given: Iterable[Any],
+    available: Collection[str],
+    error: Callable[[str], Any] = WorldError,
+    *,
+    where: object = "",
+    limit: int = 12,
+) -> None:
+    """Raise `error` for the first of the given names that is unknown (see `require_name`)."""
+    for name in given:
+        require_name(kind, name, available, error, where=where, limit=limit)
 
 
 def suggestion(given: str, available: Iterable[str]) -> str:

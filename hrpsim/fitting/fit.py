@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hrpsim.common.errors import FitError, FitWarning, HrpsimError, unknown_name
+from hrpsim.common.errors import FitError, FitWarning, HrpsimError, require_name, require_names
 from hrpsim.common.values import whole_count
 from hrpsim.fitting.intervals import Covariance, by_windows, of_coloured_noise
 from hrpsim.fitting.predict import Predictor
@@ -114,9 +114,7 @@ def fit(  # many parameters: keywords, passed by name
     if not 0.0 < change <= _MOST_CHANGE:
         raise FitError(f"change must be positive and at most {_MOST_CHANGE}, got {change!r}")
     problem = _Problem(scenario, recordings, parameters, entity, window, start, change, derivatives)
-    for kind in noise or {}:
-        if kind not in problem.kinds:
-            raise FitError(f"noise: {unknown_name('kind', kind, problem.kinds)}")
+    require_names("kind", noise or {}, problem.kinds, FitError, where="noise")
     say, noise = report or (lambda text: None), noise or {}
     with process_pool(int(processes)) if processes > 1 else nullcontext() as make:
         problem.slopes.pool = make() if make else None
@@ -136,8 +134,7 @@ class _Problem:
             raise FitError(f"start must be measured or fitted, got {start!r}")
         if not window > 0.0:
             raise FitError(f"window must be a positive time [s], got {window!r}")
-        if derivatives not in DERIVATIVES:
-            raise FitError(f"derivatives: {unknown_name('kind', derivatives, DERIVATIVES)}")
+        require_name("kind", derivatives, DERIVATIVES, FitError, where="derivatives")
         names = [one.name for one in recordings]
         if twice := [name for name in names if names.count(name) > 1]:
             raise FitError(f"two recordings are called {twice[0]!r}")

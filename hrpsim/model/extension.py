@@ -323,8 +323,8 @@ def _read_no_collision(description: Description, robot: RobotData, link: str, ta
     document = description.document
     _check_content(description, tag, ("to",))
     other = document.text(tag, "to")
-    if other != "*" and other not in description.links:
-        document.fail(tag, unknown_name("link", other, description.links))
+    if other != "*":
+        document.require_name(tag, "link", other, description.links)
     robot.apart.append((link, other))
 
 
@@ -378,8 +378,7 @@ def _check_content(
     for attribute in element.attrib:
         document.require_name(element, "attribute", attribute, attributes)
     for child in document.children(element):
-        if child.tag not in children:
-            document.fail(child, unknown_name(f"element in <{element.tag}>", child.tag, children))
+        document.require_name(child, f"element in <{element.tag}>", child.tag, children)
 
 
 def _refuse_second(description: Description, known: Container[str], name: str, tag) -> None:
@@ -399,8 +398,7 @@ def _placement(description: Description, element, xyz: str, rpy: str) -> Placeme
 def _one_of(description: Description, element, attribute: str, choices: tuple[str, ...]) -> str:
     """Return an attribute that must be one of the choices. The default is the first choice."""
     value = element.get(attribute, choices[0])
-    if value not in choices:
-        description.document.fail(element, unknown_name(attribute, value, choices))
+    description.document.require_name(element, attribute, value, choices)
     return value
 
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hrpsim.common import limits
-from hrpsim.common.errors import ModelError, ModelWarning, require_name, unknown_name
+from hrpsim.common.errors import ModelError, ModelWarning, require_name
 from hrpsim.common.foreign.file_bytes import file_digest
 from hrpsim.common.stored_files import read_whole, remove_oldest, write_whole
 from hrpsim.engine.compile.kernel_folders import cache_for
@@ -94,8 +94,8 @@ def load_model(  # many parameters: keyword arguments
     Raises:
         ModelError: with file, line, element and cause, for anything invalid.
     """
-    if base is not None and base not in BASES:
-        raise ModelError(unknown_name("base", str(base), BASES))
+    if base is not None:
+        require_name("base", base, BASES, ModelError)
     require_name("meshes", meshes, MESH_USES, ModelError)
     found = _read(source, xacro_arguments or {}, package_paths, allow_xacro, allow_mjcf)
     return _model_of(found, base, accept_nonphysical_inertia, meshes, srdf)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.constants import STANDARD_GRAVITY
-from hrpsim.common.errors import ModelWarning, WorldError, shown_value, unknown_name
+from hrpsim.common.errors import ModelWarning, WorldError, require_name, shown_value
 from hrpsim.common.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
 from hrpsim.engine.constraints.friction_laws import LAWS as FRICTION_MODELS
 from hrpsim.engine.step.scene.integrators import INTEGRATORS
@@ -39,8 +39,7 @@ def new_settings(options: dict) -> np.ndarray:
         ("stop", STOPPING_RULES),
     ):
         given = options[what]
-        if not isinstance(given, str) or given not in known:
-            raise WorldError(unknown_name(what, str(given), known))
+        require_name(what, given, known)
     record = np.zeros(1, dtype=SETTINGS)
     if _names_a_file(options["time_step"]):
         raise WorldError(
@@ -98,8 +97,7 @@ def _tolerance(options: dict) -> float:
     tolerance, accuracy = options["tolerance"], options["accuracy"]
     if accuracy is None:
         return setting("tolerance", ACCURACIES["standard"] if tolerance is None else tolerance)
-    if not isinstance(accuracy, str) or accuracy not in ACCURACIES:
-        raise WorldError(unknown_name("accuracy", str(accuracy), ACCURACIES))
+    require_name("accuracy", accuracy, ACCURACIES)
     if tolerance is not None:
         raise WorldError(f"give only one of tolerance={tolerance!r} and accuracy={accuracy!r}")
     if options["stop"] != "residual":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hrpsim.common.errors import FitError, FitWarning, unknown_name
+from hrpsim.common.errors import FitError, FitWarning, require_name, require_names
 from hrpsim.fitting.recordings.command_table import first_command, held_commands
 from hrpsim.fitting.recordings.recording_checks import check_recording, check_times, repeats
 from hrpsim.fitting.signals.bound_signal import BoundSignal
@@ -234,8 +234,7 @@ class BoundRecording:
         name = recording.entity or entity
         if name is None:
             raise FitError(f"{self.name}: say which robot or body it is of")
-        if name not in world.entities:
-            raise FitError(f"{self.name}: {unknown_name('entity', name, world.entities)}")
+        require_name("entity", name, world.entities, FitError, where=self.name)
         self.entity = name
         thing = world.entities[name]
         self.q, self.v = (np.full((len(self.time), k), np.nan) for k in (thing.nq, thing.nv))
@@ -306,9 +305,8 @@ class BoundRecording:
     def _check_joints(self, robot: Robot | None) -> None:
         known = () if robot is None else robot.joint_names
         given = self.recording
-        for joint in (*given.joints, *(given.command_joints or ())):
-            if joint not in known:
-                raise FitError(f"{self.name}: {unknown_name('joint', joint, known)}")
+        joints = (*given.joints, *(given.command_joints or ()))
+        require_names("joint", joints, known, FitError, where=self.name)
         missing = [joint for joint in known if joint not in given.joints]
         if missing:
             warnings.warn(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import require_name
 from hrpsim.model.readers.joint_graph import float_bases, spanning_tree
 from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, KeyframeData, Notes, RobotData
 from hrpsim.model.readers.sdf.files import SdfFiles
@@ -227,5 +227,5 @@ def _add_frames(robot: RobotData, assembly: _Assembly) -> None:
 def _check_mimics(robot: RobotData, model: Scope) -> None:
     """Raise ModelError for a leader that the robot does not have."""
     for joint in robot.joints.values():
-        if joint.mimic is not None and joint.mimic[0] not in robot.joints:
-            model.frame.fail(unknown_name("joint", joint.mimic[0], robot.joints))
+        if joint.mimic is not None:
+            require_name("joint", joint.mimic[0], robot.joints, model.frame.fail)

@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.common.errors import ModelError, require_names
 from hrpsim.common.foreign.file_bytes import file_digest, read_bytes
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.foreign.text import read_text
@@ -108,9 +108,7 @@ def expand(
     if expansion is None:
         expansion = _expand(text, path, given, resources, label)
         keep(key, text, expansion)
-    for name in given.given:
-        if name not in expansion.asked:
-            raise ModelError(f"{label}: {unknown_name('xacro argument', name, expansion.asked)}")
+    require_names("xacro argument", given.given, expansion.asked, ModelError, where=label)
     return expansion.text
 
 
