@@ -22,7 +22,7 @@ from hrpsim.model.shapes.compound import Compound, centered_shape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_integrals import solid_moments
 from hrpsim.model.shapes.placement import IDENTITY, Placement
-from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System, integer_array, real_array
+from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, Dof, System, new_system
 
 # Descriptions are printed with few digits: a thin plate may break the triangle inequality slightly.
 _TRIANGLE_TOLERANCE = 1e-3
@@ -34,7 +34,6 @@ _POINT_RADIUS = 1e-7
 _THINNEST = 1e-13
 _ASYMMETRY = 1e-9  # of an inertia, as a part of its largest entry: rounding
 _FLATTEST = 1e-9  # least part of its bounding box that a solid fills
-_ABSENT = ("rotor_inertia", "stiffness", "rest", "damping", "friction", "mimic_offset")
 
 
 class BodyInertia(NamedTuple):
@@ -253,7 +252,7 @@ def _primitive_inertia(geometry: Sphere | Box | Cylinder | Capsule, mass: float)
 
 def solid_system(mass: float, moments: ArrayLike) -> System:
     """Return a forest of one free body with the frame's origin at the centre of mass."""
-    inertia = real_array(moments)
+    inertia = np.array(moments, dtype=np.float64)
     if inertia.shape != (3, 3) or not (np.abs(inertia) <= LARGEST).all():
         raise ModelError(f"inertia must be a finite (3, 3) matrix, got {inertia!r}")
     if np.abs(inertia - inertia.T).max() > _ASYMMETRY * np.abs(inertia).max():
@@ -268,24 +267,7 @@ def solid_system(mass: float, moments: ArrayLike) -> System:
             f"of the principal moments {principal} kg m^2 the least is under {_THINNEST:g} of the "
             "largest, which rounding makes none: make the solid thicker, or give its inertia"
         )
-    no_limit = np.full(6, np.inf)
-    return System(
-        parent=integer_array([-1]),
-        root=integer_array([0]),
-        joint_type=integer_array([FREE]),
-        q_index=integer_array([0]),
-        v_index=integer_array([0]),
-        placement_R=np.eye(3)[None].copy(),
-        placement_p=np.zeros((1, 3)),
-        mass=real_array([mass]),
-        com=np.zeros((1, 3)),
-        inertia=inertia[None].copy(),
-        dof_body=integer_array([0] * 6),
-        **{name: np.zeros(6) for name in _ABSENT},
-        lower=-no_limit,
-        upper=no_limit,
-        velocity_limit=no_limit.copy(),
-        effort_limit=no_limit.copy(),
-        mimic_dof=integer_array([-1] * 6),
-        mimic_ratio=np.ones(6),
-    )
+    one = {"parent": -1, "root": 0, "joint_type": FREE, "q_index": 0, "v_index": 0}
+    one |= {"placement_R": np.eye(3), "placement_p": np.zeros(3)}
+    one |= {"mass": mass, "com": np.zeros(3), "inertia": inertia}
+    return new_system({name: [value] for name, value in one.items()}, [Dof(0)] * 6)

@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from hrpsim.common.errors import ModelError, WorldError
 from hrpsim.model import body_inertia
 from hrpsim.model.actuator import Actuator
-from hrpsim.model.link_tree import WORLD, Dof, LinkTree
+from hrpsim.model.link_tree import WORLD, LinkTree
 from hrpsim.model.model import Lift, Model, Sensor
 from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, RobotData, TendonData
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import IDENTITY, Placement
-from hrpsim.model.system import FIXED, FREE, System, integer_array, real_array
+from hrpsim.model.system import FIXED, FREE, System, new_system
 from hrpsim.model.transmission import Tendon
 
 _MOST_LISTED = 6  # names in a message
@@ -251,23 +251,8 @@ def _arrays(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) -> System:
     root: list[int] = []
     for i, body in enumerate(bodies):
         root.append(i if body.parent == WORLD else root[body.parent])
-
-    of_dofs = {}
-    for name in (constant.name for constant in fields(Dof)):
-        values = [getattr(dof, name) for dof in tree.dofs]
-        is_number = name in ("body", "mimic_dof")
-        of_dofs[name] = integer_array(values) if is_number else real_array(values)
-    return System(
-        parent=integer_array([b.parent for b in bodies]),
-        root=integer_array(root),
-        joint_type=integer_array([b.joint_type for b in bodies]),
-        q_index=integer_array([b.q_index for b in bodies]),
-        v_index=integer_array([b.v_index for b in bodies]),
-        placement_R=real_array([b.placement.R for b in bodies], (-1, 3, 3)),
-        placement_p=real_array([b.placement.p for b in bodies], (-1, 3)),
-        mass=real_array([i.mass for i in inertias]),
-        com=real_array([i.com for i in inertias], (-1, 3)),
-        inertia=real_array([i.inertia for i in inertias], (-1, 3, 3)),
-        dof_body=of_dofs.pop("body"),
-        **of_dofs,
-    )
+    names = ("parent", "joint_type", "q_index", "v_index")
+    given = {name: [getattr(body, name) for body in bodies] for name in names} | {"root": root}
+    given |= {f"placement_{part}": [getattr(b.placement, part) for b in bodies] for part in "Rp"}
+    given |= {name: [getattr(i, name) for i in inertias] for name in ("mass", "com", "inertia")}
+    return new_system(given, tree.dofs)

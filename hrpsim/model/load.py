@@ -27,7 +27,7 @@ import numpy as np
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, ModelWarning, require_name
 from hrpsim.common.foreign.file_bytes import file_digest
-from hrpsim.common.stored_files import read_whole, remove_oldest, write_whole
+from hrpsim.common.stored_files import keep_among, read_used
 from hrpsim.engine.compile.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
 from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources
@@ -247,8 +247,7 @@ def recall(key: str, resources: Resources | None = None) -> Model | None:
 
     The mesh files found by `resources` must have the same contents as for the stored model.
     """
-    path = _FOLDER / f"{key}.pickle"
-    content = read_whole(path) if key else None
+    content = read_used(_FOLDER / f"{key}.pickle") if key else None
     if content is None:
         return None
     hashes, pickled = pickle.loads(content)
@@ -259,8 +258,6 @@ def recall(key: str, resources: Resources | None = None) -> Model | None:
                 return None
     except (OSError, ModelError):
         return None
-    with contextlib.suppress(OSError):
-        os.utime(path)
     return pickle.loads(pickled)
 
 
@@ -275,8 +272,7 @@ def keep(key: str, model: Model) -> Model:
     with contextlib.suppress(OSError, ModelError):
         files = {(use.uri, use.file) for use in model.meshes if use.file}
         hashes = {(uri, file): _hash_of(Path(file)) for uri, file in files}
-        write_whole(_FOLDER / f"{key}.pickle", pickle.dumps((hashes, pickled)))
-        remove_oldest(_FOLDER, "*.pickle", _KEPT)
+        keep_among(_FOLDER / f"{key}.pickle", pickle.dumps((hashes, pickled)), _KEPT)
     return pickle.loads(pickled)
 
 

@@ -31,7 +31,7 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.model.sensors.kinds import STEP_KINDS
 from hrpsim.model.shapes.box_of_mesh import box_of
 from hrpsim.model.shapes.geometry import Geometry, Mesh
-from hrpsim.model.system import JOINT_NQ, System
+from hrpsim.model.system import JOINT_NQ, System, new_system
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity, shape_radius, shape_thickness
 from hrpsim.world.objects.robot import Robot
@@ -41,8 +41,6 @@ _SHIFTED_BY_BODY = ("parent", "root", "dof_body")
 
 def joined_system(entities: list[Entity]) -> System:
     """Return one System for all entities, with shifted indices."""
-    empty = {"placement_R": (0, 3, 3), "inertia": (0, 3, 3), "placement_p": (0, 3), "com": (0, 3)}
-    integers = {"parent", "root", "joint_type", "q_index", "v_index", "dof_body", "mimic_dof"}
     first = {
         **{name: [entity.first_body for entity in entities] for name in _SHIFTED_BY_BODY},
         "q_index": [entity.first_q for entity in entities],
@@ -51,15 +49,11 @@ def joined_system(entities: list[Entity]) -> System:
     }
     joined = {}
     for name, arrays in zip(System._fields, zip(*(e.system for e in entities)), strict=False):
-        kind = np.int64 if name in integers else np.float64
-        joined[name] = np.ascontiguousarray(np.concatenate(arrays), dtype=kind)
+        joined[name] = np.concatenate(arrays)
         if name in first:
             shift = np.repeat(first[name], [len(array) for array in arrays])
             joined[name] += np.where(joined[name] >= 0, shift, 0)
-    for name in System._fields[len(joined) :]:
-        kind = np.int64 if name in integers else np.float64
-        joined[name] = np.zeros(empty.get(name, (0,)), dtype=kind)
-    return System(**joined)
+    return new_system(joined)
 
 
 class Shapes(NamedTuple):
