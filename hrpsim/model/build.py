@@ -16,6 +16,7 @@ from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, RobotData, Te
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import IDENTITY, Placement
+from hrpsim.model.shapes.solid_inertia import BodyInertia, total
 from hrpsim.model.system import FIXED, FREE, System, new_system
 from hrpsim.model.transmission import Tendon
 
@@ -39,7 +40,7 @@ def build_model(
     else:
         tree.grow(root.name, WORLD)
     tree.link_mimics()
-    inertias = [body_inertia.total(body.parts) for body in tree.bodies]
+    inertias = [total(body.parts) for body in tree.bodies]
     system = _arrays(tree, inertias)
     if not accept_nonphysical_inertia:
         notes = _check_physical(tree, inertias)
@@ -105,12 +106,12 @@ def _free_joint_name(robot: RobotData) -> str:
     return name
 
 
-def _check_physical(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) -> list[str]:
+def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
     """Check each body together with the FIXED bodies on it. Only the whole must be physical.
 
     Returns a note on bodies that have mass or an <inertial>, but no moments of inertia.
     """
-    members: dict[int, list[body_inertia.BodyInertia]] = {i: [] for i in range(len(inertias))}
+    members: dict[int, list[BodyInertia]] = {i: [] for i in range(len(inertias))}
     carrier: dict[int, tuple[int, Placement]] = {}
     for i, body in enumerate(tree.bodies):
         carrier[i] = (i, IDENTITY)
@@ -122,7 +123,7 @@ def _check_physical(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) ->
             members[owner].append(inertias[i].seen_from(placement))
     points = []
     for i, parts in members.items():
-        cause = body_inertia.why_nonphysical(body_inertia.total(parts)) if parts else None
+        cause = body_inertia.why_nonphysical(total(parts)) if parts else None
         link = tree.bodies[i].link
         if cause is not None:
             on_it = [f.name for f in tree.frames.values() if carrier.get(f.body, (None,))[0] == i]
@@ -133,7 +134,7 @@ def _check_physical(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) ->
                 f"non-physical inertia{together}: {cause}"
                 " (accept_nonphysical_inertia=True loads it as it is)",
             )
-        if parts and body_inertia.lacks_inertia(body_inertia.total(parts)):
+        if parts and body_inertia.lacks_inertia(total(parts)):
             points.append(link)
     if not points:
         return []
@@ -246,7 +247,7 @@ def _connections(tree: LinkTree):
         yield connection
 
 
-def _arrays(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) -> System:
+def _arrays(tree: LinkTree, inertias: list[BodyInertia]) -> System:
     bodies = tree.bodies
     root: list[int] = []
     for i, body in enumerate(bodies):

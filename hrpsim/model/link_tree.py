@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hrpsim.common.values import LARGEST
-from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.model import Frame, Joint
 from hrpsim.model.readers.robot_data import JointData, RobotData
 from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_with_z_along
+from hrpsim.model.shapes.solid_inertia import BodyInertia
 from hrpsim.model.system import FIXED, FREE, JOINT_NQ, JOINT_NV, Dof
 
 WORLD = -1

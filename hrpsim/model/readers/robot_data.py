@@ -17,7 +17,7 @@ from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 
 WORLD_LINK = "world"  # the root link of a robot that does not float
-
+INITIAL = "initial"  # the keyframe with the pose that the file says
 
 LONGEST_DELAY = 1.0  # of commands and of sensors [s]
 SHOWN = 4  # names listed at most
@@ -260,6 +260,13 @@ class RobotData:
         """Add a joint and return the joint. Its name must be new."""
         self.joints[joint.name] = joint
         return joint
+
+    def add_start(self, base: Placement | None, joints: Mapping[str, float]) -> None:
+        """Add the keyframe of the pose in the file, unless the file has none."""
+        if base is not None or joints:
+            start = KeyframeData(INITIAL, base, {})
+            start.joints.update((name, (position,)) for name, position in joints.items())
+            self.keyframes.append(start)
 
     def all_sensors(self) -> list[SensorData | SampledSensorData]:
         """Return the sensors of both sorts."""

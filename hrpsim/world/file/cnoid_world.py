@@ -22,6 +22,7 @@ from hrpsim.model.readers.openhrp.body_values import Values
 from hrpsim.model.readers.robot_data import WORLD_LINK, Notes, free_name
 from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.world.file.cnoid_materials import DEFAULT, MaterialTable
+from hrpsim.world.file.imported import finish
 from hrpsim.world.world import World
 
 SHARE_VARIABLE = "CHOREONOID_SHARE"  # names Choreonoid's folder `share`
@@ -75,11 +76,7 @@ def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None
         materials |= _add_body(world, path, item, notes)
     for a, b, law in table.pairs(materials):
         world.set_friction(a, b, law.static, law.kinetic, restitution=law.restitution)
-    if lines := notes.lines():
-        why = f"{path}: not simulated as it says: {'; '.join(lines)}"
-        warnings.warn(why, ModelWarning, stacklevel=4)
-    world.check_placed(stacklevel=5)
-    return world
+    return finish(world, path, notes.lines(), stacklevel=4)
 
 
 def _items(path: Path, entry: dict, above: tuple[str, ...], owner: str) -> Iterator[_Item]:
