@@ -337,3 +337,19 @@ class Notes:
             count = str(len(names)) + (f": {shown}" if shown else "")
             found.append(f"{element} ({count}): {why}")
         return found
+
+
+def note_unwritten(
+    robot: RobotData, sensors: Iterable[SensorData | SampledSensorData], notes: Notes, why: str
+) -> None:
+    """Note the parts of a robot that neither SDF nor MJCF gets. `why` is for what SDF lacks."""
+    for sensor in sensors:
+        notes.add(f"sensor {sensor.kind}", "not written", sensor.name)
+    for tendon in robot.tendons:
+        notes.add("tendon", why, tendon.name)
+    for name in robot.transmissions:
+        notes.add("transmission", why, name)
+    for a, b in robot.apart:
+        notes.add("pair that does not collide", "not written", f"{a} - {b}")
+    for key in robot.keyframes:
+        notes.add("keyframe", why, key.name)
