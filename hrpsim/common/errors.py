@@ -5,7 +5,8 @@
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from reprlib import Repr
 from types import ModuleType
@@ -141,6 +142,15 @@ def require_names(
     """Raise `error` for the first of the given names that is unknown (see `require_name`)."""
     for name in given:
         require_name(kind, name, available, error, where=where, limit=limit)
+
+
+def require_different(
+    what: str, names: Sequence[str], error: Callable[[str], Any], where: str = ""
+) -> None:
+    """Raise `error`, "two WHAT are called 'NAME'", if a name is there twice."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise error(f"{where}two {what} are called {name!r}")
 
 
 def suggestion(given: str, available: Iterable[str]) -> str:

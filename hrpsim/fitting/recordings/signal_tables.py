@@ -60,8 +60,7 @@ def signals_of_columns(
             known = [f"{kind}.NAME.{column}" for column in own]
             raise FitError(unknown_name("column", name, known))
         parts.setdefault((kind, of), {})[label] = values
-    names = [name for _, name in parts]
-    require_names("signal", described, names, FitError)
+    require_names("signal", described, [name for _, name in parts], FitError)
     made = (_from_columns(*key, time, own, described) for key, own in parts.items())
     return tuple(made), others
 

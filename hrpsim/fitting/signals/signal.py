@@ -67,8 +67,7 @@ class Signal:
         time, values = time[kept], values[kept]
         if not (np.isfinite(time).all() and np.isfinite(values).all()):
             raise FitError(f"signal {self.name}: a time or a value is not finite")
-        if (np.diff(time) <= 0.0).any():
-            k = int(np.argmax(np.diff(time) <= 0.0))
+        for k in np.flatnonzero(np.diff(time) <= 0.0)[:1]:
             raise FitError(
                 f"signal {self.name}: time does not increase: {time[k + 1]:.9g} s follows "
                 f"{time[k]:.9g} s"
