@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from hrpsim.common.errors import ModelError, WorldError
 from hrpsim.model import body_inertia
@@ -32,14 +33,7 @@ def build_model(
     With base "free" the first body is a FREE body in the frame of the root link. With base "fixed"
     the root link is part of the world. ModelError if an inertia is invalid.
     """
-    tree = LinkTree(robot, {s.link for s in robot.sensors if SENSOR_KINDS[s.kind].at_joint})
-    root = robot.links[robot.root]
-    if base == "free" and not _is_floating_already(robot):
-        tree.add_body(_free_joint_name(robot), WORLD, FREE, IDENTITY, root.name)
-        tree.grow(root.name, 0)
-    else:
-        tree.grow(root.name, WORLD)
-    tree.link_mimics()
+    tree, root = _grown_tree(robot, base), robot.links[robot.root]
     inertias = [total(body.parts) for body in tree.bodies]
     system = _arrays(tree, inertias)
     if not accept_nonphysical_inertia:
@@ -49,7 +43,6 @@ def build_model(
         if tree.bodies and not system.mass.any():
             robot.fail(root, "nothing that moves has any mass")
         notes = _unresisted_joints(tree, system)
-    joints = robot.joints.values()
     model = Model(
         name=robot.name,
         base=base,
@@ -59,16 +52,36 @@ def build_model(
         frames={link: tree.frames[link] for link in robot.links},
         sensors=tuple(_sensors(tree)),
         sampled_sensors=tuple(_sampled_sensors(tree)),
-        gains={joint.name: joint.gains for joint in joints if joint.gains is not None},
-        actuators={joint.name: _actuator(robot, joint) for joint in joints if joint.actuator},
+        gains=_stated(robot, "gains"),
+        actuators={
+            name: _actuator(robot, joint) for name, joint in robot.joints.items() if joint.actuator
+        },
         command_interfaces=dict(robot.commanded),
-        start={joint.name: joint.start for joint in joints if joint.start is not None},
+        start=_stated(robot, "start"),
         transmissions=dict(robot.transmissions),
         tendons={tendon.name: _tendon(tendon) for tendon in robot.tendons},
         lifts=tuple(_lifts(tree)),
         connections=tuple(_connections(tree)),
     )
     return model, notes
+
+
+def _grown_tree(robot: RobotData, base: str) -> LinkTree:
+    """Return the tree of all bodies, on a free body or on the world."""
+    tree = LinkTree(robot, {s.link for s in robot.sensors if SENSOR_KINDS[s.kind].at_joint})
+    if base == "free" and not _is_floating_already(robot):
+        tree.add_body(_free_joint_name(robot), WORLD, FREE, IDENTITY, robot.root)
+        tree.grow(robot.root, 0)
+    else:
+        tree.grow(robot.root, WORLD)
+    tree.link_mimics()
+    return tree
+
+
+def _stated(robot: RobotData, name: str) -> dict[str, Any]:
+    """Return a property of the joints that have it."""
+    found = {joint.name: getattr(joint, name) for joint in robot.joints.values()}
+    return {joint: value for joint, value in found.items() if value is not None}
 
 
 def _actuator(robot: RobotData, joint: JointData) -> Actuator:

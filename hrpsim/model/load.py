@@ -204,12 +204,13 @@ def _read(
     if arguments:
         listed = ", ".join(map(repr, arguments))
         raise ModelError(f"{label}: is not xacro, so it takes no arguments ({listed})")
-    if not allow_mjcf and format_of(text, path).name in ("mjcf", "usd"):
-        form = format_of(text, path).name.upper()
+    form = format_of(text, path)
+    if not allow_mjcf and form.name in ("mjcf", "usd"):
         raise ModelError(
-            f"{label}: {form} is not allowed here (allow_mjcf). Convert it first (hrpsim convert)"
+            f"{label}: {form.name.upper()} is not allowed here (allow_mjcf). Convert it first"
+            " (hrpsim convert)"
         )
-    if format_of(text, path) is URDF:
+    if form is URDF:
         return _Found(label, resources, UrdfText(text, path, True))
 
     def foreign() -> RobotData:
@@ -217,7 +218,7 @@ def _read(
         assert robot is not None
         return _complete(robot, path)
 
-    if path is not None and format_of(text, path).name == "mjcf":
+    if path is not None and form.name == "mjcf":
         from hrpsim.model.readers.mjcf.kept import converted
 
         return _Found(label, resources, robot=converted(text, path, foreign))

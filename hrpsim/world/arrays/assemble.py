@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,6 +73,16 @@ class Shapes(NamedTuple):
         shapes["radius"][has_proxy] = np.maximum(shapes["radius"][has_proxy], balls)
 
 
+_OF_SHAPES: dict[str, Callable[[CollisionShape], Any]] = {  # fields of SHAPE
+    "kind": lambda shape: shape.geometry.kind,
+    "size": lambda shape: shape.geometry.size,
+    "placement_R": lambda shape: shape.R,
+    "placement_p": lambda shape: shape.p,
+    "radius": shape_radius,
+    "thickness": shape_thickness,
+}
+
+
 def joined_shapes(
     fixed: list[CollisionShape], entities: list[Entity], material_index: dict[str, int]
 ) -> Shapes:
@@ -85,14 +96,10 @@ def joined_shapes(
     shapes = np.zeros(len(rows), dtype=SHAPE)
     if rows:
         described = [shape for _, _, _, shape in rows]
-        shapes["kind"] = [shape.geometry.kind for shape in described]
-        shapes["size"] = [shape.geometry.size for shape in described]
         shapes["body"] = [body for _, _, body, _ in rows]
-        shapes["placement_R"] = np.array([shape.R for shape in described])
-        shapes["placement_p"] = np.array([shape.p for shape in described])
-        shapes["radius"] = [shape_radius(shape) for shape in described]
-        shapes["thickness"] = [shape_thickness(shape) for shape in described]
         shapes["material"] = [material_index[shape.material] for shape in described]
+        for name, read in _OF_SHAPES.items():
+            shapes[name] = np.array([read(shape) for shape in described])
     group = np.array([group for _, group, _, _ in rows], dtype=np.int64)
     owners = [(owner, shape.link) for owner, _, _, shape in rows]
     return Shapes(shapes, group, owners, [shape.geometry for _, _, _, shape in rows])

@@ -149,17 +149,13 @@ class Rays(Readings):
             if array.ndim not in (1, 2) or array.shape[-1] != 3:
                 raise WorldError(f"{name} of rays must have shape (n, 3), got {array.shape}")
             rays.append(np.atleast_2d(array))
+            for k in np.flatnonzero(~np.isfinite(rays[-1]).all(axis=1))[:1]:
+                raise WorldError(f"{name}[{k}] of rays is {rays[-1][k]}, which is not finite")
         try:
             starts, ways = (np.ascontiguousarray(a) for a in np.broadcast_arrays(*rays))
         except ValueError:
             shapes = " and ".join(str(a.shape) for a in rays)
             raise WorldError(f"origins and directions of rays differ in number: {shapes}") from None
-        for name, array in (("origins", starts), ("directions", ways)):
-            bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
-            if bad.size:
-                raise WorldError(
-                    f"{name}[{bad[0]}] of rays is {array[bad[0]]}, which is not finite"
-                )
         still = np.flatnonzero(~ways.any(axis=1))
         if still.size:
             raise WorldError(f"directions[{still[0]}] of rays is zero: it has no direction")
