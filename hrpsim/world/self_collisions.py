@@ -79,7 +79,7 @@ def survey_pairs(model: Model, samples: int, seed: int = 0) -> PairSurvey:
     contacts, random = SelfContacts(model), np.random.default_rng(seed)
     counts: Counter[Pair] = Counter()
     for _ in range(samples):
-        counts.update(contacts.touching(random_posture(model, random)))
+        counts.update(list(contacts.touching(random_posture(model, random))))
     neutral = contacts.touching(model.neutral())
     adjacent = adjacent_bodies(model)
     body_of = {shape.link: shape.body for shape in model.shapes}
