@@ -26,7 +26,7 @@ from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.model.sensors.sampled_sensor import sampled_sensor
-from hrpsim.model.shapes.placement import Placement, rotation_matrix
+from hrpsim.model.shapes.placement import Placement, rotation_of
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_shapes import locate, read_shape
@@ -453,10 +453,7 @@ def _with_sensors(reader: FileReader, model: Model, where: str, entries) -> Mode
             if label in {s.name for s in model.sensors} | {s.name for s in sensors}:
                 raise WorldError(f"there is a sensor called {label!r} already")
             frame = model.frame(entry.pop("link"))
-            quaternion = np.array(entry.pop("orientation", (0.0, 0.0, 0.0, 1.0)))
-            if not quaternion.any():
-                raise WorldError("orientation: the quaternion is zero")
-            R = rotation_matrix(quaternion / np.linalg.norm(quaternion))
+            R = rotation_of("orientation", entry.pop("orientation", (0.0, 0.0, 0.0, 1.0)))
             at = Placement(R, np.array(entry.pop("position", (0.0, 0.0, 0.0))))
             at = Placement(frame.R, frame.p).then(at)
             sensors.append(sampled_sensor(label, kind, frame.name, frame.body, at, entry))
