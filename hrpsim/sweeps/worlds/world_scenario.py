@@ -82,11 +82,10 @@ class WorldScenario(Scenario):
         if robot is not None:
             require_name("robot", robot, names, SweepError, where=world)
         self.controller, self.controller_parameters = controller, dict(parameters or {})
-        if controller is not None and self.robot is None:
-            raise SweepError(
-                f"{world}: say which robot is controlled: {', '.join(names) or 'none'}"
-            )
         if controller is not None:
+            if self.robot is None:
+                listed = ", ".join(names) or "none"
+                raise SweepError(f"{world}: say which robot is controlled: {listed}")
             controller_class(controller)
         self._settings = {
             **_named("sensors", sensors, _NOISE),
