@@ -12,6 +12,7 @@ import numpy as np
 
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import WorldError, require_names
+from hrpsim.common.values import several
 from hrpsim.derivatives.parameters import KD, Changes, Entry, changes_by_paths
 from hrpsim.derivatives.room import TakenStep
 from hrpsim.derivatives.sides import (
@@ -103,9 +104,8 @@ class Linearizing(Part):
         self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float | None
     ) -> Linearization:
         """Return the derivatives of the next step (see `World.linearize`)."""
-        kinds = (inputs,) if isinstance(inputs, str) else tuple(inputs)
+        kinds, paths = several(inputs), several(parameters)
         require_names("input", kinds, INPUTS)
-        paths = (parameters,) if isinstance(parameters, str) else tuple(parameters)
         scene, contents = self._scenes.scene, self._contents
         changes = None
         if paths:

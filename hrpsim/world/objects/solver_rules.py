@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from hrpsim.common.errors import WorldError, require_name
+from hrpsim.common.values import several
 from hrpsim.engine.constraints.friction_laws import LAWS
 from hrpsim.engine.constraints.joint_rows import JOINT_KINDS
 from hrpsim.engine.constraints.solver_table import CONTACTS, RIGID, SOLVERS, solvers_of
@@ -183,7 +184,7 @@ def _one_or_two(what: str, given) -> tuple[str, ...]:
         return ()
     names: tuple = ()
     if isinstance(given, Iterable):
-        names = (given,) if isinstance(given, str) else tuple(given)
+        names = several(given)
     if len(names) not in (1, 2) or not all(isinstance(name, str) for name in names):
         raise WorldError(f"{what} of a solver rule must be one or two names, got {given!r}")
     return names

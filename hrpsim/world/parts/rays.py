@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import HrpsimError, WorldError, require_name, shown_value, unknown_name
+from hrpsim.common.values import several
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.rays.casting import cast
@@ -161,10 +162,10 @@ class Rays(Readings):
             raise WorldError(f"directions[{still[0]}] of rays is zero: it has no direction")
         if not max_range > 0.0:
             raise WorldError(f"max_range of rays must be positive, got {shown_value(max_range)}")
-        patterns = (exclude,) if isinstance(exclude, str) else tuple(exclude)
         caster, n = self.ray_caster(geometry), len(starts)
         out = np.empty(n), np.empty((n, 3)), np.empty(n, dtype=np.int64)
-        caster.cast(caster.arrays, caster.skipped(patterns), starts, ways, float(max_range), *out)
+        skipped = caster.skipped(several(exclude))
+        caster.cast(caster.arrays, skipped, starts, ways, float(max_range), *out)
         return RayHits(*out, caster.entity_of_link[out[2]])
 
     def ray_caster(self, geometry: str = "collision") -> RayCaster:
