@@ -124,21 +124,18 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
 
     Returns a note on bodies that have mass or an <inertial>, but no moments of inertia.
     """
+    carrier = _carriers(tree)
     members: dict[int, list[BodyInertia]] = {i: [] for i in range(len(inertias))}
-    carrier: dict[int, tuple[int, Placement]] = {}
     for i, body in enumerate(tree.bodies):
-        carrier[i] = (i, IDENTITY)
-        if body.joint_type == FIXED:
-            above, placement = carrier.get(body.parent, (WORLD, IDENTITY))
-            carrier[i] = (above, placement.then(body.placement))
         owner, placement = carrier[i]
         if owner != WORLD and body.has_inertial:
             members[owner].append(inertias[i].seen_from(placement))
     points = []
     for i, parts in members.items():
-        cause = body_inertia.why_nonphysical(total(parts)) if parts else None
-        link = tree.bodies[i].link
-        if cause is not None:
+        if not parts:
+            continue
+        link, whole = tree.bodies[i].link, total(parts)
+        if cause := body_inertia.why_nonphysical(whole):
             on_it = [f.name for f in tree.frames.values() if carrier.get(f.body, (None,))[0] == i]
             others = ", ".join(repr(name) for name in on_it if name != link)
             together = f" together with {others}, fixed to it" if others else ""
@@ -147,7 +144,7 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
                 f"non-physical inertia{together}: {cause}"
                 " (accept_nonphysical_inertia=True loads it as it is)",
             )
-        if parts and body_inertia.lacks_inertia(total(parts)):
+        if body_inertia.lacks_inertia(whole):
             points.append(link)
     if not points:
         return []
@@ -157,6 +154,17 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
         " points or thin rods, for what else moves with each joint resists it; an <inertia> with"
         " the moments of their shapes is better"
     ]
+
+
+def _carriers(tree: LinkTree) -> dict[int, tuple[int, Placement]]:
+    """Return, for each body, the body that carries it by FIXED joints, and its place there."""
+    found: dict[int, tuple[int, Placement]] = {}
+    for i, body in enumerate(tree.bodies):
+        found[i] = (i, IDENTITY)
+        if body.joint_type == FIXED:
+            above, placement = found.get(body.parent, (WORLD, IDENTITY))
+            found[i] = (above, placement.then(body.placement))
+    return found
 
 
 def _listed(kind: str, names: list[str]) -> str:

@@ -321,12 +321,13 @@ class Notes:
     def __init__(self) -> None:
         self._names: dict[tuple[str, str], list[str]] = {}
 
-    def add(self, element: str, why: str, name: str = "") -> None:
+    def add(self, element: str, why: str, name: str = "", times: int = 1) -> None:
         """Note that an element is not simulated as described.
 
-        `name` is the name of the element, or "" for one more element without a name.
+        `name` is the name of the element, or "" for `times` more elements without a name.
         """
-        self._names.setdefault((element, why), []).append(name)
+        if times:
+            self._names.setdefault((element, why), []).extend([name] * times)
 
     def lines(self) -> list[str]:
         """Return "element (count: names): why" for each."""

@@ -136,8 +136,7 @@ def _new_world(
     """Return an empty world with the settings of a simulator."""
     data = Values({}, lambda cause: None) if simulator is None else simulator.data  # type: ignore[arg-type,return-value]
     if simulator is not None:
-        for key in sorted(data.keys() - _READ_OF_SIMULATOR):
-            notes.add(f"{key} of {simulator.kind}", "not read", simulator.name)
+        data.note_unread(_READ_OF_SIMULATOR, notes, simulator.kind, simulator.name)
     step = data.number("time_step", data.number("timestep", 0.0))
     rate = data.number("frame_rate", 0.0)
     if step == 0.0:
@@ -182,8 +181,7 @@ def _add_body(world: World, path: Path, item: _Item, notes: Notes) -> set[str]:
     if not file:
         notes.add("BodyItem", "left out: it names no file", item.name)
         return set()
-    for key in sorted(data.keys() - _READ_OF_BODY - _OF_THE_PAGE):
-        notes.add(f"{key} of a BodyItem", "not read", item.name)
+    data.note_unread(_READ_OF_BODY | _OF_THE_PAGE, notes, "a BodyItem", item.name)
     is_fixed = data.get("fix_root") is True or data.get("static_model") is True
     model = _model(_located(path, file), is_fixed, notes)
     position, orientation = _place(data, model)

@@ -56,8 +56,7 @@ def _rows_set(values: np.ndarray | None) -> int:
 def note_the_rest(m: MjcfModel, notes: Notes) -> None:
     """Note unsupported elements that no other reader looks at."""
     for size, (element, why) in _COUNTED.items():
-        for _ in range(m.count(size)):
-            notes.add(element, why)
+        notes.add(element, why, times=m.count(size))
     note_tendons(m, notes)
     for name, count in m.source.key_lengths():
         if count < m.nq:
@@ -71,8 +70,7 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
         why = "no actuator bears the compensation of gravity"
         notes.add("joint actuatorgravcomp", why, m.names["jnt"][joint])
     for array, element, why in _ARRAYS:
-        for _ in range(_rows_set(getattr(m, array))):
-            notes.add(element, why)
+        notes.add(element, why, times=_rows_set(getattr(m, array)))
     if len(set(m.geom_priority[_collides(m)])) > 1:
         notes.add("geom priority", "decides friction alone, in load_world")
     if m.geom_fluid is not None and np.any(m.geom_fluid):
@@ -107,8 +105,8 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
         ("equality solref, solimp", active, m.eq_solref, m.eq_solimp),
     ):
         odd = np.any(solref != _SOLREF, axis=1) | np.any(solimp != _SOLIMP, axis=1)
-        for _ in range(int((odd & chosen).sum())):
-            notes.add(element, "constraints are rigid; set_contact makes contacts yield")
+        why = "constraints are rigid; set_contact makes contacts yield"
+        notes.add(element, why, times=int((odd & chosen).sum()))
 
 
 class WorldLoop(NamedTuple):
@@ -139,8 +137,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
             f"{m.label}: nothing in it moves: no body has a joint. load_world reads it"
         )
     robot = robot_of(m, roots, m.name or "robot", notes)
-    for _ in robot.to_world:
-        notes.add("equality with the world", "load_world has it")
+    notes.add("equality with the world", "load_world has it", times=len(robot.to_world))
     for body in np.flatnonzero(m.body_mocapid >= 0):
         notes.add("mocap body", "load_world has it", m.names["body"][body])
     scenery = [

@@ -195,9 +195,8 @@ class _Reader:
 
     def _describe(self, link: Values, part: Part) -> None:
         """Read placement, joint and elements of a link. Missing values stay unchanged."""
-        of_type = _READ_OF_SUB_BODY if link.given("uri") else ()
-        for key in sorted(link.keys() - _READ - set(of_type)):
-            self.notes.add(f"{key} of a link", "not read")
+        of_type = _READ_OF_SUB_BODY if link.given("uri") else set()
+        link.note_unread(_READ | of_type, self.notes, "a link")
         part.parent = link.text("parent", default="") or part.parent
         for child in link.items("child_links"):
             self._above.setdefault(str(child), part.name)
