@@ -17,14 +17,20 @@ from fuzz.foreign import DEFINITION, INERTIAL, _fit_bag
 from PIL import Image
 
 import hrpsim
-from hrpsim import HrpsimError, ModelError, WorldError, load_mesh, load_model
+from hrpsim import (
+    ContactPad,
+    HeightScan,
+    HrpsimError,
+    Lidar,
+    ModelError,
+    WorldError,
+    load_mesh,
+    load_model,
+)
 from hrpsim.bridges.policy_check import read_recording as read_run
 from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
 from hrpsim.fitting import read_recording
 from hrpsim.model import visuals
-from hrpsim.model.sensors.contact_pad import ContactPad
-from hrpsim.model.sensors.height_scan import HeightScan
-from hrpsim.model.sensors.lidar import Lidar
 from hrpsim.model.shapes.mesh_files import read_scene
 from hrpsim.viewer.markdown import plain
 

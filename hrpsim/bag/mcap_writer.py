@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -126,57 +126,78 @@ def _columns(topic: TopicSignals) -> Iterator[tuple[str, str]]:
         yield from ((field.name, label) for label in field.labels or ("",))
 
 
-def _message(types, topic: TopicSignals, mark) -> Any:
+def _message(types, topic: TopicSignals, mark: Callable[[str, str], float]) -> Any:
     """Return a message with `mark(field, label)` for each number."""
     header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](0, 0), topic.frame)
-    labels = list(dict.fromkeys(label for field in topic.fields for label in field.labels))
-    kind = types[topic.type_name]
-    if topic.type_name == NAMED_VALUES:
-        names = [field.name for field in topic.fields]
-        rows = [
-            types["control_msgs/msg/InterfaceValue"](
-                names, np.array([mark(name, label) for name in names])
-            )
-            for label in labels or [""]
-        ]
-        return kind(header, labels or [topic.topic], rows)
-    if topic.type_name == JOINT_STATE:
-        there = {field.name for field in topic.fields}
-        rows = [
-            np.array([mark(name, label) for label in labels] if name in there else [])
-            for name in MESSAGE_PARTS[JOINT_STATE]
-        ]
-        return kind(header, labels, *rows)
+    build = _BUILDERS.get(topic.type_name, _vectors)
+    return types[topic.type_name](header, *build(_Marked(types, topic, mark)))
 
-    def vector(name: str, field: str) -> Any:
-        own = MESSAGE_PARTS[topic.type_name][field][1]
-        return types[f"geometry_msgs/msg/{name}"](*(mark(field, label) for label in own))
 
-    if topic.type_name == ODOMETRY:
-        pose = types["geometry_msgs/msg/Pose"](
-            vector("Point", "position"), vector("Quaternion", "orientation")
-        )
-        twist = types["geometry_msgs/msg/Twist"](
-            vector("Vector3", "linear_velocity"), vector("Vector3", "angular_velocity")
-        )
-        return kind(
-            header,
-            "",
-            types["geometry_msgs/msg/PoseWithCovariance"](pose, np.zeros(36)),
-            types["geometry_msgs/msg/TwistWithCovariance"](twist, np.zeros(36)),
-        )
-    if topic.type_name == IMU:
-        return kind(
-            header,
-            vector("Quaternion", "orientation"),
-            np.zeros(9),
-            vector("Vector3", "angular_velocity"),
-            np.zeros(9),
-            vector("Vector3", "linear_acceleration"),
-            np.zeros(9),
-        )
-    fields = list(MESSAGE_PARTS[topic.type_name])
+class _Marked(NamedTuple):
+    """A topic, with types of messages and the marks of its numbers."""
+
+    types: Any
+    topic: TopicSignals
+    mark: Callable[[str, str], float]
+
+    @property
+    def labels(self) -> list[str]:
+        return list(dict.fromkeys(one for field in self.topic.fields for one in field.labels))
+
+    def geometry(self, name: str, *parts: Any) -> Any:
+        """Return a message of geometry_msgs."""
+        return self.types[f"geometry_msgs/msg/{name}"](*parts)
+
+    def vector(self, name: str, field: str) -> Any:
+        """Return the message of a field with x, y, z and perhaps w."""
+        labels = MESSAGE_PARTS[self.topic.type_name][field][1]
+        return self.geometry(name, *(self.mark(field, label) for label in labels))
+
+
+def _named_values(of: _Marked) -> tuple[Any, ...]:
+    names = [field.name for field in of.topic.fields]
+    kind = of.types["control_msgs/msg/InterfaceValue"]
+    rows = [
+        kind(names, np.array([of.mark(name, label) for name in names]))
+        for label in of.labels or [""]
+    ]
+    return of.labels or [of.topic.topic], rows
+
+
+def _joint_state(of: _Marked) -> tuple[Any, ...]:
+    there = {field.name for field in of.topic.fields}
+    rows = [
+        np.array([of.mark(name, label) for label in of.labels] if name in there else [])
+        for name in MESSAGE_PARTS[JOINT_STATE]
+    ]
+    return of.labels, *rows
+
+
+def _odometry(of: _Marked) -> tuple[Any, ...]:
+    place = of.vector("Point", "position"), of.vector("Quaternion", "orientation")
+    speed = of.vector("Vector3", "linear_velocity"), of.vector("Vector3", "angular_velocity")
+    pose, twist = of.geometry("Pose", *place), of.geometry("Twist", *speed)
+    return (
+        "",
+        of.geometry("PoseWithCovariance", pose, np.zeros(36)),
+        of.geometry("TwistWithCovariance", twist, np.zeros(36)),
+    )
+
+
+def _imu(of: _Marked) -> tuple[Any, ...]:
+    fields = {"orientation": "Quaternion", "angular_velocity": "Vector3"}
+    fields |= {"linear_acceleration": "Vector3"}
+    return tuple(
+        part for field, kind in fields.items() for part in (of.vector(kind, field), np.zeros(9))
+    )
+
+
+def _vectors(of: _Marked) -> tuple[Any, ...]:
+    """Return the only point of a message, or its wrench."""
+    fields = list(MESSAGE_PARTS[of.topic.type_name])
     if len(fields) == 1:
-        return kind(header, vector("Point", *fields))
-    wrench = types["geometry_msgs/msg/Wrench"](*(vector("Vector3", field) for field in fields))
-    return kind(header, wrench)
+        return (of.vector("Point", *fields),)
+    return (of.geometry("Wrench", *(of.vector("Vector3", field) for field in fields)),)
+
+
+_BUILDERS = {NAMED_VALUES: _named_values, JOINT_STATE: _joint_state, ODOMETRY: _odometry, IMU: _imu}

@@ -121,15 +121,7 @@ class StoredBag:
             noted = metadata.checksums.get(path.name)
             if noted is not None and noted != checksum(path):
                 damages.append(f"{path.name} has another checksum than when it was recorded")
-            if path.suffix in _PACKED and Path(path.stem).suffix in _FILES:
-                path, damage = self._unpacked(path)
-                damages.append(damage)
-            else:
-                damage = ""
-            if path.suffix in _FILES:
-                file = _FILES[path.suffix](path)
-                self._files.append(file)
-                self.is_begun = self.is_begun or (not damage and file.is_begun())
+            damages.append(self._add(path))
         if not self._files:
             raise BagError(f"{bag} is no bag: it holds no file that ends in {' or '.join(_FILES)}")
         self.channels: dict[str, Channel] = {}
@@ -140,6 +132,17 @@ class StoredBag:
         damages += [f"{file.path.name}: {file.damage}" for file in self._files if file.damage]
         self.count = sum(self.counts.values())
         self.missing = "; ".join(filter(None, damages))
+
+    def _add(self, path: Path) -> str:
+        """Add a file, unpacked if it is packed. Return the damage of the packed file, or ""."""
+        damage = ""
+        if path.suffix in _PACKED and Path(path.stem).suffix in _FILES:
+            path, damage = self._unpacked(path)
+        if path.suffix in _FILES:
+            file = _FILES[path.suffix](path)
+            self._files.append(file)
+            self.is_begun = self.is_begun or (not damage and file.is_begun())
+        return damage
 
     def _unpacked(self, path: Path) -> tuple[Path, str]:
         if self._folder is None:
@@ -266,16 +269,20 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
         if not types and (missing := _opened(bag).missing):
             names += f" ({missing})"
         raise BagError(f"{bag} has no topic {topic!r}. It has: {names}{of_type}")
-    if type_name not in (None, types[found[0]]):
-        raise BagError(f"{bag}: {found[0]} is of type {types[found[0]]}, not {type_name}")
     if type_name is not None:
-        defined = _types_of(_opened(bag).channels[found[0]])
-        if lacking := lacking_field(defined, type_name):
-            raise BagError(
-                f"{bag}: {found[0]}: the bag's definition of {type_name} lacks {lacking!r}, or has"
-                " another kind of it"
-            )
+        _check_type(bag, found[0], types[found[0]], type_name)
     return found[0]
+
+
+def _check_type(bag: Path, name: str, found: str, wanted: str) -> None:
+    """Raise BagError for a topic of another type, or with a definition that lacks a field."""
+    if found != wanted:
+        raise BagError(f"{bag}: {name} is of type {found}, not {wanted}")
+    if lacking := lacking_field(_types_of(_opened(bag).channels[name]), wanted):
+        raise BagError(
+            f"{bag}: {name}: the bag's definition of {wanted} lacks {lacking!r}, or has another"
+            " kind of it"
+        )
 
 
 def messages(bag: Path, topic: str) -> Iterator:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import require_names
 from hrpsim.control.framework.controller import (
     Command,
     Controller,
@@ -61,9 +61,7 @@ class McRtc(Controller):
         """Find the joints of mc_rtc's order among the robot's."""
         self.period = float(self.controller.timestep())
         names, order = controlled_joints(model), list(self.controller.ref_joint_order())
-        for name in order:
-            if name not in names:
-                raise ControllerError(f"ref_joint_order: {unknown_name('joint', name, names)}")
+        require_names("joint", order, names, ControllerError, where="ref_joint_order")
         self._order, self._at = order, np.array([names.index(name) for name in order])
         imus = [sensor.name for sensor in model.sensors if sensor.kind == "imu"]
         self._imu = imus[0] if imus else None

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bridges.policy_terms import ObservingNetwork, PolicyDescription, Readings, read_policy
-from hrpsim.common.errors import ModelWarning, unknown_name
+from hrpsim.common.errors import ModelWarning, require_name, require_names
 from hrpsim.common.schema import listing, name, null_or, numeric
 from hrpsim.control.framework.controller import (
     EFFORT,
@@ -61,9 +61,7 @@ class OnnxPolicy(Controller):
         self._duration = float(parameters.get("duration", np.inf))
         self.period = policy.period
         names = controlled_joints(model)
-        for joint in policy.joints:
-            if joint not in names:
-                raise ControllerError(f"{policy.source}: {unknown_name('joint', joint, names)}")
+        require_names("joint", policy.joints, names, ControllerError, where=policy.source)
         limits = JointLimits(model.system, model.joints)
         if beyond := listed(limits.beyond(policy.joints, {"positions": policy.default})):
             warnings.warn(f"{policy.source}: default {beyond}", ModelWarning, stacklevel=2)
@@ -175,6 +173,6 @@ class OnnxPolicy(Controller):
 
 def _imu_of(model: Model, policy: PolicyDescription) -> str | None:
     imus = [sensor.name for sensor in model.sensors if sensor.kind == "imu"]
-    if policy.imu and policy.imu not in imus:
-        raise ControllerError(f"{policy.source}: {unknown_name('imu', policy.imu, imus)}")
+    if policy.imu:
+        require_name("imu", policy.imu, imus, ControllerError, where=policy.source)
     return policy.imu or (imus[0] if imus else None)

@@ -11,7 +11,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.errors import HrpsimError, require_name
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.resources import share_path
 
@@ -51,8 +51,7 @@ def example(options: argparse.Namespace) -> int:
         width = max(map(len, known))
         print("\n".join(f"{name:{width}}  {one.summary}" for name, one in known.items()))
         return 0
-    if options.name not in known:
-        raise HrpsimError(unknown_name("example", options.name, known, limit=len(known)))
+    require_name("example", options.name, known, HrpsimError, limit=len(known))
     folder, found = Path(options.name), known[options.name]
     copied = copy(found, folder)
     print(f"copied {copied} files to {folder}{os.sep}; begin with:")

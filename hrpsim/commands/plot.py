@@ -6,6 +6,7 @@
 import argparse
 from pathlib import Path
 
+from hrpsim.commands.parts.output import print_rows
 from hrpsim.common.arguments import real
 from hrpsim.common.errors import HrpsimError, require_packages
 
@@ -65,7 +66,5 @@ def _list(options: argparse.Namespace) -> int:
         for field in topic.fields:
             of = " ".join(field.labels) if len(field.labels) <= 4 else f"{field.width} columns"
             rows.append((f"{topic.topic}.{field.name}", field.unit or "-", of or "1", span))
-    widths = [max(len(row[k]) for row in rows) for k in range(3)]
-    for row in rows:
-        print("  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[-1]]))
+    print_rows(rows)
     return 0

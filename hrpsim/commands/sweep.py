@@ -198,9 +198,7 @@ def _check_combination(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace, study, store: Path) -> int:
     from hrpsim.commands.warm_up import compile_for_walks
-    from hrpsim.sweeps.executors import dask_executor, named_executor
     from hrpsim.sweeps.framework.scenario import needed_package
-    from hrpsim.sweeps.local_dask import local_dask
     from hrpsim.sweeps.sweep import sweep as run_sweep
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
@@ -209,17 +207,6 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
     inner = getattr(study.scenario, "scenario", study.scenario)
     if options.ros or isinstance(inner, WorldScenario):
         compile_for_walks()
-    engine = None
-    if options.ros:
-        from hrpsim.ros.sweeps.ros_scenario import domains
-
-        engine = domains(study.scenario, options.domains or len(os.sched_getaffinity(0)))
-    elif options.scheduler == _LOCAL:
-        engine = local_dask(options.processes)
-    elif options.scheduler is not None:
-        engine = dask_executor(options.scheduler)
-    elif options.engine:
-        engine = named_executor(options.engine, options.processes)
     last = _ProgressLine()
     found = run_sweep(
         study.scenario,
@@ -228,7 +215,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
         seed=study.seed,
         title=study.title,
         processes=options.processes,
-        engine=engine,
+        engine=_engine(options, study),
         per_task=options.cells_per_task,
         tell=last.show,
     )
@@ -253,6 +240,22 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
         report["first_failure"] = f"cell {first}: {found['error'].values[first]}"
     print_report(report, options.json)
     return 1 if failed else 0
+
+
+def _engine(options: argparse.Namespace, study):
+    """Return what runs the cells, or None for a pool of processes."""
+    from hrpsim.sweeps.executors import dask_executor, named_executor
+    from hrpsim.sweeps.local_dask import local_dask
+
+    if options.ros:
+        from hrpsim.ros.sweeps.ros_scenario import domains
+
+        return domains(study.scenario, options.domains or len(os.sched_getaffinity(0)))
+    if options.scheduler == _LOCAL:
+        return local_dask(options.processes)
+    if options.scheduler is not None:
+        return dask_executor(options.scheduler)
+    return named_executor(options.engine, options.processes) if options.engine else None
 
 
 class _ProgressLine:

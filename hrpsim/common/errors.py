@@ -5,7 +5,8 @@
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from reprlib import Repr
 from types import ModuleType
@@ -99,11 +100,57 @@ def unknown_name(kind: str, given: Any, available: Iterable[str], limit: int = 1
 
 
 def require_name(
-    kind: str, given: Any, available: Collection[str], error: type[Exception] = WorldError
+    kind: str,
+    given: Any,
+    available: Collection[str],
+    error: Callable[[str], Any] = WorldError,
+    *,
+    where: object = "",
+    limit: int = 12,
 ) -> None:
-    """Raise `error` with the text of `unknown_name` unless `given` is one of `available`."""
-    if given not in available:
-        raise error(unknown_name(kind, given, available))
+    """Raise `error` with the text of `unknown_name` unless `given` is one of `available`.
+
+    Args:
+        kind: what `given` names.
+        given: a name; a value that is no text is refused too.
+        available: the known names.
+        error: class of the error, or a function that raises the error of a text.
+        where: begins the text, before a colon.
+        limit: how many known names the text lists.
+
+    Raises:
+        error: `given` is not available.
+    """
+    try:
+        is_known = given in available
+    except TypeError:  # it has no hash
+        is_known = False
+    if not is_known:
+        text = unknown_name(kind, given, available, limit)
+        raise error(f"{where}: {text}" if where else text)
+
+
+def require_names(
+    kind: str,
+    given: Iterable[Any],
+    available: Collection[str],
+    error: Callable[[str], Any] = WorldError,
+    *,
+    where: object = "",
+    limit: int = 12,
+) -> None:
+    """Raise `error` for the first of the given names that is unknown (see `require_name`)."""
+    for name in given:
+        require_name(kind, name, available, error, where=where, limit=limit)
+
+
+def require_different(
+    what: str, names: Sequence[str], error: Callable[[str], Any], where: str = ""
+) -> None:
+    """Raise `error`, "two WHAT are called 'NAME'", if a name is there twice."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise error(f"{where}two {what} are called {name!r}")
 
 
 def suggestion(given: str, available: Iterable[str]) -> str:

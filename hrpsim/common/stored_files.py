@@ -112,6 +112,15 @@ def read_whole(path: Path) -> bytes | None:
     return None
 
 
+def read_used(path: Path) -> bytes | None:
+    """Return the content of a file as `read_whole` does, and mark the file as used now."""
+    content = read_whole(path)
+    if content is not None:
+        with contextlib.suppress(OSError):
+            os.utime(path)
+    return content
+
+
 def make_folder(folder: Path) -> None:
     """Make a folder, and those above, that others may not write to. Raises OSError."""
     for path in (*reversed(folder.parents), folder):
@@ -146,11 +155,16 @@ def remove_abandoned(folder: Path) -> None:
                 path.unlink()
 
 
-def remove_oldest(folder: Path, pattern: str, kept: int) -> None:
-    """Remove all files of a pattern but the `kept` last used. Raises OSError."""
-    files = sorted(folder.glob(pattern), key=lambda path: path.stat().st_mtime)
-    for path in files[:-kept]:
-        path.unlink(missing_ok=True)
+def keep_among(path: Path, content: bytes, kept: int) -> None:
+    """Write a file as `write_whole` does, if possible.
+
+    Files in the folder with the same suffixes are removed, but the `kept` last used.
+    """
+    with contextlib.suppress(OSError):
+        write_whole(path, content)
+        alike = path.parent.glob(f"*{''.join(path.suffixes)}")
+        for old in sorted(alike, key=lambda one: one.stat().st_mtime)[:-kept]:
+            old.unlink(missing_ok=True)
 
 
 def remove_beyond(folder: Path, pattern: str, most: int) -> None:

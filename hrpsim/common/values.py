@@ -9,6 +9,7 @@ settings of a world; everything else is bounded by LARGEST, to keep products far
 """
 
 import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -107,6 +108,11 @@ def flag(name: str, value) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise WorldError(f"{name} must be true or false, got {shown_value(value)}")
     return bool(value)
+
+
+def several(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names in an argument that is one name or several."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def is_number(value) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.common.errors import WorldError, unknown_name
+from hrpsim.common.errors import require_name
 from hrpsim.engine.step.arrays import Scene
 
 JOINT_FIELDS = ("kp", "kd", "stiffness", "damping", "friction", "rotor_inertia", "delay")
@@ -48,8 +48,7 @@ def changes_by_paths(scene: Scene, paths: Sequence[str], known: Mapping[str, Ent
     """Return the changes by parameters of `known`. WorldError for other parameters."""
     found = no_changes(scene, len(paths))
     for number, path in enumerate(paths):
-        if path not in known:
-            raise WorldError(unknown_name("parameter", str(path), known))
+        require_name("parameter", path, known)
         table, at, change = known[path]
         getattr(found, table)[number][at] = change()
     return found

@@ -19,10 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hrpsim.common.errors import FitError, FitWarning, HrpsimError, unknown_name
+from hrpsim.common.errors import (
+    FitError,
+    FitWarning,
+    HrpsimError,
+    require_different,
+    require_name,
+    require_names,
+)
 from hrpsim.common.values import whole_count
 from hrpsim.fitting.intervals import Covariance, by_windows, of_coloured_noise
-from hrpsim.fitting.predict import Predictor
+from hrpsim.fitting.predict import Predictor, only, scenario_of, unknowns_of
 from hrpsim.fitting.recordings.measured_motion import BoundRecording, Recording
 from hrpsim.fitting.recordings.recording_checks import check_window
 from hrpsim.fitting.result import (
@@ -34,10 +41,9 @@ from hrpsim.fitting.result import (
     undetermined_of,
 )
 from hrpsim.fitting.scales import find_units
-from hrpsim.fitting.signals.signal_unknowns import signal_parameters
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
-from hrpsim.fitting.unknowns import Unknown, Unknowns
+from hrpsim.fitting.unknowns import Unknown
 from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
@@ -109,14 +115,12 @@ def fit(  # many parameters: keywords, passed by name
         FitError: for unknown names, and recordings that do not fit.
         HrpsimError: for values that the world cannot have, and steps that fail.
     """
-    scenario = world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
+    scenario = scenario_of(world)
     whole_count("processes", processes, error=FitError)
     if not 0.0 < change <= _MOST_CHANGE:
         raise FitError(f"change must be positive and at most {_MOST_CHANGE}, got {change!r}")
     problem = _Problem(scenario, recordings, parameters, entity, window, start, change, derivatives)
-    for kind in noise or {}:
-        if kind not in problem.kinds:
-            raise FitError(f"noise: {unknown_name('kind', kind, problem.kinds)}")
+    require_names("kind", noise or {}, problem.kinds, FitError, where="noise")
     say, noise = report or (lambda text: None), noise or {}
     with process_pool(int(processes)) if processes > 1 else nullcontext() as make:
         problem.slopes.pool = make() if make else None
@@ -132,31 +136,19 @@ class _Problem:
     def __init__(
         self, scenario, recordings, parameters, entity, window, start, change, derivatives
     ) -> None:
-        if start not in STARTS:
-            raise FitError(f"start must be measured or fitted, got {start!r}")
+        require_name("start", start, STARTS, FitError)
+        require_name("kind", derivatives, DERIVATIVES, FitError, where="derivatives")
         if not window > 0.0:
             raise FitError(f"window must be a positive time [s], got {window!r}")
-        if derivatives not in DERIVATIVES:
-            raise FitError(f"derivatives: {unknown_name('kind', derivatives, DERIVATIVES)}")
-        names = [one.name for one in recordings]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise FitError(f"two recordings are called {twice[0]!r}")
+        require_different("recordings", [one.name for one in recordings], FitError)
         first = scenario.world_of({}, seed=0)[0]
-        entity = (
-            entity
-            or scenario.robot
-            or (next(iter(first.entities)) if len(first.entities) == 1 else None)
-        )
+        entity = entity or scenario.robot or only(first.entities)
         bound = [BoundRecording(one, first, entity) for one in recordings]
         fitted = [one for one in bound if not one.recording.held_out]
         if not fitted:
             raise FitError("no recording to fit to: all are held out, or there are none")
         check_window(window, [one.recording for one in fitted])
-        of_sensors = signal_parameters(
-            [signal for one in recordings for signal in one.signals],
-            [one.joints for one in recordings],
-        )
-        self.unknowns = Unknowns(parameters, scenario.parameters() | of_sensors, names)
+        self.unknowns = unknowns_of(parameters, scenario, recordings)
         delays = self.unknowns.signal_delays()
         for one in bound:
             one.bind_signals(first, delays)

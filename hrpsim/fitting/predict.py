@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,9 @@ from hrpsim.fitting.follow import (
     signal_samples,
     state_differences,
 )
-from hrpsim.fitting.recordings.measured_motion import KINDS, BoundRecording
+from hrpsim.fitting.recordings.measured_motion import KINDS, BoundRecording, Recording
+from hrpsim.fitting.signals.signal_unknowns import signal_parameters
+from hrpsim.fitting.unknowns import Unknowns
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.batch import Batch
 
@@ -55,6 +58,27 @@ def windows_of(time: np.ndarray, length: float, starts_are_fitted: bool) -> list
     if starts_are_fitted:
         return [Window(a, a, b - 1) for a, b in zip(starts, ends)]
     return [Window(a, a + 1, b) for a, b in zip(starts, ends)]
+
+
+def scenario_of(world: str | Path | WorldScenario) -> WorldScenario:
+    """Return a scenario with a world file, which may be one already."""
+    return world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
+
+
+def only(entities: Iterable[str]) -> str | None:
+    """Return the name of the only entity, or None for several."""
+    names = list(entities)
+    return names[0] if len(names) == 1 else None
+
+
+def unknowns_of(
+    parameters: Mapping[str, Any], scenario: WorldScenario, recordings: Sequence[Recording]
+) -> Unknowns:
+    """Return the unknowns among the parameters of a world, of signals and of delays."""
+    signals = [signal for one in recordings for signal in one.signals]
+    of_sensors = signal_parameters(signals, [one.joints for one in recordings])
+    names = [one.name for one in recordings]
+    return Unknowns(parameters, scenario.parameters() | of_sensors, names)
 
 
 class Predictor:

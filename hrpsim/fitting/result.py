@@ -300,13 +300,11 @@ class FitResult:
         found["explained_variance"] = {
             kind: _rounded(share) for kind, share in self.shares().items()
         }
-        pairs = {
-            f"{a}, {self.names[j]}": _rounded(self.correlation[i, j])
-            for i, a in enumerate(self.names)
-            for j in range(i)
-            if abs(self.correlation[i, j]) > 0.9
+        strong = np.argwhere(np.abs(np.tril(self.correlation, -1)) > 0.9)
+        found["correlated"] = {
+            f"{self.names[i]}, {self.names[j]}": _rounded(self.correlation[i, j])
+            for i, j in strong.tolist()
         }
-        found["correlated"] = pairs
         found["derivatives"] = self.derivatives
         found["at_bound"] = list(self.at_bound)
         found["without_effect"] = list(self.without_effect)

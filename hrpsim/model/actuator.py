@@ -13,7 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from hrpsim.common.errors import WorldError, shown_value, unknown_name
+from hrpsim.common.errors import WorldError, require_name, require_names, shown_value
 from hrpsim.common.values import ANY, LIMIT, NOT_NEGATIVE, POSITIVE, Range, is_number, number, whole
 from hrpsim.model.readers.robot_data import LONGEST_DELAY
 
@@ -154,8 +154,7 @@ class Actuator:
             value = getattr(self, name)
             if value is not None or name not in OPTIONAL:
                 object.__setattr__(self, name, number(name, value, bounds))
-        if self.encoder not in ENCODERS:
-            raise WorldError(unknown_name("encoder", str(self.encoder), ENCODERS))
+        require_name("encoder", self.encoder, ENCODERS)
         for name in LISTS:
             object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         object.__setattr__(self, "noise_seed", whole("noise_seed", self.noise_seed, 0, 2**32 - 1))
@@ -265,9 +264,7 @@ _ACTING = tuple(one.name for one in fields(Actuator) if one.metadata.get("acts")
 
 def actuator_of(given: Mapping[str, Any]) -> Actuator:
     """Return the actuator of a mapping from names to values. WorldError for an unknown name."""
-    for name in given:
-        if name not in FIELDS:
-            raise WorldError(unknown_name("property of an actuator", str(name), FIELDS))
+    require_names("property of an actuator", given, FIELDS)
     return Actuator(**given)
 
 

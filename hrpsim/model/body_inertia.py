@@ -1,16 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inertia of moving bodies and uniform solids.
-
-Checks that inertia is physical and resists joints.
-"""
+"""Checks that the inertia of moving bodies is physical and resists their joints."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,11 +13,8 @@ from numpy.typing import ArrayLike
 from hrpsim.common.errors import ModelError, shown_value
 from hrpsim.common.values import LARGEST, POSITIVE, is_number
 from hrpsim.model.readers.urdf.joint_motions import MOTIONS
-from hrpsim.model.shapes.compound import Compound, centered_shape
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
-from hrpsim.model.shapes.mesh_integrals import solid_moments
-from hrpsim.model.shapes.placement import IDENTITY, Placement
-from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, System, integer_array, real_array
+from hrpsim.model.shapes.solid_inertia import BodyInertia
+from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, Dof, System, new_system
 
 # Descriptions are printed with few digits: a thin plate may break the triangle inequality slightly.
 _TRIANGLE_TOLERANCE = 1e-3
@@ -33,36 +25,6 @@ _POINT_RADIUS = 1e-7
 # Least of a solid's principal moments, as part of the largest.
 _THINNEST = 1e-13
 _ASYMMETRY = 1e-9  # of an inertia, as a part of its largest entry: rounding
-_FLATTEST = 1e-9  # least part of its bounding box that a solid fills
-_ABSENT = ("rotor_inertia", "stiffness", "rest", "damping", "friction", "mimic_offset")
-
-
-class BodyInertia(NamedTuple):
-    """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2], in one frame."""
-
-    mass: float
-    com: np.ndarray
-    inertia: np.ndarray
-
-    def seen_from(self, placement: Placement) -> BodyInertia:
-        """Return the same inertia in the frame relative to which this inertia's frame is placed."""
-        R = placement.R
-        return BodyInertia(self.mass, R @ self.com + placement.p, R @ self.inertia @ R.T)
-
-
-def total(parts: Sequence[BodyInertia]) -> BodyInertia:
-    """Return the inertia of rigidly joined parts, all given in the same frame."""
-    mass = sum(part.mass for part in parts)
-    if mass == 0.0:
-        return BodyInertia(0.0, np.zeros(3), sum((p.inertia for p in parts), np.zeros((3, 3))))
-    if len(parts) == 1:
-        return parts[0]
-    com = sum((part.mass * part.com for part in parts), np.zeros(3)) / mass
-    inertia = np.zeros((3, 3))
-    for part in parts:
-        d = part.com - com
-        inertia += part.inertia + part.mass * ((d @ d) * np.eye(3) - np.outer(d, d))
-    return BodyInertia(mass, com, inertia)
 
 
 def why_nonphysical(body: BodyInertia) -> str | None:
@@ -160,100 +122,9 @@ def check_mass(mass) -> float:
     return float(mass)
 
 
-def solid_inertia(geometry: Geometry | Compound, mass: float) -> np.ndarray:
-    """Return the inertia (3, 3) of a uniform solid about its centre of mass [kg m^2]."""
-    return _uniform(geometry, mass).inertia
-
-
-def solid_parts(geometry: Geometry | Compound) -> list[tuple[Geometry, Placement]]:
-    """Return the shapes of a uniform solid, placed about its centre of mass."""
-    center = _uniform(geometry, 1.0).com
-    if isinstance(geometry, Compound):
-        return [
-            centered_shape(part, Placement(placement.R, placement.p - center))
-            for part, placement in geometry.parts
-        ]
-    if isinstance(geometry, Mesh):
-        return [(geometry.moved(-center), IDENTITY)]
-    return [(geometry, IDENTITY)]
-
-
-def solid_volume(geometry: Geometry) -> float:
-    """Return the volume of a shape [m^3]. ModelError for a shape that encloses no volume."""
-    if isinstance(geometry, Sphere):
-        return 4.0 / 3.0 * math.pi * geometry.radius**3
-    if isinstance(geometry, Box):
-        return math.prod(geometry.lengths)
-    if isinstance(geometry, Cylinder):
-        return math.pi * geometry.radius**2 * geometry.length
-    if isinstance(geometry, Capsule):
-        return math.pi * geometry.radius**2 * (geometry.length + 4.0 / 3.0 * geometry.radius)
-    if isinstance(geometry, Mesh):
-        why = why_no_solid(geometry)
-        if why is not None:
-            raise ModelError(
-                f"{geometry.label}: {why}, so it has no mass properties: make it static, or take"
-                " ConvexHull(mesh.vertices)"
-            )
-        return geometry.volume
-    if not hasattr(geometry, "kind"):
-        raise ModelError(f"a body needs a shape, such as Box((1, 1, 1)), got {geometry!r}")
-    raise ModelError(
-        f"a {type(geometry).__name__} has no volume, so it cannot move: make it static"
-    )
-
-
-def why_no_solid(mesh: Mesh) -> str | None:
-    """Return the reason why a mesh bounds no solid, or None."""
-    if mesh.why_open is not None:
-        return mesh.why_open
-    extents = np.ptp(mesh.vertices, axis=0)
-    if abs(mesh.volume) < _FLATTEST * math.prod(np.maximum(extents, _FLATTEST * extents.max())):
-        return "it is flat: its triangles enclose no volume"
-    if mesh.volume < 0.0:
-        return "its triangles face inwards: list their corners counter-clockwise from outside"
-    return None
-
-
-def _uniform(geometry: Geometry | Compound, mass: float) -> BodyInertia:
-    """Return mass, centre of mass and inertia about the centre of mass, in the geometry's frame."""
-    if isinstance(geometry, Compound):
-        volumes = [solid_volume(part) for part, _ in geometry.parts]
-        return total(
-            [
-                _uniform(part, mass * volume / sum(volumes)).seen_from(placement)
-                for volume, (part, placement) in zip(volumes, geometry.parts, strict=True)
-            ]
-        )
-    volume = solid_volume(geometry)
-    if isinstance(geometry, Mesh):
-        volume, com, inertia = solid_moments(geometry.vertices, geometry.triangles)
-        return BodyInertia(mass, com, inertia * (mass / volume))
-    assert not isinstance(geometry, Plane)  # which has no volume
-    return BodyInertia(mass, np.zeros(3), _primitive_inertia(geometry, mass))
-
-
-def _primitive_inertia(geometry: Sphere | Box | Cylinder | Capsule, mass: float) -> np.ndarray:
-    if isinstance(geometry, Sphere):
-        return np.eye(3) * (0.4 * mass * geometry.radius**2)
-    if isinstance(geometry, Box):
-        x, y, z = geometry.lengths
-        return np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * (mass / 12.0)
-    r, length = geometry.radius, geometry.length
-    if isinstance(geometry, Cylinder):
-        across = mass * (3.0 * r * r + length * length) / 12.0
-        return np.diag([across, across, 0.5 * mass * r * r])
-    cylinder, ball = math.pi * r * r * length, 4.0 / 3.0 * math.pi * r**3
-    m_c = mass * cylinder / (cylinder + ball)
-    m_b = mass - m_c
-    across = m_c * (3.0 * r * r + length * length) / 12.0
-    across += m_b * (0.4 * r * r + 0.25 * length * length + 0.375 * r * length)
-    return np.diag([across, across, 0.5 * m_c * r * r + 0.4 * m_b * r * r])
-
-
 def solid_system(mass: float, moments: ArrayLike) -> System:
     """Return a forest of one free body with the frame's origin at the centre of mass."""
-    inertia = real_array(moments)
+    inertia = np.array(moments, dtype=np.float64)
     if inertia.shape != (3, 3) or not (np.abs(inertia) <= LARGEST).all():
         raise ModelError(f"inertia must be a finite (3, 3) matrix, got {inertia!r}")
     if np.abs(inertia - inertia.T).max() > _ASYMMETRY * np.abs(inertia).max():
@@ -268,24 +139,7 @@ def solid_system(mass: float, moments: ArrayLike) -> System:
             f"of the principal moments {principal} kg m^2 the least is under {_THINNEST:g} of the "
             "largest, which rounding makes none: make the solid thicker, or give its inertia"
         )
-    no_limit = np.full(6, np.inf)
-    return System(
-        parent=integer_array([-1]),
-        root=integer_array([0]),
-        joint_type=integer_array([FREE]),
-        q_index=integer_array([0]),
-        v_index=integer_array([0]),
-        placement_R=np.eye(3)[None].copy(),
-        placement_p=np.zeros((1, 3)),
-        mass=real_array([mass]),
-        com=np.zeros((1, 3)),
-        inertia=inertia[None].copy(),
-        dof_body=integer_array([0] * 6),
-        **{name: np.zeros(6) for name in _ABSENT},
-        lower=-no_limit,
-        upper=no_limit,
-        velocity_limit=no_limit.copy(),
-        effort_limit=no_limit.copy(),
-        mimic_dof=integer_array([-1] * 6),
-        mimic_ratio=np.ones(6),
-    )
+    one: dict[str, Any] = {"parent": -1, "root": 0, "joint_type": FREE, "q_index": 0, "v_index": 0}
+    one |= {"placement_R": np.eye(3), "placement_p": np.zeros(3)}
+    one |= {"mass": mass, "com": np.zeros(3), "inertia": inertia}
+    return new_system({name: [value] for name, value in one.items()}, [Dof(0)] * 6)

@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
+from typing import Any
 
 from hrpsim.common.errors import ModelError, WorldError
 from hrpsim.model import body_inertia
 from hrpsim.model.actuator import Actuator
-from hrpsim.model.link_tree import WORLD, Dof, LinkTree
+from hrpsim.model.link_tree import WORLD, LinkTree
 from hrpsim.model.model import Lift, Model, Sensor
 from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, RobotData, TendonData
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import IDENTITY, Placement
-from hrpsim.model.system import FIXED, FREE, System, integer_array, real_array
+from hrpsim.model.shapes.solid_inertia import BodyInertia, total
+from hrpsim.model.system import FIXED, FREE, System, new_system
 from hrpsim.model.transmission import Tendon
 
 _MOST_LISTED = 6  # names in a message
@@ -31,15 +33,8 @@ def build_model(
     With base "free" the first body is a FREE body in the frame of the root link. With base "fixed"
     the root link is part of the world. ModelError if an inertia is invalid.
     """
-    tree = LinkTree(robot, {s.link for s in robot.sensors if SENSOR_KINDS[s.kind].at_joint})
-    root = robot.links[robot.root]
-    if base == "free" and not _is_floating_already(robot):
-        tree.add_body(_free_joint_name(robot), WORLD, FREE, IDENTITY, root.name)
-        tree.grow(root.name, 0)
-    else:
-        tree.grow(root.name, WORLD)
-    tree.link_mimics()
-    inertias = [body_inertia.total(body.parts) for body in tree.bodies]
+    tree, root = _grown_tree(robot, base), robot.links[robot.root]
+    inertias = [total(body.parts) for body in tree.bodies]
     system = _arrays(tree, inertias)
     if not accept_nonphysical_inertia:
         notes = _check_physical(tree, inertias)
@@ -48,7 +43,6 @@ def build_model(
         if tree.bodies and not system.mass.any():
             robot.fail(root, "nothing that moves has any mass")
         notes = _unresisted_joints(tree, system)
-    joints = robot.joints.values()
     model = Model(
         name=robot.name,
         base=base,
@@ -58,16 +52,36 @@ def build_model(
         frames={link: tree.frames[link] for link in robot.links},
         sensors=tuple(_sensors(tree)),
         sampled_sensors=tuple(_sampled_sensors(tree)),
-        gains={joint.name: joint.gains for joint in joints if joint.gains is not None},
-        actuators={joint.name: _actuator(robot, joint) for joint in joints if joint.actuator},
+        gains=_stated(robot, "gains"),
+        actuators={
+            name: _actuator(robot, joint) for name, joint in robot.joints.items() if joint.actuator
+        },
         command_interfaces=dict(robot.commanded),
-        start={joint.name: joint.start for joint in joints if joint.start is not None},
+        start=_stated(robot, "start"),
         transmissions=dict(robot.transmissions),
         tendons={tendon.name: _tendon(tendon) for tendon in robot.tendons},
         lifts=tuple(_lifts(tree)),
         connections=tuple(_connections(tree)),
     )
     return model, notes
+
+
+def _grown_tree(robot: RobotData, base: str) -> LinkTree:
+    """Return the tree of all bodies, on a free body or on the world."""
+    tree = LinkTree(robot, {s.link for s in robot.sensors if SENSOR_KINDS[s.kind].at_joint})
+    if base == "free" and not _is_floating_already(robot):
+        tree.add_body(_free_joint_name(robot), WORLD, FREE, IDENTITY, robot.root)
+        tree.grow(robot.root, 0)
+    else:
+        tree.grow(robot.root, WORLD)
+    tree.link_mimics()
+    return tree
+
+
+def _stated(robot: RobotData, name: str) -> dict[str, Any]:
+    """Return a property of the joints that have it."""
+    found = {joint.name: getattr(joint, name) for joint in robot.joints.values()}
+    return {joint: value for joint, value in found.items() if value is not None}
 
 
 def _actuator(robot: RobotData, joint: JointData) -> Actuator:
@@ -105,26 +119,23 @@ def _free_joint_name(robot: RobotData) -> str:
     return name
 
 
-def _check_physical(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) -> list[str]:
+def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
     """Check each body together with the FIXED bodies on it. Only the whole must be physical.
 
     Returns a note on bodies that have mass or an <inertial>, but no moments of inertia.
     """
-    members: dict[int, list[body_inertia.BodyInertia]] = {i: [] for i in range(len(inertias))}
-    carrier: dict[int, tuple[int, Placement]] = {}
+    carrier = _carriers(tree)
+    members: dict[int, list[BodyInertia]] = {i: [] for i in range(len(inertias))}
     for i, body in enumerate(tree.bodies):
-        carrier[i] = (i, IDENTITY)
-        if body.joint_type == FIXED:
-            above, placement = carrier.get(body.parent, (WORLD, IDENTITY))
-            carrier[i] = (above, placement.then(body.placement))
         owner, placement = carrier[i]
         if owner != WORLD and body.has_inertial:
             members[owner].append(inertias[i].seen_from(placement))
     points = []
     for i, parts in members.items():
-        cause = body_inertia.why_nonphysical(body_inertia.total(parts)) if parts else None
-        link = tree.bodies[i].link
-        if cause is not None:
+        if not parts:
+            continue
+        link, whole = tree.bodies[i].link, total(parts)
+        if cause := body_inertia.why_nonphysical(whole):
             on_it = [f.name for f in tree.frames.values() if carrier.get(f.body, (None,))[0] == i]
             others = ", ".join(repr(name) for name in on_it if name != link)
             together = f" together with {others}, fixed to it" if others else ""
@@ -133,7 +144,7 @@ def _check_physical(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) ->
                 f"non-physical inertia{together}: {cause}"
                 " (accept_nonphysical_inertia=True loads it as it is)",
             )
-        if parts and body_inertia.lacks_inertia(body_inertia.total(parts)):
+        if body_inertia.lacks_inertia(whole):
             points.append(link)
     if not points:
         return []
@@ -143,6 +154,17 @@ def _check_physical(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) ->
         " points or thin rods, for what else moves with each joint resists it; an <inertia> with"
         " the moments of their shapes is better"
     ]
+
+
+def _carriers(tree: LinkTree) -> dict[int, tuple[int, Placement]]:
+    """Return, for each body, the body that carries it by FIXED joints, and its place there."""
+    found: dict[int, tuple[int, Placement]] = {}
+    for i, body in enumerate(tree.bodies):
+        found[i] = (i, IDENTITY)
+        if body.joint_type == FIXED:
+            above, placement = found.get(body.parent, (WORLD, IDENTITY))
+            found[i] = (above, placement.then(body.placement))
+    return found
 
 
 def _listed(kind: str, names: list[str]) -> str:
@@ -246,28 +268,13 @@ def _connections(tree: LinkTree):
         yield connection
 
 
-def _arrays(tree: LinkTree, inertias: list[body_inertia.BodyInertia]) -> System:
+def _arrays(tree: LinkTree, inertias: list[BodyInertia]) -> System:
     bodies = tree.bodies
     root: list[int] = []
     for i, body in enumerate(bodies):
         root.append(i if body.parent == WORLD else root[body.parent])
-
-    of_dofs = {}
-    for name in (constant.name for constant in fields(Dof)):
-        values = [getattr(dof, name) for dof in tree.dofs]
-        is_number = name in ("body", "mimic_dof")
-        of_dofs[name] = integer_array(values) if is_number else real_array(values)
-    return System(
-        parent=integer_array([b.parent for b in bodies]),
-        root=integer_array(root),
-        joint_type=integer_array([b.joint_type for b in bodies]),
-        q_index=integer_array([b.q_index for b in bodies]),
-        v_index=integer_array([b.v_index for b in bodies]),
-        placement_R=real_array([b.placement.R for b in bodies], (-1, 3, 3)),
-        placement_p=real_array([b.placement.p for b in bodies], (-1, 3)),
-        mass=real_array([i.mass for i in inertias]),
-        com=real_array([i.com for i in inertias], (-1, 3)),
-        inertia=real_array([i.inertia for i in inertias], (-1, 3, 3)),
-        dof_body=of_dofs.pop("body"),
-        **of_dofs,
-    )
+    names = ("parent", "joint_type", "q_index", "v_index")
+    given = {name: [getattr(body, name) for body in bodies] for name in names} | {"root": root}
+    given |= {f"placement_{part}": [getattr(b.placement, part) for b in bodies] for part in "Rp"}
+    given |= {name: [getattr(i, name) for i in inertias] for name in ("mass", "com", "inertia")}
+    return new_system(given, tree.dofs)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import quoteattr
 
 from hrpsim.common.errors import ModelError, WorldError, unknown_name
@@ -40,6 +40,7 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
 from hrpsim.model.transmission import read_transmissions
 
 ROBOT_NAME = "robot"  # attribute of the element that names the robot in its world
+_TENDON_ATTRIBUTES = ("name", "coefficient", "joint", "joint_coefficient", "kp", "kd", "effort")
 _CONNECTION_NUMBERS = ("compliance", "damping_time", "force_limit")
 _CONNECTION_ATTRIBUTES = (
     *("to", "kind", "axes", "name", "xyz", "rpy", "to_xyz", "to_rpy", "length"),
@@ -66,27 +67,28 @@ def read_extension(description: Description, robot: RobotData) -> None:
     ModelError for an unknown element.
     """
     document = description.document
-    given: dict[str, set[str]] = {tag: set() for tag in _GIVEN_ONCE}
+    names = {**description.joints, **description.links}
+    given: set[tuple[str, str]] = set()
     rotors: dict[str, tuple[float, object]] = {}  # of actuators, with the elements
     for element in document.children(document.root, "hrpsim"):
         if ROBOT_NAME in element.attrib:
-            _check_content(description, element, (ROBOT_NAME,))
+            document.require_content(element, (ROBOT_NAME,))
             continue
-        _check_content(description, element, ("reference",), children=tuple(_READERS))
+        document.require_content(element, ("reference",), _READERS)
         reference = document.text(element, "reference")
-        if reference not in description.joints and reference not in description.links:
-            names = [*description.joints, *description.links]
-            document.fail(element, unknown_name("joint or link", reference, names))
+        document.require_name(element, "joint or link", reference, names)
         for tag in document.children(element):
-            kind, reader = _READERS[tag.tag]
-            name = _referent(description, tag, reference, kind)
+            reader = _READERS[tag.tag]
+            name = _referent(description, tag, reference, reader.owner)
             if tag.tag == "rotor" and tag.get("actuator") is not None:
                 _read_actuator_rotor(description, rotors, tag)
                 continue
-            if tag.tag in _GIVEN_ONCE:
-                _refuse_second(description, given[tag.tag], name, tag)
-                given[tag.tag].add(name)
-            reader(description, robot, name, tag)
+            if reader.is_once:
+                _refuse_second(description, given, (tag.tag, name), tag)
+                given.add((tag.tag, name))
+            if reader.attributes is not None:
+                document.require_content(tag, reader.attributes, reader.children)
+            reader.read(description, robot, name, tag)
     for element in document.children(document.root, "ros2_control"):
         read_ros2_control(description, robot, element)
     robot.transmissions, reflected, notes = read_transmissions(description, rotors)
@@ -132,42 +134,38 @@ def _referent(description: Description, tag, reference: str, kind: str) -> str:
 
 
 def _read_spring(description: Description, robot: RobotData, joint: str, tag) -> None:
-    _check_content(description, tag, ("stiffness", "damping", "rest"))
-    sprung = robot.joints[joint]
-    sprung.stiffness = _not_negative(description, tag, "stiffness", 0.0)
-    sprung.damping += _not_negative(description, tag, "damping", 0.0)
-    sprung.rest = description.document.number(tag, "rest", 0.0)
+    document, sprung = description.document, robot.joints[joint]
+    sprung.stiffness = document.not_negative(tag, "stiffness", 0.0)
+    sprung.damping += document.not_negative(tag, "damping", 0.0)
+    sprung.rest = document.number(tag, "rest", 0.0)
 
 
 def _read_rotor(description: Description, robot: RobotData, joint: str, tag) -> None:
-    _check_content(description, tag, ("inertia", "gear_ratio"))
-    gear_ratio = description.document.number(tag, "gear_ratio", 1.0)
+    document = description.document
+    gear_ratio = document.number(tag, "gear_ratio", 1.0)
     if gear_ratio == 0.0:
-        description.document.fail(tag, "gear_ratio is zero")
-    robot.joints[joint].rotor_inertia = _not_negative(description, tag, "inertia") * gear_ratio**2
+        document.fail(tag, "gear_ratio is zero")
+    robot.joints[joint].rotor_inertia = document.not_negative(tag, "inertia") * gear_ratio**2
 
 
 def _read_actuator_rotor(
     description: Description, rotors: dict[str, tuple[float, object]], tag
 ) -> None:
     """Read the rotor of an actuator of a transmission."""
-    _check_content(description, tag, ("inertia", "gear_ratio", "actuator"))
-    name = description.document.text(tag, "actuator")
+    document = description.document
+    document.require_content(tag, ("inertia", "gear_ratio", "actuator"))
+    name = document.text(tag, "actuator")
     _refuse_second(description, rotors, name, tag)
-    rotors[name] = (_not_negative(description, tag, "inertia"), tag)
+    rotors[name] = (document.not_negative(tag, "inertia"), tag)
 
 
 def _read_gains(description: Description, robot: RobotData, joint: str, tag) -> None:
-    _check_content(description, tag, ("kp", "kd"))
-    robot.joints[joint].gains = (
-        _not_negative(description, tag, "kp"),
-        _not_negative(description, tag, "kd"),
-    )
+    document = description.document
+    robot.joints[joint].gains = document.not_negative(tag, "kp"), document.not_negative(tag, "kd")
 
 
 def _read_actuator(description: Description, robot: RobotData, joint: str, tag) -> None:
     document = description.document
-    _check_content(description, tag, FIELDS)
     given: dict[str, Any] = dict(tag.attrib)
     for name in given:
         if name in LISTS:
@@ -183,8 +181,6 @@ def _read_actuator(description: Description, robot: RobotData, joint: str, tag) 
 
 def _read_tendon(description: Description, robot: RobotData, joint: str, tag) -> None:
     document = description.document
-    attributes = ("name", "coefficient", "joint", "joint_coefficient", "kp", "kd", "effort")
-    _check_content(description, tag, attributes)
     name, other = document.text(tag, "name"), document.text(tag, "joint")
     _refuse_second(description, {tendon.name for tendon in robot.tendons}, name, tag)
     document.require_name(tag, "joint", other, description.joints)
@@ -194,18 +190,16 @@ def _read_tendon(description: Description, robot: RobotData, joint: str, tag) ->
     coefficients = document.number(tag, "coefficient"), document.number(tag, "joint_coefficient")
     if 0.0 in coefficients:
         document.fail(tag, "a coefficient is zero: the tendon is none of that joint")
-    gains = _not_negative(description, tag, "kp", 0.0), _not_negative(description, tag, "kd", 0.0)
-    effort = _not_negative(description, tag, "effort", math.inf)
+    gains = document.not_negative(tag, "kp", 0.0), document.not_negative(tag, "kd", 0.0)
+    effort = document.not_negative(tag, "effort", math.inf)
     robot.tendons.append(TendonData(name, (joint, other), coefficients, effort, gains))
 
 
 def _read_material(description: Description, robot: RobotData, link: str, tag) -> None:
-    _check_content(description, tag, ("name",))
     robot.links[link].material = description.document.text(tag, "name")
 
 
 def _read_gravity(description: Description, robot: RobotData, link: str, tag) -> None:
-    _check_content(description, tag, ("compensation",))
     inertial = description.links[link].inertial
     if inertial is None or inertial.mass == 0.0:
         description.document.fail(tag, f"link {link!r} has no weight: give it a mass")
@@ -215,7 +209,6 @@ def _read_gravity(description: Description, robot: RobotData, link: str, tag) ->
 
 def _read_capsule(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
-    _check_content(description, tag, ("collision",))
     name = document.text(tag, "collision")
     collisions = list(document.children(description.link_elements[link], "collision"))
     named = [k for k, collision in enumerate(collisions) if collision.get("name") == name]
@@ -239,7 +232,6 @@ def _read_capsule(description: Description, robot: RobotData, link: str, tag) ->
 
 def _read_mesh(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
-    _check_content(description, tag, ("as",))
     use = document.text(tag, "as")
     document.require_name(tag, "as", use, MESH_USES)
     if description.link_elements[link].find("collision/geometry/mesh") is None:
@@ -252,21 +244,29 @@ def _read_sensor(description: Description, robot: RobotData, link: str, tag) -> 
     name, kind = document.text(tag, "name"), document.text(tag, "type")
     document.require_name(tag, "sensor type", kind, SENSOR_KINDS)
     own = settings_of_kind(kind) if kind in SAMPLED_KINDS else ("tare", "rate", "latency")
-    _check_content(description, tag, ("name", "type", *own), children=("origin",))
-    first = next((sensor for sensor in robot.all_sensors() if sensor.name == name), None)
-    if first is not None:
-        where = document.where(first.element)
-        document.fail(tag, f"a sensor with this name exists already ({where})")
+    document.require_content(tag, ("name", "type", *own), ("origin",))
+    for first in robot.all_sensors():
+        if first.name == name:
+            where = document.where(first.element)
+            document.fail(tag, f"a sensor with this name exists already ({where})")
     placement = IDENTITY
     origin = document.only(tag, "origin")
     if origin is not None:
-        _check_content(description, origin, ("xyz", "rpy"))
+        document.require_content(origin, ("xyz", "rpy"))
         placement = _placement(description, origin, "xyz", "rpy")
     if kind in SAMPLED_KINDS:
         settings = {key: str(tag.get(key)) for key in own if tag.get(key) is not None}
         sampled = SampledSensorData(name, kind, link, placement, settings, element=tag)
         robot.sampled_sensors.append(sampled)
-        return
+    else:
+        robot.sensors.append(_step_sensor(description, tag, name, kind, link, placement))
+
+
+def _step_sensor(
+    description: Description, tag, name: str, kind: str, link: str, placement: Placement
+) -> SensorData:
+    """Return a sensor that is measured in each step."""
+    document = description.document
     if SENSOR_KINDS[kind].at_joint and link not in description.parent_joint:
         document.fail(tag, f"link {link!r} is the root: no joint above it transmits a wrench")
     tare = tag.get("tare", "false")
@@ -274,17 +274,14 @@ def _read_sensor(description: Description, robot: RobotData, link: str, tag) -> 
         document.fail(tag, f"tare={tare!r} must be true or false")
     if not SENSOR_KINDS[kind].at_joint and tag.get("tare") is not None:
         document.fail(tag, "only a force_torque sensor has a tare")
-    rate = _not_negative(description, tag, "rate", 0.0)
-    latency = description.document.number(tag, "latency", 0.0)
+    rate, latency = document.not_negative(tag, "rate", 0.0), document.number(tag, "latency", 0.0)
     if not 0.0 <= latency <= LONGEST_DELAY:
         document.fail(tag, f"latency={latency:g} is not from 0 to {LONGEST_DELAY:g} s")
-    sensor = SensorData(name, kind, link, placement, latency, tare == "true", rate, element=tag)
-    robot.sensors.append(sensor)
+    return SensorData(name, kind, link, placement, latency, tare == "true", rate, element=tag)
 
 
 def _read_connection(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
-    _check_content(description, tag, _CONNECTION_ATTRIBUTES)
     other, kind, axes = document.text(tag, "to"), tag.get("kind"), tag.get("axes")
     document.require_name(tag, "link", other, description.links)
     if other == link:
@@ -303,13 +300,13 @@ def _read_connection(description: Description, robot: RobotData, link: str, tag)
     if any(connection.name == name for connection in robot.connections):
         document.fail(tag, f"a connection called {name!r} exists already: give it a name")
     settings: dict[str, float | str | bool] = {
-        key: _not_negative(description, tag, key)
+        key: document.not_negative(tag, key)
         for key in _CONNECTION_NUMBERS
         if tag.get(key) is not None
     }
     if tag.get("solver") is not None:
-        settings["solver"] = _one_of(description, tag, "solver", CONNECTION_SOLVERS)
-    settings["collide"] = _one_of(description, tag, "collide", ("false", "true")) == "true"
+        settings["solver"] = document.one_of(tag, "solver", CONNECTION_SOLVERS)
+    settings["collide"] = document.one_of(tag, "collide", ("false", "true")) == "true"
     frames = (
         _placement(description, tag, "xyz", "rpy"),
         _placement(description, tag, "to_xyz", "to_rpy"),
@@ -321,22 +318,20 @@ def _read_connection(description: Description, robot: RobotData, link: str, tag)
 
 def _read_no_collision(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
-    _check_content(description, tag, ("to",))
     other = document.text(tag, "to")
-    if other != "*" and other not in description.links:
-        document.fail(tag, unknown_name("link", other, description.links))
+    if other != "*":
+        document.require_name(tag, "link", other, description.links)
     robot.apart.append((link, other))
 
 
 def _read_keyframe(description: Description, robot: RobotData, link: str, tag) -> None:
     document = description.document
-    _check_content(description, tag, ("name", "xyz", "rpy"), children=("joint",))
     name = document.text(tag, "name")
     if any(keyframe.name == name for keyframe in robot.keyframes):
         document.fail(tag, f"a keyframe called {name!r} exists already")
     joints: dict[str, tuple[float, ...]] = {}
     for element in document.children(tag, "joint"):
-        _check_content(description, element, ("name", "position"))
+        document.require_content(element, ("name", "position"))
         joint = document.text(element, "name")
         document.require_name(element, "joint", joint, description.joints)
         kind = description.joints[joint].type
@@ -351,39 +346,37 @@ def _read_keyframe(description: Description, robot: RobotData, link: str, tag) -
     robot.keyframes.append(KeyframeData(name, base, joints))
 
 
-_READERS: dict[str, tuple[str, Callable]] = {
-    "spring": ("joint", _read_spring),
-    "rotor": ("joint", _read_rotor),
-    "gains": ("joint", _read_gains),
-    "actuator": ("joint", _read_actuator),
-    "tendon": ("joint", _read_tendon),
-    "material": ("link", _read_material),
-    "gravity": ("link", _read_gravity),
-    "capsule": ("link", _read_capsule),
-    "mesh": ("link", _read_mesh),
-    "sensor": ("joint or link", _read_sensor),
-    "connection": ("link", _read_connection),
-    "no_collision": ("link", _read_no_collision),
-    "keyframe": ("link", _read_keyframe),
+class _Reader(NamedTuple):
+    """The reader of a tag of <hrpsim>: what the tag belongs to, and its contents."""
+
+    owner: str
+    read: Callable[[Description, RobotData, str, Any], None]
+    attributes: tuple[str, ...] | None  # None: the reader checks the contents
+    children: tuple[str, ...] = ()
+    is_once: bool = False  # for each joint or link
+
+
+_READERS = {
+    "spring": _Reader("joint", _read_spring, ("stiffness", "damping", "rest"), is_once=True),
+    "rotor": _Reader("joint", _read_rotor, ("inertia", "gear_ratio"), is_once=True),
+    "gains": _Reader("joint", _read_gains, ("kp", "kd"), is_once=True),
+    "actuator": _Reader("joint", _read_actuator, FIELDS, is_once=True),
+    "tendon": _Reader("joint", _read_tendon, _TENDON_ATTRIBUTES),
+    "material": _Reader("link", _read_material, ("name",), is_once=True),
+    "gravity": _Reader("link", _read_gravity, ("compensation",), is_once=True),
+    "capsule": _Reader("link", _read_capsule, ("collision",)),
+    "mesh": _Reader("link", _read_mesh, ("as",), is_once=True),
+    "sensor": _Reader("joint or link", _read_sensor, None),
+    "connection": _Reader("link", _read_connection, _CONNECTION_ATTRIBUTES),
+    "no_collision": _Reader("link", _read_no_collision, ("to",)),
+    "keyframe": _Reader("link", _read_keyframe, ("name", "xyz", "rpy"), ("joint",)),
 }
 
 
-_GIVEN_ONCE = ("spring", "rotor", "gains", "actuator", "material", "gravity", "mesh")
-
-
-def _check_content(
-    description: Description, element, attributes: tuple[str, ...], children: tuple[str, ...] = ()
-) -> None:
-    document = description.document
-    for attribute in element.attrib:
-        document.require_name(element, "attribute", attribute, attributes)
-    for child in document.children(element):
-        if child.tag not in children:
-            document.fail(child, unknown_name(f"element in <{element.tag}>", child.tag, children))
-
-
-def _refuse_second(description: Description, known: Container[str], name: str, tag) -> None:
-    if name in known:
+def _refuse_second(description: Description, known: Container, key: Any, tag) -> None:
+    """Refuse a key that is known. The key is a name, or a tag and the name."""
+    if key in known:
+        name = key[1] if isinstance(key, tuple) else key
         description.document.fail(tag, f"<{tag.tag}> is given twice for {name!r}")
 
 
@@ -394,20 +387,3 @@ def _placement(description: Description, element, xyz: str, rpy: str) -> Placeme
         numbers(element, key, 3) if element.get(key) is not None else None for key in (xyz, rpy)
     )
     return from_origin(*given)
-
-
-def _one_of(description: Description, element, attribute: str, choices: tuple[str, ...]) -> str:
-    """Return an attribute that must be one of the choices. The default is the first choice."""
-    value = element.get(attribute, choices[0])
-    if value not in choices:
-        description.document.fail(element, unknown_name(attribute, value, choices))
-    return value
-
-
-def _not_negative(
-    description: Description, element, attribute: str, default: float | None = None
-) -> float:
-    value = description.document.number(element, attribute, default)
-    if value < 0.0:
-        description.document.fail(element, f"{attribute}={element.get(attribute)!r} is negative")
-    return value

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import numpy as np
 from lxml import etree
 
-from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.extension import read_extension
 from hrpsim.model.readers.gazebo.poses import in_degrees
 from hrpsim.model.readers.plausibility import wide_turn
@@ -27,6 +26,7 @@ from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
 from hrpsim.model.readers.urdf.xacro_text import NAMESPACES, UrdfText
 from hrpsim.model.readers.urdf_writer import read_urdf
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin
+from hrpsim.model.shapes.solid_inertia import BodyInertia
 from hrpsim.model.unread import unread_parts
 
 

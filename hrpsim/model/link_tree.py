@@ -11,33 +11,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hrpsim.common.values import LARGEST
-from hrpsim.model.body_inertia import BodyInertia
 from hrpsim.model.model import Frame, Joint
 from hrpsim.model.readers.robot_data import JointData, RobotData
 from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_with_z_along
-from hrpsim.model.system import FIXED, FREE, JOINT_NQ, JOINT_NV
+from hrpsim.model.shapes.solid_inertia import BodyInertia
+from hrpsim.model.system import FIXED, FREE, JOINT_NQ, JOINT_NV, Dof
 
 WORLD = -1
-
-
-@dataclass
-class Dof:
-    """Constants of one degree of freedom. The defaults are for a free base."""
-
-    body: int
-    rotor_inertia: float = 0.0
-    stiffness: float = 0.0
-    rest: float = 0.0
-    damping: float = 0.0
-    friction: float = 0.0
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity_limit: float = math.inf
-    effort_limit: float = math.inf
-    mimic_dof: int = -1
-    mimic_ratio: float = 1.0
-    mimic_offset: float = 0.0
 
 
 @dataclass

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hrpsim.common import limits
-from hrpsim.common.errors import ModelError, ModelWarning, require_name, unknown_name
+from hrpsim.common.errors import ModelError, ModelWarning, require_name
 from hrpsim.common.foreign.file_bytes import file_digest
-from hrpsim.common.stored_files import read_whole, remove_oldest, write_whole
+from hrpsim.common.stored_files import keep_among, read_used
 from hrpsim.engine.compile.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
 from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources
@@ -94,8 +94,8 @@ def load_model(  # many parameters: keyword arguments
     Raises:
         ModelError: with file, line, element and cause, for anything invalid.
     """
-    if base is not None and base not in BASES:
-        raise ModelError(unknown_name("base", str(base), BASES))
+    if base is not None:
+        require_name("base", base, BASES, ModelError)
     require_name("meshes", meshes, MESH_USES, ModelError)
     found = _read(source, xacro_arguments or {}, package_paths, allow_xacro, allow_mjcf)
     return _model_of(found, base, accept_nonphysical_inertia, meshes, srdf)
@@ -204,12 +204,13 @@ def _read(
     if arguments:
         listed = ", ".join(map(repr, arguments))
         raise ModelError(f"{label}: is not xacro, so it takes no arguments ({listed})")
-    if not allow_mjcf and format_of(text, path).name in ("mjcf", "usd"):
-        form = format_of(text, path).name.upper()
+    form = format_of(text, path)
+    if not allow_mjcf and form.name in ("mjcf", "usd"):
         raise ModelError(
-            f"{label}: {form} is not allowed here (allow_mjcf). Convert it first (hrpsim convert)"
+            f"{label}: {form.name.upper()} is not allowed here (allow_mjcf). Convert it first"
+            " (hrpsim convert)"
         )
-    if format_of(text, path) is URDF:
+    if form is URDF:
         return _Found(label, resources, UrdfText(text, path, True))
 
     def foreign() -> RobotData:
@@ -217,7 +218,7 @@ def _read(
         assert robot is not None
         return _complete(robot, path)
 
-    if path is not None and format_of(text, path).name == "mjcf":
+    if path is not None and form.name == "mjcf":
         from hrpsim.model.readers.mjcf.kept import converted
 
         return _Found(label, resources, robot=converted(text, path, foreign))
@@ -247,8 +248,7 @@ def recall(key: str, resources: Resources | None = None) -> Model | None:
 
     The mesh files found by `resources` must have the same contents as for the stored model.
     """
-    path = _FOLDER / f"{key}.pickle"
-    content = read_whole(path) if key else None
+    content = read_used(_FOLDER / f"{key}.pickle") if key else None
     if content is None:
         return None
     hashes, pickled = pickle.loads(content)
@@ -259,8 +259,6 @@ def recall(key: str, resources: Resources | None = None) -> Model | None:
                 return None
     except (OSError, ModelError):
         return None
-    with contextlib.suppress(OSError):
-        os.utime(path)
     return pickle.loads(pickled)
 
 
@@ -275,8 +273,7 @@ def keep(key: str, model: Model) -> Model:
     with contextlib.suppress(OSError, ModelError):
         files = {(use.uri, use.file) for use in model.meshes if use.file}
         hashes = {(uri, file): _hash_of(Path(file)) for uri, file in files}
-        write_whole(_FOLDER / f"{key}.pickle", pickle.dumps((hashes, pickled)))
-        remove_oldest(_FOLDER, "*.pickle", _KEPT)
+        keep_among(_FOLDER / f"{key}.pickle", pickle.dumps((hashes, pickled)), _KEPT)
     return pickle.loads(pickled)
 
 

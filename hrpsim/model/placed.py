@@ -11,11 +11,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import StateError
 from hrpsim.common.values import finite_vector
 from hrpsim.model.model import CollisionShape, Frame, Model, Sensor
 from hrpsim.model.sensors.sampled_sensor import SampledSensor
-from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_matrix
+from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_matrix, rotation_of
 from hrpsim.model.system import FREE
 
 _Part = TypeVar("_Part", Frame, CollisionShape, Sensor, SampledSensor)
@@ -46,13 +45,7 @@ def put_at(
         return model, posture
     base = model.frames[model.base_link]
     p = base.p if position is None else finite_vector("position", position, 3)
-    R = base.R
-    if orientation is not None:
-        quaternion = finite_vector("orientation", orientation, 4)
-        length = float(np.linalg.norm(quaternion))
-        if length < 1e-6:
-            raise StateError(f"the quaternion of a base has length {length:g}. It should be 1")
-        R = rotation_matrix(quaternion / length)
+    R = base.R if orientation is None else rotation_of("orientation of a base", orientation)
     return placed(model, Placement(R, p)), q
 
 

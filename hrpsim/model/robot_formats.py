@@ -106,14 +106,12 @@ def format_of(text: str, path: Path | None) -> RobotFormat:
     while (skipped := _SKIPPED.match(text, at)) is not None:
         at = skipped.end()
     found = _ROOT.match(text, at)
-    root = found[1] if found else ""
-    for one in FORMATS:
-        if suffix in one.suffixes:
-            return one
-    for one in FORMATS:
-        if (one.head and text.startswith(one.head)) or (one.root and one.root == root):
-            return one
-    return URDF
+    root = found[1] if found else None
+    by_suffix = [one for one in FORMATS if suffix in one.suffixes]
+    by_text = [
+        one for one in FORMATS if one.root == root or (one.head and text.startswith(one.head))
+    ]
+    return next(iter(by_suffix + by_text), URDF)
 
 
 def refuse_unread(path: Path | None, form: RobotFormat | None = None) -> None:

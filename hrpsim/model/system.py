@@ -14,9 +14,13 @@ in `Frame`.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.model.readers.urdf.joint_motions import MOTIONS
 
@@ -60,12 +64,42 @@ class System(NamedTuple):
     mimic_offset: np.ndarray  # (nv,)
 
 
-def integer_array(values) -> np.ndarray:
-    """Return a C-contiguous int64 copy."""
-    return np.array(values, dtype=np.int64, order="C")
+_INTEGERS = {"parent", "root", "joint_type", "q_index", "v_index", "dof_body", "mimic_dof"}
+_SHAPES = {"placement_R": (3, 3), "placement_p": (3,), "com": (3,), "inertia": (3, 3)}
 
 
-def real_array(values, shape=None) -> np.ndarray:
-    """Return a C-contiguous float64 copy of `shape`. Empty input keeps its rank."""
-    array = np.array(values, dtype=np.float64, order="C")
-    return array if shape is None else np.ascontiguousarray(array.reshape(shape))
+@dataclass
+class Dof:
+    """Constants of one degree of freedom, as in `System`. The defaults are for a free base."""
+
+    dof_body: int
+    rotor_inertia: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+    damping: float = 0.0
+    friction: float = 0.0
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity_limit: float = math.inf
+    effort_limit: float = math.inf
+    mimic_dof: int = -1
+    mimic_ratio: float = 1.0
+    mimic_offset: float = 0.0
+
+
+def new_system(given: Mapping[str, ArrayLike], dofs: Iterable[Dof] = ()) -> System:
+    """Return a `System` of copies in the documented types.
+
+    Args:
+        given: values of each array by name. Missing arrays are empty.
+        dofs: the arrays of degrees of freedom, in place of those in `given`.
+    """
+    columns = dict(given)
+    if dofs := list(dofs):
+        columns |= {one.name: [getattr(dof, one.name) for dof in dofs] for one in fields(Dof)}
+    made = {}
+    for name in System._fields:
+        kind = np.int64 if name in _INTEGERS else np.float64
+        array = np.array(columns.get(name, ()), dtype=kind, order="C")
+        made[name] = np.ascontiguousarray(array.reshape(-1, *_SHAPES.get(name, ())))
+    return System(**made)

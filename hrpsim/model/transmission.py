@@ -167,17 +167,15 @@ def _reflected(
 ) -> dict[str, float]:
     """Return the rotor inertias of actuators reflected to their joints."""
     actuators = {name: t for t in transmissions.values() for name in t.actuators}
+    document = description.document
     for name, (_, element) in rotors.items():
-        if name not in actuators:
-            document = description.document
-            document.fail(element, unknown_name("actuator of a transmission", name, actuators))
+        document.require_name(element, "actuator of a transmission", name, actuators)
     found: dict[str, float] = {}
     for transmission in transmissions.values():
         given = [rotors.get(name, (0.0, None)) for name in transmission.actuators]
         try:
             inertias = transmission.for_each_joint("rotors", np.array([i for i, _ in given]))
         except ValueError as cause:
-            document = description.document
             document.fail(next(e for _, e in given if e is not None), str(cause))
         found |= {j: float(i) for j, i in zip(transmission.joints, inertias) if i > 0.0}
     return found

@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from hrpsim.common.errors import ModelError
-from hrpsim.model.body_inertia import why_no_solid
 from hrpsim.model.model import GREY, CollisionShape, Frame, MeshUse, Model, Visual
 from hrpsim.model.readers.robot_data import LinkData, MeshData, MeshFile, RobotData, ShapeData
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.compound import centered_shape
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
+from hrpsim.model.shapes.geometry import Geometry, Mesh, primitive
 from hrpsim.model.shapes.mesh_files import read_mesh, read_parts, read_scene
 from hrpsim.model.shapes.placement import Placement
+from hrpsim.model.shapes.solid_inertia import why_no_solid
 
 BODY_COLORS = ((227, 139, 79), (86, 137, 185), (122, 166, 96), (178, 118, 170), (214, 185, 86))
 STATIC_COLOR = (150, 155, 165)
@@ -42,7 +42,7 @@ def read_shapes(
             placement = Placement(frame.R, frame.p).then(shape.placement)
             geometry: Geometry | None
             if shape.mesh is None:
-                geometry = _primitive(shape)
+                geometry = primitive(shape.kind, shape.size if any(shape.size) else (POINT_RADIUS,))
             else:
                 geometry, use = _mesh(robot, resources, link, shape, link.mesh_use or meshes)
                 uses.append(use)
@@ -101,23 +101,13 @@ def _exact_or_hull(path: Path, scale: tuple[float, ...]) -> tuple[Mesh, str, tup
     return hull, "hull", (f"{why}; its convex hull is used",)
 
 
-def _primitive(shape: ShapeData) -> Box | Sphere | Cylinder | Capsule:
-    if shape.kind == "box":
-        x, y, z = shape.size
-        return Box((x, y, z))
-    if shape.kind == "sphere":
-        return Sphere(shape.size[0] or POINT_RADIUS)
-    radius, length = shape.size
-    return Capsule(radius, length) if shape.kind == "capsule" else Cylinder(radius, length)
-
-
 def drawn_shapes(robot: RobotData) -> tuple[Visual, ...]:
     """Return the visual shapes of a robot. A shape with a size of 0 is invisible."""
     return tuple(
         Visual(
             link.name,
             shape.placement,
-            _primitive(shape) if shape.mesh is None else _stored(shape.mesh),
+            primitive(shape.kind, shape.size) if shape.mesh is None else _stored(shape.mesh),
             GREY if shape.color is None else _rgb(shape.color),
         )
         for link in robot.links.values()

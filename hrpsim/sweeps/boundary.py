@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from hrpsim.common.errors import shown_value, unknown_name
+from hrpsim.common.errors import require_name, shown_value
 from hrpsim.common.values import is_number
 from hrpsim.sweeps.framework.scenario import (
     Outcome,
@@ -50,10 +50,7 @@ class BoundaryScenario(Scenario):
         known = scenario.parameters()
         if parameter not in known:
             raise SweepError(f"find: {unknown_parameter(parameter, known)}")
-        if bad not in scenario.outcomes:
-            raise SweepError(
-                f"find: bad: {unknown_name('outcome', bad, scenario.outcomes, limit=30)}"
-            )
+        require_name("outcome", bad, scenario.outcomes, SweepError, where="find: bad", limit=30)
         if shape := scenario.outcomes[bad].shape:
             raise SweepError(f"find: bad: {bad!r} is no number but an array of shape {shape}")
         low, high = between

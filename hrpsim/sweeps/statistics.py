@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import require_name
 from hrpsim.common.figures import fill_between, new_figure
 from hrpsim.sweeps.cells import DONE
 from hrpsim.sweeps.framework.scenario import SweepError
@@ -129,8 +129,7 @@ def outcome_names(found: Any) -> list[str]:
 
 def require_parameter(found: Any, name: str) -> None:
     """Raise SweepError for a name that is no parameter of a dataset."""
-    if name not in parameter_names(found):
-        raise SweepError(unknown_name("parameter", name, parameter_names(found)))
+    require_name("parameter", name, parameter_names(found), SweepError)
 
 
 def parameter_names(found: Any) -> list[str]:
@@ -146,8 +145,7 @@ def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: st
     """
     for name in filter(None, (x, y)):
         require_parameter(found, name)
-    if outcome not in outcome_names(found):
-        raise SweepError(unknown_name("outcome", outcome, outcome_names(found), limit=30))
+    require_name("outcome", outcome, outcome_names(found), SweepError, limit=30)
     done = (found["status"].values == DONE) & np.isfinite(found[outcome].values)
     figure = new_figure(*_SIZE)
     axes = figure.add_subplot()

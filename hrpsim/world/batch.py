@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import StateError, WorldError, shown_value, unknown_name
+from hrpsim.common.errors import StateError, WorldError, require_name, shown_value
 from hrpsim.common.values import whole_count
 from hrpsim.engine.compile.announcement import say_compiled
 from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
@@ -322,8 +322,7 @@ class Batch(BatchMotion, Closed):
         views = []
         for robot in self._called("robots", name):
             known = {v.description.name: v for v in robot.samplers if isinstance(v, ScanView)}
-            if sensor not in known:
-                raise WorldError(f"{name!r}: {unknown_name('scan', sensor, known)}")
+            require_name("scan", sensor, known, where=f"{name!r}")
             views.append(known[sensor])
         scans = self._scans.get((name, sensor))
         if scans is None or scans.views != tuple(views):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.common.errors import WorldError, unknown_name
+from hrpsim.common.errors import require_name
 from hrpsim.engine.compile.compiled import kernel, prepared
 from hrpsim.engine.compile.kernel_types import Indices, Matrix
 from hrpsim.engine.compile.numba_code import NumbaCode
@@ -81,7 +81,6 @@ class BatchSensors(FollowedEntities):
 
     def _reference_to(self, entity: Robot) -> Reference:
         known = [one.name for one in entity.model.sensors]
-        if self._sensor not in known:
-            raise WorldError(f"{self._name!r}: {unknown_name('sensor', self._sensor, known)}")
+        require_name("sensor", self._sensor, known, where=f"{self._name!r}")
         at = entity.world.first_sensor(entity) + known.index(self._sensor)
         return Reference(Reading(entity.world.scene.sensors[at : at + 1]))

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.common.constants import STANDARD_GRAVITY
-from hrpsim.common.errors import WorldError, unknown_name
+from hrpsim.common.errors import WorldError, require_names
+from hrpsim.common.values import several
 from hrpsim.derivatives.parameters import KD, Changes, Entry, changes_by_paths
 from hrpsim.derivatives.room import TakenStep
 from hrpsim.derivatives.sides import (
@@ -103,11 +104,8 @@ class Linearizing(Part):
         self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float | None
     ) -> Linearization:
         """Return the derivatives of the next step (see `World.linearize`)."""
-        kinds = (inputs,) if isinstance(inputs, str) else tuple(inputs)
-        for kind in kinds:
-            if kind not in INPUTS:
-                raise WorldError(unknown_name("input", str(kind), INPUTS))
-        paths = (parameters,) if isinstance(parameters, str) else tuple(parameters)
+        kinds, paths = several(inputs), several(parameters)
+        require_names("input", kinds, INPUTS)
         scene, contents = self._scenes.scene, self._contents
         changes = None
         if paths:

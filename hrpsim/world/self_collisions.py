@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -76,28 +77,27 @@ def survey_pairs(model: Model, samples: int, seed: int = 0) -> PairSurvey:
     (1 - s)^samples.
     """
     contacts, random = SelfContacts(model), np.random.default_rng(seed)
-    counts: dict[Pair, int] = {}
+    counts: Counter[Pair] = Counter()
     for _ in range(samples):
-        for pair in contacts.touching(random_posture(model, random)):
-            counts[pair] = counts.get(pair, 0) + 1
+        counts.update(list(contacts.touching(random_posture(model, random))))
     neutral = contacts.touching(model.neutral())
     adjacent = adjacent_bodies(model)
     body_of = {shape.link: shape.body for shape in model.shapes}
     reasons, shares = {}, {}
     for pair in combinations(sorted(body_of), 2):
         bodies = tuple(sorted(body_of[link] for link in pair))
-        if bodies[0] == bodies[1] or bodies in adjacent:
-            reasons[pair] = "Adjacent"
-        elif pair in model.disabled_collisions:
-            reasons[pair] = "User"
-        elif counts.get(pair, 0) == samples:
-            reasons[pair] = "Always"
-        elif pair in neutral:
-            reasons[pair] = "Default"
-        elif pair not in counts:
-            reasons[pair] = "Never"
-        else:
+        causes = {
+            "Adjacent": bodies[0] == bodies[1] or bodies in adjacent,
+            "User": pair in model.disabled_collisions,
+            "Always": counts[pair] == samples,
+            "Default": pair in neutral,
+            "Never": pair not in counts,
+        }
+        reason = next((name for name, holds in causes.items() if holds), None)
+        if reason is None:
             shares[pair] = counts[pair] / samples
+        else:
+            reasons[pair] = reason
     return PairSurvey(samples, reasons, shares)
 
 

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.constants import STANDARD_GRAVITY
-from hrpsim.common.errors import ModelWarning, WorldError, shown_value, unknown_name
+from hrpsim.common.errors import ModelWarning, WorldError, require_name, shown_value
 from hrpsim.common.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
 from hrpsim.engine.constraints.friction_laws import LAWS as FRICTION_MODELS
 from hrpsim.engine.step.scene.integrators import INTEGRATORS
@@ -31,16 +33,18 @@ _NUMBERS = ("contact_margin", "correction_rate", "correction_speed", "slop")
 _THRESHOLDS = {"slip_threshold": (0.11, 1e-3), "restitution_threshold": (2.0, 0.01)}
 
 
+_FLAGS = {"projection": "position_projection", "continuous": "continuous", "audit": "audit"}
+_CHOICES: dict[str, Collection[str]] = {
+    "integrator": INTEGRATORS,
+    "friction_model": FRICTION_MODELS,
+    "stop": STOPPING_RULES,
+}
+
+
 def new_settings(options: dict) -> np.ndarray:
     """Return SETTINGS (1,) of the options of `World`. WorldError if a value is out of range."""
-    for what, known in (
-        ("integrator", INTEGRATORS),
-        ("friction_model", FRICTION_MODELS),
-        ("stop", STOPPING_RULES),
-    ):
-        given = options[what]
-        if not isinstance(given, str) or given not in known:
-            raise WorldError(unknown_name(what, str(given), known))
+    for what, known in _CHOICES.items():
+        require_name(what, options[what], known)
     record = np.zeros(1, dtype=SETTINGS)
     if _names_a_file(options["time_step"]):
         raise WorldError(
@@ -66,16 +70,15 @@ def new_settings(options: dict) -> np.ndarray:
     record["relative_tolerance"] = 0.0 if by_residual else tolerance
     record["friction_model"] = FRICTION_MODELS[options["friction_model"]]
     record["skin"] = _SKIN
-    record["projection"] = flag("position_projection", options["position_projection"])
-    record["continuous"] = flag("continuous", options["continuous"])
-    record["audit"] = flag("audit", options["audit"])
+    for field, name in _FLAGS.items():
+        record[field] = flag(name, options[name])
     for name in _NUMBERS:
         record[name] = setting(name, options[name])
     gained = float(np.linalg.norm(record["gravity"])) * time_step
     for name, (share, most) in _THRESHOLDS.items():
-        usual = min(share * gained, most) if gained > 0.0 else most
-        if name == "restitution_threshold" and integrator.is_staged and gained > 0.0:
-            usual = share * gained  # with less a ball bounces for good
+        # With less a ball bounces for good.
+        is_free = name == "restitution_threshold" and integrator.is_staged
+        usual = min(share * gained, math.inf if is_free else most) if gained > 0.0 else most
         record[name] = usual if options[name] is None else setting(name, options[name])
     return record
 
@@ -98,8 +101,7 @@ def _tolerance(options: dict) -> float:
     tolerance, accuracy = options["tolerance"], options["accuracy"]
     if accuracy is None:
         return setting("tolerance", ACCURACIES["standard"] if tolerance is None else tolerance)
-    if not isinstance(accuracy, str) or accuracy not in ACCURACIES:
-        raise WorldError(unknown_name("accuracy", str(accuracy), ACCURACIES))
+    require_name("accuracy", accuracy, ACCURACIES)
     if tolerance is not None:
         raise WorldError(f"give only one of tolerance={tolerance!r} and accuracy={accuracy!r}")
     if options["stop"] != "residual":

@@ -15,8 +15,7 @@ import pytest
 import hrpsim
 from hrpsim import share_path
 from hrpsim.bridges.policy_terms import TERMS, Readings, read_policy
-from hrpsim.control import ControllerError, ControlLoop
-from hrpsim.control.framework.controller import ImuReading
+from hrpsim.control import ControllerError, ControlLoop, ImuReading
 
 JOINTS = ["RLEG_JOINT3", "LLEG_JOINT3"]
 TEXT = f"""\

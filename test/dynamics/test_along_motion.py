@@ -8,7 +8,7 @@ import pytest
 from dynamics.oracle import REPRESENTATIVE, random_state, robot_pair
 
 import hrpsim
-from hrpsim.common.errors import ModelError, StateError
+from hrpsim import ModelError, StateError
 from hrpsim.dynamics import centers_of_mass, inverse_dynamics_along
 from robots import HRP2_LIKE
 

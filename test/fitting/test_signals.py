@@ -12,8 +12,7 @@ from fitting.arm import commanded, motion, write_world
 
 import hrpsim
 from evidence.benchmarks import fit_signals
-from hrpsim.common.errors import FitError
-from hrpsim.fitting import Recording, Signal, read_recording, unexplained
+from hrpsim.fitting import FitError, Recording, Signal, read_recording, unexplained
 from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
 JOINT = ("shoulder",)

@@ -206,8 +206,8 @@ def _stored() -> bytes:
 
     from sweeps.scenarios import SOURCE
 
+    from hrpsim import sweep
     from hrpsim.sweeps.study_file import read_study
-    from hrpsim.sweeps.sweep import sweep
 
     packed = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:

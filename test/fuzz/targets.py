@@ -162,8 +162,8 @@ def _read_other(kind: str, path: Path) -> None:
     else:
         from fuzz.corpus import seeds
 
+        from hrpsim.bridges import OnnxPolicy
         from hrpsim.bridges.onnx_network import Network
-        from hrpsim.bridges.onnx_policy import OnnxPolicy
 
         if kind == "policy":
             path.with_name("policy.onnx").write_bytes(seeds("network")[0])

@@ -10,9 +10,16 @@ import numpy as np
 import pytest
 from meshes import box, write_stl
 
-from hrpsim import ModelError, convert, inverse_dynamics, link_pose, load_model, mass_matrix
+from hrpsim import (
+    ModelError,
+    convert,
+    inverse_dynamics,
+    link_pose,
+    load_model,
+    mass_matrix,
+    share_path,
+)
 from hrpsim.commands.cli import main
-from hrpsim.common.resources import share_path
 
 pytestmark = pytest.mark.filterwarnings("ignore::hrpsim.ModelWarning")
 

@@ -11,7 +11,7 @@ import pytest
 
 import hrpsim
 from hrpsim import ModelError, ModelWarning
-from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
+from hrpsim.sensors import NoiseLevels, SensorNoise
 
 LINK = """<link name="{}"><inertial><mass value="2"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>

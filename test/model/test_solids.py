@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from meshes import angle_bracket, box, joined
 
 from hrpsim import Box, Capsule, Compound, ConvexHull, Cylinder, Mesh, ModelError, Plane, Sphere
-from hrpsim.model.body_inertia import BodyInertia, solid_inertia, solid_parts, solid_volume
 from hrpsim.model.shapes.mesh_integrals import solid_moments
 from hrpsim.model.shapes.placement import Placement, rotation_from_rpy
+from hrpsim.model.shapes.solid_inertia import BodyInertia, solid_inertia, solid_parts, solid_volume
 
 lengths = st.floats(0.01, 10.0)
 coordinates = st.floats(-5.0, 5.0)

@@ -13,8 +13,8 @@ from ros.messages import nanoseconds
 from scipy.spatial.transform import Rotation
 
 import hrpsim
+from hrpsim import RendererError
 from hrpsim.ros.base.qos import LATCHED
-from hrpsim.viewer.rendering.renderer import RendererError
 
 ROBOT = """<robot name="r"><link name="body"><inertial><mass value="2"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial>

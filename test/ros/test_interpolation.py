@@ -10,7 +10,7 @@ import pytest
 from ros.stand_ins import ARM, Rig
 
 import hrpsim
-from hrpsim.common.errors import StateError
+from hrpsim import StateError
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.joint_commands import IntervalInterpolation
 

@@ -11,8 +11,7 @@ from math import asin, atan, cos, hypot, pi, sin, sqrt, tan
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from hrpsim import Sphere, World
-from hrpsim.world.objects.connection import Connection
+from hrpsim import Connection, Sphere, World
 
 MASS, INERTIA = 0.2, 1e-3  # of each rod [kg, kg m^2]
 EFFORT = 1e6  # of the motor [Nm]

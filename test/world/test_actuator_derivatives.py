@@ -9,8 +9,7 @@ from grouped import one_compiles
 from world.differences import differences, error, input_differences, tangent
 from world.scenes import one_joint
 
-from hrpsim import Actuator, World
-from hrpsim.common.errors import WorldError
+from hrpsim import Actuator, World, WorldError
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 

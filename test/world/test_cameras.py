@@ -12,9 +12,9 @@ import pytest
 from world.sensing_robot import free_box
 
 import hrpsim
-from hrpsim.common.errors import ModelError, ModelWarning, WorldError
+from hrpsim import ModelError, ModelWarning, RendererError, WorldError
 from hrpsim.model.shapes.placement import Placement
-from hrpsim.viewer.rendering.renderer import Drawn, Lens, Renderer, RendererError
+from hrpsim.viewer.rendering.renderer import Drawn, Lens, Renderer
 from hrpsim.world.objects.body import rotation_matrix
 
 EYE = np.array([0.0, 0.0, 1.0])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import hrpsim
-from hrpsim.common.errors import WorldError
+from hrpsim import WorldError
 
 SHAPES = {
     "sphere": hrpsim.Sphere(0.4),

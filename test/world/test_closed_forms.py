@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from scipy.special import ellipj, ellipk
 
 from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model
-from hrpsim.model.body_inertia import solid_inertia
+from hrpsim.model.shapes.solid_inertia import solid_inertia
 
 GRAVITY = 9.80665
 

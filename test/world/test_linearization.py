@@ -18,8 +18,7 @@ from world.differences import differences, error, input_differences
 import hrpsim
 from evidence.experiments.scenes.gripper import Scene
 from evidence.experiments.scenes.standing import half_sitting
-from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model, share_path
-from hrpsim.common.errors import WorldError
+from hrpsim import Box, Capsule, Cylinder, Sphere, World, WorldError, load_model, share_path
 from hrpsim.control import ControlLoop, Walk
 from hrpsim.derivatives.finish import write_exponential
 from hrpsim.derivatives.motion_derivatives import PANEL, factorise_mass

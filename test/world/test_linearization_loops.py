@@ -15,8 +15,7 @@ from world.linkages import LINKAGES, bennett_corners
 from world.loop_scenes import frame_about, loop_of, scene
 from world.scenes import show
 
-from hrpsim import World
-from hrpsim.common.errors import WorldError
+from hrpsim import World, WorldError
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 

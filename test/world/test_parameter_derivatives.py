@@ -10,8 +10,7 @@ from world.differences import tangent
 
 import hrpsim
 from evidence.experiments.scenes.standing import half_sitting
-from hrpsim import Box, World, load_model, share_path
-from hrpsim.common.errors import WorldError
+from hrpsim import Box, World, WorldError, load_model, share_path
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 

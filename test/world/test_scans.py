@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from world.sensing_robot import free_box, room, turntable
 
 import hrpsim
-from hrpsim.common.errors import HrpsimError, ModelError, ModelWarning
+from hrpsim import HrpsimError, ModelError, ModelWarning
 
 SCAN = '<sensor name="scan" type="height_scan" size="1.0 0.6" spacing="0.1" {}/>'
 LIDAR = '<sensor name="lidar" type="lidar" {}/>'

@@ -16,11 +16,11 @@ from ros.stand_ins import Log, Topic
 import hrpsim
 from hrpsim import Actuator, Batch, StateError, WorldError, load_model, load_world
 from hrpsim.common.errors import UnknownAttributeError
-from hrpsim.engine.sensors.noise import NoiseLevels
 from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamps import MessageQueue
 from hrpsim.ros.robot.joint_commands import JointCommands
 from hrpsim.ros.robot.placed_joints import PlacedJoints
+from hrpsim.sensors import NoiseLevels
 
 STEPS = 40
 JOINTS = ["shoulder", "elbow"]

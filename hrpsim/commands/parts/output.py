@@ -61,6 +61,13 @@ def _finite(data: Any) -> Any:
     return [_finite(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
+def print_rows(rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of texts as columns. The last column is not padded."""
+    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
+    for row in rows:
+        print("  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[-1]]))
+
+
 def print_report(report: dict, as_json: bool) -> None:
     """Print a report as JSON, or as readable lines."""
     if as_json:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from hrpsim.commands.parts.output import print_rows
 from hrpsim.common.arguments import positive
 
 OPTIONS = ("record", "signals", "every")
@@ -78,7 +79,5 @@ def print_table(options: argparse.Namespace, world) -> int:
                 of = " ".join(field.labels) if len(field.labels) <= 4 else str(field.width)
                 what = of or "1", field.unit or "-", one.frame or "-", one.meaning
                 rows.append((f"{one.topic}.{field.name}", *what))
-    widths = [max(len(row[k]) for row in rows) for k in range(len(_HEAD) - 1)]
-    for row in rows:
-        print("  ".join([*(text.ljust(width) for text, width in zip(row, widths)), row[-1]]))
+    print_rows(rows)
     return 0

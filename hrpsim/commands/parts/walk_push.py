@@ -9,7 +9,7 @@ import argparse
 from typing import TYPE_CHECKING, NamedTuple
 
 from hrpsim.common.arguments import not_negative, real
-from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.errors import HrpsimError, require_name
 
 if TYPE_CHECKING:
     from hrpsim.sweeps.worlds.world_run import Push
@@ -44,8 +44,7 @@ def pushes_of(options: argparse.Namespace, robot: Robot) -> list[Push]:
 
     duration = PUSH_DEFAULTS["duration"]
     for push in options.push or ():
-        if push.link not in robot.model.frames:
-            raise HrpsimError(f"--push: {unknown_name('link', push.link, robot.model.frames)}")
+        require_name("link", push.link, robot.model.frames, HrpsimError, where="--push")
         if robot.model.frames[push.link].body < 0:
             raise HrpsimError(f"--push: link {push.link!r} is fixed to the world")
     return [Push(robot.name, *push, duration) for push in options.push or ()]

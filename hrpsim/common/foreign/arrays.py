@@ -15,7 +15,7 @@ from typing import BinaryIO
 import numpy as np
 
 from hrpsim.common import limits
-from hrpsim.common.errors import HrpsimError, unknown_name
+from hrpsim.common.errors import HrpsimError, require_name
 from hrpsim.common.foreign.file_bytes import open_file, refuse_pointer
 
 _MEMBERS = 1000  # arrays of an .npz
@@ -75,8 +75,8 @@ def read_npz(
         left = getattr(limits, limit)
         for member in archive.infolist():
             name = member.filename.removesuffix(".npy")
-            if names is not None and name not in names:
-                raise error(f"{path}: {unknown_name('array', name, names, 30)}")
+            if names is not None:
+                require_name("array", name, names, error, where=path, limit=30)
             if name in found:
                 raise error(f"{path}: has two arrays {name!r}")
             try:

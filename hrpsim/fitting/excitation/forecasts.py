@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.fitting.excitation.motions import Motion
-from hrpsim.fitting.predict import Predictor
+from hrpsim.fitting.predict import Predictor, scenario_of
 from hrpsim.fitting.recordings.measured_motion import BoundRecording, Recording
 from hrpsim.fitting.result import SINGULAR
 from hrpsim.fitting.slopes import Slopes
 from hrpsim.fitting.starts import Starts
 from hrpsim.fitting.unknowns import FitError, Unknowns
-from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.objects.robot import Robot
 
 _CHANGE = 1e-4
@@ -75,9 +74,7 @@ class Trial:
         window: float = 0.2,
         share: float = 0.8,
     ) -> None:
-        self.scenario = (
-            world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
-        )
+        self.scenario = scenario_of(world)
         self.unknowns = Unknowns(parameters, self.scenario.parameters(), ())
         first = self.scenario.world_of(self.values, seed=0)[0]
         self.entity = entity or self.scenario.robot or next(iter(first.entities))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,27 +92,27 @@ def bag_recordings(
 def _states(bag: Path, topic: str, joints: Sequence[str] | None, notes: list[str]) -> _Rows:
     """Return the states that have all joints. Add a note for each kind of state left out."""
     name = full_name(bag, topic, _STATES)
-    names = tuple(joints or ())
-    received, time, rows, others = [], [], [], 0
+    names = list(joints or ())
     lacking: list[str] = []
-    for at, message in timed_messages(bag, name):
-        names = names or tuple(message.name)
+
+    def values_of(message: Any) -> np.ndarray | None:
+        names.extend(() if names else message.name)
         missing = [joint for joint in names if joint not in message.name]
         values = None if missing else _values(message, names)
-        if values is None or np.isnan(values[0]).any():
-            lacking, others = lacking or missing, others + 1
-            continue
-        received.append(1e-9 * at)
-        time.append(seconds(message.header.stamp))
-        rows.append(values[:2])
+        if values is not None and not np.isnan(values[0]).any():
+            return values[:2]
+        lacking.extend(() if lacking else missing)
+        return None
+
+    received, stamps, rows, others = _read(bag, name, values_of)
     if not rows:
         what = f"no message has joint {', '.join(lacking)}" if lacking else "no positions"
         raise BagError(f"{bag}: {name} has {what if others else 'no messages'}")
     if others:
         notes.append(f"{others} messages of {name} without positions of all joints are left out")
-    stamps, values = np.array(time), np.array(rows)
+    values = np.array(rows)
     if not stamps.any():
-        stamps = np.array(received)
+        stamps = received
         notes.append(f"{name} has no stamps, and times of reception are used")
     kept = ~np.isnan(values[:, 1]).any(axis=1)
     columns = {"positions": values[:, 0], "velocities": values[:, 1]}
@@ -122,22 +122,40 @@ def _states(bag: Path, topic: str, joints: Sequence[str] | None, notes: list[str
     if not kept.all():
         notes.append(f"{(~kept).sum()} messages of {name} without velocities are left out")
     columns = {key: column[kept] for key, column in columns.items()}
-    return _Rows(np.array(received)[kept], stamps[kept], names, columns)
+    return _Rows(received[kept], stamps[kept], tuple(names), columns)
+
+
+def _read(
+    bag: Path, topic: str, values_of: Callable[[Any], Any]
+) -> tuple[np.ndarray, np.ndarray, list[Any], int]:
+    """Return the messages of a topic for which `values_of` does not return None.
+
+    Returns:
+        Times of reception and stamps (n,) [s], the n values, and the number of other messages.
+    """
+    received, stamps, found, others = [], [], [], 0
+    for at, message in timed_messages(bag, topic):
+        values = values_of(message)
+        if values is None:
+            others += 1
+            continue
+        received.append(1e-9 * at)
+        stamps.append(seconds(message.header.stamp))
+        found.append(values)
+    return np.array(received), np.array(stamps), found, others
 
 
 def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
     """Return the commands that the node obeys. Add a note if it refuses some."""
     name = full_name(bag, topic, _STATES)
-    received, time, found, refused = [], [], [], 0
-    for at, message in timed_messages(bag, name):
+
+    def values_of(message: Any) -> dict[str, np.ndarray] | None:
         values = _values(message, message.name)
         if values is None or np.isinf(values).any() or np.isnan(values).all():
-            refused += 1
-            continue
-        stamp = seconds(message.header.stamp)
-        received.append(1e-9 * at)
-        time.append(stamp if stamp else np.nan)
-        found.append(dict(zip(message.name, values.T)))
+            return None
+        return dict(zip(message.name, values.T))
+
+    at, stamps, found, refused = _read(bag, name, values_of)
     if not found:
         raise BagError(f"{bag}: {name} has no {'valid command' if refused else 'messages'}")
     if refused:
@@ -146,10 +164,9 @@ def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
     values = np.full((len(found), len(joints), len(_FIELDS)), np.nan)
     for k, row in enumerate(found):
         values[k, [joints.index(joint) for joint in row]] = list(row.values())
-    stamps, at = np.array(time), np.array(received)
     order = np.argsort(states.received, kind="stable")
     lag = np.interp(at, states.received[order], (states.received - states.time)[order])
-    stamps = np.where(np.isnan(stamps), at - lag, stamps)
+    stamps = np.where(stamps == 0.0, at - lag, stamps)
     columns = {key: values[:, :, k] for k, key in enumerate(_FIELDS)}
     columns = {key: own for key, own in columns.items() if not np.isnan(own).all()}
     return _Rows(at, stamps, joints, columns)
@@ -174,20 +191,21 @@ def _values(message, joints: Sequence[str]) -> np.ndarray | None:
 def _odometry(bag: Path, topic: str) -> _Rows:
     """Return poses and velocities of the base."""
     name = full_name(bag, topic, _ODOMETRY)
-    received, time, rows = [], [], []
-    for at, m in timed_messages(bag, name):
-        p, o, twist = m.pose.pose.position, m.pose.pose.orientation, m.twist.twist
-        received.append(1e-9 * at)
-        time.append(seconds(m.header.stamp))
-        linear, angular = twist.linear, twist.angular
-        speeds = (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
-        rows.append((p.x, p.y, p.z, o.x, o.y, o.z, o.w, *speeds))
+    received, stamps, rows, _ = _read(bag, name, _motion)
     if len(rows) < 2:
         raise BagError(f"{bag}: {name} has {len(rows)} messages. Two are needed")
     table = np.array(rows)
     if not np.isfinite(table).all() or not np.linalg.norm(table[:, 3:7], axis=1).all():
         raise FitError(f"{bag}: {name} has a pose that is not finite, or a quaternion of length 0")
-    return _Rows(np.array(received), np.array(time), (), {"rows": table})
+    return _Rows(received, stamps, (), {"rows": table})
+
+
+def _motion(message: Any) -> tuple[float, ...]:
+    """Return position, quaternion, linear and angular velocity of an odometry."""
+    p, o = message.pose.pose.position, message.pose.pose.orientation
+    linear, angular = message.twist.twist.linear, message.twist.twist.angular
+    speeds = (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
+    return (p.x, p.y, p.z, o.x, o.y, o.z, o.w, *speeds)
 
 
 def _based(what: str, samples: Mapping[str, Any], odometry: Mapping[str, np.ndarray]):

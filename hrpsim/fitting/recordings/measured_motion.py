@@ -12,7 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hrpsim.common.errors import FitError, FitWarning, unknown_name
+from hrpsim.common.errors import (
+    FitError,
+    FitWarning,
+    require_different,
+    require_name,
+    require_names,
+)
 from hrpsim.fitting.recordings.command_table import first_command, held_commands
 from hrpsim.fitting.recordings.recording_checks import check_recording, check_times, repeats
 from hrpsim.fitting.signals.bound_signal import BoundSignal
@@ -34,7 +40,9 @@ KINDS = {
 POSITIONS = ("position", "base_position", "base_rotation")
 COMMANDS = ("positions", "velocities", "efforts")
 SAMPLES = ("time", "positions", "velocities", "base", "base_velocity")
-_SHAPES = {"positions": "joints", "velocities": "joints", "base": 7, "base_velocity": 6}
+# The columns of each array: none, a number, or as many as the names in a field.
+_SHAPES: dict[str, str | int | None] = {"time": None, "command_time": None}
+_SHAPES |= {"positions": "joints", "velocities": "joints", "base": 7, "base_velocity": 6}
 _SHAPES |= {f"command_{key}": "command_joints" for key in COMMANDS}
 _QUATERNION_SLACK = 0.1  # of a length, which rounding in a file may change
 _LEAST_COVER = 0.5  # of the samples must lie within the time of the commands
@@ -96,20 +104,15 @@ class Recording:
         put(self, "joints", tuple(map(str, self.joints)))
         named = self.joints if self.command_joints is None else self.command_joints
         put(self, "command_joints", tuple(map(str, named)))
-        put(self, "time", self._checked("time", self.time, ()))
         put(self, "signals", tuple(self.signals))
         names = [one.name for one in self.signals]
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise FitError(f"{self.name}: two signals are called {twice[0]!r}")
+        require_different("signals", names, FitError, where=f"{self.name}: ")
         if self.positions is None and self.base is None:
             raise FitError(f"{self.name}: there are neither positions of joints nor a base")
-        if self.command_time is not None:
-            put(self, "command_time", self._checked("command_time", self.command_time, ()))
         for what, width in _SHAPES.items():
-            given = getattr(self, what)
-            if given is not None:
-                columns = width if isinstance(width, int) else len(getattr(self, width))
-                put(self, what, self._checked(what, given, (columns,)))
+            if (given := getattr(self, what)) is not None:
+                columns = len(getattr(self, width)) if isinstance(width, str) else width
+                put(self, what, self._checked(what, given, columns))
         self._check_turns()
         commands = [f"command_{key}" for key in COMMANDS]
         self._keep(~repeats(self.time, [*self._arrays(SAMPLES[1:]).values()]))
@@ -162,25 +165,23 @@ class Recording:
             )
             self._keep(~early)
 
-    def _checked(self, what: str, given, columns: tuple[int, ...]) -> np.ndarray:
+    def _checked(self, what: str, given, columns: int | None) -> np.ndarray:
         try:
             array = np.array(given, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise FitError(f"{self.name}: {what} must be numbers: {error}") from error
-        rows = self.command_time if what.startswith("command_") else self.time
-        if what in ("time", "command_time"):
-            shape: tuple[int, ...] = (array.size,)
-        elif rows is None:
+        is_command = what.startswith("command_")
+        rows = self.command_time if is_command else self.time
+        if rows is None:
             raise FitError(f"{self.name}: {what} need command_time")
-        else:
-            shape = (len(rows), *columns)
+        shape = (array.size,) if columns is None else (len(rows), columns)
         if array.shape != shape or array.size == 0:
             raise FitError(f"{self.name}: {what} must have shape {shape}, got {array.shape}")
-        may_lack = what.startswith("command_") and what != "command_time"
+        may_lack = is_command and columns is not None
         wrong = np.argwhere(np.isinf(array) if may_lack else ~np.isfinite(array))
         if len(wrong):
             row, *column = wrong[0].tolist()
-            names = self.command_joints if what.startswith("command_") else self.joints
+            names = self.command_joints if is_command else self.joints
             of = f" of {names[column[0]]!r}" if column and "base" not in what and names else ""
             raise FitError(f"{self.name}: {what}{of} in sample {row} is {array[tuple(wrong[0])]}")
         return array
@@ -234,8 +235,7 @@ class BoundRecording:
         name = recording.entity or entity
         if name is None:
             raise FitError(f"{self.name}: say which robot or body it is of")
-        if name not in world.entities:
-            raise FitError(f"{self.name}: {unknown_name('entity', name, world.entities)}")
+        require_name("entity", name, world.entities, FitError, where=self.name)
         self.entity = name
         thing = world.entities[name]
         self.q, self.v = (np.full((len(self.time), k), np.nan) for k in (thing.nq, thing.nv))
@@ -306,9 +306,8 @@ class BoundRecording:
     def _check_joints(self, robot: Robot | None) -> None:
         known = () if robot is None else robot.joint_names
         given = self.recording
-        for joint in (*given.joints, *(given.command_joints or ())):
-            if joint not in known:
-                raise FitError(f"{self.name}: {unknown_name('joint', joint, known)}")
+        joints = (*given.joints, *(given.command_joints or ()))
+        require_names("joint", joints, known, FitError, where=self.name)
         missing = [joint for joint in known if joint not in given.joints]
         if missing:
             warnings.warn(

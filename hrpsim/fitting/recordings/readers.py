@@ -121,24 +121,31 @@ def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tup
     commands = [name for name in given if name.startswith("command_") and name != "command_joints"]
     tables = {}
     for what, names in {"time": SAMPLES, "command_time": commands}.items():
-        try:
-            columns = {name: np.asarray(given[name], float) for name in names if name in given}
-        except (TypeError, ValueError):
+        table = _table({name: given[name] for name in names if name in given}, what)
+        if table is None:
             return (Recording(**given),)  # which names the field
-        time = columns.pop(what, None)
-        if time is None and not columns:
-            continue
-        shapes = {column.shape[:1] if column.ndim == 2 else () for column in columns.values()}
-        if time is None or time.ndim != 1 or shapes != {time.shape}:
-            return (Recording(**given),)
-        tables[what] = {"time": time, **columns}
-    runs = [
-        {**run["time"], **{("command_time" if n == "time" else n): v for n, v in own.items()}}
-        for run in runs_of_clock(options["name"], tables)
-        for own in [run.get("command_time", {})]
-    ]
+        if table:
+            tables[what] = table
+    runs = []
+    for run in runs_of_clock(options["name"], tables):
+        own = run.get("command_time", {})
+        times = {"command_time": own["time"]} if own else {}
+        runs.append({**own, **run["time"], **times})
     other = {name: given[name] for name in given if name not in (*SAMPLES, *commands)}
     return recordings_of(str(path), runs, other)
+
+
+def _table(given: Mapping[str, Any], clock: str) -> dict[str, np.ndarray] | None:
+    """Return `time` (n,) and the columns (n, ...) of one clock, or None if they do not fit."""
+    try:
+        columns = {name: np.asarray(column, float) for name, column in given.items()}
+    except (TypeError, ValueError):
+        return None
+    if not columns:
+        return {}
+    time = columns.pop(clock, np.zeros(()))
+    shapes = {column.shape[:1] if column.ndim == 2 else () for column in columns.values()}
+    return {"time": time, **columns} if time.ndim == 1 and shapes == {time.shape} else None
 
 
 def _read_arrays(path: Path) -> dict[str, Any]:

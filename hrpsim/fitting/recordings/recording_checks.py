@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -40,32 +40,40 @@ def check_recording(recording, robot: Robot | None) -> None:
         for joint, positions, velocities in columns:
             if text := contradiction(time, positions, velocities):
                 raise FitError(f"{name}: joint {joint!r}: {text}")
-    if robot is None:
+    if robot is not None:
+        _check_limits(f"{name}: measured", robot, recording.joints, recording.positions)
+        commands = recording.command_joints, recording.command_positions
+        _check_limits(f"{name}: commanded", robot, *commands)
+        _warn_of_missing_commands(recording, robot)
+
+
+def _check_limits(
+    what: str, robot: Robot, joints: Sequence[str], positions: np.ndarray | None
+) -> None:
+    """Warn of positions (n, joints) beyond limits. FitError if the positions are in degrees."""
+    if positions is None:
         return
-    commands = recording.command_joints, recording.command_positions
-    measured = recording.joints, recording.positions
-    for what, (joints, rows) in {"measured": measured, "commanded": commands}.items():
-        if rows is not None:
-            ends = (np.fmin.reduce(rows), np.fmax.reduce(rows))  # NaN: no value
-            found = [
-                text
-                for end in ends
-                for text in robot.limits.beyond(joints, {"positions": end}, STATE_SLACK)
-            ]
-            if DEGREES in (text := listed(found)):
-                raise FitError(f"{name}: {what} {text}")
-            if text:
-                warnings.warn(f"{name}: {what} {text}", FitWarning, stacklevel=4)
+    ends = (np.fmin.reduce(positions), np.fmax.reduce(positions))  # NaN: no value
+    beyond = [robot.limits.beyond(joints, {"positions": end}, STATE_SLACK) for end in ends]
+    text = listed([one for found in beyond for one in found])
+    if DEGREES in text:
+        raise FitError(f"{what} {text}")
+    if text:
+        warnings.warn(f"{what} {text}", FitWarning, stacklevel=5)
+
+
+def _warn_of_missing_commands(recording, robot: Robot) -> None:
+    """Warn of measured joints with position servos that no command names."""
     commanded = () if recording.command_time is None else recording.command_joints
     servos = [n for n, kp in zip(robot.joint_names, robot.gains[0]) if kp > 0.0]
     left = [joint for joint in servos if joint in recording.joints and joint not in commanded]
     if left:
         shown = ", ".join(left[:4]) + ", ..." * (len(left) > 4)
         warnings.warn(
-            f"{name}: no commands are recorded of {shown}: these servos hold the positions of the"
-            " world file",
+            f"{recording.name}: no commands are recorded of {shown}: these servos hold the"
+            " positions of the world file",
             FitWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

@@ -15,7 +15,7 @@ from hrpsim.bag.reader import BagError
 from hrpsim.bag.signal_files import read_signals
 from hrpsim.bag.signal_log import TopicSignals
 from hrpsim.bag.signal_types import IMU, JOINT_STATE, POINT, WRENCH
-from hrpsim.common.errors import FitError, unknown_name
+from hrpsim.common.errors import FitError, require_names, unknown_name
 from hrpsim.fitting.signals.signal import Signal
 from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
@@ -60,10 +60,7 @@ def signals_of_columns(
             known = [f"{kind}.NAME.{column}" for column in own]
             raise FitError(unknown_name("column", name, known))
         parts.setdefault((kind, of), {})[label] = values
-    names = [name for _, name in parts]
-    for name in described:
-        if name not in names:
-            raise FitError(unknown_name("signal", name, names))
+    require_names("signal", described, [name for _, name in parts], FitError)
     made = (_from_columns(*key, time, own, described) for key, own in parts.items())
     return tuple(made), others
 

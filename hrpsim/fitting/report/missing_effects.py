@@ -18,13 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import HrpsimError
-from hrpsim.fitting.predict import Predictor
+from hrpsim.fitting.predict import Predictor, scenario_of, unknowns_of
 from hrpsim.fitting.recordings.measured_motion import BoundRecording, Recording
 from hrpsim.fitting.result import FitResult
-from hrpsim.fitting.signals.signal_unknowns import signal_parameters
 from hrpsim.fitting.slopes import Slopes
 from hrpsim.fitting.starts import Starts
-from hrpsim.fitting.unknowns import DELAY, Unknowns
+from hrpsim.fitting.unknowns import DELAY
 from hrpsim.model.actuator import Actuator
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.objects.robot import Robot
@@ -135,21 +134,15 @@ class _Test:
     """Residuals of a fit without what the parameters and the starts explain."""
 
     def __init__(self, world, recordings, parameters, result, entity, window) -> None:
-        self._scenario = (
-            world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
-        )
-        of_sensors = signal_parameters(
-            [signal for one in recordings for signal in one.signals],
-            [one.joints for one in recordings],
-        )
-        known = self._scenario.parameters() | of_sensors
-        unknowns = Unknowns(parameters, known, [one.name for one in recordings])
+        self._scenario = scenario_of(world)
+        unknowns = unknowns_of(parameters, self._scenario, recordings)
         self._u = unknowns.to_u(result.values)
         self._values = unknowns.by_path(self._u)
         first = self._scenario.world_of(self._values, seed=0)[0]
         self._entity = entity or self._scenario.robot or next(iter(first.entities))
         self.robot: Robot | None = first.robots.get(self._entity)
-        self._links = [p for p in known if p.startswith(f"robots.{self._entity}.links.")]
+        links = f"robots.{self._entity}.links."
+        self._links = [p for p in self._scenario.parameters() if p.startswith(links)]
         self._world, self._window = first, window
         self._recordings = [one for one in recordings if not one.held_out]
         predictor = self._predictor(_Effect(""), None)

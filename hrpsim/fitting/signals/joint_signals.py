@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import FitError, unknown_name
+from hrpsim.common.errors import FitError, require_names
 from hrpsim.common.values import POSITIVE
 from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, robot_only
 from hrpsim.world.objects.robot import Robot
@@ -46,9 +46,7 @@ class JointSignal(SignalKind):
     def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:
         """Raise FitError if a robot lacks a joint."""
         known = robot_only(thing, self.name).joint_names
-        for joint in columns:
-            if joint not in known:
-                raise FitError(f"signal of kind {self.name}: {unknown_name('joint', joint, known)}")
+        require_names("joint", columns, known, FitError, where=f"signal of kind {self.name}")
 
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hrpsim.common.errors import FitError, unknown_name
+from hrpsim.common.errors import FitError, require_name, require_names
 from hrpsim.fitting.signals.signal_kind import DELAY, DELAY_SETTING, Setting, SignalKind
 from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
@@ -48,8 +48,7 @@ class Signal:
     known: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.kind not in SIGNAL_KINDS:
-            raise FitError(f"{self.name}: {unknown_name('kind', self.kind, SIGNAL_KINDS)}")
+        require_name("kind", self.kind, SIGNAL_KINDS, FitError, where=self.name)
         put = object.__setattr__  # the class is frozen
         put(self, "joints", tuple(map(str, self.joints)))
         put(self, "of", self.of or self.name)
@@ -68,8 +67,7 @@ class Signal:
         time, values = time[kept], values[kept]
         if not (np.isfinite(time).all() and np.isfinite(values).all()):
             raise FitError(f"signal {self.name}: a time or a value is not finite")
-        if (np.diff(time) <= 0.0).any():
-            k = int(np.argmax(np.diff(time) <= 0.0))
+        for k in np.flatnonzero(np.diff(time) <= 0.0)[:1]:
             raise FitError(
                 f"signal {self.name}: time does not increase: {time[k + 1]:.9g} s follows "
                 f"{time[k]:.9g} s"
@@ -77,9 +75,7 @@ class Signal:
         put(self, "time", time)
         put(self, "values", values)
         put(self, "known", {str(key): float(value) for key, value in self.known.items()})
-        for key in self.known:
-            if key not in self.settings:
-                raise FitError(f"signal {self.name}: {unknown_name('unknown', key, self.settings)}")
+        require_names("unknown", self.known, self.settings, FitError, where=f"signal {self.name}")
 
     @property
     def rules(self) -> SignalKind:

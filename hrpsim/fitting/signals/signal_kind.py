@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from hrpsim.common.errors import FitError, unknown_name
+from hrpsim.common.errors import FitError, require_name
 from hrpsim.common.values import ANY, Range
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
@@ -89,12 +89,10 @@ def robot_only(thing: Any, kind: str) -> Robot:
 def check_sensor(thing: Any, kind: str, of: str, sensor_kind: str) -> None:
     """Raise FitError if a robot has no sensor `of` of this kind."""
     known = [s.name for s in robot_only(thing, kind).model.sensors if s.kind == sensor_kind]
-    if of not in known:
-        raise FitError(f"signal of kind {kind}: {unknown_name('sensor', of, known)}")
+    require_name("sensor", of, known, FitError, where=f"signal of kind {kind}")
 
 
 def check_link(thing: Any, kind: str, of: str) -> None:
     """Raise FitError if a robot or body has no link `of`."""
     known = [frame.name for frame in thing.frames]
-    if of not in known:
-        raise FitError(f"signal of kind {kind}: {unknown_name('link', of, known)}")
+    require_name("link", of, known, FitError, where=f"signal of kind {kind}")

@@ -12,7 +12,14 @@ import numpy as np
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError
 from hrpsim.common.values import LARGEST
-from hrpsim.model.readers.robot_data import JointData, LinkData, Part, RobotData, ShapeData
+from hrpsim.model.readers.robot_data import (
+    JointData,
+    LinkData,
+    Part,
+    RobotData,
+    ShapeData,
+    TendonData,
+)
 from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
 
 
@@ -26,11 +33,7 @@ def check_robot(robot: RobotData) -> None:
     for joint in robot.joints.values():
         _check_joint(robot, joint)
     for tendon in robot.tendons:
-        joint = robot.joints[tendon.joints[0]]
-        _require_finite(robot, joint, {"coefficients of the tendon": tendon.coefficients})
-        _require_not_negative(robot, joint, {"gains of the tendon": tendon.gains or 0.0})
-        if 0.0 in tendon.coefficients:
-            robot.fail(joint, f"a coefficient of tendon {tendon.name!r} is zero")
+        _check_tendon(robot, tendon)
     for connection in robot.connections:
         for name, frame in zip(connection.links, connection.frames, strict=True):
             _require_finite(robot, robot.links[name], {f"frame of {connection.name!r}": frame.p})
@@ -76,6 +79,14 @@ def _check_joint(robot: RobotData, joint: JointData) -> None:
     for name in ("effort", "velocity"):
         if not getattr(joint, name) >= 0.0:
             robot.fail(joint, f"the {name} limit {getattr(joint, name)} is negative")
+
+
+def _check_tendon(robot: RobotData, tendon: TendonData) -> None:
+    joint = robot.joints[tendon.joints[0]]
+    _require_finite(robot, joint, {"coefficients of the tendon": tendon.coefficients})
+    _require_not_negative(robot, joint, {"gains of the tendon": tendon.gains or 0.0})
+    if 0.0 in tendon.coefficients:
+        robot.fail(joint, f"a coefficient of tendon {tendon.name!r} is zero")
 
 
 def _require_finite(robot: RobotData, part: Part, values: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
@@ -47,7 +48,7 @@ def spanning_tree(
     joint is turned round only if its child is reached in no other way.
     """
     edges = list(edges)
-    by_end: dict[str, list[AnyEdge]] = {WORLD_LINK: [], **{name: [] for name in links}}
+    by_end: dict[str, list[AnyEdge]] = defaultdict(list)
     for edge in edges:
         by_end[edge.parent].append(edge)
         by_end[edge.child].append(edge)
@@ -66,6 +67,14 @@ def spanning_tree(
         _grow(start, by_end, reached, tree)
     used = {edge.name for edge in tree}
     return tree, [edge for edge in edges if edge.name not in used], bases
+
+
+def plant(robot: RobotData, edges: Iterable[Edge], bases: Sequence[str]) -> None:
+    """Choose the root: the only link that floats, or the world, which is added if missing."""
+    is_held = any(WORLD_LINK in (edge.parent, edge.child) for edge in edges)
+    robot.root = WORLD_LINK if is_held or len(bases) > 1 else bases[0]
+    if robot.root == WORLD_LINK:
+        robot.add_link(WORLD_LINK)
 
 
 def _grow(
@@ -149,7 +158,7 @@ def _needed(joint: JointData, anchor: np.ndarray) -> np.ndarray:
 
 
 def float_bases(robot: RobotData, bases: Iterable[str], place: Callable[[str], Placement]) -> None:
-    """Let the bases of several trees float from the world, where `place` puts them in it."""
-    for base in bases:
+    """Let bases float from the world, if the world is the root, where `place` puts them in it."""
+    for base in bases if robot.root == WORLD_LINK else ():
         name = robot.free_joint_name(f"{base}_free")
         robot.add_joint(JointData(name, "floating", WORLD_LINK, base, place(base)))

@@ -16,7 +16,14 @@ from hrpsim.common.errors import ModelError
 from hrpsim.common.extras import missing_package
 from hrpsim.common.foreign.xml_text import xml_root
 from hrpsim.model.readers import robot_data
-from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, LinkData, Notes, ShapeData
+from hrpsim.model.readers.robot_data import (
+    WORLD_LINK,
+    JointData,
+    LinkData,
+    Notes,
+    ShapeData,
+    note_unwritten,
+)
 from hrpsim.model.readers.urdf_writer import exact_text
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 
@@ -102,7 +109,7 @@ class _Writer:
                 self._mimic(joint)
         for loop in robot.connections:
             self._loop(loop)
-        self._note_the_rest()
+        note_unwritten(robot, robot.all_sensors(), self.notes, "not written")
         return spec
 
     def _body(self, body: Any, link: str) -> None:
@@ -261,19 +268,6 @@ class _Writer:
         equality.type = kinds.mjEQ_CONNECT if loop.kind == "ball" else kinds.mjEQ_WELD
         equality.objtype = self.mujoco.mjtObj.mjOBJ_SITE
         equality.name1, equality.name2 = ends
-
-    def _note_the_rest(self) -> None:
-        robot = self.robot
-        for sensor in robot.all_sensors():
-            self.notes.add(f"sensor {sensor.kind}", "not written", sensor.name)
-        for tendon in robot.tendons:
-            self.notes.add("tendon", "not written", tendon.name)
-        for name in robot.transmissions:
-            self.notes.add("transmission", "not written", name)
-        for a, b in robot.apart:
-            self.notes.add("pair that does not collide", "not written", f"{a} - {b}")
-        for key in robot.keyframes:
-            self.notes.add("keyframe", "not written", key.name)
 
 
 def _first(present: Any, value: float) -> Any:

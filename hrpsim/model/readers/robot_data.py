@@ -17,7 +17,7 @@ from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 
 WORLD_LINK = "world"  # the root link of a robot that does not float
-
+INITIAL = "initial"  # the keyframe with the pose that the file says
 
 LONGEST_DELAY = 1.0  # of commands and of sensors [s]
 SHOWN = 4  # names listed at most
@@ -261,6 +261,13 @@ class RobotData:
         self.joints[joint.name] = joint
         return joint
 
+    def add_start(self, base: Placement | None, joints: Mapping[str, float]) -> None:
+        """Add the keyframe of the pose in the file, unless the file has none."""
+        if base is not None or joints:
+            start = KeyframeData(INITIAL, base, {})
+            start.joints.update((name, (position,)) for name, position in joints.items())
+            self.keyframes.append(start)
+
     def all_sensors(self) -> list[SensorData | SampledSensorData]:
         """Return the sensors of both sorts."""
         return [*self.sensors, *self.sampled_sensors]
@@ -314,12 +321,13 @@ class Notes:
     def __init__(self) -> None:
         self._names: dict[tuple[str, str], list[str]] = {}
 
-    def add(self, element: str, why: str, name: str = "") -> None:
+    def add(self, element: str, why: str, name: str = "", times: int = 1) -> None:
         """Note that an element is not simulated as described.
 
-        `name` is the name of the element, or "" for one more element without a name.
+        `name` is the name of the element, or "" for `times` more elements without a name.
         """
-        self._names.setdefault((element, why), []).append(name)
+        if times:
+            self._names.setdefault((element, why), []).extend([name] * times)
 
     def lines(self) -> list[str]:
         """Return "element (count: names): why" for each."""
@@ -330,3 +338,19 @@ class Notes:
             count = str(len(names)) + (f": {shown}" if shown else "")
             found.append(f"{element} ({count}): {why}")
         return found
+
+
+def note_unwritten(
+    robot: RobotData, sensors: Iterable[SensorData | SampledSensorData], notes: Notes, why: str
+) -> None:
+    """Note the parts of a robot that neither SDF nor MJCF gets. `why` is for what SDF lacks."""
+    for sensor in sensors:
+        notes.add(f"sensor {sensor.kind}", "not written", sensor.name)
+    for tendon in robot.tendons:
+        notes.add("tendon", why, tendon.name)
+    for name in robot.transmissions:
+        notes.add("transmission", why, name)
+    for a, b in robot.apart:
+        notes.add("pair that does not collide", "not written", f"{a} - {b}")
+    for key in robot.keyframes:
+        notes.add("keyframe", why, key.name)

@@ -15,8 +15,15 @@ from lxml import etree
 
 from hrpsim.common.errors import ModelError
 from hrpsim.model.readers import robot_data
-from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, LinkData, Notes, ShapeData
-from hrpsim.model.readers.urdf_writer import exact_text, rpy_of
+from hrpsim.model.readers.robot_data import (
+    WORLD_LINK,
+    JointData,
+    LinkData,
+    Notes,
+    ShapeData,
+    note_unwritten,
+)
+from hrpsim.model.readers.urdf_writer import exact_text, exact_texts, moments_of, rpy_of
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 
 MeshUri = Callable[[robot_data.MeshData | robot_data.MeshFile], str]
@@ -75,7 +82,7 @@ class _Writer:
         root = etree.Element("sdf", version=_WITH_MIMICS if has_mimics else _VERSION)
         model = etree.SubElement(root, "model", name=_name(robot.name))
         for link in robot.links.values():
-            if link.name == WORLD_LINK and link.name == robot.root:
+            if link.name == WORLD_LINK == robot.root:
                 continue
             if link.name in self.frames:
                 parent = _name(self.above[link.name].parent)
@@ -88,13 +95,12 @@ class _Writer:
                 self._joint(model, joint)
         for loop in robot.connections:
             self._loop(model, loop)
-        self._note_the_rest()
+        note_unwritten(robot, robot.sampled_sensors, self.notes, "SDF has none")
         return root
 
     def _link(self, model: Any, link: LinkData) -> None:
         element = etree.SubElement(model, "link", name=_name(link.name))
-        joint = self.above.get(link.name)
-        if joint is not None:
+        if joint := self.above.get(link.name):
             parent = "" if joint.parent == WORLD_LINK else _name(joint.parent)
             _pose(element, joint.origin, parent)
         self._inertial(element, link)
@@ -105,21 +111,17 @@ class _Writer:
         for name, placement in self._carried(link.name):
             carried = self.robot.links[name]
             for k, shape in enumerate(carried.visuals):
-                visual = self._shape(
-                    element, "visual", f"{_name(name)}_visual_{k}", shape, placement
-                )
-                if shape.color is not None:
-                    material = etree.SubElement(visual, "material")
-                    for tag in ("ambient", "diffuse"):
-                        _text(material, tag, exact_text(shape.color))
+                label = f"{_name(name)}_visual_{k}"
+                _color(self._shape(element, "visual", label, shape, placement), shape)
             for k, shape in enumerate(carried.collisions):
-                collision = self._shape(
-                    element, "collision", f"{_name(name)}_{k}", shape, placement
-                )
-                self._surface(collision, carried)
-        for sensor in self.robot.sensors:
-            if sensor.link == link.name and sensor.kind == "imu":
-                _pose(self._sensor(element, sensor), sensor.placement)
+                label = f"{_name(name)}_{k}"
+                solid = self._shape(element, "collision", label, shape, placement)
+                self._surface(solid, carried)
+        for sensor in self._sensors_of(link.name, "imu"):
+            _pose(self._sensor(element, sensor), sensor.placement)
+
+    def _sensors_of(self, link: str, kind: str) -> list[robot_data.SensorData]:
+        return [one for one in self.robot.sensors if (one.link, one.kind) == (link, kind)]
 
     def _carried(self, link: str) -> list[tuple[str, Placement]]:
         """Return a link and the massless links fixed to it, with their placements in it."""
@@ -136,12 +138,8 @@ class _Writer:
             self.notes.add("link without mass", "written so; Gazebo wants a mass", link.name)
         inertial = etree.SubElement(element, "inertial")
         _pose(inertial, Placement(np.eye(3), center))
-        _text(inertial, "mass", exact_text([mass]))
-        inertia = etree.SubElement(inertial, "inertia")
-        names = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2)}
-        names |= {"iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
-        for name, at in names.items():
-            _text(inertia, name, exact_text([moments[at]]))
+        _numbers(inertial, mass=mass)
+        _numbers(etree.SubElement(inertial, "inertia"), **moments_of(moments))
 
     def _shape(self, link: Any, tag: str, name: str, shape: ShapeData, placement: Placement) -> Any:
         element = etree.SubElement(link, tag, name=name)
@@ -178,49 +176,42 @@ class _Writer:
         is_free = joint.lower == -math.inf and joint.upper == math.inf
         kind = "continuous" if joint.type == "revolute" and is_free else joint.type
         element = _joint_element(model, joint.name, _TYPES[kind], joint.parent, joint.child)
-        for sensor in self.robot.sensors:
-            if sensor.link == joint.child and sensor.kind == "force_torque":
-                if np.any(sensor.placement.p):
-                    self.notes.add("place of a force_torque", "SDF has the joint's", sensor.name)
-                tag = self._sensor(element, sensor)
-                _pose(tag, Placement(sensor.placement.R, np.zeros(3)))
-                wrench = etree.SubElement(tag, "force_torque")
-                _text(wrench, "frame", "sensor")
-                ways = ("child_to_parent", "parent_to_child")
-                _text(wrench, "measure_direction", ways[sensor.reversed])
+        for sensor in self._sensors_of(joint.child, "force_torque"):
+            if np.any(sensor.placement.p):
+                self.notes.add("place of a force_torque", "SDF has the joint's", sensor.name)
+            tag = self._sensor(element, sensor)
+            _pose(tag, Placement(sensor.placement.R, np.zeros(3)))
+            wrench = etree.SubElement(tag, "force_torque")
+            _text(wrench, "frame", "sensor")
+            ways = ("child_to_parent", "parent_to_child")
+            _text(wrench, "measure_direction", ways[sensor.reversed])
         if kind == "fixed":
             return
         axis = etree.SubElement(element, "axis")
         _text(axis, "xyz", exact_text(joint.axis))
         limit = etree.SubElement(axis, "limit")
-        for tag, end in (("lower", joint.lower), ("upper", joint.upper)):
-            sign = "-" if tag == "lower" else ""
-            _text(limit, tag, sign + _NO_LIMIT if math.isinf(end) else exact_text([end]))
-        for tag in ("effort", "velocity"):
-            value = getattr(joint, tag)
-            if 0.0 < value < math.inf:
-                _text(limit, tag, exact_text([value]))
-        dynamics = etree.SubElement(axis, "dynamics")
-        losses = (
-            ("damping", joint.damping),
-            ("friction", joint.friction),
-            ("spring_stiffness", joint.stiffness),
-            ("spring_reference", joint.rest),
+        _text(
+            limit,
+            "lower",
+            "-" + _NO_LIMIT if math.isinf(joint.lower) else exact_text([joint.lower]),
         )
-        for tag, value in losses:
-            if value:
-                _text(dynamics, tag, exact_text([value]))
+        _text(limit, "upper", _NO_LIMIT if math.isinf(joint.upper) else exact_text([joint.upper]))
+        stated = {"effort": joint.effort, "velocity": joint.velocity}
+        _numbers(limit, **{tag: value for tag, value in stated.items() if 0.0 < value < math.inf})
+        dynamics = {"damping": joint.damping, "friction": joint.friction}
+        dynamics |= {"spring_stiffness": joint.stiffness, "spring_reference": joint.rest}
+        element = etree.SubElement(axis, "dynamics")
+        _numbers(element, **{tag: value for tag, value in dynamics.items() if value})
         if joint.mimic is not None:
             leader, ratio, offset = joint.mimic
             mimic = etree.SubElement(axis, "mimic", joint=_name(leader))
-            for tag, value in (("multiplier", ratio), ("offset", offset), ("reference", 0.0)):
-                _text(mimic, tag, exact_text([value]))
+            _numbers(mimic, multiplier=ratio, offset=offset, reference=0.0)
         self._note_joint(joint)
 
     def _sensor(self, owner: Any, sensor: robot_data.SensorData) -> Any:
         element = etree.SubElement(owner, "sensor", name=_name(sensor.name), type=sensor.kind)
         if sensor.rate:
-            _text(element, "update_rate", exact_text([sensor.rate]))
+            _numbers(element, update_rate=sensor.rate)
         if any(sensor.noise) or any(sensor.bias) or any(sensor.bias_mean) or sensor.latency:
             self.notes.add("noise and latency of a sensor", "not written", sensor.name)
         return element
@@ -245,19 +236,6 @@ class _Writer:
             if value:
                 self.notes.add(what, "SDF has none", joint.name)
 
-    def _note_the_rest(self) -> None:
-        robot = self.robot
-        for sensor in robot.sampled_sensors:
-            self.notes.add(f"sensor {sensor.kind}", "not written", sensor.name)
-        for tendon in robot.tendons:
-            self.notes.add("tendon", "SDF has none", tendon.name)
-        for name in robot.transmissions:
-            self.notes.add("transmission", "SDF has none", name)
-        for a, b in robot.apart:
-            self.notes.add("pair that does not collide", "not written", f"{a} - {b}")
-        for key in robot.keyframes:
-            self.notes.add("keyframe", "SDF has none", key.name)
-
 
 def _joint_element(model: Any, name: str, kind: str, parent: str, child: str) -> Any:
     element = etree.SubElement(model, "joint", name=_name(name), type=kind)
@@ -268,6 +246,19 @@ def _joint_element(model: Any, name: str, kind: str, parent: str, child: str) ->
 
 def _text(element: Any, tag: str, text: str) -> None:
     etree.SubElement(element, tag).text = text
+
+
+def _numbers(element: Any, **numbers: float) -> None:
+    """Add a child for each number."""
+    for tag, text in exact_texts(**numbers).items():
+        _text(element, tag, text)
+
+
+def _color(visual: Any, shape: ShapeData) -> None:
+    if shape.color is not None:
+        material = etree.SubElement(visual, "material")
+        for tag in ("ambient", "diffuse"):
+            _text(material, tag, exact_text(shape.color))
 
 
 def _pose(element: Any, placement: Placement, relative_to: str = "") -> None:

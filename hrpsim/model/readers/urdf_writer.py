@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -28,6 +29,8 @@ from hrpsim.model.shapes.placement import Placement, rotation_matrix
 # In place of the missing limit of a joint with one position limit, as other exporters write it.
 _NO_LIMIT = sys.float_info.max
 
+_MOMENTS = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2)}
+_MOMENTS |= {"iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
 MeshUri = Callable[[robot_data.MeshData | robot_data.MeshFile], str]
 VERSIONS = ("1.0", "1.1", "1.2")
 
@@ -59,20 +62,18 @@ def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
 
 def _robot(robot: robot_data.RobotData, mesh_uri: MeshUri):
     root = etree.Element("robot", name=robot.name)
-    for link in robot.links.values():
-        _link(root, link, mesh_uri)
-    for joint in robot.joints.values():
-        _joint(root, joint)
-    for joint in robot.joints.values():
-        _joint_extension(root, joint)
-    for tendon in robot.tendons:
-        _tendon(root, tendon)
-    for link in robot.links.values():
-        _link_extension(root, link)
-    for sensor in robot.sensors:
-        _sensor(root, sensor)
-    for connection in robot.connections:
-        _connection(root, connection)
+    writers: tuple[tuple[Callable, Iterable], ...] = (
+        (partial(_link, mesh_uri=mesh_uri), robot.links.values()),
+        (_joint, robot.joints.values()),
+        (_joint_extension, robot.joints.values()),
+        (_tendon, robot.tendons),
+        (_link_extension, robot.links.values()),
+        (_sensor, robot.sensors),
+        (_connection, robot.connections),
+    )
+    for write, parts in writers:
+        for part in parts:
+            write(root, part)
     for a, b in robot.apart:
         _extension(root, a, "no_collision", to=b)
     for key in robot.keyframes:
@@ -89,7 +90,7 @@ def _robot(robot: robot_data.RobotData, mesh_uri: MeshUri):
 def _sensor(root, sensor: robot_data.SensorData) -> None:
     tag = _extension(root, sensor.link, "sensor", name=sensor.name, type=sensor.kind)
     if sensor.latency:
-        tag.set("latency", exact_text([sensor.latency]))
+        tag.attrib.update(exact_texts(latency=sensor.latency))
     _origin(tag, sensor.placement)
 
 
@@ -114,11 +115,8 @@ def _link(root, link: robot_data.LinkData, mesh_uri: MeshUri) -> None:
         mass, com, inertia = link.inertial
         inertial = etree.SubElement(element, "inertial")
         etree.SubElement(inertial, "origin", xyz=exact_text(com), rpy="0 0 0")
-        etree.SubElement(inertial, "mass", value=exact_text([mass]))
-        names = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2)}
-        names |= {"iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
-        values = {name: exact_text([inertia[at]]) for name, at in names.items()}
-        etree.SubElement(inertial, "inertia", **values)
+        etree.SubElement(inertial, "mass", **exact_texts(value=mass))
+        etree.SubElement(inertial, "inertia", **exact_texts(**moments_of(inertia)))
     for index, shape in enumerate(link.visuals):
         visual = _shape(element, "visual", f"{link.name}_visual_{index}", shape, mesh_uri)
         if shape.color is not None:
@@ -151,9 +149,7 @@ def _shape(link, tag: str, name: str, shape: robot_data.ShapeData, mesh_uri: Mes
         radius, length = shape.size
         if shape.kind == "capsule":
             length += 2.0 * radius
-        etree.SubElement(
-            geometry, "cylinder", radius=exact_text([radius]), length=exact_text([length])
-        )
+        etree.SubElement(geometry, "cylinder", **exact_texts(radius=radius, length=length))
     return element
 
 
@@ -169,38 +165,38 @@ def _joint(root, joint: robot_data.JointData) -> None:
     if not JOINT_TYPES[kind].is_single:
         return
     etree.SubElement(element, "axis", xyz=exact_text(joint.axis))
-    efforts = {
-        "effort": exact_text([joint.effort if joint.effort < math.inf else 0.0]),
-        "velocity": exact_text([joint.velocity if joint.velocity < math.inf else 0.0]),
-    }
-    if not JOINT_TYPES[kind].has_range:
-        if efforts != {"effort": "0.0", "velocity": "0.0"}:
-            etree.SubElement(element, "limit", **efforts)
-    else:
-        ends = (max(joint.lower, -_NO_LIMIT), min(joint.upper, _NO_LIMIT))
-        lower, upper = (exact_text([end]) for end in ends)
-        etree.SubElement(element, "limit", lower=lower, upper=upper, **efforts)
+    numbers = {"effort": _finite(joint.effort), "velocity": _finite(joint.velocity)}
+    has_range = JOINT_TYPES[kind].has_range
+    if has_range:
+        ends = {"lower": max(joint.lower, -_NO_LIMIT), "upper": min(joint.upper, _NO_LIMIT)}
+        numbers = ends | numbers
+    if has_range or any(numbers.values()):
+        etree.SubElement(element, "limit", **exact_texts(**numbers))
     if joint.damping or joint.friction:
-        damping, friction = exact_text([joint.damping]), exact_text([joint.friction])
-        etree.SubElement(element, "dynamics", damping=damping, friction=friction)
+        losses = exact_texts(damping=joint.damping, friction=joint.friction)
+        etree.SubElement(element, "dynamics", **losses)
     if joint.mimic is not None:
         leader, ratio, offset = joint.mimic
-        settings = {"multiplier": exact_text([ratio]), "offset": exact_text([offset])}
+        settings = exact_texts(multiplier=ratio, offset=offset)
         etree.SubElement(element, "mimic", joint=leader, **settings)
+
+
+def _finite(limit: float) -> float:
+    """Return a limit, or 0 for none."""
+    return limit if limit < math.inf else 0.0
 
 
 def _joint_extension(root, joint: robot_data.JointData) -> None:
     if joint.stiffness:
-        stiffness, rest = exact_text([joint.stiffness]), exact_text([joint.rest])
-        _extension(root, joint.name, "spring", stiffness=stiffness, damping="0", rest=rest)
+        spring = exact_texts(stiffness=joint.stiffness, rest=joint.rest)
+        _extension(root, joint.name, "spring", **spring, damping="0")
     if joint.rotor_inertia:
-        _extension(root, joint.name, "rotor", inertia=exact_text([joint.rotor_inertia]))
+        _extension(root, joint.name, "rotor", **exact_texts(inertia=joint.rotor_inertia))
     if joint.gains is not None:
-        kp, kd = (exact_text([gain]) for gain in joint.gains)
-        _extension(root, joint.name, "gains", kp=kp, kd=kd)
+        kp, kd = joint.gains
+        _extension(root, joint.name, "gains", **exact_texts(kp=kp, kd=kd))
     if joint.actuator:
-        texts = {name: exact_text([value]) for name, value in joint.actuator.items()}
-        _extension(root, joint.name, "actuator", **texts)
+        _extension(root, joint.name, "actuator", **exact_texts(**joint.actuator))
 
 
 def _tendon(root, tendon: robot_data.TendonData) -> None:
@@ -210,16 +206,15 @@ def _tendon(root, tendon: robot_data.TendonData) -> None:
         numbers |= dict(zip(("kp", "kd"), tendon.gains, strict=True))
     if tendon.effort < math.inf:
         numbers["effort"] = tendon.effort
-    attributes = {name: exact_text([number]) for name, number in numbers.items()}
-    _extension(root, first, "tendon", name=tendon.name, joint=second, **attributes)
+    _extension(root, first, "tendon", name=tendon.name, joint=second, **exact_texts(**numbers))
 
 
 def _link_extension(root, link: robot_data.LinkData) -> None:
     if link.material is not None:
         _extension(root, link.name, "material", name=link.material)
     if link.gravity_compensation:
-        compensation = exact_text([link.gravity_compensation])
-        _extension(root, link.name, "gravity", compensation=compensation)
+        texts = exact_texts(compensation=link.gravity_compensation)
+        _extension(root, link.name, "gravity", **texts)
     for index, shape in enumerate(link.collisions):
         if shape.kind == "capsule":
             _extension(root, link.name, "capsule", collision=_collision_name(link, index))
@@ -248,6 +243,16 @@ def _pose(placement: Placement) -> tuple[str, str]:
 def exact_text(numbers: Iterable[float]) -> str:
     """Return numbers as text that can be read back exactly."""
     return " ".join(repr(float(number)) for number in numbers)
+
+
+def exact_texts(**numbers: float) -> dict[str, str]:
+    """Return each number as text that can be read back exactly, by its name."""
+    return {name: exact_text([number]) for name, number in numbers.items()}
+
+
+def moments_of(inertia: np.ndarray) -> dict[str, float]:
+    """Return the six moments of an inertia (3, 3) by their names in URDF and SDF."""
+    return {name: inertia[at] for name, at in _MOMENTS.items()}
 
 
 def read_urdf(text: str, label: str, has_lines: bool = True) -> Document:

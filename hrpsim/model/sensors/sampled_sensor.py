@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import ModelError, shown_value, unknown_name
+from hrpsim.common.errors import ModelError, require_name, shown_value, unknown_name
 from hrpsim.model.sensors.kinds import SAMPLED_KINDS, settings_of_kind
 from hrpsim.model.sensors.ray_pattern import GEOMETRIES
 from hrpsim.model.sensors.sensor_kind import COMMON, SampledSensorKind, require
@@ -53,8 +53,7 @@ def sampled_sensor(
     ModelError names the sensor, the setting and the allowed values.
     """
     try:
-        if kind not in SAMPLED_KINDS:
-            raise ModelError(unknown_name("sensor type", kind, SAMPLED_KINDS))
+        require_name("sensor type", kind, SAMPLED_KINDS, ModelError)
         known, values = settings_of_kind(kind), {}
         own = SAMPLED_KINDS[kind]
         types = {field.name: field.type for field in (*fields(SampledSensor), *fields(own))}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelError
 from hrpsim.model.shapes.geometry import Geometry, Mesh
@@ -49,6 +50,10 @@ def centered_shape(geometry: Geometry, placement: Placement) -> tuple[Geometry, 
     return mesh, Placement(placement.R, placement.R @ middle + placement.p)
 
 
+# Position and quaternion.
+_AT_ORIGIN: tuple[ArrayLike, ...] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+
+
 def _part(number: int, part) -> tuple[Geometry | Compound, Placement]:
     where = f"Compound: part {number}"
     items = tuple(part) if isinstance(part, (tuple, list)) else (part,)
@@ -56,8 +61,7 @@ def _part(number: int, part) -> tuple[Geometry | Compound, Placement]:
         raise ModelError(f"{where} must be (geometry, position, orientation), got {part!r}")
     if len(items) == 2 and isinstance(items[1], Placement):
         return items
-    position = items[1] if len(items) > 1 else (0.0, 0.0, 0.0)
-    orientation = items[2] if len(items) > 2 else (0.0, 0.0, 0.0, 1.0)
+    position, orientation = items[1:] + _AT_ORIGIN[len(items) - 1 :]
     p, q = (np.array(v, dtype=np.float64) for v in (position, orientation))
     if p.shape != (3,) or not np.isfinite(p).all():
         raise ModelError(f"{where}: the position must be three finite numbers, got {position!r}")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -109,6 +110,25 @@ class Cylinder(_RoundBar):
     """A cylinder along z about the frame's origin, with `radius` and full `length` [m]."""
 
     kind = CYLINDER
+
+
+_BARS: dict[str, type[Cylinder | Capsule]] = {"cylinder": Cylinder, "capsule": Capsule}
+
+
+def primitive(kind: str, size: Sequence[float]) -> Box | Sphere | Cylinder | Capsule:
+    """Return a box, sphere, cylinder or capsule by the name of its kind.
+
+    Args:
+        kind: "box", "sphere", "cylinder" or "capsule".
+        size: edge lengths; radius; radius and length [m].
+
+    Raises:
+        ModelError: a size is not positive.
+    """
+    if kind == "box":
+        x, y, z = size
+        return Box((x, y, z))
+    return Sphere(*size) if kind == "sphere" else _BARS[kind](*size)
 
 
 @dataclass(frozen=True, eq=False)

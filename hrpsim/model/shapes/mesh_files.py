@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common import limits
-from hrpsim.common.errors import ModelError, ModelWarning, unknown_name
+from hrpsim.common.errors import ModelError, ModelWarning, require_name
 from hrpsim.common.foreign.bounded_child import call_bounded
 from hrpsim.common.foreign.file_bytes import open_file, refuse_pointer
 from hrpsim.model.shapes.convex_hull import ConvexHull
@@ -168,8 +168,7 @@ def read_parts(
 def _decoded(function: str, path: Path, *given: Any) -> Any:
     """Return the result of a function of `mesh_decoding`, which a child process calls."""
     kind = path.suffix[1:].lower()
-    if kind not in FORMATS:
-        raise ModelError(f"mesh {path}: {unknown_name('format', kind, FORMATS)}")
+    require_name("format", kind, FORMATS, ModelError, where=f"mesh {path}")
     with open_file(path, ModelError, "MESH_SIZE", "mesh") as file:
         head, size = file.read(_HEAD), os.fstat(file.fileno()).st_size
     if size == 0:

@@ -55,13 +55,14 @@ def _bound_nodes(tree: dict[str, Any]) -> None:
     nodes = tree.get("nodes", [])
     sizes = [len(mesh.get("primitives", ())) for mesh in tree.get("meshes", ())]
     shown = [node["mesh"] for node in nodes if "mesh" in node]
-    if len(shown) > _NODES:
-        raise ValueError(f"{len(shown)} of its nodes show a mesh, and {_NODES} are the limit")
     parts = max(sum(sizes), sum(sizes[mesh] for mesh in shown if 0 <= mesh < len(sizes)))
-    if parts > _NODES:
-        raise ValueError(f"it shows {parts} primitives, and {_NODES} are the limit")
-    if len(nodes) > 5 * _NODES:
-        raise ValueError(f"it has {len(nodes)} nodes, and {5 * _NODES} are the limit")
+    for count, most, text in (
+        (len(shown), _NODES, f"{len(shown)} of its nodes show a mesh"),
+        (parts, _NODES, f"it shows {parts} primitives"),
+        (len(nodes), 5 * _NODES, f"it has {len(nodes)} nodes"),
+    ):
+        if count > most:
+            raise ValueError(f"{text}, and {most} are the limit")
     parents = Counter(child for node in nodes for child in node.get("children", ()))
     twice = next((child for child, times in parents.items() if times > 1), None)
     if twice is not None:

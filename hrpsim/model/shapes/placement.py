@@ -10,6 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from hrpsim.common.errors import StateError
+from hrpsim.common.values import finite_vector
 
 
 class Placement(NamedTuple):
@@ -76,6 +80,18 @@ def rotation_matrix(quaternion: Iterable[float]) -> np.ndarray:
             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+def rotation_of(what: str, quaternion: ArrayLike) -> np.ndarray:
+    """Return R (3, 3) of a quaternion x y z w (4,) of any length but 0.
+
+    `what` names the quaternion in the StateError about invalid values.
+    """
+    values = finite_vector(what, quaternion, 4)
+    length = float(np.linalg.norm(values))
+    if length < 1e-6:
+        raise StateError(f"{what} must not be zero")
+    return rotation_matrix(values / length)
 
 
 def quaternion_of(R: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from hrpsim.world.objects.body import rotation_matrix
 
 if TYPE_CHECKING:
     from geometry_msgs.msg import Pose, Vector3
+    from sensor_msgs.msg import PointField
 
 _FARTHEST = 1e4  # [m]; positions are then still exact to 2e-12 m
 
@@ -62,3 +64,16 @@ def vector_of(numbers: Sequence[float] | np.ndarray) -> Vector3:
 
     x, y, z = map(float, numbers)
     return Vector3(x=x, y=y, z=z)
+
+
+def point_fields(kind: np.dtype) -> list[PointField]:
+    """Return the fields of a PointCloud2 with points of a structured type."""
+    from sensor_msgs.msg import PointField
+
+    datatypes = {"f4": PointField.FLOAT32, "f8": PointField.FLOAT64}
+    datatypes |= {"u2": PointField.UINT16, "u4": PointField.UINT32}
+    found = []
+    for name, (part, offset, *_) in (kind.fields or {}).items():
+        count, datatype = math.prod(part.shape), datatypes[part.base.str[1:]]
+        found.append(PointField(name=name, offset=offset, datatype=datatype, count=count))
+    return found

@@ -12,7 +12,7 @@ import numpy as np
 from geometry_msgs.msg import PointStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from sensor_msgs.msg import JointState, PointCloud2, PointField
+from sensor_msgs.msg import JointState, PointCloud2
 from std_msgs.msg import String
 
 from hrpsim.bag.world_signals import Source, read_joint_states, sources_of_entity
@@ -24,6 +24,7 @@ from hrpsim.model.model import Sensor
 from hrpsim.model.sensor_names import sensor_topic
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.geometry_values import fill as fill_numbers
+from hrpsim.ros.base.geometry_values import point_fields
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.robot.frame_names import RobotFrames
@@ -44,7 +45,6 @@ POINT = np.dtype(
         ("link_orientation", "<f8", 4),
     ]
 )
-_DATATYPES = {"f4": PointField.FLOAT32, "u4": PointField.UINT32, "f8": PointField.FLOAT64}
 
 
 class RobotPublishers:
@@ -191,16 +191,6 @@ def _fill(message: PointStamped, stamp, numbers) -> None:
     message.point.x, message.point.y, message.point.z = numbers
 
 
-def _layout() -> list[PointField]:
-    fields = []
-    for name in POINT.names or ():
-        kind, offset = POINT.fields[name][:2]
-        count = kind.shape[0] if kind.shape else 1
-        datatype = _DATATYPES[kind.base.str[1:]]
-        fields.append(PointField(name=name, offset=offset, datatype=datatype, count=count))
-    return fields
-
-
 class ContactPointPublisher:
     """Publishes the contact points of one robot, in the odom frame, if there is a subscription."""
 
@@ -208,7 +198,7 @@ class ContactPointPublisher:
         self._robot = robot
         self._message = PointCloud2(height=1, point_step=POINT.itemsize, is_dense=True)
         self._message.header.frame_id = frame
-        self._message.fields = _layout()
+        self._message.fields = point_fields(POINT)
         self._publisher = node.create_publisher(PointCloud2, topic, qos.STATE)
 
     def publish(self, stamp: Stamp) -> None:
@@ -230,7 +220,7 @@ class ContactPointPublisher:
 
 def points_of(message: PointCloud2, link_count: int) -> ContactPoints:
     """Return a message's points; HrpsimError for another layout, unknown links, infinite values."""
-    if message.fields != _layout() or message.point_step != POINT.itemsize:
+    if message.fields != point_fields(POINT) or message.point_step != POINT.itemsize:
         fields = ", ".join(field.name for field in message.fields)
         raise HrpsimError(f"its fields are not those of {CONTACT_POINTS}: {fields}")
     if message.is_bigendian or len(message.data) != message.width * POINT.itemsize:

@@ -21,10 +21,10 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, PointCloud2, PointField
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image, LaserScan, PointCloud2
 
 from hrpsim.ros.base import qos
-from hrpsim.ros.base.geometry_values import fill
+from hrpsim.ros.base.geometry_values import fill, point_fields
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
 from hrpsim.ros.robot.frame_names import RobotFrames
@@ -41,7 +41,6 @@ COLORED_POINT = np.dtype([*POINT.descr, ("rgb", "<f4")])
 # Of a point: its time after the stamp, and its ring, as drivers of lidars have them.
 SCAN_POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("time", "<f4"), ("ring", "<u2")])
 _QUALITY = 95  # of JPEG, as image_transport has it
-_DATATYPES = {"f4": PointField.FLOAT32, "u2": PointField.UINT16}
 
 
 class PointCloud:
@@ -55,10 +54,7 @@ class PointCloud:
         self.message = PointCloud2(height=rows, width=columns, point_step=kind.itemsize)
         self.message.row_step = columns * kind.itemsize
         self.message.header.frame_id = frame
-        self.message.fields = [
-            PointField(name=name, offset=offset, datatype=_DATATYPES[type_.str[1:]], count=1)
-            for name, (type_, offset) in (kind.fields or {}).items()
-        ]
+        self.message.fields = point_fields(kind)
 
     def fill(self, positions: np.ndarray) -> None:
         """Write `points`, with their positions (n, 3) [m], into the message."""

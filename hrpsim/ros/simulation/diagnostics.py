@@ -16,6 +16,7 @@ from rclpy.qos import ReliabilityPolicy
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation
+from hrpsim.ros.robot.lockstep import Lockstep
 from hrpsim.ros.robot.robot_interface import RobotInterface
 from hrpsim.world.parts.energy import EnergyBalance
 
@@ -197,28 +198,22 @@ class Diagnostics:
             "rejected": robot.rejections.count,
             "beyond limits": beyond,
         }
-        for problem in self._graph.problems_of(robot):
-            _add(status, DiagnosticStatus.WARN, problem)
-        if self._is_more(f"{robot.robot.name} beyond limits", beyond):
-            _add(status, DiagnosticStatus.WARN, "commands are beyond the limits of joints")
-        if senders > 1:
-            rule = "the first for each tick" if lockstep else "the last"
-            _add(status, DiagnosticStatus.WARN, f"{senders} publishers; {rule} counts")
+        name, rule = robot.robot.name, "the first for each tick" if lockstep else "the last"
+        warnings = dict.fromkeys(self._graph.problems_of(robot), True)
+        warnings["commands are beyond the limits of joints"] = self._is_more(
+            f"{name} beyond limits", beyond
+        )
+        warnings[f"{senders} publishers; {rule} counts"] = senders > 1
         if lockstep is None:
             values["dropped"] = lost
-            if self._is_more(f"{robot.robot.name} dropped", lost):
-                _add(status, DiagnosticStatus.WARN, "commands arrive faster than they are read")
-        if self._is_more(f"{robot.robot.name} rejected", robot.rejections.count):
-            _add(status, DiagnosticStatus.WARN, robot.rejections.last)
+            is_more = self._is_more(f"{name} dropped", lost)
+            warnings["commands arrive faster than they are read"] = is_more
+        rejected = self._is_more(f"{name} rejected", robot.rejections.count)
+        warnings[robot.rejections.last] = rejected
+        for text in (text for text, holds in warnings.items() if holds):
+            _add(status, DiagnosticStatus.WARN, text)
         if lockstep is not None:
-            trips = np.array(lockstep.take_round_trips() or [math.nan]) * 1e6
-            values |= {
-                "lockstep stalls": lockstep.stall_count,
-                "ticks without a command": lockstep.held_count,
-                "round trip, median [us]": f"{np.median(trips):.0f}",
-                "round trip, 99th percentile [us]": f"{np.percentile(trips, 99):.0f}",
-                "round trip, longest [us]": f"{trips.max():.0f}",
-            }
+            values |= _values_of_lockstep(lockstep)
             if lockstep.is_stalled:
                 held = lockstep.policy == "hold"
                 text = "the last command holds: none arrives" if held else lockstep.describe_wait()
@@ -245,6 +240,17 @@ def _add(status: DiagnosticStatus, level: bytes, message: str) -> None:
     is_first = status.message == _WELL
     status.message = message if is_first else f"{status.message}; {message}"
     status.level = max(status.level, level)
+
+
+def _values_of_lockstep(lockstep: Lockstep) -> dict[str, object]:
+    trips = np.array(lockstep.take_round_trips() or [math.nan]) * 1e6
+    return {
+        "lockstep stalls": lockstep.stall_count,
+        "ticks without a command": lockstep.held_count,
+        "round trip, median [us]": f"{np.median(trips):.0f}",
+        "round trip, 99th percentile [us]": f"{np.percentile(trips, 99):.0f}",
+        "round trip, longest [us]": f"{trips.max():.0f}",
+    }
 
 
 def _values(values: dict[str, object]) -> list[KeyValue]:

@@ -291,9 +291,17 @@ class LiveParameters:
         limits: SpawnLimits,
     ) -> None:
         self._simulation = simulation
-        self._set_rates = set_rates
-        self._limits = limits
-        self._noise = noise
+        self._setters: dict[str, Callable[[str, Any], None]] = {
+            **dict.fromkeys(_RATES, lambda name, value: set_rates()),
+            **dict.fromkeys(_NOISE, lambda name, value: noise.change(**{_NOISE[name]: value})),
+            **dict.fromkeys(_LIMITS, lambda name, value: setattr(limits, _LIMITS[name], value)),
+            **dict.fromkeys(_SOLVER, self._set_solver),
+            **dict.fromkeys(_WRENCH, self._set_wrenches),
+            "real_time_factor": lambda _, value: setattr(
+                simulation.pacer, "real_time_factor", value
+            ),
+            "state_limit": lambda _, value: setattr(simulation.states, "limit", value),
+        }
         for name in (*_NOISE, *_SOLVER, *_LIMITS, "state_limit"):
             if problem := self._problem(name, parameters.value_of(node, name)):
                 raise parameters.ParameterError(problem)
@@ -310,26 +318,19 @@ class LiveParameters:
         return ""
 
     def _react(self, name: str, value: Any) -> None:
-        simulation = self._simulation
-        if name == "real_time_factor":
-            simulation.pacer.real_time_factor = value
-        elif name in _RATES:
-            self._set_rates()
-        elif name in _NOISE:
-            self._noise.change(**{_NOISE[name]: value})
-        elif name in _SOLVER:
-            setattr(simulation.solver, _SOLVER[name], value)
-            simulation.solver.apply()
-        elif name in _LIMITS:
-            setattr(self._limits, _LIMITS[name], value)
-        elif name == "state_limit":
-            simulation.states.limit = value
-        elif name in _WRENCH:
-            for robot in simulation.robots:
-                setattr(robot.wrenches, _WRENCH[name], value)
-        else:
-            for robot in simulation.robots:
-                for held in (robot.gains, robot.modes, robot.rates):
-                    if held.knows(name):
-                        held.change(name, value)
-            simulation.contents.notify()
+        self._setters.get(name, self._set_of_robots)(name, value)
+
+    def _set_solver(self, name: str, value: Any) -> None:
+        setattr(self._simulation.solver, _SOLVER[name], value)
+        self._simulation.solver.apply()
+
+    def _set_wrenches(self, name: str, value: Any) -> None:
+        for robot in self._simulation.robots:
+            setattr(robot.wrenches, _WRENCH[name], value)
+
+    def _set_of_robots(self, name: str, value: Any) -> None:
+        for robot in self._simulation.robots:
+            for held in (robot.gains, robot.modes, robot.rates):
+                if held.knows(name):
+                    held.change(name, value)
+        self._simulation.contents.notify()

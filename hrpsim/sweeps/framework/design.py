@@ -193,10 +193,9 @@ class Design:
 
     def __post_init__(self) -> None:
         require_name("method", self.method, METHODS, SweepError)
-        for name, value in {"count": self.count, "repeat": self.repeat}.items():
-            if value is None and name == "count":
-                continue
-            whole_count(name, value, error=SweepError)
+        whole_count("repeat", self.repeat, error=SweepError)
+        if self.count is not None:
+            whole_count("count", self.count, error=SweepError)
         samples = self.method in _SAMPLED
         if samples and self.count is None:
             raise SweepError(f"a design by {self.method} needs a count of cells")
@@ -290,10 +289,9 @@ class Product:
     def columns(self, seed: int) -> dict[str, Column]:
         """Return the values of every parameter, run by run. The same seed gives the same values."""
         parts = [design.columns(seed + k) for k, design in enumerate(self.designs)]
-        names = [name for part in parts for name in part if name]
-        twice = {name for name in names if names.count(name) > 1}
-        if twice:
-            raise SweepError(f"parameter {sorted(twice)[0]!r} is in two of the designs")
+        counts = Counter(name for part in parts for name in part if name)
+        for name in sorted(name for name, count in counts.items() if count > 1)[:1]:
+            raise SweepError(f"parameter {name!r} is in two of the designs")
         sizes = [len(next(iter(part.values()))) for part in parts]
         _refuse_large(int(np.prod(np.array(sizes, dtype=object))))
         indices = np.indices(sizes).reshape(len(sizes), -1)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import canonicalize  # without comments: xacro writes paths there
 
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import require_name, require_names, unknown_name
 from hrpsim.common.schema import integer, numeric, scalar
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.control.framework.controller import Controller
@@ -79,14 +79,13 @@ class WorldScenario(Scenario):
         self.duration, self.period = float(duration), float(period)
         names = self.robot_names
         self.robot = names[0] if robot is None and len(names) == 1 else robot
-        if robot is not None and robot not in names:
-            raise SweepError(f"{world}: {unknown_name('robot', robot, names)}")
+        if robot is not None:
+            require_name("robot", robot, names, SweepError, where=world)
         self.controller, self.controller_parameters = controller, dict(parameters or {})
-        if controller is not None and self.robot is None:
-            raise SweepError(
-                f"{world}: say which robot is controlled: {', '.join(names) or 'none'}"
-            )
         if controller is not None:
+            if self.robot is None:
+                listed = ", ".join(names) or "none"
+                raise SweepError(f"{world}: say which robot is controlled: {listed}")
             controller_class(controller)
         self._settings = {
             **_named("sensors", sensors, _NOISE),
@@ -113,9 +112,7 @@ class WorldScenario(Scenario):
         if not isinstance(given, Mapping):
             raise SweepError(f"pushes[{k}]: a mapping is needed, got {given!r}")
         known = ("entity", "link", *world_run.PUSH)
-        for name in given:
-            if name not in known:
-                raise SweepError(f"pushes[{k}]: {unknown_name('entry', str(name), known)}")
+        require_names("entry", given, known, SweepError, where=f"pushes[{k}]")
         push = {"entity": self.robot, "link": None, **world_run.PUSH_DEFAULTS, **given}
         for name, parameter in world_run.PUSH.items():
             mistake = parameter.mistake(push[name])
@@ -202,11 +199,10 @@ class WorldScenario(Scenario):
         world = self._base({}).world
         for k, push in enumerate(self.pushes):
             entity, link = push["entity"], push["link"]
-            if entity not in world.entities:
-                raise SweepError(f"pushes[{k}]: {unknown_name('entity', entity, world.entities)}")
+            require_name("entity", entity, world.entities, SweepError, where=f"pushes[{k}]")
             links = world.robots[entity].model.link_names if entity in world.robots else ()
-            if link is not None and link not in links:
-                raise SweepError(f"pushes[{k}]: {unknown_name('link', link, links)}")
+            if link is not None:
+                require_name("link", link, links, SweepError, where=f"pushes[{k}]")
 
     def _structural(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values that require building the world again."""
@@ -245,9 +241,7 @@ class WorldScenario(Scenario):
             )
         if names is None:
             return possible
-        for name in names:
-            if name not in possible:
-                raise SweepError(unknown_name("outcome", str(name), possible, limit=30))
+        require_names("outcome", names, possible, SweepError, limit=30)
         return {name: possible[name] for name in names}
 
     # -- running ---------------------------------------------------------------------------------
@@ -374,9 +368,7 @@ class WorldScenario(Scenario):
 
 
 def _named(section: str, given: Mapping[str, Any] | None, known) -> dict[str, Any]:
-    for name in given or {}:
-        if name not in known:
-            raise SweepError(f"{section}: {unknown_name('entry', str(name), known)}")
+    require_names("entry", given or {}, known, SweepError, where=section)
     return {f"{section}.{name}": value for name, value in (given or {}).items()}
 
 

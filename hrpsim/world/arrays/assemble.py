@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from hrpsim.model.model import CollisionShape
 from hrpsim.model.sensors.kinds import STEP_KINDS
 from hrpsim.model.shapes.box_of_mesh import box_of
 from hrpsim.model.shapes.geometry import Geometry, Mesh
-from hrpsim.model.system import JOINT_NQ, System
+from hrpsim.model.system import JOINT_NQ, System, new_system
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.entity import Entity, shape_radius, shape_thickness
 from hrpsim.world.objects.robot import Robot
@@ -41,8 +42,6 @@ _SHIFTED_BY_BODY = ("parent", "root", "dof_body")
 
 def joined_system(entities: list[Entity]) -> System:
     """Return one System for all entities, with shifted indices."""
-    empty = {"placement_R": (0, 3, 3), "inertia": (0, 3, 3), "placement_p": (0, 3), "com": (0, 3)}
-    integers = {"parent", "root", "joint_type", "q_index", "v_index", "dof_body", "mimic_dof"}
     first = {
         **{name: [entity.first_body for entity in entities] for name in _SHIFTED_BY_BODY},
         "q_index": [entity.first_q for entity in entities],
@@ -51,15 +50,11 @@ def joined_system(entities: list[Entity]) -> System:
     }
     joined = {}
     for name, arrays in zip(System._fields, zip(*(e.system for e in entities)), strict=False):
-        kind = np.int64 if name in integers else np.float64
-        joined[name] = np.ascontiguousarray(np.concatenate(arrays), dtype=kind)
+        joined[name] = np.concatenate(arrays)
         if name in first:
             shift = np.repeat(first[name], [len(array) for array in arrays])
             joined[name] += np.where(joined[name] >= 0, shift, 0)
-    for name in System._fields[len(joined) :]:
-        kind = np.int64 if name in integers else np.float64
-        joined[name] = np.zeros(empty.get(name, (0,)), dtype=kind)
-    return System(**joined)
+    return new_system(joined)
 
 
 class Shapes(NamedTuple):
@@ -78,6 +73,16 @@ class Shapes(NamedTuple):
         shapes["radius"][has_proxy] = np.maximum(shapes["radius"][has_proxy], balls)
 
 
+_OF_SHAPES: dict[str, Callable[[CollisionShape], Any]] = {  # fields of SHAPE
+    "kind": lambda shape: shape.geometry.kind,
+    "size": lambda shape: shape.geometry.size,
+    "placement_R": lambda shape: shape.R,
+    "placement_p": lambda shape: shape.p,
+    "radius": shape_radius,
+    "thickness": shape_thickness,
+}
+
+
 def joined_shapes(
     fixed: list[CollisionShape], entities: list[Entity], material_index: dict[str, int]
 ) -> Shapes:
@@ -91,14 +96,10 @@ def joined_shapes(
     shapes = np.zeros(len(rows), dtype=SHAPE)
     if rows:
         described = [shape for _, _, _, shape in rows]
-        shapes["kind"] = [shape.geometry.kind for shape in described]
-        shapes["size"] = [shape.geometry.size for shape in described]
         shapes["body"] = [body for _, _, body, _ in rows]
-        shapes["placement_R"] = np.array([shape.R for shape in described])
-        shapes["placement_p"] = np.array([shape.p for shape in described])
-        shapes["radius"] = [shape_radius(shape) for shape in described]
-        shapes["thickness"] = [shape_thickness(shape) for shape in described]
         shapes["material"] = [material_index[shape.material] for shape in described]
+        for name, read in _OF_SHAPES.items():
+            shapes[name] = np.array([read(shape) for shape in described])
     group = np.array([group for _, group, _, _ in rows], dtype=np.int64)
     owners = [(owner, shape.link) for owner, _, _, shape in rows]
     return Shapes(shapes, group, owners, [shape.geometry for _, _, _, shape in rows])

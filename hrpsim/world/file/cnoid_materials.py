@@ -69,8 +69,7 @@ class MaterialTable:
         for entry in top.items("materials"):
             material = _mapping(entry, fail)
             name = _named(material.text("name", default=""))
-            for key in sorted(material.keys() - _READ_OF_MATERIAL):
-                notes.add(f"{key} of a material", "not read", name)
+            material.note_unread(_READ_OF_MATERIAL, notes, "a material", name)
             values = material.number("roughness", 0.5), material.number("viscosity", 0.0)
             if values[0] < 0.0 or not 0.0 <= values[1] <= 1.0:
                 fail(f"material {shown_value(name)}: roughness >= 0, viscosity 0 to 1 are needed")
@@ -83,8 +82,7 @@ class MaterialTable:
         if len(names) != 2:
             pair.fail(f"materials: two names are needed, {len(names)} given")
         label = " - ".join(names)
-        for key in sorted(pair.keys() - _READ_OF_PAIR):
-            notes.add(f"{key} of a pair of materials", "not read", label)
+        pair.note_unread(_READ_OF_PAIR, notes, "a pair of materials", label)
         friction = pair.number("friction", 0.5)
         static = pair.number("static_friction", friction)
         kinetic = pair.number("dynamic_friction", friction)

@@ -22,6 +22,7 @@ from hrpsim.model.readers.openhrp.body_values import Values
 from hrpsim.model.readers.robot_data import WORLD_LINK, Notes, free_name
 from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.world.file.cnoid_materials import DEFAULT, MaterialTable
+from hrpsim.world.file.imported import finish
 from hrpsim.world.world import World
 
 SHARE_VARIABLE = "CHOREONOID_SHARE"  # names Choreonoid's folder `share`
@@ -75,11 +76,7 @@ def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None
         materials |= _add_body(world, path, item, notes)
     for a, b, law in table.pairs(materials):
         world.set_friction(a, b, law.static, law.kinetic, restitution=law.restitution)
-    if lines := notes.lines():
-        why = f"{path}: not simulated as it says: {'; '.join(lines)}"
-        warnings.warn(why, ModelWarning, stacklevel=4)
-    world.check_placed(stacklevel=5)
-    return world
+    return finish(world, path, notes.lines(), stacklevel=4)
 
 
 def _items(path: Path, entry: dict, above: tuple[str, ...], owner: str) -> Iterator[_Item]:
@@ -139,8 +136,7 @@ def _new_world(
     """Return an empty world with the settings of a simulator."""
     data = Values({}, lambda cause: None) if simulator is None else simulator.data  # type: ignore[arg-type,return-value]
     if simulator is not None:
-        for key in sorted(data.keys() - _READ_OF_SIMULATOR):
-            notes.add(f"{key} of {simulator.kind}", "not read", simulator.name)
+        data.note_unread(_READ_OF_SIMULATOR, notes, simulator.kind, simulator.name)
     step = data.number("time_step", data.number("timestep", 0.0))
     rate = data.number("frame_rate", 0.0)
     if step == 0.0:
@@ -185,8 +181,7 @@ def _add_body(world: World, path: Path, item: _Item, notes: Notes) -> set[str]:
     if not file:
         notes.add("BodyItem", "left out: it names no file", item.name)
         return set()
-    for key in sorted(data.keys() - _READ_OF_BODY - _OF_THE_PAGE):
-        notes.add(f"{key} of a BodyItem", "not read", item.name)
+    data.note_unread(_READ_OF_BODY | _OF_THE_PAGE, notes, "a BodyItem", item.name)
     is_fixed = data.get("fix_root") is True or data.get("static_model") is True
     model = _model(_located(path, file), is_fixed, notes)
     position, orientation = _place(data, model)

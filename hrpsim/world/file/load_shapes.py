@@ -21,7 +21,7 @@ from hrpsim.common.foreign.text import read_text
 from hrpsim.common.resources import share_path
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.compound import Compound
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Sphere
+from hrpsim.model.shapes.geometry import Box, Geometry, Sphere, primitive
 from hrpsim.model.shapes.terrain import TERRAINS, check_size
 from hrpsim.world.file.file_reader import FileReader
 
@@ -38,12 +38,10 @@ def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometr
     kind, size = next(iter(value.items()))
     where = f"{where}.shape.{kind}"
     with reader.at(where):
-        if kind == "box":
-            return Box(size)
-        if kind == "sphere":
-            return Sphere(size)
+        if kind in ("box", "sphere"):
+            return Box(size) if kind == "box" else Sphere(size)
         if kind in ("cylinder", "capsule"):
-            return (Cylinder if kind == "cylinder" else Capsule)(**size)
+            return primitive(kind, (size["radius"], size["length"]))
         if kind == "mesh":
             from hrpsim.model.shapes.mesh_files import load_mesh
 

@@ -26,7 +26,7 @@ from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
 from hrpsim.model.sensors.sampled_sensor import sampled_sensor
-from hrpsim.model.shapes.placement import Placement, rotation_matrix
+from hrpsim.model.shapes.placement import Placement, rotation_of
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_shapes import locate, read_shape
@@ -86,9 +86,6 @@ def read_notes(reader: FileReader) -> WorldNotes:
     for k, name in enumerate(names):
         if name in names[:k]:
             raise reader.fail(f"about.poses[{k}].name", f"there is a pose {name!r} already")
-    for k, pose in enumerate(poses):
-        if pose.bounds and any(a > b for a, b in zip(pose.bounds.lower, pose.bounds.upper)):
-            raise reader.fail(f"about.poses[{k}].bounds.box", "its lower corner comes first")
     return WorldNotes(
         given.get("name", reader.path.stem),
         given.get("description", ""),
@@ -105,13 +102,14 @@ def _pose(reader: FileReader, where: str, entry: dict[str, Any]) -> NamedPose:
     length = math.hypot(*entry.get("orientation", (1.0,)))
     if length == 0.0:
         raise reader.fail(f"{where}.orientation", "a quaternion of length 0 is no orientation")
-    bounds = None
-    if "bounds" in entry:
-        ((kind, size),) = entry["bounds"].items()
-        is_sphere = kind == "sphere"
-        bounds = (
-            PoseBounds(radius=size) if is_sphere else PoseBounds(tuple(size[0]), tuple(size[1]))
-        )
+    bounds, size = None, entry.get("bounds", {})
+    if "sphere" in size:
+        bounds = PoseBounds(radius=size["sphere"])
+    elif size:
+        lower, upper = map(tuple, size["box"])
+        if any(a > b for a, b in zip(lower, upper)):
+            raise reader.fail(f"{where}.bounds.box", "its lower corner comes first")
+        bounds = PoseBounds(lower, upper)
     return NamedPose(
         entry["name"],
         tuple(entry["position"]),
@@ -453,10 +451,7 @@ def _with_sensors(reader: FileReader, model: Model, where: str, entries) -> Mode
             if label in {s.name for s in model.sensors} | {s.name for s in sensors}:
                 raise WorldError(f"there is a sensor called {label!r} already")
             frame = model.frame(entry.pop("link"))
-            quaternion = np.array(entry.pop("orientation", (0.0, 0.0, 0.0, 1.0)))
-            if not quaternion.any():
-                raise WorldError("orientation: the quaternion is zero")
-            R = rotation_matrix(quaternion / np.linalg.norm(quaternion))
+            R = rotation_of("orientation", entry.pop("orientation", (0.0, 0.0, 0.0, 1.0)))
             at = Placement(R, np.array(entry.pop("position", (0.0, 0.0, 0.0))))
             at = Placement(frame.R, frame.p).then(at)
             sensors.append(sampled_sensor(label, kind, frame.name, frame.body, at, entry))

@@ -34,12 +34,13 @@ from hrpsim.model.readers.mjcf.robot import (
 )
 from hrpsim.model.readers.mjcf.sensors import posture
 from hrpsim.model.readers.mjcf.tree import rotation_of
-from hrpsim.model.readers.robot_data import WORLD_LINK, MeshData, Notes, ShapeData
+from hrpsim.model.readers.robot_data import WORLD_LINK, MeshData, Notes
 from hrpsim.model.readers.urdf.xacro_text import read_source
 from hrpsim.model.shapes.convex_hull import ConvexHull
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
+from hrpsim.model.shapes.geometry import Geometry, Plane, primitive
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.model.shapes.terrain import HeightField
+from hrpsim.world.file.imported import connect, finish
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
@@ -104,12 +105,8 @@ def world_of_mjcf(  # many parameters: keyword arguments
         }
     _set_frictions(m, world)
     _keep_apart(m, world, owners)
-    listed = "; ".join(line for line in lines if not line.startswith(unlisted))
-    if listed:
-        why = f"{path}: not simulated as it says: {listed}"
-        warnings.warn(why, ModelWarning, stacklevel=stacklevel)
-    world.check_placed(stacklevel=stacklevel + 1)
-    return world, robots
+    listed = [line for line in lines if not line.startswith(unlisted)]
+    return finish(world, path, listed, stacklevel), robots
 
 
 def update_properties(m: MjcfModel, world: World, path: Path) -> None:
@@ -144,11 +141,8 @@ def _add_robot(
     robot = world.add_robot(model, q=q, name=name, self_collision=True)
     for loop, mocap in described.to_world:
         there = mocap or "world"
-        a, b = (there if link == WORLD_LINK else f"{name}/{link}" for link in loop.links)
-        frame_a, frame_b = ((frame.p, quaternion_of(frame.R)) for frame in loop.frames)
-        label = f"{name}/{loop.name}"
-        connection = world.connect(a, b, loop.kind, frame_a=frame_a, frame_b=frame_b, name=label)
-        connection.keep_as_initial()
+        ends = (there if link == WORLD_LINK else f"{name}/{link}" for link in loop.links)
+        connect(world, ends, loop, f"{name}/{loop.name}")
     robot.keep_as_initial()
     return robot
 
@@ -217,7 +211,9 @@ def _fixed_shape(m: MjcfModel, geom: int, notes: Notes) -> tuple[Geometry, Place
     shape = shape_of(m, geom, notes)
     if shape is None or is_flat(m, geom, shape, notes):
         return None
-    return _geometry(shape), shape.placement
+    if isinstance(shape.mesh, MeshData):
+        return ConvexHull(shape.mesh.vertices, shape.mesh.name), shape.placement
+    return primitive(shape.kind, shape.size), shape.placement
 
 
 def _height_field(m: MjcfModel, field: int) -> HeightField:
@@ -226,19 +222,6 @@ def _height_field(m: MjcfModel, field: int) -> HeightField:
     heights = np.array(m.hfield_data[at : at + rows * columns], dtype=np.float64)
     x, y, top, _ = (float(size) for size in m.hfield_size[field])
     return HeightField(top * heights.reshape(rows, columns).T, size=(2.0 * x, 2.0 * y))
-
-
-def _geometry(shape: ShapeData) -> Geometry:
-    if shape.kind == "box":
-        x, y, z = shape.size
-        return Box((x, y, z))
-    if shape.kind == "sphere":
-        return Sphere(*shape.size)
-    if shape.kind == "mesh":
-        assert isinstance(shape.mesh, MeshData)
-        return ConvexHull(shape.mesh.vertices, shape.mesh.name)
-    radius, length = shape.size
-    return Capsule(radius, length) if shape.kind == "capsule" else Cylinder(radius, length)
 
 
 def _set_frictions(m: MjcfModel, world: World) -> None:

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import itertools
 import re
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hrpsim.common.errors import ModelWarning, WorldError
+from hrpsim.common.errors import WorldError
 from hrpsim.model.load import load_robot_data
 from hrpsim.model.readers.robot_data import (
+    INITIAL,
     WORLD_LINK,
     MeshData,
     MeshFile,
@@ -26,7 +26,7 @@ from hrpsim.model.readers.sdf.frames import WORLD_FRAME, Frame, Scope
 from hrpsim.model.readers.sdf.joints import Edge, loop_of
 from hrpsim.model.readers.sdf.links import collisions_of
 from hrpsim.model.readers.sdf.parts import note_model, note_parts
-from hrpsim.model.readers.sdf.robot import INITIAL, carrier, full_name, in_world, robot_of
+from hrpsim.model.readers.sdf.robot import carrier, full_name, in_world, robot_of
 from hrpsim.model.readers.sdf.scopes import SdfContents, read_sdf
 from hrpsim.model.readers.sdf.shapes import PLANE
 from hrpsim.model.readers.sdf.surfaces import Surface, pair_law
@@ -34,9 +34,10 @@ from hrpsim.model.readers.stored_meshes import path_of
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.readers.urdf.xacro_text import read_source
 from hrpsim.model.shapes.convex_hull import ConvexHull
-from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Plane, Sphere
+from hrpsim.model.shapes.geometry import Geometry, Plane, primitive
 from hrpsim.model.shapes.mesh_files import read_mesh
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
+from hrpsim.world.file.imported import connect, finish
 from hrpsim.world.world import World
 
 _TIME_STEP = 0.001  # of a file that states none [s]
@@ -62,12 +63,14 @@ def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) 
         gravity=_gravity(contents, physics),
     )
     builder = _Builder(world, contents, path)
-    models = [scope] if scope.frame.kind == "model" else list(scope.models.values())
-    for model in models:
-        if not model.has_links:
+    is_world = scope.frame.kind == "world"
+    models = []
+    for model in scope.models.values() if is_world else [scope]:
+        if model.has_links:
+            models.append(model)
+        else:
             notes.add("<model> without a link", "left out", model.name)
-    models = [model for model in models if model.has_links]
-    if scope.frame.kind == "world":
+    if is_world:
         note_parts(scope, notes)
     for model in models:
         note_model(model, notes)
@@ -78,13 +81,9 @@ def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) 
         builder.add_robot(model, data, tuple(notes.lines()))
     builder.set_laws()
     builder.keep_apart()
-    for joint in scope.of_kind("joint") if scope.frame.kind == "world" else ():
+    for joint in scope.of_kind("joint") if is_world else ():
         builder.connect(joint)
-    if lines := notes.lines():
-        why = f"{path}: not simulated as it says: {'; '.join(lines)}"
-        warnings.warn(why, ModelWarning, stacklevel=4)
-    world.check_placed(stacklevel=5)
-    return world
+    return finish(world, path, notes.lines(), stacklevel=4)
 
 
 def _physics(contents: SdfContents) -> Any:
@@ -196,15 +195,10 @@ class _Builder:
         loop = loop_of(edge, dict(zip(names, places, strict=True)).__getitem__, self.notes)
         if loop is None:
             return
-        frames = [(frame.p, quaternion_of(frame.R)) for frame in loop.frames]
         try:
-            a, b = names
-            connection = self.world.connect(
-                a, b, loop.kind, frame_a=frames[0], frame_b=frames[1], name=joint.name
-            )
+            connect(self.world, names, loop, joint.name)
         except WorldError as cause:
             joint.fail(str(cause))
-        connection.keep_as_initial()
 
     def _end(self, link: Frame | None) -> str:
         """Return "entity/link" of a link, or the world."""
@@ -227,10 +221,4 @@ def _geometry(shape: ShapeData) -> Geometry | None:
         return ConvexHull(shape.mesh.vertices, shape.mesh.name)
     if not all(size > 0.0 for size in shape.size):
         return None
-    if shape.kind == "box":
-        x, y, z = shape.size
-        return Box((x, y, z))
-    if shape.kind == "sphere":
-        return Sphere(*shape.size)
-    radius, length = shape.size
-    return Capsule(radius, length) if shape.kind == "capsule" else Cylinder(radius, length)
+    return primitive(shape.kind, shape.size)

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from hrpsim.common.errors import WorldError, shown_value
 from hrpsim.common.values import finite_vector
 from hrpsim.engine.step.scene.status import LARGEST_SPEED
-from hrpsim.model.body_inertia import check_mass, solid_inertia, solid_parts, solid_system
+from hrpsim.model.body_inertia import check_mass, solid_system
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.model.shapes.placement import rotation_matrix
+from hrpsim.model.shapes.solid_inertia import solid_inertia, solid_parts
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hrpsim.common.errors import ModelError, WorldError, unknown_name
+from hrpsim.common.errors import ModelError, WorldError, require_name, unknown_name
 from hrpsim.common.values import Range, not_negative, number, positive
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, DRIVEN, LOCKED
 from hrpsim.engine.constraints.connection_state import measure_errors
@@ -313,8 +313,7 @@ class Connection(Closed):
         record["impulse"][k] = record["impact_impulse"][k] = record["speed"][k] = 0.0
 
     def _free_axis(self, axis: str) -> int:
-        if axis not in AXES:
-            raise WorldError(f"connection {self.name!r}: {unknown_name('axis', str(axis), AXES)}")
+        require_name("axis", axis, AXES, where=f"connection {self.name!r}")
         k = AXES.index(axis)
         if self._record()["axes"][k] == LOCKED:
             free = [name for name in AXES if name not in self.axes]

@@ -152,18 +152,17 @@ class JointConstraints:
         changes = {
             name: parameters[name][at] for name in ("compliance", "damping_time", "force_limit")
         }
-        if compliance is not None:
-            changes["compliance"] = not_negative("compliance", compliance, count)
-        if damping_time is not None:
-            changes["damping_time"] = not_negative("damping_time", damping_time, count)
-        elif compliance is not None and may_be_rigid:
+        given = {"compliance": compliance, "damping_time": damping_time, "force_limit": force_limit}
+        for name, value in given.items():
+            if value is not None:
+                is_finite = name != "force_limit"
+                changes[name] = not_negative(name, value, count, finite=is_finite)
+        if damping_time is None and compliance is not None and may_be_rigid:
             usual = DAMPING_STEPS * self.world.time_step
             soft = np.where(changes["damping_time"] == _RIGID, usual, changes["damping_time"])
             changes["damping_time"] = np.where(changes["compliance"] > 0.0, soft, _RIGID)
         if may_be_rigid or column == LOCK_PARAMETERS:
             refuse_undamped(changes["compliance"], changes["damping_time"], self.world.time_step)
-        if force_limit is not None:
-            changes["force_limit"] = not_negative("force_limit", force_limit, count, finite=False)
         if solver is not None:
             changes["solver"] = np.full(count, solver_code(solver, kind))
         for field, values in changes.items():

@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
-from hrpsim.model.body_inertia import solid_volume
 from hrpsim.model.model import CollisionShape, Joint
 from hrpsim.model.readers.plausibility import if_degrees
 from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.model.shapes.geometry import Geometry
+from hrpsim.model.shapes.solid_inertia import solid_volume
 from hrpsim.model.system import FREE, PRISMATIC, System
 from hrpsim.world.objects.entity import Entity
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hrpsim.common.errors import NamedParts, WorldError, shown_value, unknown_name
+from hrpsim.common.errors import NamedParts, WorldError, require_name, shown_value
 from hrpsim.common.values import number
 from hrpsim.engine.actuators.fill import actuator_records, leave_to_actuators, slots_of
 from hrpsim.engine.actuators.records import ACTUATOR_STATE, COMMAND
@@ -175,8 +175,7 @@ class RobotActuators(RobotProperties, Entity):
         """
         inertia = None
         if isinstance(actuator, str):
-            if actuator not in ACTUATOR_PRESETS:
-                raise WorldError(unknown_name("preset of an actuator", actuator, ACTUATOR_PRESETS))
+            require_name("preset of an actuator", actuator, ACTUATOR_PRESETS)
             actuator, inertia, _ = ACTUATOR_PRESETS[actuator]
         if not isinstance(actuator, Actuator | None):
             raise WorldError(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import WorldError
-from hrpsim.common.values import LARGEST, not_negative
+from hrpsim.common.values import LARGEST, not_negative, several
 from hrpsim.engine.kinematics.forest import Forest, forest_of
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.features import use_features
@@ -52,7 +52,7 @@ class RobotProperties:
             ModelError: unknown link.
         """
         system, described = self.system, self.described.system
-        names = [links] if isinstance(links, str) else links
+        names = None if links is None else several(links)
         bodies = np.arange(len(system.mass))
         if names is not None:
             bodies = np.array([self.model.frame(name).body for name in names], dtype=np.int64)

@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from hrpsim.common.errors import WorldError, require_name, unknown_name
+from hrpsim.common.errors import WorldError, require_name
+from hrpsim.common.values import several
 from hrpsim.engine.constraints.friction_laws import LAWS
 from hrpsim.engine.constraints.joint_rows import JOINT_KINDS
 from hrpsim.engine.constraints.solver_table import CONTACTS, RIGID, SOLVERS, solvers_of
@@ -25,8 +26,7 @@ _RULE_KEYS = ("solver", "kind", "bodies", "materials")
 
 def solver_code(name, kind: str | None = None) -> int:
     """Return the code of a solver. WorldError if the solver is unknown or does not fit the kind."""
-    if not isinstance(name, str) or name not in NAMES:
-        raise WorldError(unknown_name("solver", str(name), NAMES))
+    require_name("solver", name, NAMES)
     if kind is None:
         return SOLVERS[name].code
     if name not in solvers_of(kind):
@@ -95,8 +95,8 @@ class SolverRules:
 
     def add(self, solver: str, kind=None, bodies=None, materials=None) -> None:
         """Append a rule (see `World.add_solver_rule`)."""
-        if kind is not None and kind not in KINDS:
-            raise WorldError(unknown_name("kind of constraint", str(kind), KINDS))
+        if kind is not None:
+            require_name("kind of constraint", kind, KINDS)
         solver_code(solver, kind)
         materials = _one_or_two("materials", materials)
         if materials and kind not in (None, "contact"):
@@ -184,7 +184,7 @@ def _one_or_two(what: str, given) -> tuple[str, ...]:
         return ()
     names: tuple = ()
     if isinstance(given, Iterable):
-        names = (given,) if isinstance(given, str) else tuple(given)
+        names = several(given)
     if len(names) not in (1, 2) or not all(isinstance(name, str) for name in names):
         raise WorldError(f"{what} of a solver rule must be one or two names, got {given!r}")
     return names

@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import StateError
 from hrpsim.common.values import finite_vector
-from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_matrix
+from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_of
 from hrpsim.world.objects.entity import WorldState, _frozen
 
 
@@ -59,7 +58,7 @@ class WorldFrame:
 
     @orientation.setter
     def orientation(self, values: ArrayLike) -> None:
-        self.put(Placement(rotation_of(values), self._placement.p))
+        self.put(Placement(rotation_of("orientation of a frame", values), self._placement.p))
 
     def put(self, placement: Placement) -> None:
         """Move the frame, and the bodies that its connections hold."""
@@ -74,12 +73,3 @@ class WorldFrame:
     def keep_as_initial(self) -> None:
         """Save the present pose as the pose that a reset restores."""
         self._initial = self._placement
-
-
-def rotation_of(quaternion: ArrayLike) -> np.ndarray:
-    """Return R (3, 3) of a quaternion x y z w of any length. StateError for length zero."""
-    values = finite_vector("orientation", quaternion, 4)
-    length = float(np.linalg.norm(values))
-    if length < 1e-6:
-        raise StateError("the orientation of a frame must not be zero")
-    return rotation_matrix(values / length)

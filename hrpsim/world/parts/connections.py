@@ -17,12 +17,17 @@ from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, LOCKED
 from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.described import AXES, held_axes
 from hrpsim.model.readers.robot_data import free_name
-from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of, rotation_with_z_along
-from hrpsim.world.objects.body import rotation_matrix
+from hrpsim.model.shapes.placement import (
+    IDENTITY,
+    Placement,
+    quaternion_of,
+    rotation_of,
+    rotation_with_z_along,
+)
 from hrpsim.world.objects.connection import Connection, End, EndLike, find_end
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import solver_code
-from hrpsim.world.objects.world_frame import WorldFrame, rotation_of
+from hrpsim.world.objects.world_frame import WorldFrame
 from hrpsim.world.parts.exclusions import Exclusions
 
 
@@ -61,7 +66,10 @@ class Connections(Exclusions):
         """
         if name in ("", "world") or name in self._contents.frames or name in self._contents.by_name:
             raise WorldError(f"the world already has something called {name!r}")
-        placement = Placement(rotation_of(orientation), finite_vector("position", position, 3))
+        placement = Placement(
+            rotation_of("orientation of a frame", orientation),
+            finite_vector("position", position, 3),
+        )
         frame = self._contents.frames[name] = WorldFrame(self._world, name, placement)
         return frame
 
@@ -272,13 +280,8 @@ def _local(what: str, given) -> Placement | None:
         position, orientation = given
     except (TypeError, ValueError) as error:
         raise WorldError(f"{what} must be (position, quaternion x y z w), got {given!r}") from error
-    orientation = finite_vector(f"{what} orientation", orientation, 4)
-    length = np.linalg.norm(orientation)
-    if length < 1e-6:
-        raise WorldError(f"the orientation of {what} must not be zero")
-    return Placement(
-        rotation_matrix(orientation / length), finite_vector(f"{what} position", position, 3)
-    )
+    R = rotation_of(f"{what} orientation", orientation)
+    return Placement(R, finite_vector(f"{what} position", position, 3))
 
 
 def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:

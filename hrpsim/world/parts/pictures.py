@@ -16,7 +16,7 @@ from hrpsim.common.errors import ModelError, ModelWarning, WorldError
 from hrpsim.common.values import finite_vector
 from hrpsim.model import visuals
 from hrpsim.model.sensors.camera import Camera
-from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_matrix
+from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_of
 from hrpsim.viewer.rendering.renderer import Drawn, Lens, Picture, Renderer
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.part import Core
@@ -94,10 +94,7 @@ class Pictures(Rays):
             R = _towards(np.array(finite_vector("target", target, 3)) - p)
         else:
             given = (0.0, 0.0, 0.0, 1.0) if orientation is None else orientation
-            quaternion = np.array(finite_vector("orientation", given, 4))
-            if not quaternion.any():
-                raise WorldError("orientation: the quaternion is zero")
-            R = rotation_matrix(quaternion / np.linalg.norm(quaternion))
+            R = rotation_of("orientation", given)
         drawn = np.asarray(arrows, dtype=np.float64).reshape(-1, 2, 3)
         return self.picture(camera, Placement(R, p), arrows=drawn, shadows=shadows)
 

@@ -67,23 +67,16 @@ class Population(Connections):
         model, q = put_at(model, q, position, orientation)
         name = self._free_name(name or model.name, name is not None)
         integrator = INTEGRATORS[self._contents.integrator]
-        if model.actuators and not integrator.is_implicit:
-            joint = next(iter(model.actuators))
-            raise WorldError(
-                f"the actuator of joint {joint!r} of {name!r} needs the integrator semi_implicit,"
-                f" not {self._contents.integrator}"
-            )
-        if model.tendons and not integrator.is_implicit:
-            raise WorldError(
-                f"the tendon {next(iter(model.tendons))!r} of {name!r} needs the integrator"
-                f" semi_implicit, not {self._contents.integrator}"
-            )
+        for what, parts in {"actuator of joint": model.actuators, "tendon": model.tendons}.items():
+            if parts and not integrator.is_implicit:
+                raise WorldError(
+                    f"the {what} {next(iter(parts))!r} of {name!r} needs the integrator"
+                    f" semi_implicit, not {self._contents.integrator}"
+                )
         robot = Robot(self._world, name, model, q, v, self_collision)
         self._add(robot)
-        if integrator.is_staged:
-            note = too_stiff_for_rk4(robot, self._contents.time_step)
-            if note:
-                warnings.warn(note, ModelWarning, stacklevel=2)
+        if integrator.is_staged and (note := too_stiff_for_rk4(robot, self._contents.time_step)):
+            warnings.warn(note, ModelWarning, stacklevel=2)
         self._connect_described(robot)
         start = {"positions": robot.joint_positions}
         if q is None and (found := robot.limits.beyond(robot.joint_names, start, STATE_SLACK)):

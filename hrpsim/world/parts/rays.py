@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import HrpsimError, WorldError, require_name, shown_value, unknown_name
+from hrpsim.common.values import several
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.rays.casting import cast
@@ -149,26 +150,22 @@ class Rays(Readings):
             if array.ndim not in (1, 2) or array.shape[-1] != 3:
                 raise WorldError(f"{name} of rays must have shape (n, 3), got {array.shape}")
             rays.append(np.atleast_2d(array))
+            for k in np.flatnonzero(~np.isfinite(rays[-1]).all(axis=1))[:1]:
+                raise WorldError(f"{name}[{k}] of rays is {rays[-1][k]}, which is not finite")
         try:
             starts, ways = (np.ascontiguousarray(a) for a in np.broadcast_arrays(*rays))
         except ValueError:
             shapes = " and ".join(str(a.shape) for a in rays)
             raise WorldError(f"origins and directions of rays differ in number: {shapes}") from None
-        for name, array in (("origins", starts), ("directions", ways)):
-            bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
-            if bad.size:
-                raise WorldError(
-                    f"{name}[{bad[0]}] of rays is {array[bad[0]]}, which is not finite"
-                )
         still = np.flatnonzero(~ways.any(axis=1))
         if still.size:
             raise WorldError(f"directions[{still[0]}] of rays is zero: it has no direction")
         if not max_range > 0.0:
             raise WorldError(f"max_range of rays must be positive, got {shown_value(max_range)}")
-        patterns = (exclude,) if isinstance(exclude, str) else tuple(exclude)
         caster, n = self.ray_caster(geometry), len(starts)
         out = np.empty(n), np.empty((n, 3)), np.empty(n, dtype=np.int64)
-        caster.cast(caster.arrays, caster.skipped(patterns), starts, ways, float(max_range), *out)
+        skipped = caster.skipped(several(exclude))
+        caster.cast(caster.arrays, skipped, starts, ways, float(max_range), *out)
         return RayHits(*out, caster.entity_of_link[out[2]])
 
     def ray_caster(self, geometry: str = "collision") -> RayCaster:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hrpsim.common.errors import ModelWarning, NamedParts, WorldError, shown_value, unknown_name
+from hrpsim.common.errors import ModelWarning, NamedParts, WorldError, require_name, shown_value
 from hrpsim.common.values import RANGES, number
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD
 from hrpsim.engine.constraints.contact_rows import MATERIAL_PAIR
@@ -31,8 +31,7 @@ IMPACT_LAWS = {"simultaneous": SIMULTANEOUS, "sequential": SEQUENTIAL}
 
 def impact_law_code(name) -> int:
     """Return the code of an impact law. WorldError if the name is unknown."""
-    if not isinstance(name, str) or name not in IMPACT_LAWS:
-        raise WorldError(unknown_name("impact_law", str(name), IMPACT_LAWS))
+    require_name("impact_law", name, IMPACT_LAWS)
     return IMPACT_LAWS[name]
 
 

@@ -9,9 +9,7 @@ milliseconds. A kept robot is valid as long as all files named in the MJCF are u
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import pickle
 from collections.abc import Callable
 from functools import cache
@@ -20,7 +18,7 @@ from pathlib import Path
 
 from hrpsim.common.errors import ModelError
 from hrpsim.common.foreign.file_bytes import file_digest
-from hrpsim.common.stored_files import read_whole, remove_oldest, write_whole
+from hrpsim.common.stored_files import keep_among, read_used
 from hrpsim.engine.compile.kernel_folders import cache_for
 from hrpsim.model.readers.mjcf.read import MjcfSource
 from hrpsim.model.readers.robot_data import MeshFile, RobotData
@@ -36,18 +34,14 @@ def converted(text: str, path: Path, convert: Callable[[], RobotData]) -> RobotD
     """
     key = _key_of(text, path)
     stored = folder() / f"{key}.mjcf.pickle"
-    content = read_whole(stored) if key else None
+    content = read_used(stored) if key else None
     if content is not None:
         robot = pickle.loads(content)
         if _has_all_files(robot):
-            with contextlib.suppress(OSError):
-                os.utime(stored)
             return robot
     content = pickle.dumps(convert())
     if key:
-        with contextlib.suppress(OSError):
-            write_whole(stored, content)
-            remove_oldest(stored.parent, "*.mjcf.pickle", _KEPT)
+        keep_among(stored, content, _KEPT)
     return pickle.loads(content)  # as in later processes: a model is stored by its pickle
 
 

@@ -32,13 +32,31 @@ _COUNTED = {
     **{size: (what, "not drawn") for size, what in _NOT_DRAWN.items()},
     **{size: (what, "not read") for size, what in _NOT_READ.items()},
 }
+_ARRAYS = (  # elements that MuJoCo simulates and hrpsim does not: array, element, why
+    ("geom_margin", "geom margin", "contacts act when surfaces touch"),
+    ("geom_gap", "geom gap", "contacts act when surfaces touch"),
+    ("jnt_margin", "joint margin", "limits act where they are"),
+    ("geom_adhesion", "geom adhesion", "not simulated"),
+    ("geom_surfacevel", "geom surfacevel", "not simulated"),
+    ("dof_dampingpoly", "joint damping, polynomial", "its linear part is simulated"),
+    ("jnt_stiffnesspoly", "joint stiffness, polynomial", "its linear part is simulated"),
+    ("jnt_springyield", "joint springyield", "springs never yield"),
+    ("sensor_noise", "sensor noise", "sensors are exact"),
+    ("sensor_cutoff", "sensor cutoff", "readings are not cut off"),
+)
+
+
+def _rows_set(values: np.ndarray | None) -> int:
+    """Return how many rows of an array are not zero. MuJoCo's older versions lack some arrays."""
+    if values is None or not len(values):
+        return 0
+    return int(np.any(np.reshape(values, (len(values), -1)) != 0.0, axis=1).sum())
 
 
 def note_the_rest(m: MjcfModel, notes: Notes) -> None:
     """Note unsupported elements that no other reader looks at."""
     for size, (element, why) in _COUNTED.items():
-        for _ in range(m.count(size)):
-            notes.add(element, why)
+        notes.add(element, why, times=m.count(size))
     note_tendons(m, notes)
     for name, count in m.source.key_lengths():
         if count < m.nq:
@@ -51,23 +69,8 @@ def note_the_rest(m: MjcfModel, notes: Notes) -> None:
     for joint in np.flatnonzero(m.jnt_actgravcomp):
         why = "no actuator bears the compensation of gravity"
         notes.add("joint actuatorgravcomp", why, m.names["jnt"][joint])
-    for array, element, why in (
-        ("geom_margin", "geom margin", "contacts act when surfaces touch"),
-        ("geom_gap", "geom gap", "contacts act when surfaces touch"),
-        ("jnt_margin", "joint margin", "limits act where they are"),
-        ("geom_adhesion", "geom adhesion", "not simulated"),
-        ("geom_surfacevel", "geom surfacevel", "not simulated"),
-        ("dof_dampingpoly", "joint damping, polynomial", "its linear part is simulated"),
-        ("jnt_stiffnesspoly", "joint stiffness, polynomial", "its linear part is simulated"),
-        ("jnt_springyield", "joint springyield", "springs never yield"),
-        ("sensor_noise", "sensor noise", "sensors are exact"),
-        ("sensor_cutoff", "sensor cutoff", "readings are not cut off"),
-    ):
-        values = getattr(m, array)
-        if values is not None and len(values):
-            rows = np.any(np.reshape(values, (len(values), -1)) != 0.0, axis=1)
-            for _ in range(int(rows.sum())):
-                notes.add(element, why)
+    for array, element, why in _ARRAYS:
+        notes.add(element, why, times=_rows_set(getattr(m, array)))
     if len(set(m.geom_priority[_collides(m)])) > 1:
         notes.add("geom priority", "decides friction alone, in load_world")
     if m.geom_fluid is not None and np.any(m.geom_fluid):
@@ -102,8 +105,8 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
         ("equality solref, solimp", active, m.eq_solref, m.eq_solimp),
     ):
         odd = np.any(solref != _SOLREF, axis=1) | np.any(solimp != _SOLIMP, axis=1)
-        for _ in range(int((odd & chosen).sum())):
-            notes.add(element, "constraints are rigid; set_contact makes contacts yield")
+        why = "constraints are rigid; set_contact makes contacts yield"
+        notes.add(element, why, times=int((odd & chosen).sum()))
 
 
 class WorldLoop(NamedTuple):
@@ -134,8 +137,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
             f"{m.label}: nothing in it moves: no body has a joint. load_world reads it"
         )
     robot = robot_of(m, roots, m.name or "robot", notes)
-    for _ in robot.to_world:
-        notes.add("equality with the world", "load_world has it")
+    notes.add("equality with the world", "load_world has it", times=len(robot.to_world))
     for body in np.flatnonzero(m.body_mocapid >= 0):
         notes.add("mocap body", "load_world has it", m.names["body"][body])
     scenery = [

@@ -29,6 +29,7 @@ from hrpsim.model.readers.urdf.joint_types import MOVING_TYPES
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 from hrpsim.model.shapes.convex_hull import is_flat, own_extents
 from hrpsim.model.shapes.placement import IDENTITY, Placement
+from hrpsim.model.shapes.solid_inertia import BodyInertia, total
 
 _ABOUT_X = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # takes z to -y
 MESH_SUFFIXES = (".stl", ".obj", ".dae", ".ply")
@@ -274,20 +275,15 @@ def assembled(
         robot.add_link(WORLD_LINK)
     _add_links(robot, parts, is_free, notes, fail)
     _add_sensors(robot, parts, notes)
-    driven = sorted(
-        (part for part in parts if part.type in MOVING_TYPES and part.joint_id >= 0),
-        key=lambda part: part.joint_id,
-    )
+    moving = [part for part in parts if part.type in MOVING_TYPES]
+    driven = [part for part in moving if part.joint_id >= 0]
+    driven.sort(key=lambda part: part.joint_id)
     robot.commanded = {part.name: ("effort",) for part in driven}
     for part, other in itertools.pairwise(driven):
         if part.joint_id == other.joint_id:
             notes.add("joint_id of two joints", "commanded one after the other")
     base = root.placement if is_free else None
-    starts: dict[str, tuple[float, ...]] = {
-        part.name: (part.start,) for part in parts if part.type in MOVING_TYPES and part.start
-    }
-    if is_free or starts:
-        robot.keyframes.append(KeyframeData("initial", base, starts))
+    robot.add_start(base, {part.name: part.start for part in moving if part.start})
     posed: dict[str, tuple[float, ...]] = {
         part.name: (pose[part.joint_id],) for part in driven if part.joint_id < len(pose)
     }
@@ -358,15 +354,10 @@ def _total(
     masses: list[tuple[float, np.ndarray, np.ndarray]],
 ) -> tuple[float, np.ndarray, np.ndarray] | None:
     """Return mass, centre, and inertia about the centre, of rigidly joined parts."""
-    mass = sum(m for m, _, _ in masses)
-    inertia = sum((I for _, _, I in masses), np.zeros((3, 3)))
-    if mass == 0.0:
-        return (0.0, np.zeros(3), inertia) if inertia.any() else None
-    com = sum((m * c for m, c, _ in masses), np.zeros(3)) / mass
-    for m, c, _ in masses:
-        d = c - com
-        inertia = inertia + m * ((d @ d) * np.eye(3) - np.outer(d, d))
-    return mass, com, 0.5 * (inertia + inertia.T)
+    whole = total([BodyInertia(*one) for one in masses])
+    if whole.mass == 0.0 and not whole.inertia.any():
+        return None
+    return whole.mass, whole.com, 0.5 * (whole.inertia + whole.inertia.T)
 
 
 def placed_mass(

@@ -13,7 +13,7 @@ from typing import NoReturn
 import numpy as np
 
 from hrpsim.common import limits
-from hrpsim.common.errors import ModelError, shown_value, unknown_name
+from hrpsim.common.errors import ModelError, require_name, require_names, shown_value, unknown_name
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import YamlText, parse_yaml
 from hrpsim.model.readers.openhrp.assembly import Part, affine, assembled, copied
@@ -100,8 +100,8 @@ class _Reader:
         """Return the links, each after its parent, beginning with the root."""
         root = self.top.text("root_link", default="")
         roots = [part.name for part in self.links.values() if part.parent is None]
-        if root and root not in self.links:
-            self.top.fail(unknown_name("root_link", root, self.links))
+        if root:
+            require_name("root_link", root, self.links, self.top.fail)
         if len(roots) != 1 or (root and root != roots[0]):
             listed = ", ".join(map(repr, roots[:6])) or "none"
             self.top.fail(f"one link without a parent is needed, the root_link; there is {listed}")
@@ -195,9 +195,8 @@ class _Reader:
 
     def _describe(self, link: Values, part: Part) -> None:
         """Read placement, joint and elements of a link. Missing values stay unchanged."""
-        of_type = _READ_OF_SUB_BODY if link.given("uri") else ()
-        for key in sorted(link.keys() - _READ - set(of_type)):
-            self.notes.add(f"{key} of a link", "not read")
+        of_type = _READ_OF_SUB_BODY if link.given("uri") else set()
+        link.note_unread(_READ | of_type, self.notes, "a link")
         part.parent = link.text("parent", default="") or part.parent
         for child in link.items("child_links"):
             self._above.setdefault(str(child), part.name)
@@ -226,20 +225,18 @@ class _Reader:
         if kind in _TRACKS:
             self.notes.add(f"joint_type {kind}", "fixed")
             kind = "fixed"
-        if kind not in _TYPES:
-            link.fail(unknown_name("joint_type", kind, _TYPES))
+        require_name("joint_type", kind, _TYPES, link.fail)
         return _TYPES[kind].name
 
     def _find_parents(self) -> None:
         """Set the parents named by links. Refuse names that do not exist."""
         for child, parent in self._above.items():
-            if child not in self.links:
-                self.top.fail(unknown_name("link", child, self.links))
+            require_name("link", child, self.links, self.top.fail)
             if self.links[child].parent is None:
                 self.links[child].parent = parent
         for part in self.links.values():
-            if part.parent is not None and part.parent not in self.links:
-                self.top.fail(unknown_name("link", part.parent, self.links))
+            if part.parent is not None:
+                require_name("link", part.parent, self.links, self.top.fail)
 
     def _axis(self, link: Values) -> np.ndarray:
         given = link.get("joint_axis")
@@ -278,9 +275,7 @@ class _Reader:
                 self.top.fail(f"extra_joints[{k}] must be a mapping")
             loop = Values(entry, self._fail_at(f"extra_joints[{k}]: "))
             links = tuple(loop.text(key, default="") for key in ("link1_name", "link2_name"))
-            for link in links:
-                if link not in self.links:
-                    loop.fail(unknown_name("link", link, self.links))
+            require_names("link", links, self.links, loop.fail)
             kind = loop.text("joint_type", default="")
             if kind not in ("ball", "hinge", "fixed"):
                 self.notes.add(f"extra joint {shown_value(kind)}", "not simulated")

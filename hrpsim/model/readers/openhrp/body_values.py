@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NoReturn
 
 import numpy as np
 
 from hrpsim.common.errors import shown_value
 from hrpsim.model.readers.openhrp.assembly import axis_angle
+from hrpsim.model.readers.robot_data import Notes
 
 _LARGE = 1e12
 
@@ -33,9 +34,10 @@ class Values:
         """Return whether one of some keys is present."""
         return any(key in self._entry for key in keys)
 
-    def keys(self) -> set[str]:
-        """Return all keys, in one spelling."""
-        return set(self._entry)
+    def note_unread(self, known: Collection[str], notes: Notes, what: str, name: str = "") -> None:
+        """Note the keys that are not known, of an owner of this kind and name."""
+        for key in sorted(self._entry.keys() - set(known)):
+            notes.add(f"{key} of {what}", "not read", name)
 
     def text(self, key: str, default: str) -> str:
         """Return a text. A number counts as a text."""

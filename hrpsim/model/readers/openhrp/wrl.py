@@ -122,8 +122,7 @@ def parsed(text: str, path: Path, notes: Notes) -> Vrml:
     """Return a parsed file. Note fields that are given twice in a node."""
     file = Vrml(text, path)
     for lines in file.repeated.values():
-        for _ in lines:
-            notes.add(f"{lines[0]}: given twice", "the last one holds")
+        notes.add(f"{lines[0]}: given twice", "the last one holds", times=len(lines))
     return file
 
 

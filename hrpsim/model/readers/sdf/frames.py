@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import require_name
 from hrpsim.model.readers.sdf.sdf_file import SdfFile
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 
@@ -96,15 +96,13 @@ class Scope:
             return asker.home
         *path, last = name.split("::")
         for part in path:
-            if part not in scope.models:
-                asker.fail(unknown_name("model", part, scope.models))
+            require_name("model", part, scope.models, asker.fail)
             scope = scope.models[part]
         if last == MODEL_FRAME and scope.frame.kind == "model":
             return scope.frame
         if last == WORLD_FRAME and scope.frame.kind == "world":
             return scope.frame
-        if last not in scope.frames:
-            asker.fail(unknown_name("frame", last, scope.frames))
+        require_name("frame", last, scope.frames, asker.fail)
         return scope.frames[last]
 
     def in_scope(self, frame: Frame) -> Placement:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from lxml.etree import SubElement
 
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import require_name
 from hrpsim.model.readers.joint_graph import join
 from hrpsim.model.readers.robot_data import ConnectionData, JointData, Notes, RobotData
 from hrpsim.model.readers.sdf.frames import MODEL_FRAME, Frame
@@ -49,8 +49,7 @@ class Edge(NamedTuple):
     def kind(self) -> str:
         """The type of the joint."""
         kind = self.frame.element.get("type", "").strip()
-        if kind not in _KINDS:
-            self.frame.fail(unknown_name("type of joint", kind, _KINDS))
+        require_name("type of joint", kind, _KINDS, self.frame.fail)
         return kind
 
     def turned(self) -> Edge:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from hrpsim.common.errors import unknown_name
-from hrpsim.model.readers.joint_graph import float_bases, spanning_tree
-from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, KeyframeData, Notes, RobotData
+from hrpsim.common.errors import require_name
+from hrpsim.model.readers.joint_graph import float_bases, plant, spanning_tree
+from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, Notes, RobotData
 from hrpsim.model.readers.sdf.files import SdfFiles
 from hrpsim.model.readers.sdf.frames import WORLD_FRAME, Frame, Scope
 from hrpsim.model.readers.sdf.joints import Edge, add_joint, loop_of
@@ -19,8 +19,6 @@ from hrpsim.model.readers.sdf.parts import note_model
 from hrpsim.model.readers.sdf.scopes import SdfContents
 from hrpsim.model.readers.sdf.surfaces import Surface
 from hrpsim.model.shapes.placement import IDENTITY, Placement
-
-INITIAL = "initial"  # the keyframe with the pose that the file says
 
 
 class SdfRobot(NamedTuple):
@@ -127,10 +125,7 @@ def robot_of(
     edges = assembly.edges(own)
     first = full_name(canonical(model))
     tree, loops, bases = spanning_tree(list(assembly.links), edges, first)
-    is_held = any(WORLD_LINK in (edge.parent, edge.child) for edge in edges)
-    robot.root = WORLD_LINK if is_held or len(bases) > 1 else bases[0]
-    if robot.root == WORLD_LINK and WORLD_LINK not in assembly.links:
-        robot.add_link(WORLD_LINK)
+    plant(robot, edges, bases)
     surfaces = {}
     for name, link in assembly.links.items():
         found = describe_link(files, link, robot.add_link(name), own)
@@ -140,18 +135,14 @@ def robot_of(
         """Return the placement of a link, or of the world, in the model."""
         return at.inverse() if link == WORLD_LINK else assembly.placed[link]
 
-    if robot.root == WORLD_LINK:
-        float_bases(robot, bases, lambda link: at.then(place(link)))
+    float_bases(robot, bases, lambda link: at.then(place(link)))
     acting = {edge.frame: add_joint(robot, edge, place, own) for edge in tree}
     _add_connections(robot, loops, place, own)
     _add_all_sensors(robot, assembly, tree, acting, own)
     _add_frames(robot, assembly)
     base = at.then(place(robot.root)) if robot.root != WORLD_LINK else None
-    starts: dict[str, tuple[float, ...]] = {
-        joint.name: (joint.start,) for joint in robot.joints.values() if joint.start is not None
-    }
-    if base is not None or starts:
-        robot.keyframes.append(KeyframeData(INITIAL, base, starts))
+    joints = robot.joints.values()
+    robot.add_start(base, {joint.name: joint.start for joint in joints if joint.start is not None})
     _check_mimics(robot, model)
     return SdfRobot(robot, surfaces)
 
@@ -227,5 +218,5 @@ def _add_frames(robot: RobotData, assembly: _Assembly) -> None:
 def _check_mimics(robot: RobotData, model: Scope) -> None:
     """Raise ModelError for a leader that the robot does not have."""
     for joint in robot.joints.values():
-        if joint.mimic is not None and joint.mimic[0] not in robot.joints:
-            model.frame.fail(unknown_name("joint", joint.mimic[0], robot.joints))
+        if joint.mimic is not None:
+            require_name("joint", joint.mimic[0], robot.joints, model.frame.fail)

@@ -21,6 +21,13 @@ from hrpsim.model.shapes.placement import Placement, rotation_with_z_along
 _SIDES = 24  # of the hull of a cone
 PLANE = "plane"  # a kind of shape that scenery alone has
 _MODEL_SHAPES = ("box", "sphere", "cylinder", "capsule", "ellipsoid", "cone", "mesh", PLANE)
+_ROUND: dict[str, tuple[float, ...]] = {"radius": (0.5,), "length": (1.0,)}
+_SIZES: dict[str, dict[str, tuple[float, ...]]] = {  # with the values of SDF for missing ones
+    "box": {"size": (1.0, 1.0, 1.0)},
+    "ellipsoid": {"radii": (1.0, 1.0, 1.0)},
+    "sphere": {"radius": (1.0,)},
+    **dict.fromkeys(("cylinder", "capsule", "cone"), _ROUND),
+}
 
 
 def shape_of(
@@ -53,22 +60,15 @@ def shape_of(
             file.fail(shape, "<normal> is zero")
         turned = Placement(placement.R @ rotation_with_z_along(normal), placement.p)
         return ShapeData(PLANE, (), turned, color=color, name=label)
+    sizes = [file.values(shape, key, usual) for key, usual in _SIZES[kind].items()]
     if kind == "ellipsoid":
-        radii = np.array(file.values(shape, "radii", (1.0, 1.0, 1.0)))
         notes.add("<ellipsoid>", f"a hull of {ELLIPSOID_POINTS} points on it", name)
-        return ShapeData("mesh", (), placement, ellipsoid_mesh(label or kind, radii), color, label)
-    if kind == "box":
-        return ShapeData(
-            kind, file.values(shape, "size", (1.0, 1.0, 1.0)), placement, None, color, label
-        )
-    radius = file.value(shape, "radius", 1.0 if kind == "sphere" else 0.5)
-    if kind == "sphere":
-        return ShapeData(kind, (radius,), placement, None, color, label)
-    length = file.value(shape, "length", 1.0)
+        mesh = ellipsoid_mesh(label or kind, np.array(sizes[0]))
+        return ShapeData("mesh", (), placement, mesh, color, label)
     if kind == "cone":
         notes.add("<cone>", f"a hull of {_SIDES} sides", name)
-        return _cone(label or kind, radius, length, placement, color)
-    return ShapeData(kind, (radius, length), placement, None, color, label)
+        return _cone(label or kind, sizes[0][0], sizes[1][0], placement, color)
+    return ShapeData(kind, sum(sizes, ()), placement, None, color, label)
 
 
 def _cone(

@@ -15,14 +15,24 @@ from typing import Any
 from lxml import etree
 
 from hrpsim.common import limits
-from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.common.errors import ModelError
 from hrpsim.model.readers.urdf.document import Document, described, is_foreign
 from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 
-GEOMETRIES = ("box", "cylinder", "sphere", "capsule", "mesh")
+GEOMETRIES: dict[str, dict[str, int]] = {  # with their sizes: how many numbers each has
+    "box": {"size": 3},
+    "cylinder": {"radius": 1, "length": 1},
+    "sphere": {"radius": 1},
+    "capsule": {"radius": 1, "length": 1},
+    "mesh": {},
+}
 
 UNSTATED = -1.0  # no limit, in Gazebo's SDF; exporters copy it
 
+_NUMBERS_OF_ROS_1 = {
+    "calibration": ("rising", "falling"),
+    "safety_controller": ("k_velocity", "k_position", "soft_lower_limit", "soft_upper_limit"),
+}
 _INERTIA = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
@@ -95,8 +105,7 @@ def _check_link(document: Document, link) -> None:
     if inertial is not None:
         _check_origin(document, inertial)
         mass = document.only(inertial, "mass", required=True)
-        if document.number(mass, "value") < 0.0:
-            document.fail(mass, f"the mass {mass.get('value')} kg is negative")
+        document.not_negative(mass, "value", shown="the mass {1} kg")
         inertia = document.only(inertial, "inertia", required=True)
         for key in _INERTIA:
             document.number(inertia, key)
@@ -132,22 +141,15 @@ def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
     if len(shapes) != 1:
         document.fail(geometry, f"one shape is needed, {len(shapes)} given")
     shape = shapes[0]
-    if shape.tag == "box":
-        sizes = {"size": document.numbers(shape, "size", 3)}
-    elif shape.tag in ("cylinder", "capsule"):
-        sizes = {key: [document.number(shape, key)] for key in ("radius", "length")}
-    elif shape.tag == "sphere":
-        sizes = {"radius": [document.number(shape, "radius")]}
-    elif shape.tag == "mesh":
+    document.require_name(shape, "geometry", str(shape.tag), GEOMETRIES)
+    if shape.tag == "mesh":
         document.text(shape, "filename")
-        sizes = {}
         if shape.get("scale") is not None:
             document.numbers(shape, "scale", 3)
-    else:
-        document.fail(shape, unknown_name("geometry", str(shape.tag), GEOMETRIES))
+    sizes = {key: min(document.numbers(shape, key, n)) for key, n in GEOMETRIES[shape.tag].items()}
     may_be_flat = is_seen or shape.tag == "sphere" or is_void(shape)
-    for key, values in sizes.items():
-        if min(values) < 0.0 or (min(values) == 0.0 and not may_be_flat):
+    for key, least in sizes.items():
+        if least < 0.0 or (least == 0.0 and not may_be_flat):
             cure = "" if is_seen else "; where nothing is to touch it, leave out the <collision>"
             document.fail(shape, f"{key}={shape.get(key)!r} must be positive{cure}")
 
@@ -179,17 +181,12 @@ def _check_joint(document: Document, joint, links: dict) -> None:
     dynamics = document.only(joint, "dynamics")
     if dynamics is not None:
         for key in ("damping", "friction"):
-            if document.number(dynamics, key, 0.0) < 0.0:
-                document.fail(dynamics, f"{key} {dynamics.get(key)} is negative")
+            document.not_negative(dynamics, key, 0.0, shown="{} {}")
     _check_limit(document, joint, kind)
-    for tag, keys in (
-        ("calibration", ("rising", "falling")),
-        ("safety_controller", ("k_velocity", "k_position", "soft_lower_limit", "soft_upper_limit")),
-    ):
+    for tag, keys in _NUMBERS_OF_ROS_1.items():
         element = document.only(joint, tag)
-        for key in keys:
-            if element is not None and element.get(key) is not None:
-                document.number(element, key)
+        for key in keys if element is not None else ():
+            document.number(element, key, 0.0)
 
 
 def _check_limit(document: Document, joint, kind: str) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import NoReturn
 
 from lxml import etree
@@ -88,6 +88,18 @@ class Document:
             return default
         return self.numbers(element, attribute, largest=largest)[0]
 
+    def not_negative(
+        self, element, attribute: str, default: float | None = None, shown: str = "{}={!r}"
+    ) -> float:
+        """Return one number >= 0, or `default` if the attribute is missing.
+
+        `shown` is the format of attribute and text in the error.
+        """
+        value = self.number(element, attribute, default)
+        if value < 0.0:
+            self.fail(element, shown.format(attribute, element.get(attribute)) + " is negative")
+        return value
+
     def _number(self, element, attribute: str, word: str, largest: float) -> float:
         try:
             value = float(word) if "_" not in word else math.nan
@@ -109,6 +121,21 @@ class Document:
     def fail(self, element, cause: str) -> NoReturn:
         """Raise the ModelError that names file, line, element and cause."""
         raise ModelError(f"{self.where(element)}: {cause}")
+
+    def one_of(self, element, attribute: str, choices: Sequence[str]) -> str:
+        """Return an attribute that must be one of the choices. The default is the first choice."""
+        value = element.get(attribute, choices[0])
+        self.require_name(element, attribute, value, choices)
+        return value
+
+    def require_content(
+        self, element, attributes: Collection[str], children: Collection[str] = ()
+    ) -> None:
+        """Raise the ModelError for an attribute or a child element that is not in the lists."""
+        for attribute in element.attrib:
+            self.require_name(element, "attribute", attribute, attributes)
+        for child in self.children(element):
+            self.require_name(child, f"element in <{element.tag}>", child.tag, children)
 
     def require_name(self, element, kind: str, given: str, available: Collection[str]) -> None:
         """Raise the ModelError about an element unless `given` is one of `available`."""

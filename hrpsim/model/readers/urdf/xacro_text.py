@@ -25,12 +25,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.common.errors import ModelError, require_names
 from hrpsim.common.foreign.file_bytes import file_digest, read_bytes
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.xml_text import decoded_xml
-from hrpsim.common.stored_files import cache_home, read_whole, remove_oldest, write_whole
+from hrpsim.common.stored_files import cache_home, keep_among, read_used
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 
 _STORED = 200  # expansions, the most recently used
@@ -108,9 +108,7 @@ def expand(
     if expansion is None:
         expansion = _expand(text, path, given, resources, label)
         keep(key, text, expansion)
-    for name in given.given:
-        if name not in expansion.asked:
-            raise ModelError(f"{label}: {unknown_name('xacro argument', name, expansion.asked)}")
+    require_names("xacro argument", given.given, expansion.asked, ModelError, where=label)
     return expansion.text
 
 
@@ -200,8 +198,7 @@ def key_of(text: str, path: Path, arguments: Mapping[str, str], version: str) ->
 
 def recall(key: str, resources: Resources) -> Expansion | None:
     """Return a stored expansion if the files and packages used are unchanged."""
-    path = _folder() / f"{key}.json"
-    content = read_whole(path) if key else None
+    content = read_used(_folder() / f"{key}.json") if key else None
     if content is None:
         return None
     try:
@@ -213,8 +210,6 @@ def recall(key: str, resources: Resources) -> Expansion | None:
         )
     except (OSError, ValueError, KeyError, TypeError, IndexError):
         return None
-    with contextlib.suppress(OSError):
-        os.utime(path)
     return expansion if same else None
 
 
@@ -227,8 +222,7 @@ def keep(key: str, text: str, expansion: Expansion) -> None:
             return
         hashes = [_hash_of(name) for name in expansion.included]
         content = json.dumps({"expansion": expansion._asdict(), "hashes": hashes}).encode()
-        write_whole(_folder() / f"{key}.json", content)
-        remove_oldest(_folder(), "*.json", _STORED)
+        keep_among(_folder() / f"{key}.json", content, _STORED)
 
 
 def _hash_of(file: str) -> str:

@@ -16,12 +16,11 @@ import numpy as np
 from hrpsim.common.errors import ModelError
 from hrpsim.common.foreign.bounded_child import call_bounded
 from hrpsim.common.foreign.file_bytes import open_file, refuse_pointer
-from hrpsim.model.readers.joint_graph import float_bases, join, spanning_tree
+from hrpsim.model.readers.joint_graph import float_bases, join, plant, spanning_tree
 from hrpsim.model.readers.robot_data import (
     WORLD_LINK,
     ConnectionData,
     JointData,
-    KeyframeData,
     Notes,
     RobotData,
     free_name,
@@ -33,7 +32,6 @@ from hrpsim.model.shapes.placement import Placement, rotation_with_z_along
 _STAGE = "hrpsim.model.readers.usd.stage:read_stage"
 _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 _LOOPS = {"revolute": "hinge", "prismatic": "slider", "fixed": "fixed", "spherical": "ball"}
-_INITIAL = "initial"
 _MOVED = 1e-6  # [rad or m], from which on a stage shows a joint away from zero
 
 
@@ -100,26 +98,21 @@ class _Robot:
         edges = self._in_rows([edge for edge in map(self._edge, stage.joints) if edge is not None])
         first = self.names[stage.bodies[0].path]
         tree, loops, bases = spanning_tree(list(stated), edges, first)
-        is_held = any(WORLD_LINK in (edge.parent, edge.child) for edge in edges)
-        robot = RobotData(stage.name, WORLD_LINK if is_held or len(bases) > 1 else bases[0])
-        if robot.root == WORLD_LINK:
-            robot.add_link(WORLD_LINK)
+        robot = RobotData(stage.name, "")
+        plant(robot, edges, bases)
         self._add_bodies(robot)
         for base in bases:
             self.places[base] = stated[base]
         for edge in tree:  # with all joints at zero
             above = self.places[edge.parent]
             self.places[edge.child] = above.then(edge.frames[0]).then(edge.frames[1].inverse())
-        if robot.root == WORLD_LINK:
-            float_bases(robot, bases, self.places.__getitem__)
-        starts: dict[str, tuple[float, ...]] = {}
+        float_bases(robot, bases, self.places.__getitem__)
+        starts: dict[str, float] = {}
         for edge in tree:
             self._join(robot, edge, stated, starts)
         for edge in loops:
             self._loop(robot, edge)
-        start = None if robot.root == WORLD_LINK else self.places[robot.root]
-        if start is not None or starts:
-            robot.keyframes.append(KeyframeData(_INITIAL, start, starts))
+        robot.add_start(None if robot.root == WORLD_LINK else self.places[robot.root], starts)
         robot.notes = self.notes.lines()
         return robot
 
@@ -180,11 +173,7 @@ class _Robot:
             link.inertial = inertial_of(body, shapes[body.path], self.notes)
 
     def _join(
-        self,
-        robot: RobotData,
-        edge: _Edge,
-        stated: dict[str, Placement],
-        starts: dict[str, tuple[float, ...]],
+        self, robot: RobotData, edge: _Edge, stated: dict[str, Placement], starts: dict[str, float]
     ) -> None:
         """Add the joints of an edge of the tree, and their positions in the stage."""
         at = self.places[edge.parent].then(edge.frames[0])
@@ -207,7 +196,7 @@ class _Robot:
         if len(coordinates) == 1 and WORLD_LINK not in (edge.parent, edge.child):
             moved = _moved(edge, stated, coordinates[0][1])
             if abs(moved) > _MOVED:
-                starts[made[0].name] = (moved,)
+                starts[made[0].name] = moved
 
     def _describe(self, prim: JointPrim, dof: str, joint: JointData) -> None:
         joint.lower, joint.upper = prim.limits.get(dof, (-math.inf, math.inf))

@@ -15,8 +15,10 @@ from hrpsim.model.readers.ellipsoid import ELLIPSOID_POINTS, ellipsoid_mesh
 from hrpsim.model.readers.openhrp.assembly import hull_shape
 from hrpsim.model.readers.robot_data import MeshData, Notes, ShapeData
 from hrpsim.model.readers.usd.stage_data import BodyPrim, ShapePrim
+from hrpsim.model.shapes.geometry import primitive
 from hrpsim.model.shapes.mesh_integrals import solid_moments
 from hrpsim.model.shapes.placement import Placement
+from hrpsim.model.shapes.solid_inertia import BodyInertia, solid_inertia, solid_volume, total
 
 _ALIKE = 1e-6  # relative difference of scales that count as equal
 _DENSITY = 1000.0  # of a shape that states none, as UsdPhysics says [kg/m^3]
@@ -108,59 +110,33 @@ def inertial_of(
     """Return mass, centre and inertia of a body: stated values, else those of its solid shapes."""
     solids = []
     for prim, shape in shapes:
-        volume, center, moments = _solid(shape)
-        density = body.density or prim.density or _DENSITY
-        mass = prim.mass or density * volume
-        solids.append((mass, center, moments * (mass / volume if volume else 0.0)))
-    mass = body.mass or sum(mass for mass, _, _ in solids)
+        uniform = _solid(shape)
+        mass = prim.mass or (body.density or prim.density or _DENSITY) * uniform.mass
+        inertia = uniform.inertia * (mass / uniform.mass if uniform.mass else 0.0)
+        solids.append(BodyInertia(mass, uniform.com, inertia))
+    whole = total(solids)
+    mass = body.mass or whole.mass
     if not mass:
         notes.add("body without mass and solid shapes", "no mass", body.name)
         return None
-    whole = sum(mass for mass, _, _ in solids)
-    weighted = sum((m * c for m, c, _ in solids), np.zeros(3))
-    center = weighted / whole if whole else np.zeros(3)
-    if body.center is not None:
-        center = body.center
+    center = whole.com if body.center is None else body.center
     if body.inertia is not None:
         return mass, center, body.inertia
-    moments = np.zeros((3, 3))
-    for m, c, about in solids:
-        d = c - center
-        moments += about + m * (d @ d * np.eye(3) - np.outer(d, d))
-    if whole:
-        moments *= mass / whole
-    else:
+    if not whole.mass:
         notes.add("body without inertia and solid shapes", "no inertia", body.name)
-    return mass, center, moments
+        return mass, center, np.zeros((3, 3))
+    return mass, center, whole.about(center) * (mass / whole.mass)
 
 
-def _solid(shape: ShapeData) -> Inertial:
-    """Return volume, centre and inertia about the centre at density 1, in the body's frame."""
+def _solid(shape: ShapeData) -> BodyInertia:
+    """Return the inertia at density 1 in the body's frame. The mass is the volume [m^3]."""
     if isinstance(shape.mesh, MeshData):
         volume, center, moments = solid_moments(shape.mesh.vertices, shape.mesh.triangles)
-        R, p = shape.placement
-        return abs(volume), R @ center + p, R @ moments @ R.T * math.copysign(1.0, volume)
-    volume, diagonal = _primitive(shape)
-    R = shape.placement.R
-    return volume, shape.placement.p, R @ np.diag(diagonal) @ R.T
-
-
-def _primitive(shape: ShapeData) -> tuple[float, np.ndarray]:
-    """Return the volume and the principal moments (3,) at density 1 of a shape along z."""
-    if shape.kind == "box":
-        x, y, z = shape.size
-        volume = x * y * z
-        return volume, volume / 12.0 * np.array([y * y + z * z, x * x + z * z, x * x + y * y])
-    r = shape.size[0]
-    ball = 4.0 / 3.0 * math.pi * r**3
-    if shape.kind == "sphere":
-        return ball, np.full(3, 0.4 * ball * r * r)
-    length = shape.size[1]
-    rod = math.pi * r * r * length
-    across = rod * (3.0 * r * r + length * length) / 12.0
-    along = 0.5 * rod * r * r
-    if shape.kind == "capsule":
-        across += ball * (0.4 * r * r + 0.375 * length * r + 0.25 * length * length)
-        along += 0.4 * ball * r * r
-        return rod + ball, np.array([across, across, along])
-    return rod, np.array([across, across, along])
+        inertia = BodyInertia(abs(volume), center, moments * math.copysign(1.0, volume))
+    elif all(shape.size):
+        solid = primitive(shape.kind, shape.size)
+        volume = solid_volume(solid)
+        inertia = BodyInertia(volume, np.zeros(3), solid_inertia(solid, volume))
+    else:
+        inertia = BodyInertia(0.0, np.zeros(3), np.zeros((3, 3)))
+    return inertia.seen_from(shape.placement)

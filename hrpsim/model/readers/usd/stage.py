@@ -29,6 +29,8 @@ _KINDS = {
     "PhysicsJoint": "d6",
 }
 _ROUND = ("Cylinder", "Capsule", "Cone")
+_SIZES: dict[str, tuple[str, ...]] = {"Cube": ("Size",), "Sphere": ("Radius",), "Plane": ()}
+_SIZES |= dict.fromkeys(_ROUND, ("Radius", "Height"))
 _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 _PROPERTIES = {  # attributes of joints by the names of JointData, in units of SI and radians
     "rotor_inertia": ("mjc:armature", "newton:armature", "physxJoint:armature"),
@@ -228,18 +230,14 @@ class _Reader:
         base = self.bodies[owner].pose if owner else np.eye(4)
         shape = ShapePrim(name, kind, owner, np.linalg.inv(base) @ self._world(prim))
         shape.is_solid, shape.is_seen = is_solid, is_seen
-        if kind == "Cube":
-            shape.sizes = (float(UsdGeom.Cube(prim).GetSizeAttr().Get()),)
-        elif kind == "Sphere":
-            shape.sizes = (float(UsdGeom.Sphere(prim).GetRadiusAttr().Get()),)
-        elif kind in _ROUND:
-            form = getattr(UsdGeom, kind)(prim)
-            shape.sizes = float(form.GetRadiusAttr().Get()), float(form.GetHeightAttr().Get())
-            shape.axis = "XYZ".index(str(form.GetAxisAttr().Get()))
-        elif kind == "Mesh":
+        if kind == "Mesh":
             self._mesh(prim, shape)
-        elif kind == "Plane":
-            shape.axis = "XYZ".index(str(UsdGeom.Plane(prim).GetAxisAttr().Get()))
+        elif kind in _SIZES:
+            form = getattr(UsdGeom, kind)(prim)
+            sizes = (getattr(form, f"Get{size}Attr")() for size in _SIZES[kind])
+            shape.sizes = tuple(float(size.Get()) for size in sizes)
+            if hasattr(form, "GetAxisAttr"):
+                shape.axis = "XYZ".index(str(form.GetAxisAttr().Get()))
         else:
             self.data.notes.append((f"collision of {kind}", "left out", name))
             return
