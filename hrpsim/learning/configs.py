@@ -22,7 +22,7 @@ class RobotCfg:
 
     Args:
         name: name of the robot in the world. A world file with one robot needs no name.
-        description: path of the robot's description, for a task without a world file.
+        description: path or text of the robot's description, for a task without a world file.
         position: of the base (3,) [m]. The default stays, or is that of the world file.
         on_floor: move the base vertically, until the robot touches the ground.
         joint_pos: default posture [rad or m], by regular expressions. Other joints keep the world

@@ -61,7 +61,7 @@ def policy_description(
         "period": task.time_step,
         "decimation": task.decimation,
         "joints": list(action.names),
-        "default": state.default_joint_pos[at].tolist(),
+        "default": action.offset.tolist(),
         "kp": state.gains[0][at].tolist(),
         "kd": state.gains[1][at].tolist(),
         "action": {"scale": action.scale.tolist(), "clip": float(action.bound)},

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,7 @@ def _robot_of(world: World, task: Task) -> Robot:
 
 def _described(world: World, cfg: RobotCfg) -> Robot:
     """Add a robot from its description."""
-    model = load_model(Path(cfg.description).expanduser(), meshes=cfg.meshes)
+    model = load_model(os.path.expanduser(cfg.description), meshes=cfg.meshes)
     robot = world.add_robot(
         model, name=cfg.name or None, self_collision=cfg.self_collision, position=cfg.position
     )
@@ -95,7 +96,7 @@ def _posture(robot: Robot, cfg: RobotCfg) -> None:
 
 
 def _equip(robot: Robot, cfg: RobotCfg) -> None:
-    """Give the robot its gains and rotor inertias, and hold its posture."""
+    """Give the robot its gains and rotor inertias."""
     names, gains = robot.joint_names, []
     for what, own in zip(("stiffness", "damping"), robot.gains):
         given = getattr(cfg, what)
@@ -110,10 +111,6 @@ def _equip(robot: Robot, cfg: RobotCfg) -> None:
         given = [k for k in range(len(names)) if not np.isnan(read[k])]
         chosen = [names[k] for k in given]
         robot.set_joint_properties(chosen, rotor_inertia=read[given])
-    held = [name for name, kp in zip(names, gains[0]) if kp > 0.0]
-    if held:
-        at = [names.index(name) for name in held]
-        robot.command(positions=robot.joint_positions[at], names=held)
 
 
 def _add_terrain(world: World, task: Task) -> None:

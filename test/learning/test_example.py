@@ -31,7 +31,7 @@ def test_a_generation_is_run():
     example = runpy.run_path(str(SCRIPT))
     learn = example["learn"]
     learn.__globals__.update(
-        CANDIDATES=4, PUSHES=1, TASK=replace(example["TASK"], duration=0.2, push_interval=0.2)
+        CANDIDATES=4, PUSHES=1, TASK=replace(example["TASK"], episode_length_s=0.2)
     )
     gains = learn(minutes=1e-9)
     assert gains.shape == (15,) and np.isfinite(gains).all()

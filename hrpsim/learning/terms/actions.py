@@ -24,7 +24,8 @@ class JointPositionActionCfg:
         joint_names: regular expressions. The order of the joints is that of the robot.
         scale: [rad or m] for an action of 1, one number or numbers by regular expressions.
         offset: [rad or m], likewise. `use_default_offset` replaces the offset.
-        use_default_offset: the offset is the default posture.
+        use_default_offset: the offset is the target that holds the default posture. Under load
+            the target differs from the posture in a world file that settles.
         bound: largest magnitude of an action. Larger actions are clipped.
         ramp: targets change evenly over the control period. Otherwise targets change at once.
     """
@@ -38,7 +39,7 @@ class JointPositionActionCfg:
 
     def make(self, state: TaskState) -> JointAction:
         """Return the action of all worlds."""
-        rest = state.default_joint_pos if self.use_default_offset else None
+        rest = state.default_targets if self.use_default_offset else None
         return JointAction(self, state, "positions", rest)
 
 

@@ -61,6 +61,7 @@ class TaskState:
         self.link_names = tuple(frame.name for frame in first.frames)
         self.default_q = first.q.copy()
         self.default_joint_pos = self.default_q[self.q_index]
+        self.default_targets = first._control()["target_position"][self.v_index].copy()
         system = first.system
         self.joint_pos_limits = np.column_stack([system.lower, system.upper])[self.v_index]
         self.joint_vel_limits = system.velocity_limit[self.v_index]
