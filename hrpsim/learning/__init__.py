@@ -39,6 +39,7 @@ __all__ = [
     "UniformNoiseCfg",
     "UniformVelocityCommandCfg",
     "VelocityRanges",
+    "load_env_config",
     "policy_description",
     "velocity_task",
     "write_policy",
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
         TerrainCfg,
         UniformNoiseCfg,
     )
+    from hrpsim.learning.env_config import load_env_config
     from hrpsim.learning.environments import TaskEnv, TaskVectorEnv
     from hrpsim.learning.policy_file import policy_description, write_policy
     from hrpsim.learning.standard_tasks import TASKS, velocity_task

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from hrpsim.common.errors import StateError
@@ -28,6 +29,7 @@ _TERMS = {
     "joint_vel_rel": "joint_velocities",
     "last_action": "last_action",
 }
+_SAME = 1e-9  # [rad]
 _OF_JOINTS = "joint_pos_rel", "joint_vel", "joint_vel_rel"
 
 
@@ -54,14 +56,22 @@ def policy_description(
             f" task has {', '.join(task.actions)}"
         )
     action = next(iter(tasks.actions.values()))
-    at = state.joints(action.names)
+    at = state.joints(action.names, preserve_order=True)
+    posture = state.default_joint_pos[at]
+    if np.abs(action.offset - posture).max() > _SAME:
+        k = int(np.argmax(np.abs(action.offset - posture)))
+        raise StateError(
+            f"task {task.name!r}: the action moves joint {action.names[k]!r} from"
+            f" {action.offset[k]:.6g}, and the observation counts from {posture[k]:.6g} rad. A"
+            " policy description has one posture. Give the task one by RobotCfg(joint_pos=...)"
+        )
     terms = task.groups[group]
     return {
         "policy": os.fspath(network),
         "period": task.time_step,
         "decimation": task.decimation,
         "joints": list(action.names),
-        "default": action.offset.tolist(),
+        "default": posture.tolist(),
         "kp": state.gains[0][at].tolist(),
         "kd": state.gains[1][at].tolist(),
         "action": {"scale": action.scale.tolist(), "clip": float(action.bound)},
@@ -109,7 +119,8 @@ def _check_joints(
     name: str, params: Mapping[str, Any], joints: tuple[str, ...], tasks: TaskBatch
 ) -> None:
     state = tasks.state
-    observed = state.joints(params.get("joint_names", (".*",)))
+    preserve_order = params.get("preserve_order", False)
+    observed = state.joints(params.get("joint_names", (".*",)), preserve_order)
     if tuple(state.joint_names[k] for k in observed) != joints:
         raise StateError(
             f"observation {name!r}: policy descriptions observe the joints of the action. Give the"

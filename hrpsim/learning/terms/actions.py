@@ -21,12 +21,13 @@ class JointPositionActionCfg:
     """Targets of joint positions: offset + scale * action. Joints need gains.
 
     Args:
-        joint_names: regular expressions. The order of the joints is that of the robot.
+        joint_names: regular expressions of the joints.
         scale: [rad or m] for an action of 1, one number or numbers by regular expressions.
         offset: [rad or m], likewise. `use_default_offset` replaces the offset.
         use_default_offset: the offset is the target that holds the default posture. Under load
             the target differs from the posture in a world file that settles.
         bound: largest magnitude of an action. Larger actions are clipped.
+        preserve_order: the joints have the order of `joint_names`, in place of the robot's.
         ramp: targets change evenly over the control period. Otherwise targets change at once.
     """
 
@@ -35,6 +36,7 @@ class JointPositionActionCfg:
     offset: Scale = 0.0
     use_default_offset: bool = True
     bound: float = 100.0
+    preserve_order: bool = False
     ramp: bool = False
 
     def make(self, state: TaskState) -> JointAction:
@@ -48,16 +50,18 @@ class JointVelocityActionCfg:
     """Targets of joint velocities: offset + scale * action [rad/s or m/s].
 
     Args:
-        joint_names: regular expressions. The order of the joints is that of the robot.
+        joint_names: regular expressions of the joints.
         scale: [rad/s or m/s] for an action of 1, one number or numbers by regular expressions.
         offset: [rad/s or m/s], likewise.
         bound: largest magnitude of an action. Larger actions are clipped.
+        preserve_order: the joints have the order of `joint_names`, in place of the robot's.
     """
 
     joint_names: str | Sequence[str] = EVERY
     scale: Scale = 1.0
     offset: Scale = 0.0
     bound: float = 100.0
+    preserve_order: bool = False
 
     def make(self, state: TaskState) -> JointAction:
         """Return the action of all worlds."""
@@ -69,16 +73,18 @@ class JointEffortActionCfg:
     """Joint efforts: offset + scale * action [Nm or N].
 
     Args:
-        joint_names: regular expressions. The order of the joints is that of the robot.
+        joint_names: regular expressions of the joints.
         scale: [Nm or N] for an action of 1, one number or numbers by regular expressions.
         offset: [Nm or N], likewise.
         bound: largest magnitude of an action. Larger actions are clipped.
+        preserve_order: the joints have the order of `joint_names`, in place of the robot's.
     """
 
     joint_names: str | Sequence[str] = EVERY
     scale: Scale = 1.0
     offset: Scale = 0.0
     bound: float = 100.0
+    preserve_order: bool = False
 
     def make(self, state: TaskState) -> JointAction:
         """Return the action of all worlds."""
@@ -102,7 +108,7 @@ class JointAction:
         self, cfg: ActionCfg, state: TaskState, what: str, rest: np.ndarray | None
     ) -> None:
         self._state, self._what = state, what
-        at = state.joints(cfg.joint_names)
+        at = state.joints(cfg.joint_names, cfg.preserve_order)
         self.names = tuple(state.joint_names[k] for k in at)
         owner = state.robot_name
         self.scale = values_by_name("scale", cfg.scale, self.names, owner, 1.0)

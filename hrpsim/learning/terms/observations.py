@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Observation terms: functions of the state that return (count, k)."""
+"""Observation terms: functions of the state that return (count, k).
+
+Terms of joints have the robot's order of joints, or with `preserve_order` the order of the names.
+"""
 
 from __future__ import annotations
 
@@ -66,32 +69,42 @@ def root_ang_vel_w(state: TaskState) -> np.ndarray:
     return state.root_ang_vel_w
 
 
-def joint_pos(state: TaskState, joint_names: Names = EVERY) -> np.ndarray:
+def joint_pos(
+    state: TaskState, joint_names: Names = EVERY, preserve_order: bool = False
+) -> np.ndarray:
     """Return joint positions (count, k) [rad or m]."""
-    return state.joint_pos[:, state.joints(joint_names)]
+    return state.joint_pos[:, state.joints(joint_names, preserve_order)]
 
 
-def joint_pos_rel(state: TaskState, joint_names: Names = EVERY) -> np.ndarray:
+def joint_pos_rel(
+    state: TaskState, joint_names: Names = EVERY, preserve_order: bool = False
+) -> np.ndarray:
     """Return joint positions from the default posture (count, k) [rad or m]."""
-    at = state.joints(joint_names)
+    at = state.joints(joint_names, preserve_order)
     return state.joint_pos[:, at] - state.default_joint_pos[at]
 
 
-def joint_pos_limit_normalized(state: TaskState, joint_names: Names = EVERY) -> np.ndarray:
+def joint_pos_limit_normalized(
+    state: TaskState, joint_names: Names = EVERY, preserve_order: bool = False
+) -> np.ndarray:
     """Return joint positions (count, k), -1 at the lower limit and 1 at the upper limit."""
-    at = state.joints(joint_names)
+    at = state.joints(joint_names, preserve_order)
     lower, upper = state.joint_pos_limits[at].T
     return (2.0 * state.joint_pos[:, at] - lower - upper) / (upper - lower)
 
 
-def joint_vel(state: TaskState, joint_names: Names = EVERY) -> np.ndarray:
+def joint_vel(
+    state: TaskState, joint_names: Names = EVERY, preserve_order: bool = False
+) -> np.ndarray:
     """Return joint velocities (count, k) [rad/s or m/s]."""
-    return state.joint_vel[:, state.joints(joint_names)]
+    return state.joint_vel[:, state.joints(joint_names, preserve_order)]
 
 
-def joint_effort(state: TaskState, joint_names: Names = EVERY) -> np.ndarray:
+def joint_effort(
+    state: TaskState, joint_names: Names = EVERY, preserve_order: bool = False
+) -> np.ndarray:
     """Return efforts of the actuators in the last step (count, k) [Nm or N]."""
-    return state.joint_effort[:, state.joints(joint_names)]
+    return state.joint_effort[:, state.joints(joint_names, preserve_order)]
 
 
 def height_scan(state: TaskState, sensor: str, offset: float | None = 0.5) -> np.ndarray:

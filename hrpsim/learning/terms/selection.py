@@ -15,25 +15,33 @@ from hrpsim.common.errors import StateError, unknown_name
 EVERY = (".*",)  # the expression that fits each name
 
 
-def chosen(kind: str, patterns: str | Sequence[str], names: Sequence[str], owner: str) -> list[int]:
-    """Return the indices of the names that an expression fits as a whole, in the order of `names`.
+def chosen(
+    kind: str,
+    patterns: str | Sequence[str],
+    names: Sequence[str],
+    owner: str,
+    preserve_order: bool = False,
+) -> list[int]:
+    """Return the indices of the names that an expression fits as a whole.
 
     Args:
         kind: "joint" or "link", for errors.
         patterns: one or several regular expressions.
         names: names of the parts that exist.
         owner: name of the robot, for errors.
+        preserve_order: the indices have the order of the expressions. Otherwise the indices have
+            the order of `names`.
 
     Raises:
         StateError: an expression fits no name, or is no regular expression. The error lists names.
     """
-    found: set[int] = set()
+    found: dict[int, None] = {}
     for pattern in (patterns,) if isinstance(patterns, str) else patterns:
         fitting = fits(kind, pattern, names, owner)
         if not fitting:
             raise StateError(f"robot {owner!r}: {unknown_name(kind, pattern, names)}")
-        found.update(fitting)
-    return sorted(found)
+        found.update(dict.fromkeys(fitting))
+    return list(found) if preserve_order else sorted(found)
 
 
 def fits(kind: str, pattern: str, names: Sequence[str], owner: str) -> list[int]:

@@ -111,18 +111,34 @@ class TaskState:
         self._moved[:] = self._sped[:] = False
         self.refresh()
 
-    def joints(self, names: str | Sequence[str] = selection.EVERY) -> np.ndarray:
-        """Return the indices of joints by regular expressions. StateError for unknown names."""
-        return self._chosen("joint", names, self.joint_names)
+    def joints(
+        self, names: str | Sequence[str] = selection.EVERY, preserve_order: bool = False
+    ) -> np.ndarray:
+        """Return the indices of joints by regular expressions.
+
+        Args:
+            names: one or several regular expressions.
+            preserve_order: the order is that of `names`, in place of the robot's.
+
+        Raises:
+            StateError: an expression fits no joint. The error lists the joints.
+        """
+        return self._chosen("joint", names, self.joint_names, preserve_order)
 
     def links(self, names: str | Sequence[str]) -> np.ndarray:
         """Return the indices of links by regular expressions. StateError for unknown names."""
         return self._chosen("link", names, self.link_names)
 
-    def _chosen(self, kind: str, names: str | Sequence[str], known: Sequence[str]) -> np.ndarray:
-        key = (kind, names if isinstance(names, str) else tuple(names))
+    def _chosen(
+        self,
+        kind: str,
+        names: str | Sequence[str],
+        known: Sequence[str],
+        preserve_order: bool = False,
+    ) -> np.ndarray:
+        key = (kind, names if isinstance(names, str) else tuple(names), preserve_order)
         if key not in self._selected:
-            found = selection.chosen(kind, names, known, self.robot_name)
+            found = selection.chosen(kind, names, known, self.robot_name, preserve_order)
             self._selected[key] = np.array(found, dtype=np.int64)
         return self._selected[key]
 
