@@ -19,9 +19,14 @@ from typing import Any, NamedTuple
 from hrpsim.common.errors import ModelWarning, StateError, shown_value
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import parse_yaml
-from hrpsim.learning import env_terms
 from hrpsim.learning.configs import RobotCfg
-from hrpsim.learning.env_terms import OwnTermError
+from hrpsim.learning.env_terms import (
+    OwnTermError,
+    event,
+    observation_group,
+    reward,
+    termination,
+)
 from hrpsim.learning.section import Section
 from hrpsim.learning.task import Task
 from hrpsim.learning.terms.actions import ACTIONS, ActionCfg
@@ -81,14 +86,14 @@ def load_env_config(
         world=world,
         robot=_robot(theirs, robot or RobotCfg()),
         observations={
-            name: env_terms.observation_group(one, order.params())
+            name: observation_group(one, order.params())
             for name, one in file.section("observations").sections()
         },
         actions={name: _action(one, order) for name, one in file.section("actions").sections()},
-        rewards=_known(file, "rewards", env_terms.reward),
-        terminations=_known(file, "terminations", env_terms.termination),
+        rewards=_known(file, "rewards", reward),
+        terminations=_known(file, "terminations", termination),
         commands={name: _command(one) for name, one in file.section("commands", {}).sections()},
-        events=_known(file, "events", env_terms.event),
+        events=_known(file, "events", event),
         episode_length_s=file.number("episode_length_s", 20.0),
         time_step=step,
         decimation=int(file.number("decimation")),
