@@ -20,13 +20,7 @@ from hrpsim.common.errors import ModelWarning, StateError, shown_value
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import parse_yaml
 from hrpsim.learning.configs import RobotCfg
-from hrpsim.learning.env_terms import (
-    OwnTermError,
-    event,
-    observation_group,
-    reward,
-    termination,
-)
+from hrpsim.learning.env_terms import OwnTermError, event, observation_group, reward, termination
 from hrpsim.learning.section import Section
 from hrpsim.learning.task import Task
 from hrpsim.learning.terms.actions import ACTIONS, ActionCfg

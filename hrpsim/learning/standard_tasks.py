@@ -209,6 +209,7 @@ def velocity_task(
             "reset_joints": EventTermCfg(
                 "reset_joints_by_scale", params={"position_range": (0.8, 1.2)}
             ),
+            "floor": EventTermCfg("place_on_floor"),
             "push": EventTermCfg(
                 "push_by_setting_velocity",
                 "interval",

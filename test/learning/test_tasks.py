@@ -303,11 +303,19 @@ def test_a_fixed_base_has_no_terms_of_a_base(tmp_path):
 
 
 def test_velocity_tracking_is_a_task_of_any_robot():
-    """Law: standing still earns all of the tracking if the command is zero."""
+    """Law: an episode begins in a random posture, with the lowest foot on the floor."""
     one = velocity_task(ROBOT, ".*_foot", trunk="body")
     with closing(TaskBatch(one, 2, threads=1)) as tasks:
         sizes = tasks.observation_sizes
         assert sizes == {"policy": 9 + 3 * len(LEGS), "critic": 12 + 3 * len(LEGS)}
         tasks.reset()
+        feet = [min(lowest(world)) for world in tasks.batch.worlds]
+        np.testing.assert_allclose(feet, 0.0, atol=1e-9)
         _, reward, terminated, truncated = tasks.step(np.zeros((2, 4)))
         assert reward.shape == (2,) and not (terminated | truncated).any()
+
+
+def lowest(world):
+    """Return the heights of the soles of the walker's feet [m]."""
+    robot = world.robots["walker"]
+    return [robot.link_pose(f"{leg}_foot")[0][2] - 0.02 for leg in LEGS]

@@ -96,6 +96,14 @@ def reset_joints_by_offset(
     _reset_joints(state, worlds, at, q, state.random.uniform(worlds, *velocity_range, len(at)))
 
 
+def place_on_floor(state: TaskState, worlds: np.ndarray) -> None:
+    """Move the base vertically, until the robot touches the planes of the world."""
+    state.write_changes()
+    for k in worlds.tolist():
+        state.batch.worlds[k].robots[state.robot_name].place_on_floor()
+    state.refresh()
+
+
 def push_by_setting_velocity(
     state: TaskState, worlds: np.ndarray, velocity_range: Mapping[str, Range]
 ) -> None:
@@ -153,6 +161,7 @@ EVENTS: dict[str, Callable[..., None]] = {
     "reset_root_state_uniform": reset_root_state_uniform,
     "reset_joints_by_scale": reset_joints_by_scale,
     "reset_joints_by_offset": reset_joints_by_offset,
+    "place_on_floor": place_on_floor,
     "push_by_setting_velocity": push_by_setting_velocity,
     "push_by_impulse": push_by_impulse,
     "apply_external_force_torque": apply_external_force_torque,
