@@ -60,7 +60,8 @@ def bound_term(
         raise StateError(
             f"{kind} {name!r}: {error}. Arguments of the term: {', '.join(parameters) or 'none'}"
         ) from None
-    if inspect.isclass(func):
-        made = func(state, **params)
+    has_memory, call = inspect.isclass(func), func
+    if has_memory:
+        made = call(state, **params)
         return BoundTerm(made, {}, getattr(made, "reset", None))
     return BoundTerm(func, params, getattr(func, "reset", None))

@@ -121,8 +121,8 @@ class RewardTermCfg:
     """A term of the reward.
 
     Args:
-        func: a name in REWARDS, a function of a TaskState that returns (count,), or a class of
-            such functions, whose `reset` forgets the past of chosen worlds.
+        func: a name in REWARDS, or a function of a TaskState that returns (count,). A class is
+            made once with the state, and its `reset` forgets the past of chosen worlds.
         weight: factor of the term.
         params: further arguments of the function, or of the class.
     """

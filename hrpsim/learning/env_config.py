@@ -127,8 +127,14 @@ def _robot(theirs: Section, own: RobotCfg) -> RobotCfg:
         for what in _GAINS:
             gains[what].update(_gains_of(one, what, names))
     position = start.numbers("pos", 3)
-    given = {what: values or None for what, values in gains.items()}
-    return replace(own, position=position, joint_pos=_by_name(start, "joint_pos"), **given)
+    return replace(
+        own,
+        position=position,
+        joint_pos=_by_name(start, "joint_pos"),
+        stiffness=gains["stiffness"] or None,
+        damping=gains["damping"] or None,
+        armature=gains["armature"] or None,
+    )
 
 
 def _gains_of(actuator: Section, what: str, names: tuple[str, ...]) -> dict[str, float]:

@@ -195,7 +195,7 @@ class TaskVectorEnv(VectorEnv):
         """Simulate one control period, and start episodes by the autoreset mode.
 
         Raises:
-            StateError: actions of another shape, or not finite; or, with the mode DISABLED, a world
+            StateError: actions of another shape, or not finite. With the mode DISABLED also a world
                 with a finished episode that was not reset.
         """
         over, mode, info = self._over.copy(), self.autoreset_mode, {}
@@ -218,7 +218,7 @@ class TaskVectorEnv(VectorEnv):
         """Return the last observations of finished episodes, as gymnasium's vectors do."""
         observed, over = _given(self._observed), self._over
         final = np.full(self.num_envs, None, dtype=object)
-        for k in np.flatnonzero(over):
+        for k in np.flatnonzero(over).tolist():
             final[k] = _row(observed, k)
         return {
             "final_obs": final,

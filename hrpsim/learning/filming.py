@@ -34,4 +34,5 @@ class Filming:
         seen = self._tasks.batch.worlds[world].render(
             place, target=target, width=_WIDTH, height=_HEIGHT
         )
+        assert seen.color is not None
         return seen.color

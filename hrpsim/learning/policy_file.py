@@ -97,22 +97,31 @@ def _term(
         )
     if func in _OF_JOINTS:
         _check_joints(name, cfg.params, joints, tasks)
-    if cfg.clip is not None and cfg.scale is not None:
-        raise StateError(
-            f"observation {name!r}: policy descriptions clip after the scale. Give the term either"
-            " clip or scale"
-        )
     entry: dict[str, Any] = {"term": _TERMS[func]}
     if cfg.scale is not None:
         entry["scale"] = cfg.scale if isinstance(cfg.scale, float | int) else list(cfg.scale)
     if cfg.clip is not None:
-        if cfg.clip[0] != -cfg.clip[1]:
-            raise StateError(f"observation {name!r}: the bounds {cfg.clip} are not symmetric")
-        entry["clip"] = float(cfg.clip[1])
+        entry["clip"] = _bound(name, cfg)
     length = cfg.history_length if group.history_length is None else group.history_length
     if length > 1:
         entry["history"] = length
     return entry
+
+
+def _bound(name: str, cfg: ObservationTermCfg) -> float:
+    """Return the largest magnitude of a term with a clip."""
+    assert cfg.clip is not None
+    if cfg.scale is not None:
+        raise StateError(
+            f"observation {name!r}: policy descriptions clip after the scale. Give the term either"
+            " clip or scale"
+        )
+    if cfg.clip[0] != -cfg.clip[1]:
+        raise StateError(
+            f"observation {name!r}: the bounds {cfg.clip} are not symmetric. Policy descriptions"
+            " have one bound"
+        )
+    return float(cfg.clip[1])
 
 
 def _check_joints(
@@ -134,7 +143,7 @@ def write_policy(
     network: str | os.PathLike[str],
     group: str = "policy",
 ) -> None:
-    """Write the description of a policy to a YAML file; see `policy_description`.
+    """Write the description of a policy to a YAML file, as `policy_description` returns it.
 
     Args:
         path: path of the file.

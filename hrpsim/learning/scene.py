@@ -105,7 +105,8 @@ def _equip(robot: Robot, cfg: RobotCfg) -> None:
             read = values_by_name(what, given, names, robot.name, np.nan)
             values = np.where(np.isnan(read), own, read)
         gains.append(values)
-    robot.set_gains(*gains)
+    kp, kd = gains
+    robot.set_gains(kp, kd)
     if cfg.armature is not None:
         read = values_by_name("armature", cfg.armature, names, robot.name, np.nan)
         given = [k for k in range(len(names)) if not np.isnan(read[k])]

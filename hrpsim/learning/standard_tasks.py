@@ -134,6 +134,43 @@ TASKS = {
 }
 
 
+_POLICY = {
+    "base_ang_vel": _obs("base_ang_vel", 0.2),
+    "projected_gravity": _obs("projected_gravity", 0.05),
+    "velocity_commands": _obs("generated_commands", params=_COMMAND),
+    "joint_pos": _obs("joint_pos_rel", 0.01),
+    "joint_vel": _obs("joint_vel_rel", 1.5, scale=0.05),
+    "actions": _obs("last_action"),
+}
+_TRACKING = {"std": 0.5, **_COMMAND}
+_VELOCITY_REWARDS = {
+    "track_lin_vel_xy_exp": RewardTermCfg("track_lin_vel_xy_exp", 1.5, _TRACKING),
+    "track_ang_vel_z_exp": RewardTermCfg("track_ang_vel_z_exp", 0.75, _TRACKING),
+    "lin_vel_z_l2": RewardTermCfg("lin_vel_z_l2", -2.0),
+    "ang_vel_xy_l2": RewardTermCfg("ang_vel_xy_l2", -0.05),
+    "flat_orientation_l2": RewardTermCfg("flat_orientation_l2", -2.5),
+    "dof_torques_l2": RewardTermCfg("joint_torques_l2", -2.0e-4),
+    "dof_acc_l2": RewardTermCfg("joint_acc_l2", -2.5e-7),
+    "action_rate_l2": RewardTermCfg("action_rate_l2", -0.01),
+}
+_VELOCITY_EVENTS = {
+    "friction": EventTermCfg(
+        "randomize_rigid_body_material", "startup", params={"static_friction_range": (0.6, 1.2)}
+    ),
+    "reset_base": EventTermCfg(
+        "reset_root_state_uniform", params={"pose_range": {"yaw": (-math.pi, math.pi)}}
+    ),
+    "reset_joints": EventTermCfg("reset_joints_by_scale", params={"position_range": (0.8, 1.2)}),
+    "floor": EventTermCfg("place_on_floor"),
+    "push": EventTermCfg(
+        "push_by_setting_velocity",
+        "interval",
+        (6.0, 10.0),
+        {"velocity_range": {"x": (-0.5, 0.5), "y": (-0.5, 0.5)}},
+    ),
+}
+
+
 def velocity_task(
     robot: RobotCfg,
     feet: str,
@@ -155,15 +192,7 @@ def velocity_task(
         trunk: regular expression of links that end the episode by contact. "" means none.
         name: name of the task.
     """
-    policy = {
-        "base_ang_vel": _obs("base_ang_vel", 0.2),
-        "projected_gravity": _obs("projected_gravity", 0.05),
-        "velocity_commands": _obs("generated_commands", params=_COMMAND),
-        "joint_pos": _obs("joint_pos_rel", 0.01),
-        "joint_vel": _obs("joint_vel_rel", 1.5, scale=0.05),
-        "actions": _obs("last_action"),
-    }
-    critic = {"base_lin_vel": _obs("base_lin_vel"), **policy}
+    critic = {"base_lin_vel": _obs("base_lin_vel"), **_POLICY}
     terminations = {
         "time_out": TerminationTermCfg("time_out", time_out=True),
         "bad_orientation": TerminationTermCfg("bad_orientation", {"limit_angle": 1.0}),
@@ -171,50 +200,17 @@ def velocity_task(
     if trunk:
         touch = {"threshold": 1.0, "link_names": trunk}
         terminations["base_contact"] = TerminationTermCfg("illegal_contact", touch)
-    steps = {"link_names": feet, "threshold": 0.2, **_COMMAND}
+    steps = RewardTermCfg("feet_air_time", 0.25, {"link_names": feet, "threshold": 0.2, **_COMMAND})
     return Task(
         name,
         robot=robot,
         observations={
-            "policy": ObservationGroupCfg(policy),
+            "policy": ObservationGroupCfg(_POLICY),
             "critic": ObservationGroupCfg(critic, enable_corruption=False),
         },
         actions={"joint_pos": JointPositionActionCfg(scale=action_scale)},
-        rewards={
-            "track_lin_vel_xy_exp": RewardTermCfg(
-                "track_lin_vel_xy_exp", 1.5, {"std": 0.5, **_COMMAND}
-            ),
-            "track_ang_vel_z_exp": RewardTermCfg(
-                "track_ang_vel_z_exp", 0.75, {"std": 0.5, **_COMMAND}
-            ),
-            "lin_vel_z_l2": RewardTermCfg("lin_vel_z_l2", -2.0),
-            "ang_vel_xy_l2": RewardTermCfg("ang_vel_xy_l2", -0.05),
-            "flat_orientation_l2": RewardTermCfg("flat_orientation_l2", -2.5),
-            "dof_torques_l2": RewardTermCfg("joint_torques_l2", -2.0e-4),
-            "dof_acc_l2": RewardTermCfg("joint_acc_l2", -2.5e-7),
-            "action_rate_l2": RewardTermCfg("action_rate_l2", -0.01),
-            "feet_air_time": RewardTermCfg("feet_air_time", 0.25, steps),
-        },
+        rewards={**_VELOCITY_REWARDS, "feet_air_time": steps},
         terminations=terminations,
         commands={"twist": UniformVelocityCommandCfg(ranges, rel_standing_envs=0.02)},
-        events={
-            "friction": EventTermCfg(
-                "randomize_rigid_body_material",
-                "startup",
-                params={"static_friction_range": (0.6, 1.2)},
-            ),
-            "reset_base": EventTermCfg(
-                "reset_root_state_uniform", params={"pose_range": {"yaw": (-math.pi, math.pi)}}
-            ),
-            "reset_joints": EventTermCfg(
-                "reset_joints_by_scale", params={"position_range": (0.8, 1.2)}
-            ),
-            "floor": EventTermCfg("place_on_floor"),
-            "push": EventTermCfg(
-                "push_by_setting_velocity",
-                "interval",
-                (6.0, 10.0),
-                {"velocity_range": {"x": (-0.5, 0.5), "y": (-0.5, 0.5)}},
-            ),
-        },
+        events=_VELOCITY_EVENTS,
     )

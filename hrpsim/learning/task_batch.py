@@ -10,7 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import StateError, require_name, shown_value
+from hrpsim.common.errors import StateError, require_name
+from hrpsim.common.values import whole_count
 from hrpsim.learning.bound_terms import bound_term
 from hrpsim.learning.observing import ObservationGroups
 from hrpsim.learning.scene import make_world
@@ -113,9 +114,7 @@ class TaskBatch(Closed):
 
     def seed(self, seed: int) -> None:
         """Restart with other episodes. Call `reset` next."""
-        if not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise StateError(f"seed must be a whole number >= 0, got {shown_value(seed)}")
-        self.state.random.seed(int(seed))
+        self.state.random.seed(whole_count("the seed", seed, 0))
         self._events.start("startup", self.state.everywhere)
 
     def reset(self, worlds: Sequence[int] | np.ndarray | None = None) -> Observed:

@@ -30,8 +30,13 @@ def gather_contact_forces(
 ) -> None:
     """Write rows of forces (count, 3 links) of some worlds, three columns for each link.
 
-    example: a reference to any ContactSources; addresses (count,) of all; worlds (m,): numbers.
-    first: index of the first link in `World.link_names`. work: (3, 3) work.
+    Args:
+        example: a reference to any ContactSources.
+        addresses: of the references of all worlds (count,).
+        worlds: numbers of worlds (m,).
+        first: index of the first link in `World.link_names`.
+        work: work array (3, 3).
+        out: rows of all worlds. Rows of the chosen worlds are written.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]

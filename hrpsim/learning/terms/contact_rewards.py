@@ -13,7 +13,8 @@ from hrpsim.learning.terms.task_state import TaskState
 
 def _strengths(state: TaskState, link_names: Names) -> np.ndarray:
     """Return the norms of the contact forces on links (count, k) [N]."""
-    return np.linalg.norm(state.contact_forces[:, state.links(link_names)], axis=2)
+    forces = state.contact_forces[:, state.links(link_names)]
+    return np.asarray(np.linalg.norm(forces, axis=2))
 
 
 def undesired_contacts(state: TaskState, threshold: float, link_names: Names) -> np.ndarray:

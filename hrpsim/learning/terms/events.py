@@ -20,7 +20,7 @@ _AXES = "x", "y", "z", "roll", "pitch", "yaw"
 
 
 def _six(state: TaskState, worlds: np.ndarray, ranges: Mapping[str, Range]) -> np.ndarray:
-    """Return draws (m, 6) along x, y, z and about roll, pitch, yaw; axes not given are 0."""
+    """Return draws (m, 6) along x, y, z and about roll, pitch, yaw, 0 for missing axes."""
     for axis in ranges:
         if axis not in _AXES:
             raise StateError(f"a range has no axis {axis!r}. Available: {', '.join(_AXES)}")

@@ -110,7 +110,8 @@ def joint_effort(
 def height_scan(state: TaskState, sensor: str, offset: float | None = 0.5) -> np.ndarray:
     """Return the depths of the ground below the frame of a height scan (count, points) [m].
 
-    sensor: name of the scan. offset: subtracted [m]; None subtracts the initial height of the base.
+    sensor: name of the scan. offset: subtracted from the depths [m]. None subtracts the initial
+    height of the base.
     """
     ranges = state.batch.scan(state.robot_name, sensor).reshape(state.count, -1)
     return ranges - (state.default_q[2] if offset is None else offset)

@@ -124,4 +124,5 @@ def randomize_actuator_gains(
             rows[worlds] = _changed(operation, rows[worlds], draws)
         gains.append(rows)
     names = [state.joint_names[k] for k in at]
-    state.batch.set_gains(state.robot_name, *gains, names, worlds=worlds)
+    kp, kd = gains
+    state.batch.set_gains(state.robot_name, kp, kd, names, worlds=worlds)

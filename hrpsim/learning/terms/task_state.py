@@ -153,10 +153,10 @@ class TaskState:
         """Return the push on a link, which starts as none. StateError for an unknown link."""
         if link not in self.pushes:
             index = self.links(link)
-            zero = np.zeros((2, self.count, 3))
+            forces, torques = np.zeros((2, self.count, 3))
             name = self.link_names[index[0]]
             left = np.zeros(self.count, dtype=np.int64)
-            self.pushes[link] = self.pushes.setdefault(name, Push(*zero, left))
+            self.pushes[link] = self.pushes.setdefault(name, Push(forces, torques, left))
         return self.pushes[link]
 
     def _base(self) -> None:
