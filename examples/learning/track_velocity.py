@@ -3,7 +3,7 @@
 
 """A quadruped learns to follow commanded velocities, by PPO of rsl_rl, from its maker's file.
 
-Needs `pip install rsl-rl-lib onnx` besides hrpsim. The description of the Go2 is in
+Needs `pip install rsl-rl-lib 'hrpsim[onnx]'`. The description of the Go2 is in
 https://github.com/unitreerobotics/unitree_ros, robots/go2_description.
 
     python examples/learning/track_velocity.py go2_description/urdf/go2_description.urdf

@@ -14,7 +14,7 @@ from hrpsim.learning.terms.task_state import TaskState
 def _strengths(state: TaskState, link_names: Names) -> np.ndarray:
     """Return the norms of the contact forces on links (count, k) [N]."""
     forces = state.contact_forces[:, state.links(link_names)]
-    return np.asarray(np.linalg.norm(forces, axis=2))
+    return np.linalg.norm(forces, axis=2)
 
 
 def undesired_contacts(state: TaskState, threshold: float, link_names: Names) -> np.ndarray:
@@ -24,7 +24,8 @@ def undesired_contacts(state: TaskState, threshold: float, link_names: Names) ->
 
 def desired_contacts(state: TaskState, link_names: Names, threshold: float = 1.0) -> np.ndarray:
     """Return 1 if no link has a contact force over `threshold` [N]."""
-    return (_strengths(state, link_names) <= threshold).all(axis=1).astype(np.float64)
+    slack = _strengths(state, link_names) <= threshold
+    return np.asarray(slack.all(axis=1), dtype=np.float64)
 
 
 def contact_forces(state: TaskState, threshold: float, link_names: Names) -> np.ndarray:
