@@ -91,6 +91,7 @@ READERS = {
     "hrpsim/fitting/recordings/readers.py": ("fit_npz", "fit_csv"),
     "hrpsim/fitting/report/description_edits.py": ("changed_urdf",),
     "hrpsim/fitting/report/model_edit.py": ("changed_world",),
+    "hrpsim/learning/env_config.py": ("env_config",),
     "hrpsim/model/convert_targets.py": ("stl",),
     "hrpsim/model/extension.py": ("urdf",),
     "hrpsim/model/load.py": ("urdf", "visual_stl"),

@@ -65,6 +65,7 @@ LAYERS = [
     {"geometry"},
     {"analysis", "bag", "sweeps.framework"},
     {"sweeps.worlds"},
+    {"learning.terms"},
     {"learning", "sweeps"},
     {"fitting.signals"},
     {"fitting.recordings"},

@@ -19,10 +19,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from hrpsim.learning import TASKS, Humanoids
+from hrpsim.learning import TASKS, EventTermCfg, TaskBatch
 
 CANDIDATES, PUSHES = 12, 12  # of a generation; worlds for each candidate
-TASK = replace(TASKS["push_recovery"], duration=5.0, push_impulse=(10.0, 50.0))
+PUSH = {"impulse_range": (10.0, 50.0), "link": "BODY", "duration": 0.1}
+TASK = replace(
+    TASKS["push_recovery"],
+    episode_length_s=5.0,
+    events={
+        **TASKS["push_recovery"].events,
+        "pushes": EventTermCfg("push_by_impulse", "interval", (1.5, 3.5), PUSH),
+    },
+)
 # Joints of a leg: yaw, roll and pitch of the hip, knee, pitch and roll of the ankle.
 PITCH, ROLL = (2, 3, 4), (1, 5)
 SCALES = np.array([1.0, 0.2, 1.0])  # of the features [rad, rad/s, m/s]
@@ -42,14 +50,15 @@ def actions(gains: np.ndarray, observed: np.ndarray) -> np.ndarray:
     return action
 
 
-def stand(humanoids: Humanoids, gains: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def stand(tasks: TaskBatch, gains: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return for how long each world stands [s], and its sum of rewards until then; one episode."""
-    humanoids.seed(seed)
-    observed = humanoids.reset()
-    stands = np.ones(len(humanoids), dtype=bool)
-    times, rewards = np.zeros((2, len(humanoids)))
+    tasks.seed(seed)
+    observed = tasks.reset()["policy"]
+    stands = np.ones(len(tasks), dtype=bool)
+    times, rewards = np.zeros((2, len(tasks)))
     while stands.any():
-        observed, reward, fell, over = humanoids.step(actions(gains, observed))
+        found, reward, fell, over = tasks.step(actions(gains, observed))
+        observed = found["policy"]
         rewards += np.where(stands, reward, 0.0)
         times += np.where(stands, 0.02, 0.0)
         stands &= ~(fell | over)
@@ -62,29 +71,29 @@ def learn(minutes: float, seed: int = 1) -> np.ndarray:
     """Return the gains (15,) that were found."""
     import cma
 
-    humanoids = Humanoids(TASK, CANDIDATES * PUSHES, episodes_of=PUSHES)
+    tasks = TaskBatch(TASK, CANDIDATES * PUSHES, episodes_of=PUSHES)
     search = cma.CMAEvolutionStrategy(
         np.zeros(15), 0.5, {"popsize": CANDIDATES, "seed": seed, "verbose": -9}
     )
     begin = time.monotonic()
     while search.countiter == 0 or time.monotonic() < begin + 60.0 * minutes:
         asked = search.ask()
-        _, rewards = stand(humanoids, np.repeat(asked, PUSHES, axis=0), search.countiter)
+        _, rewards = stand(tasks, np.repeat(asked, PUSHES, axis=0), search.countiter)
         scores = rewards.reshape(CANDIDATES, PUSHES).mean(axis=1)
         search.tell(asked, (-scores).tolist())
         print(f"generation {search.countiter}: mean reward {scores.mean():.1f}", flush=True)
-    humanoids.close()
+    tasks.close()
     return search.result.xfavorite
 
 
 def compare(gains: np.ndarray, count: int = 128, seed: int = 987) -> tuple[float, float]:
     """Return the shares that stand through new pushes, with plain servos and with the feedback."""
-    humanoids = Humanoids(TASK, count)
+    tasks = TaskBatch(TASK, count)
     shares = []
     for tried in (np.zeros(15), gains):
-        times, _ = stand(humanoids, np.tile(tried, (count, 1)), seed)
-        shares.append(float((times > TASK.duration - 0.03).mean()))
-    humanoids.close()
+        times, _ = stand(tasks, np.tile(tried, (count, 1)), seed)
+        shares.append(float((times > TASK.episode_length_s - 0.03).mean()))
+    tasks.close()
     return shares[0], shares[1]
 
 

@@ -1,22 +1,25 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tasks as environments of gymnasium: one robot, or many in a vector.
+"""Tasks as environments of gymnasium: one world, or many in a vector.
 
     import gymnasium, hrpsim.learning
     envs = gymnasium.make_vec("hrpsim/PushRecovery-v0", num_envs=64)
 
-Observations, actions and initial states are described in humanoids.py, rewards in tasks.py. Needs
-gymnasium: pip install 'hrpsim[learning]'.
+Needs gymnasium: pip install 'hrpsim[learning]'.
 """
+
+from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import HrpsimError
-from hrpsim.learning.humanoids import JOINTS, PERIOD, Humanoids
-from hrpsim.learning.tasks import Task
+from hrpsim.common.errors import HrpsimError, StateError
+from hrpsim.learning.autoreset import reset_mask_of, seed_of
+from hrpsim.learning.filming import Filming
+from hrpsim.learning.task import Task
+from hrpsim.learning.task_batch import Observed, TaskBatch
 
 try:
     import gymnasium
@@ -28,56 +31,111 @@ except ImportError as cause:
         f"environments need gymnasium 1.1 or later ({cause}): pip install 'hrpsim[learning]'"
     ) from cause
 
-
-def _spaces(humanoids: Humanoids) -> tuple[spaces.Box, spaces.Box]:
-    """Return the spaces of observations and actions of one robot."""
-    size = humanoids.observation_size
-    observed = spaces.Box(-np.inf, np.inf, (size,), np.float32)
-    return observed, spaces.Box(-1.0, 1.0, (len(JOINTS),), np.float32)
+RENDER_MODES = ["rgb_array"]
 
 
-class HumanoidEnv(gymnasium.Env):
-    """One humanoid with a task: a name in TASKS, or a Task."""
+def _spaces(tasks: TaskBatch) -> tuple[spaces.Space, spaces.Box]:
+    """Return the spaces of observations and actions of one world."""
+    boxes: dict[str, spaces.Space] = {
+        group: spaces.Box(-np.inf, np.inf, (size,), np.float32)
+        for group, size in tasks.observation_sizes.items()
+    }
+    observed = spaces.Dict(boxes) if len(boxes) > 1 else next(iter(boxes.values()))
+    bounds = tasks.action_bounds.astype(np.float32)
+    return observed, spaces.Box(-bounds, bounds, dtype=np.float32)
 
-    metadata = {"render_modes": [], "render_fps": round(1.0 / PERIOD)}
+
+def _given(observed: Observed) -> Any:
+    """Return observations in single precision: one array, or a mapping of groups."""
+    narrow = {group: values.astype(np.float32) for group, values in observed.items()}
+    return narrow if len(narrow) > 1 else next(iter(narrow.values()))
+
+
+def _check_render_mode(render_mode: str | None) -> None:
+    if render_mode is not None and render_mode not in RENDER_MODES:
+        raise StateError(
+            f"render_mode {render_mode!r} does not exist. Available: {', '.join(RENDER_MODES)},"
+            " or None"
+        )
+
+
+class TaskEnv(gymnasium.Env):
+    """One world of a task.
+
+    Args:
+        task: a Task, or a name in TASKS.
+        render_mode: None, or "rgb_array" for pictures (`hrpsim[camera]`).
+
+    Raises:
+        StateError: the task or the render mode does not exist.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": RENDER_MODES, "render_fps": 50}
 
     def __init__(self, task: str | Task = "standing", render_mode: str | None = None) -> None:
-        self.humanoids = Humanoids(task, 1, threads=1)
+        _check_render_mode(render_mode)
+        self.tasks = TaskBatch(task, 1, threads=1)
         self.render_mode = render_mode
-        self.observation_space, self.action_space = _spaces(self.humanoids)
+        self._filming = Filming(self.tasks)
+        self.metadata = {**self.metadata, "render_fps": round(1.0 / self.tasks.task.step_dt)}
+        self.observation_space, self.action_space = _spaces(self.tasks)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
         """Start an episode. With a seed, start the first episode of this seed."""
         super().reset(seed=seed)
         if seed is not None:
-            self.humanoids.seed(seed)
-        return self.humanoids.reset()[0].astype(np.float32), {}
+            self.tasks.seed(seed)
+        return _row(_given(self.tasks.reset()), 0), {}
 
     def step(self, action):
         """Simulate one control period."""
-        observed, reward, fell, over = self.humanoids.step(np.asarray(action)[None])
-        return observed[0].astype(np.float32), float(reward[0]), bool(fell[0]), bool(over[0]), {}
+        observed, reward, terminated, truncated = self.tasks.step(np.asarray(action)[None])
+        ended = bool(terminated[0]), bool(truncated[0])
+        return _row(_given(observed), 0), float(reward[0]), *ended, {}
+
+    def render(self) -> np.ndarray | None:
+        """Return a picture (height, width, 3) uint8, or None without a render mode."""
+        return self._filming.frame(0) if self.render_mode else None
 
     def close(self) -> None:
         """End the threads."""
-        self.humanoids.close()
+        self.tasks.close()
 
 
-class HumanoidVectorEnv(VectorEnv):
-    """Many humanoids with a task, in one batch on all processors.
+def _row(observed: Any, k: int) -> Any:
+    if isinstance(observed, dict):
+        return {group: values[k] for group, values in observed.items()}
+    return observed[k]
 
-    After the end of an episode, the next step of its world starts a new episode and ignores the
-    action (gymnasium's next-step autoreset). World k with seed s has the episodes of a HumanoidEnv
-    whose humanoids have seed s and number k.
+
+class TaskVectorEnv(VectorEnv):
+    """Many worlds of a task, in one batch on all processors.
+
+    `autoreset_mode` says how a world with a finished episode goes on (gymnasium's AutoresetMode):
+
+    - NEXT_STEP: the next step starts a new episode, ignores the action and rewards 0.
+    - SAME_STEP: the step that ends an episode starts the next one. `info["final_obs"]` has the last
+      observations, and `info["_final_obs"]` says of which worlds.
+    - DISABLED: the user resets, by `reset(options={"reset_mask": mask})`.
+
+    World k with seed s has the episodes of world k of a TaskBatch with seed s.
 
     Args:
         num_envs: number of worlds.
-        task: a name in TASKS, or a Task.
-        threads: number of threads; by default one per processor.
-        render_mode: None, the only mode.
+        task: a Task, or a name in TASKS.
+        threads: number of threads. The default is one for each processor.
+        render_mode: None, or "rgb_array" for pictures (`hrpsim[camera]`).
+        autoreset_mode: as above.
+
+    Raises:
+        StateError: the task or the render mode does not exist.
     """
 
-    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {
+        "render_modes": RENDER_MODES,
+        "render_fps": 50,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -85,33 +143,96 @@ class HumanoidVectorEnv(VectorEnv):
         task: str | Task = "standing",
         threads: int | None = None,
         render_mode: str | None = None,
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
     ) -> None:
-        self.num_envs = num_envs
-        self.humanoids = Humanoids(task, num_envs, threads=threads)
-        self.render_mode = render_mode
-        self.single_observation_space, self.single_action_space = _spaces(self.humanoids)
+        _check_render_mode(render_mode)
+        self.num_envs, self.render_mode = num_envs, render_mode
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.tasks = TaskBatch(task, num_envs, threads=threads)
+        self._filming = Filming(self.tasks)
+        self.metadata = {
+            **self.metadata,
+            "render_fps": round(1.0 / self.tasks.task.step_dt),
+            "autoreset_mode": self.autoreset_mode,
+        }
+        self.single_observation_space, self.single_action_space = _spaces(self.tasks)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._over = np.zeros(num_envs, dtype=bool)
+        self._observed: Observed = {}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
-        """Start an episode in all worlds. With a seed, start the first episodes of this seed."""
-        super().reset(seed=seed)
-        if seed is not None:
-            self.humanoids.seed(seed)
-        self._over[:] = False
-        return self.humanoids.reset().astype(np.float32), {}
+        """Start an episode in all worlds, or in some worlds.
+
+        Args:
+            seed: start the first episodes of this seed. A seed restarts all worlds.
+            options: `reset_mask` (num_envs,) bool chooses the worlds. Other worlds go on.
+
+        Returns:
+            Observations of all worlds, and an empty mapping.
+
+        Raises:
+            StateError: the mask is no array of truth values for each world, or chooses no world.
+        """
+        mask = reset_mask_of(options, self.num_envs)
+        single = seed_of(seed, mask)
+        super().reset(seed=single)
+        if single is not None:
+            self.tasks.seed(single)
+        chosen = np.flatnonzero(mask)
+        self._begin(chosen)
+        return _given(self._observed), {}
+
+    def _begin(self, worlds: np.ndarray) -> None:
+        """Start episodes in worlds (m,), and keep the first observations."""
+        for group, values in self.tasks.reset(worlds).items():
+            if group not in self._observed:
+                self._observed[group] = np.zeros((self.num_envs, values.shape[1]))
+            self._observed[group][worlds] = values
+        self._over[worlds] = False
 
     def step(self, actions):
-        """Simulate one control period. Worlds with a finished episode start the next episode."""
-        begins = np.flatnonzero(self._over)
-        observed, reward, fell, over = self.humanoids.step(actions)
-        if len(begins):
-            observed = self.humanoids.reset(begins)
-            reward[begins], fell[begins], over[begins] = 0.0, False, False
-        self._over = fell | over
-        return observed.astype(np.float32), reward, fell, over, {}
+        """Simulate one control period, and start episodes by the autoreset mode.
 
-    def close_extras(self, **kwargs) -> None:
+        Raises:
+            StateError: actions of another shape, or not finite. With the mode DISABLED also a world
+                with a finished episode that was not reset.
+        """
+        over, mode, info = self._over.copy(), self.autoreset_mode, {}
+        if mode == AutoresetMode.DISABLED and over.any():
+            raise StateError(
+                f"the episode of world {np.flatnonzero(over)[0]} is finished. Reset the world by"
+                " reset(options={'reset_mask': ...})"
+            )
+        self._observed, reward, terminated, truncated = self.tasks.step(actions)
+        self._over = terminated | truncated
+        if mode == AutoresetMode.NEXT_STEP and over.any():
+            self._begin(np.flatnonzero(over))
+            reward[over], terminated[over], truncated[over] = 0.0, False, False
+        elif mode == AutoresetMode.SAME_STEP and self._over.any():
+            info = self._final_info()
+            self._begin(np.flatnonzero(self._over))
+        return _given(self._observed), reward, terminated, truncated, info
+
+    def _final_info(self) -> dict[str, Any]:
+        """Return the last observations of finished episodes, as gymnasium's vectors do."""
+        observed, over = _given(self._observed), self._over
+        final = np.full(self.num_envs, None, dtype=object)
+        for k in np.flatnonzero(over).tolist():
+            final[k] = _row(observed, k)
+        return {
+            "final_obs": final,
+            "_final_obs": over.copy(),
+            "final_info": {},
+            "_final_info": over.copy(),
+        }
+
+    def render(self) -> tuple[np.ndarray, ...] | None:
+        """Return a picture (height, width, 3) uint8 of each world, or None without a mode."""
+        if not self.render_mode:
+            return None
+        return tuple(self._filming.frame(k) for k in range(self.num_envs))
+
+    def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
-        self.humanoids.close()
+        self.tasks.close()

@@ -9,12 +9,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from hrpsim.common.errors import StateError
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel, prepared
 from hrpsim.engine.compile.kernel_types import Index, Indices, Matrix, Vector
 from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
-from hrpsim.world.followed_entities import FollowedEntities, alike
+from hrpsim.world.followed_entities import FollowedEntities, alike, array_for
 from hrpsim.world.objects.robot import Robot, ramp_steps
 from hrpsim.world.objects.robot_access import (
     BEYOND,
@@ -105,7 +106,21 @@ def give_gains(
             law.kd = kd[k, column] if law.given & (POSITIONS | VELOCITIES) != 0 else 0.0
 
 
+@kernel
+def gather_efforts(example: Actuators, addresses: Indices, worlds: Indices, out: Matrix) -> None:
+    """Write rows of efforts in the last step (count, joints) of the robots of some worlds.
+
+    example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers.
+    """
+    for number in range(worlds.shape[0]):
+        k = worlds[number]
+        actuators = reference_at(example, addresses[k])
+        for j in range(out.shape[1]):
+            out[k, j] = actuators.control[actuators.joint_v[j]].applied
+
+
 _command_worlds, _give_gains = prepared(command_worlds), prepared(give_gains)
+_gather_efforts = prepared(gather_efforts)
 
 
 class BatchCommands(FollowedEntities):
@@ -183,6 +198,18 @@ class BatchCommands(FollowedEntities):
         given_to = set(indices.tolist())
         for k in chosen.tolist():
             self.entities[k].know_gains_of(given_to)
+
+    def efforts(self, out: np.ndarray | None, worlds: list[int] | None) -> np.ndarray:
+        """Return the efforts in the last step (count, joints), written to `out` if given."""
+        self.follow()
+        if not self._alike:
+            raise StateError(
+                f"the {self._name!r} of the worlds have different joints. Read each of `worlds` by"
+                " itself"
+            )
+        out = array_for(out, (len(self.entities), len(self.entities[0].joint_names)), worlds)
+        _gather_efforts(self.example, self.addresses, self.chosen(worlds), out)
+        return out
 
     @staticmethod
     def _doubtful(rows: np.ndarray, width: int, chosen: np.ndarray) -> list[int]:

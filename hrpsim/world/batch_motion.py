@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.world.batch_arguments import BatchArguments
 from hrpsim.world.batch_commands import BatchCommands
+from hrpsim.world.batch_contacts import BatchContacts
 from hrpsim.world.batch_states import BatchStates
 
 
@@ -20,6 +21,7 @@ class BatchMotion(BatchArguments):
 
     _states: dict[str, BatchStates]
     _commands: dict[str, BatchCommands]
+    _contacts: dict[str, BatchContacts]
 
     def q(
         self,
@@ -58,6 +60,84 @@ class BatchMotion(BatchArguments):
             worlds: as for `q`.
         """
         return self._states_of(name).v(out, self._numbers_of(worlds))
+
+    def efforts(
+        self,
+        name: str,
+        out: np.ndarray | None = None,
+        worlds: Sequence[int] | np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return the efforts of the actuators in the last step (count, joints) [Nm or N].
+
+        The columns have the order of `Robot.joint_names`. One kernel gathers the rows.
+
+        Args:
+            name: name of the robots.
+            out: array (count, joints) of float64 to fill and return. The default is a new array.
+            worlds: as for `q`.
+
+        Raises:
+            StateError: `out` does not fit, or the robots have different joints.
+            WorldError: a world does not exist.
+        """
+        return self._commands_of(name).efforts(out, self._numbers_of(worlds))
+
+    def contact_forces(
+        self,
+        name: str,
+        out: np.ndarray | None = None,
+        worlds: Sequence[int] | np.ndarray | None = None,
+    ) -> np.ndarray:
+        """Return the sum of the contact forces on each link in the last step [N].
+
+        The forces (count, links, 3) act on the links, along the world's axes. The order of the
+        links is that of `Model.frames`. One kernel adds the forces of all worlds. A sleeping robot
+        has zeros.
+
+        Args:
+            name: name of the robots or bodies.
+            out: array (count, links, 3) of float64 to fill and return. The default is a new array.
+            worlds: as for `q`.
+
+        Raises:
+            StateError: `out` does not fit, or the robots have different links.
+            WorldError: a world does not exist.
+        """
+        if name not in self._contacts:
+            self._contacts[name] = BatchContacts(self.worlds, "entities", name)
+        return self._contacts[name].forces(out, self._numbers_of(worlds))
+
+    def place(
+        self,
+        name: str,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        *,
+        worlds: Sequence[int] | np.ndarray | None = None,
+    ) -> None:
+        """Set configurations and velocities of the robots or bodies called `name`.
+
+        Commands stay, as for `Robot.place`.
+
+        Args:
+            name: name of the robots or bodies.
+            q: configurations (count, nq). The default leaves the configurations.
+            v: velocities (count, nv). The default leaves the velocities.
+            worlds: worlds to change, as for `q`. Each world uses its own row.
+
+        Raises:
+            StateError: the number of rows is wrong, or a row is refused. Worlds before the refused
+                row have changed then.
+            WorldError: a world does not exist.
+        """
+        positions = None if q is None else self._rows("q", q)
+        velocities = None if v is None else self._rows("v", v)
+        entities = self._called("entities", name)
+        for k in self.numbers(worlds):
+            if positions is not None:
+                entities[k].place(positions[k])
+            if velocities is not None:
+                entities[k].v = velocities[k]
 
     def _numbers_of(self, worlds: Sequence[int] | np.ndarray | None) -> list[int] | None:
         return None if worlds is None else self.numbers(worlds)

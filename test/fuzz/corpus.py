@@ -139,6 +139,7 @@ byte[] data
 @cache
 def seeds(kind: str) -> tuple[bytes, ...]:
     """Return sound files of a kind."""
+    from learning.env_files import ISAAC_LAB, MJLAB
     from model.mjcf_files import ARM as MJCF
     from model.openhrp_files import BODY, WRL
 
@@ -159,6 +160,7 @@ def seeds(kind: str) -> tuple[bytes, ...]:
         "xacro": [XACRO],
         "study": [STUDY],
         "policy": [POLICY],
+        "env_config": [ISAAC_LAB, MJLAB],
         "recording": [RECORDING],
         "message_type": list(MESSAGE_TYPES[:1]),
     }

@@ -122,7 +122,7 @@ XML = ("urdf", "srdf", "mjcf", "xacro", "dae", "visual_dae", "package", "gazebo"
 XML += ("sdf", "sdf_world")
 YAML = ("world", "parameters", "keyframes", "metadata", "body", "study", "policy", "recording")
 YAML += ("excitation", "changed_world", "spawned_body", "metadata_props", "gltf", "visual_gltf")
-YAML += ("cnoid",)
+YAML += ("cnoid", "env_config")
 CODES = ("utf-16", "utf-16-le", "utf-32", "utf-8-sig", "utf-7", "latin-1", "cp037")
 WRAPPED = (
     (b"<![CDATA[", b"]]>"),

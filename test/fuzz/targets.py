@@ -42,6 +42,7 @@ SUFFIXES = {
     "xacro": ".urdf.xacro",
     "study": ".yaml",
     "policy": ".yaml",
+    "env_config": ".yaml",
     "network": ".onnx",
     "journal": ".journal",
     "store": ".json",
@@ -130,7 +131,7 @@ def read(kind: str, path: Path) -> None:
         HeightField(read_table(path), spacing=0.1)
     elif kind in ("mcap", "db3", "metadata", "definition"):
         _read_bag(kind, path)
-    elif kind in ("xacro", "policy", "network", "message_type", "recording"):
+    elif kind in ("xacro", "policy", "network", "message_type", "recording", "env_config"):
         _read_other(kind, path)
     elif kind in ("study", "journal", "store"):
         _read_sweep(kind, path)
@@ -153,6 +154,12 @@ def _read_other(kind: str, path: Path) -> None:
         from hrpsim.ros.recording.bag_writer import message_type
 
         message_type(path.read_text(errors="surrogateescape"))
+    elif kind == "env_config":
+        from hrpsim.learning import RobotCfg, load_env_config
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            load_env_config(path, RobotCfg(description=ARM))
     elif kind == "recording":
         from fuzz.corpus import described_bag
 

@@ -3,27 +3,50 @@
 
 """Environments keep gymnasium's contract, and each world's episodes are its own."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
+from learning.walker import BENT, TURNED, task
 
 gymnasium = pytest.importorskip("gymnasium")
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
+from gymnasium.vector import AutoresetMode, SyncVectorEnv  # noqa: E402
+from gymnasium.wrappers.vector import RecordEpisodeStatistics  # noqa: E402
 
 from hrpsim import StateError  # noqa: E402
-from hrpsim.learning import TASKS, HumanoidEnv, Humanoids, HumanoidVectorEnv, Task, Variation  # noqa: E402  # noqa: E402
-from hrpsim.learning.humanoids import PERIOD  # noqa: E402
+from hrpsim.learning import (  # noqa: E402
+    TASKS,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    TaskBatch,
+    TaskEnv,
+    TaskVectorEnv,
+)
+
+MODES = [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP, AutoresetMode.DISABLED]
+RANDOM = {"turned": TURNED, "bent": BENT}
+GROUPS = {
+    "policy": ObservationGroupCfg({"q": ObservationTermCfg("joint_pos")}),
+    "critic": ObservationGroupCfg({"v": ObservationTermCfg("base_lin_vel")}),
+}
 
 
 @pytest.mark.filterwarnings("ignore:.*A Box observation space:UserWarning")
-@pytest.mark.parametrize("task", TASKS)
-def test_gymnasium_s_checker_passes(task):
-    check_env(HumanoidEnv(task), skip_render_check=True)
+@pytest.mark.parametrize("name", TASKS)
+def test_gymnasium_s_checker_passes(name):
+    check_env(TaskEnv(name), skip_render_check=True)
+
+
+@pytest.mark.filterwarnings("ignore:.*A Box observation space:UserWarning")
+def test_gymnasium_s_checker_passes_for_groups_of_observations():
+    check_env(TaskEnv(task(observations=GROUPS)), skip_render_check=True)
 
 
 def test_the_names_are_registered():
     envs = gymnasium.make_vec("hrpsim/PushRecovery-v0", num_envs=2)
-    assert envs.humanoids.task.name == "push_recovery"
+    assert envs.tasks.task.name == "push_recovery"
     envs.close()
     names = {
         f"hrpsim/{name}-v0" for name in ("Standing", "PushRecovery", "Walking", "RoughWalking")
@@ -31,100 +54,157 @@ def test_the_names_are_registered():
     assert names <= set(gymnasium.registry)
 
 
-def episode(humanoids, actions):
+def same(one, other):
+    """Assert that two observations, arrays or mappings, are equal bit for bit."""
+    if isinstance(one, dict):
+        assert set(one) == set(other)
+        for group in one:
+            np.testing.assert_array_equal(one[group], other[group])
+    else:
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("groups", [None, GROUPS], ids=["one", "groups"])
+@pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
+def test_each_mode_is_that_of_gymnasium_s_own_vector(mode, groups):
+    """Law: SyncVectorEnv of single environments gives the same, in each mode of autoreset.
+
+    World 0 falls, and both worlds reach the end of an episode at different times.
+    """
+    settings = {"episode_length_s": 0.24} | ({"observations": groups} if groups else {})
+    one = task(**settings)
+    ours = TaskVectorEnv(2, one, threads=1, autoreset_mode=mode)
+    theirs = SyncVectorEnv([lambda: TaskEnv(one)] * 2, autoreset_mode=mode)
+    assert ours.single_observation_space == theirs.single_observation_space
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
+    generator = np.random.default_rng(2)
+    with closing(ours), closing(theirs):
+        same(ours.reset(seed=3)[0], theirs.reset(seed=3)[0])
+        ends = 0
+        for step in range(40):
+            actions = generator.uniform(-1, 1, (2, 4)).astype(np.float32)
+            found, expected = ours.step(actions), theirs.step(actions)
+            same(found[0], expected[0])
+            for values, right in zip(found[1:4], expected[1:4]):
+                np.testing.assert_array_equal(values, right)
+            check_infos(found[4], expected[4])
+            over = found[2] | found[3]
+            ends += over.sum()
+            mask = over.copy()
+            if step == 5:
+                mask[1] = True  # so that the worlds end at different times
+            if mask.any() and (mode == AutoresetMode.DISABLED or step == 5):
+                options = {"reset_mask": mask}
+                same(ours.reset(options=dict(options))[0], theirs.reset(options=dict(options))[0])
+        assert ends >= 4
+
+
+def check_infos(found, expected):
+    """Assert that the last observations of finished episodes are the same."""
+    assert ("final_obs" in found) == ("final_obs" in expected)
+    if "final_obs" in found:
+        np.testing.assert_array_equal(found["_final_obs"], expected["_final_obs"])
+        for k in np.flatnonzero(found["_final_obs"]):
+            same(found["final_obs"][k], expected["final_obs"][k])
+
+
+@pytest.mark.parametrize("mode", MODES[:2], ids=lambda mode: mode.name)
+def test_gymnasium_s_statistics_count_episodes(mode):
+    """Law: with reward 1 in each period, an episode's return is its length."""
+    one = task(episode_length_s=0.1, scale_rewards_by_dt=False)
+    envs = RecordEpisodeStatistics(TaskVectorEnv(3, one, threads=1, autoreset_mode=mode))
+    envs.reset(seed=0)
+    for _ in range(20):
+        envs.step(np.zeros((3, 4)))
+    returns, lengths = list(envs.return_queue), list(envs.length_queue)
+    assert len(returns) >= 9 and set(returns) == {5.0} == set(lengths)
+    envs.close()
+
+
+def test_masks_and_seeds_that_make_no_sense_are_refused():
+    envs = TaskVectorEnv(2, task(), threads=1)
+    envs.reset(seed=1)
+    for mask, error in (
+        ([True, False], "must be a numpy array of bool"),
+        (np.array([1, 0]), "got int64 of shape"),
+        (np.array([True]), r"with the shape \(2,\)"),
+        (np.array([False, False]), "chooses no world"),
+    ):
+        with pytest.raises(StateError, match=error):
+            envs.reset(options={"reset_mask": mask})
+    with pytest.raises(StateError, match="either a seed or a reset_mask"):
+        envs.reset(seed=1, options={"reset_mask": np.array([True, False])})
+    with pytest.raises(StateError, match="one whole number for all worlds"):
+        envs.reset(seed=[1, 2])
+    with pytest.raises(StateError, match="render_mode 'human' does not exist"):
+        TaskVectorEnv(2, task(), render_mode="human")
+    envs.close()
+
+
+def test_without_autoreset_a_finished_world_must_be_reset():
+    one = task(episode_length_s=0.04)
+    envs = TaskVectorEnv(2, one, threads=1, autoreset_mode="Disabled")
+    envs.reset(seed=1)
+    envs.step(np.zeros((2, 4)))
+    assert envs.step(np.zeros((2, 4)))[3].all()
+    with pytest.raises(StateError, match="the episode of world 0 is finished"):
+        envs.step(np.zeros((2, 4)))
+    envs.close()
+
+
+def episode(tasks, actions):
     """Return what is observed along actions, by world."""
-    seen = [humanoids.reset()]
+    seen = [tasks.reset()["policy"]]
     for action in actions:
-        seen.append(humanoids.step(action)[0])
+        seen.append(tasks.step(action)[0]["policy"])
     return np.array(seen).transpose(1, 0, 2)
 
 
-def test_worlds_of_a_vector_are_those_of_smaller_ones():
+@pytest.mark.parametrize("one", ["push_recovery", task(events=RANDOM)], ids=["hrp2", "walker"])
+def test_worlds_of_a_vector_are_those_of_smaller_ones(one):
     """Bits of a world do not depend on how many others there are, nor on threads."""
-    actions = np.random.default_rng(0).uniform(-0.2, 0.2, (5, 3, 12))
-    three = Humanoids("push_recovery", 3, seed=4, threads=2)
-    one = Humanoids("push_recovery", 1, seed=4, threads=1)
-    np.testing.assert_array_equal(episode(three, actions)[0], episode(one, actions[:, :1])[0])
-    three.close(), one.close()
-
-
-def test_heights_of_the_ground_are_observed():
-    """Law: each is the hill's height at its point of the grid; the floor's is 0 before the base."""
-    humanoids = Humanoids("rough_walking", 2, seed=1, threads=1)
-    observed = humanoids.reset()
-    assert observed.shape == (2, 49 + 17 * 11) == (2, humanoids.observation_size)
-    heights = observed[:, 49:].reshape(2, 17, 11)
-    for world, found in zip(humanoids.batch.worlds, heights):
-        robot = world.robots["hrp2"]
-        x, y = (np.arange(n) * 0.1 - 0.05 * (n - 1) for n in (17, 11))
-        at = np.stack([*np.meshgrid(x, y, indexing="ij"), np.full((17, 11), 5.0)], axis=-1)
-        at[..., :2] += robot.q[:2]
-        down = world.cast_rays(at.reshape(-1, 3), (0, 0, -1), exclude="hrp2").distances
-        np.testing.assert_allclose(found.ravel(), 5.0 - down, atol=1e-3)
-        assert np.abs(found[:8]).max() < 1e-3 and 0.01 < found.max() < 0.051
-    humanoids.close()
+    three, single = TaskBatch(one, 3, seed=4, threads=2), TaskBatch(one, 1, seed=4, threads=1)
+    size = len(three.action_names)
+    actions = np.random.default_rng(0).uniform(-0.2, 0.2, (5, 3, size))
+    with closing(three), closing(single):
+        found = episode(three, actions)
+        np.testing.assert_array_equal(found[0], episode(single, actions[:, :1])[0])
+        assert (found[0, 0] != found[1, 0]).any()
 
 
 def test_an_episode_depends_on_its_number_alone():
     """The second episode is the same whatever happened in the first."""
-    humanoids = Humanoids("push_recovery", 1, seed=4, threads=1)
-    quiet, wild = np.zeros((4, 1, 12)), np.ones((40, 1, 12))
-    episode(humanoids, quiet)
-    second = episode(humanoids, quiet)
-    humanoids.seed(4)
-    episode(humanoids, wild)
-    np.testing.assert_array_equal(episode(humanoids, quiet), second)
-    humanoids.close()
+    with closing(TaskBatch("push_recovery", 1, seed=4, threads=1)) as tasks:
+        quiet, wild = np.zeros((4, 1, 12)), np.ones((40, 1, 12))
+        episode(tasks, quiet)
+        second = episode(tasks, quiet)
+        tasks.seed(4)
+        episode(tasks, wild)
+        np.testing.assert_array_equal(episode(tasks, quiet), second)
 
 
-def test_standing_stays_and_a_fall_ends_the_episode():
-    humanoids = Humanoids(Task("still", variation=Variation()), 2, threads=1)
-    first = humanoids.reset()
-    actions = np.zeros((2, 12))
-    actions[1, [4, 10]] = 1.0  # the ankles of the second one lean it over
-    ended = None
-    for k in range(100):
-        observed, reward, fell, over = humanoids.step(actions)
-        assert not fell[0] and not over.any()
-        if fell[1]:
-            ended = k * PERIOD
-            assert reward[1] < -9.0
-            break
-    # A pendulum of 0.6 m falls over in about a second.
-    assert ended is not None and 0.3 < ended < 2.0
-    np.testing.assert_allclose(observed[0], first[0], atol=1e-5)
-    humanoids.close()
+def test_pictures_show_the_robot():
+    """Law: a picture has the size of the mode, and the robot changes it where it moves."""
+    from hrpsim import RendererError
 
-
-def test_the_next_step_begins_the_next_episode():
-    envs = HumanoidVectorEnv(2, Task("short", duration=3 * PERIOD))
-    first, _ = envs.reset(seed=1)
-    for _ in range(2):
-        assert not any(x.any() for x in envs.step(np.zeros((2, 12)))[2:4])
-    *_, terminated, truncated, _ = envs.step(np.zeros((2, 12)))
-    assert truncated.all() and not terminated.any()
-    observed, reward, terminated, truncated, _ = envs.step(np.ones((2, 12)))
-    assert not reward.any() and not truncated.any()
-    np.testing.assert_array_equal(observed, first)  # without variation all episodes are alike
+    envs = TaskVectorEnv(2, task(), threads=1, render_mode="rgb_array")
+    assert TaskVectorEnv.metadata["render_modes"] == ["rgb_array"]
+    assert envs.metadata["render_fps"] == 50
+    envs.reset(seed=1)
+    try:
+        frames = envs.render()
+    except RendererError as error:
+        pytest.skip(str(error))
+    assert len(frames) == 2
+    for frame in frames:
+        assert frame.shape == (480, 640, 3) and frame.dtype == np.uint8 and frame.std() > 5
+    np.testing.assert_array_equal(*frames)
+    envs.step(np.array([[0.0] * 4, [4.0] * 4]))
+    for _ in range(10):
+        envs.step(np.array([[0.0] * 4, [2.0] * 4]))
+    one, other = envs.render()
+    assert (one != other).any()
+    assert TaskEnv(task()).render() is None
     envs.close()
-
-
-def test_pushes_have_the_impulse_that_was_asked_for():
-    task = Task("one push", push_impulse=(10.0, 10.0), push_interval=10.0)
-    humanoids = Humanoids(task, 3, seed=2, threads=1)
-    humanoids.reset()
-    for rows in humanoids._pushes:
-        impulse = np.hypot(*rows[:, 2:].T) * (rows[:, 1] - rows[:, 0]) * PERIOD
-        np.testing.assert_allclose(impulse, 10.0)
-    humanoids.close()
-
-
-def test_bad_actions_are_refused():
-    humanoids = Humanoids("standing", 2, threads=1)
-    humanoids.reset()
-    for actions in (np.zeros((1, 12)), np.full((2, 12), np.nan)):
-        with pytest.raises(StateError, match="actions must be finite and have shape"):
-            humanoids.step(actions)
-    with pytest.raises(StateError, match=r"task 'stand' does not exist. Did you mean 'standing'"):
-        Humanoids("stand", 1)
-    humanoids.close()

@@ -9,8 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from learning.walker import ROBOT
 
-SCRIPT = Path(__file__).resolve().parents[2] / "examples/learning/stand_under_pushes.py"
+from hrpsim.learning import TaskBatch, VelocityRanges, velocity_task
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples/learning"
+SCRIPT = FOLDER / "stand_under_pushes.py"
 
 
 def test_feedback_without_gains_is_none_and_lateral_feedback_rolls_only():
@@ -31,7 +35,21 @@ def test_a_generation_is_run():
     example = runpy.run_path(str(SCRIPT))
     learn = example["learn"]
     learn.__globals__.update(
-        CANDIDATES=4, PUSHES=1, TASK=replace(example["TASK"], duration=0.2, push_interval=0.2)
+        CANDIDATES=4, PUSHES=1, TASK=replace(example["TASK"], episode_length_s=0.2)
     )
     gains = learn(minutes=1e-9)
     assert gains.shape == (15,) and np.isfinite(gains).all()
+
+
+def test_standing_has_the_commanded_velocity_as_its_error():
+    """Law: a robot that stands still is off by the command, and never falls."""
+    example = runpy.run_path(str(FOLDER / "track_velocity.py"))
+    ranges = VelocityRanges((0.3, 0.3), (0.4, 0.4), (-0.2, -0.2))
+    one = velocity_task(ROBOT, ".*_foot", ranges=ranges)
+    quiet = {name: event for name, event in one.events.items() if name != "push"}
+    one = replace(one, events=quiet)
+    tasks = TaskBatch(one, 4, threads=1)
+    found = example["evaluate"](tasks, lambda observed: np.zeros((len(observed), 4)), 1.6)
+    assert found["standing"] == 1.0
+    np.testing.assert_allclose([found["velocity"], found["turning"]], [0.5, 0.2], rtol=0.02)
+    tasks.close()

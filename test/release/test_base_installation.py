@@ -77,8 +77,8 @@ OF_EXTRAS = {
 }
 NAMES_OF_EXTRAS = {
     "evidence.crane.JoystickCrane": "ros",
-    "hrpsim.learning.HumanoidEnv": "learning",
-    "hrpsim.learning.HumanoidVectorEnv": "learning",
+    "hrpsim.learning.TaskEnv": "learning",
+    "hrpsim.learning.TaskVectorEnv": "learning",
     "hrpsim.viewer.Viewer": "viewer",
 }
 

@@ -1,0 +1,52 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Arguments of gymnasium's vector reset: which worlds, and which seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hrpsim.common.errors import StateError, shown_value
+
+
+def reset_mask_of(options: dict[str, Any] | None, count: int) -> np.ndarray:
+    """Return the truth values (count,) of `options["reset_mask"]`. The default is all worlds.
+
+    Raises StateError for a mask of another kind, and for a mask without any world.
+    """
+    if options is None or "reset_mask" not in options:
+        return np.ones(count, dtype=bool)
+    mask = options["reset_mask"]
+    right = isinstance(mask, np.ndarray) and mask.shape == (count,) and mask.dtype == np.bool_
+    if not right:
+        shape = f"{mask.dtype} of shape {mask.shape}" if isinstance(mask, np.ndarray) else ""
+        raise StateError(
+            f"options['reset_mask'] must be a numpy array of bool with the shape ({count},), got"
+            f" {shape or shown_value(mask)}"
+        )
+    if not mask.any():
+        raise StateError("options['reset_mask'] chooses no world. Set at least one entry to True")
+    return mask
+
+
+def seed_of(seed: int | Sequence[int | None] | None, mask: np.ndarray) -> int | None:
+    """Return the seed of the whole vector, or None.
+
+    Raises StateError for seeds by world, and for a seed together with a mask of some worlds.
+    """
+    if seed is None:
+        return None
+    if not isinstance(seed, (int, np.integer)):
+        raise StateError(
+            f"seed must be one whole number for all worlds, got {shown_value(seed)}. Each world"
+            " draws its own episodes from the seed"
+        )
+    if not mask.all():
+        raise StateError(
+            "a seed restarts the episodes of all worlds. Give either a seed or a reset_mask"
+        )
+    return int(seed)

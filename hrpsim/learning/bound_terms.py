@@ -1,0 +1,67 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Terms of a task bound to its state: functions found by name, with their arguments checked."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from hrpsim.common.errors import StateError, unknown_name
+from hrpsim.learning.configs import Term
+from hrpsim.learning.terms.task_state import TaskState
+
+
+class BoundTerm(NamedTuple):
+    """A term's function with its arguments, and what forgets the past of chosen worlds."""
+
+    call: Callable[..., Any]
+    params: Mapping[str, Any]
+    reset: Callable[..., None] | None
+
+    def value(self, *arguments: Any) -> Any:
+        """Return the function's result for the state, and for worlds if the term is an event."""
+        return self.call(*arguments, **self.params)
+
+
+def bound_term(
+    kind: str,
+    name: str,
+    func: Term,
+    params: Mapping[str, Any],
+    known: Mapping[str, Callable[..., Any]],
+    state: TaskState,
+    leading: int = 1,
+) -> BoundTerm:
+    """Return a term bound to its arguments.
+
+    Args:
+        kind: "observation", "reward", "termination" or "event", for errors.
+        name: name of the term in the task, for errors.
+        func: a name in `known`, a function, or a class that is made once with state and params.
+        params: arguments by name.
+        known: functions by name.
+        state: state of the worlds.
+        leading: number of arguments before `params`.
+
+    Raises:
+        StateError: an unknown function, an unknown argument or a missing argument.
+    """
+    if isinstance(func, str):
+        if func not in known:
+            raise StateError(f"{kind} {name!r}: {unknown_name('term', func, known)}")
+        func = known[func]
+    try:
+        inspect.signature(func).bind(*[None] * leading, **params)
+    except TypeError as error:
+        parameters = list(inspect.signature(func).parameters)[leading:]
+        raise StateError(
+            f"{kind} {name!r}: {error}. Arguments of the term: {', '.join(parameters) or 'none'}"
+        ) from None
+    has_memory, call = inspect.isclass(func), func
+    if has_memory:
+        made = call(state, **params)
+        return BoundTerm(made, {}, getattr(made, "reset", None))
+    return BoundTerm(func, params, getattr(func, "reset", None))

@@ -1,0 +1,175 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Settings of the parts of a task: a class for each kind of term, with the names of Isaac Lab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hrpsim.common.errors import StateError, require_name
+
+Term = str | Callable[..., Any]
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class RobotCfg:
+    """The robot of a task.
+
+    Args:
+        name: name of the robot in the world. A world file with one robot needs no name.
+        description: path or text of the robot's description, for a task without a world file.
+        position: of the base (3,) [m]. The default stays, or is that of the world file.
+        on_floor: move the base vertically, until the robot touches the ground.
+        joint_pos: default posture [rad or m], by regular expressions. Other joints keep the world
+            file's posture, or the description's.
+        stiffness: gains kp of the joints' servos [Nm/rad or N/m], one number or by regular
+            expressions. The default keeps the gains of world file and description.
+        damping: gains kd [Nms/rad or Ns/m], likewise.
+        armature: rotor inertias reflected to the joints [kg m^2 or kg], likewise.
+        meshes: use of collision meshes of `description`, as in `load_model`.
+        self_collision: whether the links of `description` collide with each other.
+    """
+
+    name: str = ""
+    description: str | Path = ""
+    position: tuple[float, float, float] | None = None
+    on_floor: bool = False
+    joint_pos: Mapping[str, float] = field(default_factory=dict)
+    stiffness: float | Mapping[str, float] | None = None
+    damping: float | Mapping[str, float] | None = None
+    armature: float | Mapping[str, float] | None = None
+    meshes: str = "hull"
+    self_collision: bool = False
+
+
+@dataclass(frozen=True)
+class TerrainCfg:
+    """Ground to walk on, in front of the robot or below the robot.
+
+    Args:
+        kind: a terrain of world files: stairs, ramp, rubble, boxes, waves, stepping_stones or
+            rough_ground. "plane" is the ground alone.
+        params: size of the terrain, as in world files.
+        position: of the terrain's origin (3,) [m].
+    """
+
+    kind: str = "plane"
+    params: Mapping[str, Any] = field(default_factory=dict)
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class UniformNoiseCfg:
+    """Noise that is added to an observation, uniform from `n_min` to `n_max`."""
+
+    n_min: float = -1.0
+    n_max: float = 1.0
+
+
+@dataclass(frozen=True)
+class GaussianNoiseCfg:
+    """Noise that is added to an observation, normal with `mean` and deviation `std`."""
+
+    mean: float = 0.0
+    std: float = 1.0
+
+
+@dataclass(frozen=True)
+class ObservationTermCfg:
+    """A term of an observation: noise, then clip, then scale, then history.
+
+    Args:
+        func: a name in OBSERVATIONS, or a function of a TaskState that returns (count, k).
+        params: further arguments of the function.
+        noise: noise of the term. A group without corruption has no noise.
+        clip: bounds of the values.
+        scale: factor, one number or (k,).
+        history_length: number of the last values in the observation, the oldest first. 0 and 1
+            mean the last value alone.
+    """
+
+    func: Term
+    params: Mapping[str, Any] = field(default_factory=dict)
+    noise: UniformNoiseCfg | GaussianNoiseCfg | None = None
+    clip: Range | None = None
+    scale: float | tuple[float, ...] | None = None
+    history_length: int = 0
+
+
+@dataclass(frozen=True)
+class ObservationGroupCfg:
+    """Terms that form one observation, such as "policy" or "critic", in order.
+
+    Args:
+        terms: terms by name.
+        enable_corruption: whether the terms have their noise.
+        history_length: of all terms, in place of their own.
+    """
+
+    terms: Mapping[str, ObservationTermCfg]
+    enable_corruption: bool = True
+    history_length: int | None = None
+
+
+@dataclass(frozen=True)
+class RewardTermCfg:
+    """A term of the reward.
+
+    Args:
+        func: a name in REWARDS, or a function of a TaskState that returns (count,). A class is
+            made once with the state, and its `reset` forgets the past of chosen worlds.
+        weight: factor of the term.
+        params: further arguments of the function, or of the class.
+    """
+
+    func: Term
+    weight: float
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TerminationTermCfg:
+    """A condition that ends an episode.
+
+    Args:
+        func: a name in TERMINATIONS, or a function of a TaskState that returns (count,) bool.
+        params: further arguments of the function.
+        time_out: the term truncates the episode. Other terms terminate the episode.
+    """
+
+    func: Term
+    params: Mapping[str, Any] = field(default_factory=dict)
+    time_out: bool = False
+
+
+@dataclass(frozen=True)
+class EventTermCfg:
+    """A change of the worlds: an initial state, a random parameter or a push.
+
+    Args:
+        func: a name in EVENTS, or a function of a TaskState and numbers of worlds (m,).
+        mode: "startup" acts once after each seed, "reset" at the start of episodes, and "interval"
+            during episodes.
+        interval_range_s: bounds of the time between two events of the mode "interval" [s].
+        params: further arguments of the function.
+
+    Raises:
+        StateError: an unknown mode, or an interval without bounds.
+    """
+
+    func: Term
+    mode: str = "reset"
+    interval_range_s: Range | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require_name("mode", self.mode, ("startup", "reset", "interval"), StateError)
+        if self.mode == "interval" and self.interval_range_s is None:
+            raise StateError(
+                f"event {self.func!r}: the mode 'interval' needs interval_range_s. Give its bounds"
+            )

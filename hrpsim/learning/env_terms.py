@@ -1,0 +1,154 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Terms of the configurations of Isaac Lab and mjlab as terms of hrpsim, by their names."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from hrpsim.common.errors import StateError, unknown_name
+from hrpsim.learning.configs import (
+    EventTermCfg,
+    GaussianNoiseCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    RewardTermCfg,
+    TerminationTermCfg,
+    UniformNoiseCfg,
+)
+from hrpsim.learning.section import Section
+from hrpsim.learning.terms.events import EVENTS
+from hrpsim.learning.terms.observations import OBSERVATIONS
+from hrpsim.learning.terms.rewards import REWARDS
+from hrpsim.learning.terms.terminations import TERMINATIONS
+
+_ENTITIES = "asset_cfg", "sensor_cfg"
+
+
+class OwnTermError(StateError):
+    """A term that only the other simulator has. The message is the name of its function."""
+
+
+def observation_group(group: Section, order: Mapping[str, Any]) -> ObservationGroupCfg:
+    """Return a group of observations.
+
+    Args:
+        group: the group.
+        order: arguments of terms of all joints.
+
+    Raises:
+        StateError: a term is unknown, because a policy cannot do without an observation.
+    """
+    terms = {}
+    for name, one in group.sections():
+        try:
+            terms[name] = _observation(one, order)
+        except OwnTermError as error:
+            known = unknown_name("observation", str(error), OBSERVATIONS)
+            raise StateError(f"{one.where}: {known}") from None
+    length = group.get("history_length")
+    return ObservationGroupCfg(
+        terms,
+        enable_corruption=bool(group.get("enable_corruption")),
+        history_length=None if length is None else int(group.number("history_length")),
+    )
+
+
+def _observation(one: Section, order: Mapping[str, Any]) -> ObservationTermCfg:
+    func, params = _function(one, OBSERVATIONS)
+    takes = inspect.signature(OBSERVATIONS[func]).parameters
+    if "preserve_order" in takes and "joint_names" not in params:
+        params |= order
+    scale = one.get("scale")
+    if isinstance(scale, list):
+        scale = one.numbers("scale", len(scale))
+    elif scale is not None:
+        scale = one.number("scale")
+    return ObservationTermCfg(
+        func,
+        params,
+        noise=_noise(one),
+        clip=None if one.get("clip") is None else one.pair("clip"),
+        scale=scale,
+        history_length=int(one.number("history_length", 0)),
+    )
+
+
+def _noise(one: Section) -> UniformNoiseCfg | GaussianNoiseCfg | None:
+    if one.get("noise") is None:
+        return None
+    noise = one.section("noise")
+    if "n_min" in noise:
+        return UniformNoiseCfg(noise.number("n_min"), noise.number("n_max"))
+    if "std" in noise:
+        return GaussianNoiseCfg(noise.number("mean", 0.0), noise.number("std"))
+    raise StateError(f"{noise.where}: should be uniform noise (n_min, n_max) or normal (mean, std)")
+
+
+def reward(one: Section) -> RewardTermCfg:
+    """Return a term of the reward. OwnTermError if hrpsim does not have the term."""
+    func, params = _function(one, REWARDS)
+    return RewardTermCfg(func, one.number("weight"), params)
+
+
+def termination(one: Section) -> TerminationTermCfg:
+    """Return a termination. OwnTermError if hrpsim does not have the term."""
+    func, params = _function(one, TERMINATIONS)
+    return TerminationTermCfg(func, params, bool(one.get("time_out")))
+
+
+def event(one: Section) -> EventTermCfg:
+    """Return an event. OwnTermError if hrpsim does not have the event."""
+    func, params = _function(one, EVENTS, 2)
+    interval = None if one.get("interval_range_s") is None else one.pair("interval_range_s")
+    return EventTermCfg(func, one.text("mode"), interval, params)
+
+
+def _function(
+    one: Section, known: Mapping[str, Callable[..., Any]], leading: int = 1
+) -> tuple[str, dict[str, Any]]:
+    """Return a term's name, and the arguments that the term has here.
+
+    Raises OwnTermError if the name is unknown, or if an argument without a default is missing.
+    """
+    func = one.text("func").rpartition(":")[2].rpartition(".")[2]
+    if func not in known:
+        raise OwnTermError(func)
+    given = one.section("params", {})
+    takes = dict(list(inspect.signature(known[func]).parameters.items())[leading:])
+    params = {key: _value(given.get(key)) for key in given if key in takes}
+    for key in _ENTITIES:
+        if given.get(key) is not None:
+            params |= _entity(given.section(key), takes)
+    empty = inspect.Parameter.empty
+    missing = [key for key, one in takes.items() if one.default is empty and key not in params]
+    if missing:
+        raise OwnTermError(f"{func} without {missing[0]}")
+    return func, params
+
+
+def _entity(entity: Section, takes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the joints, links or sensor that a term reads."""
+    found: dict[str, Any] = {}
+    for key, ours in (("joint_names", "joint_names"), ("body_names", "link_names")):
+        if ours in takes and entity.get(key) is not None:
+            found[ours] = entity.names(key)
+    if "joint_names" in found and "preserve_order" in takes and entity.get("preserve_order"):
+        found["preserve_order"] = True
+    if "sensor" in takes:
+        found["sensor"] = entity.text("name")
+    if "link" in takes and entity.get("body_names") is not None:
+        found["link"] = entity.names("body_names")[0]
+    return found
+
+
+def _value(given: Any) -> Any:
+    """Return an argument, with lists as tuples."""
+    if isinstance(given, list):
+        return tuple(map(_value, given))
+    if isinstance(given, Mapping):
+        return {key: _value(one) for key, one in given.items()}
+    return given

@@ -1,0 +1,122 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The world of a task: a world file, or a robot's description on level ground."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from hrpsim.common.errors import StateError, require_name, unknown_name
+from hrpsim.common.resources import share_path
+from hrpsim.learning.configs import RobotCfg
+from hrpsim.learning.task import Task
+from hrpsim.learning.terms.selection import values_by_name
+from hrpsim.model.load import load_model
+from hrpsim.model.shapes.terrain import TERRAINS
+from hrpsim.world.file.load_world import load_world
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
+
+GROUND = "floor"  # material of the ground below a described robot
+
+
+def make_world(task: Task) -> tuple[World, Robot]:
+    """Return the world of a task and the robot that learns, in the initial state.
+
+    Raises:
+        StateError: the robot, a joint or the terrain does not exist.
+        WorldError: the world file is invalid.
+        ModelError: the description is invalid.
+    """
+    if task.world:
+        path = Path(task.world).expanduser()
+        path = path if path.exists() else share_path(task.world)
+        arguments = task.xacro_arguments
+        world = load_world(path, time_step=task.time_step, xacro_arguments=arguments)
+        robot = _robot_of(world, task)
+        _pose(robot, task.robot)
+    else:
+        world = World(time_step=task.time_step, accuracy=task.accuracy)
+        world.add_ground(material=GROUND)
+        robot = _described(world, task.robot)
+    _add_terrain(world, task)
+    world.sleeping = False
+    _equip(robot, task.robot)
+    return world, robot
+
+
+def _robot_of(world: World, task: Task) -> Robot:
+    """Return the robot of a world file that learns."""
+    names = list(world.robots)
+    if task.robot.name:
+        if task.robot.name not in names:
+            known = unknown_name("robot", task.robot.name, names)
+            raise StateError(f"task {task.name!r}: {known}")
+        return world.robots[task.robot.name]
+    if len(names) != 1:
+        raise StateError(
+            f"task {task.name!r}: the world has {len(names)} robots ({', '.join(names)}). Name one"
+            " by robot=RobotCfg(name=...)"
+        )
+    return world.robots[names[0]]
+
+
+def _described(world: World, cfg: RobotCfg) -> Robot:
+    """Add a robot from its description."""
+    model = load_model(os.path.expanduser(cfg.description), meshes=cfg.meshes)
+    robot = world.add_robot(
+        model, name=cfg.name or None, self_collision=cfg.self_collision, position=cfg.position
+    )
+    _posture(robot, cfg)
+    if cfg.on_floor:
+        robot.place_on_floor()
+    return robot
+
+
+def _pose(robot: Robot, cfg: RobotCfg) -> None:
+    """Move a robot of a world file to the task's initial pose."""
+    if cfg.position is not None:
+        q = robot.q.copy()
+        q[:3] = cfg.position
+        robot.q = q
+    _posture(robot, cfg)
+    if cfg.on_floor:
+        robot.place_on_floor()
+
+
+def _posture(robot: Robot, cfg: RobotCfg) -> None:
+    if cfg.joint_pos:
+        names = robot.joint_names
+        given = values_by_name("joint_pos", cfg.joint_pos, names, robot.name, np.nan)
+        robot.joint_positions = np.where(np.isnan(given), robot.joint_positions, given)
+
+
+def _equip(robot: Robot, cfg: RobotCfg) -> None:
+    """Give the robot its gains and rotor inertias."""
+    names, gains = robot.joint_names, []
+    for what, own in zip(("stiffness", "damping"), robot.gains):
+        given = getattr(cfg, what)
+        values = own
+        if given is not None:
+            read = values_by_name(what, given, names, robot.name, np.nan)
+            values = np.where(np.isnan(read), own, read)
+        gains.append(values)
+    kp, kd = gains
+    robot.set_gains(kp, kd)
+    if cfg.armature is not None:
+        read = values_by_name("armature", cfg.armature, names, robot.name, np.nan)
+        given = [k for k in range(len(names)) if not np.isnan(read[k])]
+        chosen = [names[k] for k in given]
+        robot.set_joint_properties(chosen, rotor_inertia=read[given])
+
+
+def _add_terrain(world: World, task: Task) -> None:
+    terrain = task.terrain
+    require_name("terrain", terrain.kind, ("plane", *TERRAINS), StateError)
+    if terrain.kind != "plane":
+        shape = TERRAINS[terrain.kind](**terrain.params)
+        world.add_static(shape, terrain.position, material=GROUND, name="terrain")

@@ -1,0 +1,127 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A learning task: a robot in a world, and the terms of what a policy observes, does and gains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hrpsim.common.errors import StateError
+from hrpsim.learning.configs import (
+    EventTermCfg,
+    ObservationGroupCfg,
+    ObservationTermCfg,
+    RewardTermCfg,
+    RobotCfg,
+    TerminationTermCfg,
+    TerrainCfg,
+)
+from hrpsim.learning.terms.actions import ActionCfg, JointPositionActionCfg
+from hrpsim.learning.terms.commands import UniformVelocityCommandCfg
+
+Observations = Mapping[str, ObservationTermCfg | ObservationGroupCfg]
+
+
+def _action() -> dict[str, ActionCfg]:
+    return {"joint_pos": JointPositionActionCfg()}
+
+
+def _time_out() -> dict[str, TerminationTermCfg]:
+    return {"time_out": TerminationTermCfg("time_out", time_out=True)}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A learning task of any robot.
+
+    The world is a world file, or the robot's description on level ground.
+
+    Args:
+        name: name of the task.
+        world: path of a world file, or of one of this package, such as "config/stand.yaml".
+        robot: the robot, and its posture and gains.
+        terrain: ground besides the world's.
+        observations: observation terms by name, or groups of terms by name. Terms alone form the
+            group "policy".
+        actions: action terms by name. A policy's action contains them in this order.
+        rewards: reward terms by name. The reward is the sum of weight times term.
+        terminations: conditions that end an episode, by name.
+        commands: commands by name.
+        events: initial states, random parameters and pushes by name, in the order of action.
+        episode_length_s: [s].
+        time_step: of the simulation [s].
+        decimation: steps of the simulation in a control period.
+        accuracy: of the contact solver, for a robot from a description. See World.
+        scale_rewards_by_dt: multiply rewards by the control period [s], as Isaac Lab and mjlab do.
+        xacro_arguments: arguments of all descriptions of the world file.
+
+    Raises:
+        StateError: neither or both of world file and description are given, or a number is invalid.
+    """
+
+    name: str = "task"
+    world: str | Path = ""
+    robot: RobotCfg = field(default_factory=RobotCfg)
+    terrain: TerrainCfg = field(default_factory=TerrainCfg)
+    observations: Observations = field(default_factory=dict)
+    actions: Mapping[str, ActionCfg] = field(default_factory=_action)
+    rewards: Mapping[str, RewardTermCfg] = field(default_factory=dict)
+    terminations: Mapping[str, TerminationTermCfg] = field(default_factory=_time_out)
+    commands: Mapping[str, UniformVelocityCommandCfg] = field(default_factory=dict)
+    events: Mapping[str, EventTermCfg] = field(default_factory=dict)
+    episode_length_s: float = 20.0
+    time_step: float = 0.005
+    decimation: int = 4
+    accuracy: str = "fast"
+    scale_rewards_by_dt: bool = True
+    xacro_arguments: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if bool(self.world) == bool(self.robot.description):
+            raise StateError(
+                f"task {self.name!r}: give either a world file (world) or a robot's description"
+                " (robot=RobotCfg(description=...))"
+            )
+        if not (self.time_step > 0.0 and self.decimation >= 1):
+            raise StateError(
+                f"task {self.name!r}: time_step must be positive and decimation at least 1, got"
+                f" {self.time_step!r} and {self.decimation!r}"
+            )
+        if not self.episode_length_s >= self.step_dt * (1.0 - 1e-9):
+            raise StateError(
+                f"task {self.name!r}: episode_length_s must be at least a control period of"
+                f" {self.step_dt:g} s, got {self.episode_length_s!r}"
+            )
+
+    @property
+    def step_dt(self) -> float:
+        """Control period [s]."""
+        return self.time_step * self.decimation
+
+    @property
+    def max_episode_length(self) -> int:
+        """Number of control periods of an episode."""
+        return round(self.episode_length_s / self.step_dt)
+
+    @property
+    def groups(self) -> dict[str, ObservationGroupCfg]:
+        """Groups of observation terms by name."""
+        groups = {
+            name: one
+            for name, one in self.observations.items()
+            if isinstance(one, ObservationGroupCfg)
+        }
+        terms = {
+            name: one
+            for name, one in self.observations.items()
+            if isinstance(one, ObservationTermCfg)
+        }
+        if terms and groups:
+            raise StateError(
+                f"task {self.name!r}: observations are either terms or groups. Term"
+                f" {next(iter(terms))!r} is next to group {next(iter(groups))!r}"
+            )
+        return groups or {"policy": ObservationGroupCfg(terms)}

@@ -1,0 +1,136 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Actions of learning tasks: how numbers of a policy command joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hrpsim.learning.terms.selection import EVERY, values_by_name
+from hrpsim.learning.terms.task_state import TaskState
+
+Scale = float | Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class JointPositionActionCfg:
+    """Targets of joint positions: offset + scale * action. Joints need gains.
+
+    Args:
+        joint_names: regular expressions of the joints.
+        scale: [rad or m] for an action of 1, one number or numbers by regular expressions.
+        offset: [rad or m], likewise. `use_default_offset` replaces the offset.
+        use_default_offset: the offset is the target that holds the default posture. Under load
+            the target differs from the posture in a world file that settles.
+        bound: largest magnitude of an action. Larger actions are clipped.
+        preserve_order: the joints have the order of `joint_names`, in place of the robot's.
+        ramp: targets change evenly over the control period. Otherwise targets change at once.
+    """
+
+    joint_names: str | Sequence[str] = EVERY
+    scale: Scale = 1.0
+    offset: Scale = 0.0
+    use_default_offset: bool = True
+    bound: float = 100.0
+    preserve_order: bool = False
+    ramp: bool = False
+
+    def make(self, state: TaskState) -> JointAction:
+        """Return the action of all worlds."""
+        rest = state.default_targets if self.use_default_offset else None
+        return JointAction(self, state, "positions", rest)
+
+
+@dataclass(frozen=True)
+class JointVelocityActionCfg:
+    """Targets of joint velocities: offset + scale * action [rad/s or m/s].
+
+    Args:
+        joint_names: regular expressions of the joints.
+        scale: [rad/s or m/s] for an action of 1, one number or numbers by regular expressions.
+        offset: [rad/s or m/s], likewise.
+        bound: largest magnitude of an action. Larger actions are clipped.
+        preserve_order: the joints have the order of `joint_names`, in place of the robot's.
+    """
+
+    joint_names: str | Sequence[str] = EVERY
+    scale: Scale = 1.0
+    offset: Scale = 0.0
+    bound: float = 100.0
+    preserve_order: bool = False
+
+    def make(self, state: TaskState) -> JointAction:
+        """Return the action of all worlds."""
+        return JointAction(self, state, "velocities", None)
+
+
+@dataclass(frozen=True)
+class JointEffortActionCfg:
+    """Joint efforts: offset + scale * action [Nm or N].
+
+    Args:
+        joint_names: regular expressions of the joints.
+        scale: [Nm or N] for an action of 1, one number or numbers by regular expressions.
+        offset: [Nm or N], likewise.
+        bound: largest magnitude of an action. Larger actions are clipped.
+        preserve_order: the joints have the order of `joint_names`, in place of the robot's.
+    """
+
+    joint_names: str | Sequence[str] = EVERY
+    scale: Scale = 1.0
+    offset: Scale = 0.0
+    bound: float = 100.0
+    preserve_order: bool = False
+
+    def make(self, state: TaskState) -> JointAction:
+        """Return the action of all worlds."""
+        return JointAction(self, state, "efforts", None)
+
+
+ActionCfg = JointPositionActionCfg | JointVelocityActionCfg | JointEffortActionCfg
+
+
+class JointAction:
+    """The commands of some joints of all worlds.
+
+    Args:
+        cfg: the settings.
+        state: state of the worlds.
+        what: "positions", "velocities" or "efforts".
+        rest: offset of all joints, in place of that in `cfg`.
+    """
+
+    def __init__(
+        self, cfg: ActionCfg, state: TaskState, what: str, rest: np.ndarray | None
+    ) -> None:
+        self._state, self._what = state, what
+        at = state.joints(cfg.joint_names, cfg.preserve_order)
+        self.names = tuple(state.joint_names[k] for k in at)
+        owner = state.robot_name
+        self.scale = values_by_name("scale", cfg.scale, self.names, owner, 1.0)
+        offset = values_by_name("offset", cfg.offset, self.names, owner, 0.0)
+        self.offset = offset if rest is None else rest[at]
+        self.bound = cfg.bound
+        self._over = state.step_dt if getattr(cfg, "ramp", False) else 0.0
+        self.targets = np.zeros((state.count, len(at)))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def command(self, actions: np.ndarray) -> None:
+        """Command the joints of all worlds by actions (count, joints) within the bound."""
+        np.multiply(actions, self.scale, out=self.targets)
+        self.targets += self.offset
+        values = {self._what: self.targets}
+        self._state.batch.command(self._state.robot_name, self.names, over=self._over, **values)
+
+
+ACTIONS: dict[str, type[ActionCfg]] = {
+    "JointPositionActionCfg": JointPositionActionCfg,
+    "JointVelocityActionCfg": JointVelocityActionCfg,
+    "JointEffortActionCfg": JointEffortActionCfg,
+}

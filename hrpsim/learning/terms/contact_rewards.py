@@ -1,0 +1,139 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reward terms of contacts. Terms with a memory are classes, made once for each task."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.learning.terms.observations import Names
+from hrpsim.learning.terms.task_state import TaskState
+
+
+def _strengths(state: TaskState, link_names: Names) -> np.ndarray:
+    """Return the norms of the contact forces on links (count, k) [N]."""
+    forces = state.contact_forces[:, state.links(link_names)]
+    return np.linalg.norm(forces, axis=2)
+
+
+def undesired_contacts(state: TaskState, threshold: float, link_names: Names) -> np.ndarray:
+    """Return the number of links with a contact force over `threshold` [N]."""
+    return (_strengths(state, link_names) > threshold).sum(axis=1).astype(np.float64)
+
+
+def desired_contacts(state: TaskState, link_names: Names, threshold: float = 1.0) -> np.ndarray:
+    """Return 1 if no link has a contact force over `threshold` [N]."""
+    slack = _strengths(state, link_names) <= threshold
+    return np.asarray(slack.all(axis=1), dtype=np.float64)
+
+
+def contact_forces(state: TaskState, threshold: float, link_names: Names) -> np.ndarray:
+    """Return the sum of contact forces over `threshold` [N]."""
+    return np.maximum(_strengths(state, link_names) - threshold, 0.0).sum(axis=1)
+
+
+class ContactTimes:
+    """How long links have been in contact and in the air, measured at each control period.
+
+    Args:
+        state: state of the worlds.
+        link_names: regular expressions of the links.
+        force: contact force from which a link is in contact [N].
+    """
+
+    def __init__(self, state: TaskState, link_names: Names, force: float = 1.0) -> None:
+        self._links, self._force = link_names, force
+        self.air, self.contact, self.last_air = np.zeros(
+            (3, state.count, len(state.links(link_names)))
+        )
+        self.first_contact = np.zeros(self.air.shape, dtype=bool)
+
+    def update(self, state: TaskState) -> None:
+        """Add the last control period."""
+        touching = _strengths(state, self._links) > self._force
+        self.first_contact = touching & (self.air > 0.0)
+        self.last_air = np.where(self.first_contact, self.air + state.step_dt, self.last_air)
+        self.air = np.where(touching, 0.0, self.air + state.step_dt)
+        self.contact = np.where(touching, self.contact + state.step_dt, 0.0)
+
+    def reset(self, worlds: np.ndarray) -> None:
+        """Forget the times of worlds (m,)."""
+        for times in (self.air, self.contact, self.last_air, self.first_contact):
+            times[worlds] = 0
+
+
+class FeetAirTime:
+    """Long steps: the sum of (air time - threshold) [s] of feet that land, while commanded to move.
+
+    Args:
+        state: state of the worlds.
+        link_names: regular expressions of the feet.
+        command_name: name of the velocity command.
+        threshold: air time [s] from which a step is rewarded.
+        command_threshold: norm of the command [m/s] below which the term is 0.
+    """
+
+    def __init__(
+        self,
+        state: TaskState,
+        link_names: Names,
+        command_name: str,
+        threshold: float = 0.5,
+        command_threshold: float = 0.1,
+    ) -> None:
+        self._times = ContactTimes(state, link_names)
+        self._command, self._threshold, self._least = command_name, threshold, command_threshold
+
+    def __call__(self, state: TaskState) -> np.ndarray:
+        """Return the term (count,) [s]."""
+        times = self._times
+        times.update(state)
+        reward = ((times.last_air - self._threshold) * times.first_contact).sum(axis=1)
+        return reward * _moves(state, self._command, self._least)
+
+    def reset(self, worlds: np.ndarray) -> None:
+        """Forget the steps of worlds (m,)."""
+        self._times.reset(worlds)
+
+
+class FeetAirTimeOfBiped:
+    """Single support: the time [s] for which one foot stands and the other swings, at most a bound.
+
+    Args:
+        state: state of the worlds.
+        link_names: regular expressions of the two feet.
+        command_name: name of the velocity command.
+        threshold: largest reward [s].
+        command_threshold: norm of the command [m/s] below which the term is 0.
+    """
+
+    def __init__(
+        self,
+        state: TaskState,
+        link_names: Names,
+        command_name: str,
+        threshold: float = 0.5,
+        command_threshold: float = 0.1,
+    ) -> None:
+        self._times = ContactTimes(state, link_names)
+        self._command, self._threshold, self._least = command_name, threshold, command_threshold
+
+    def __call__(self, state: TaskState) -> np.ndarray:
+        """Return the term (count,) [s]."""
+        times = self._times
+        times.update(state)
+        stands = times.contact > 0.0
+        in_mode = np.where(stands, times.contact, times.air)
+        single = stands.sum(axis=1) == 1
+        reward = np.where(single, in_mode.min(axis=1), 0.0)
+        return np.minimum(reward, self._threshold) * _moves(state, self._command, self._least)
+
+    def reset(self, worlds: np.ndarray) -> None:
+        """Forget the steps of worlds (m,)."""
+        self._times.reset(worlds)
+
+
+def _moves(state: TaskState, command_name: str, least: float) -> np.ndarray:
+    """Return whether the commanded velocity is larger than `least` [m/s] (count,)."""
+    return np.linalg.norm(state.command(command_name)[:, :2], axis=1) > least

@@ -1,0 +1,248 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What terms read: the state of the robots of all worlds at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hrpsim.common.errors import StateError
+from hrpsim.learning.terms import rotations, selection
+from hrpsim.learning.terms.random_draws import EpisodeRandom
+from hrpsim.model.system import FREE
+from hrpsim.world.batch import Batch
+
+
+@dataclass
+class Push:
+    """Forces and torques on a link of all worlds, for a number of control periods."""
+
+    forces: np.ndarray  # (count, 3) [N], along the world's axes
+    torques: np.ndarray  # (count, 3) [Nm]
+    left: np.ndarray  # (count,) control periods
+
+
+class TaskState:
+    """The state of the robots of all worlds, for terms.
+
+    `q`, `v`, `action` and the arrays in `commands` keep their memory from step to step. torch takes
+    these arrays by `torch.from_dlpack` without a copy, and then sees each new state.
+
+    Args:
+        batch: the worlds.
+        robot: name of the robots.
+        step_dt: control period [s].
+        max_episode_length: number of control periods of an episode.
+        random: random numbers of the worlds.
+    """
+
+    def __init__(
+        self,
+        batch: Batch,
+        robot: str,
+        step_dt: float,
+        max_episode_length: int,
+        random: EpisodeRandom,
+    ) -> None:
+        self.batch, self.robot_name, self.step_dt = batch, robot, step_dt
+        self.max_episode_length, self.random = max_episode_length, random
+        first = batch.worlds[0].robots[robot]
+        self.model, self.count = first.model, len(batch)
+        self.joint_names, self.q_index, self.v_index = (
+            first.joint_names,
+            first.joint_index.q,
+            first.joint_index.v,
+        )
+        self.link_names = tuple(frame.name for frame in first.frames)
+        self.default_q = first.q.copy()
+        self.default_joint_pos = self.default_q[self.q_index]
+        self.default_targets = first._control()["target_position"][self.v_index].copy()
+        system = first.system
+        self.joint_pos_limits = np.column_stack([system.lower, system.upper])[self.v_index]
+        self.joint_vel_limits = system.velocity_limit[self.v_index]
+        self.has_base = bool(len(system.joint_type)) and system.joint_type[0] == FREE
+        self.gains = first.gains
+        self.everywhere = np.arange(self.count)
+        self.q, self.v = np.zeros((self.count, first.nq)), np.zeros((self.count, first.nv))
+        self.action = self.prev_action = np.zeros((self.count, 0))
+        self.commands: dict[str, np.ndarray] = {}
+        self.pushes: dict[str, Push] = {}
+        self.episode_length = np.zeros(self.count, dtype=np.int64)
+        self.terminated = np.zeros(self.count, dtype=bool)
+        self.time_outs = np.zeros(self.count, dtype=bool)
+        self.prev_joint_vel = np.zeros((self.count, len(self.joint_names)))
+        self._moved, self._sped = np.zeros((2, self.count), dtype=bool)
+        self._selected: dict[tuple, np.ndarray] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the present state of all worlds."""
+        self.batch.q(self.robot_name, out=self.q)
+        self.batch.v(self.robot_name, out=self.v)
+        self._forget()
+
+    def _forget(self) -> None:
+        for name in _OF_THE_MOMENT:
+            self.__dict__.pop(name, None)
+
+    def note_change(self, worlds: np.ndarray, moved: bool = True) -> None:
+        """Note that an event has changed rows of `v`, and of `q` if `moved`.
+
+        `write_changes` then places the robots of all these worlds in one call.
+
+        worlds: numbers of the worlds (m,).
+        """
+        self._sped[worlds] = True
+        self._moved[worlds] |= moved
+        self._forget()
+
+    def write_changes(self) -> None:
+        """Place the robots whose rows events have changed, and read the state of all worlds."""
+        moved, only_sped = np.flatnonzero(self._moved), np.flatnonzero(self._sped & ~self._moved)
+        if len(moved):
+            self.batch.place(self.robot_name, self.q, self.v, worlds=moved)
+        if len(only_sped):
+            self.batch.place(self.robot_name, v=self.v, worlds=only_sped)
+        self._moved[:] = self._sped[:] = False
+        self.refresh()
+
+    def joints(
+        self, names: str | Sequence[str] = selection.EVERY, preserve_order: bool = False
+    ) -> np.ndarray:
+        """Return the indices of joints by regular expressions.
+
+        Args:
+            names: one or several regular expressions.
+            preserve_order: the order is that of `names`, in place of the robot's.
+
+        Raises:
+            StateError: an expression fits no joint. The error lists the joints.
+        """
+        return self._chosen("joint", names, self.joint_names, preserve_order)
+
+    def links(self, names: str | Sequence[str]) -> np.ndarray:
+        """Return the indices of links by regular expressions. StateError for unknown names."""
+        return self._chosen("link", names, self.link_names)
+
+    def _chosen(
+        self,
+        kind: str,
+        names: str | Sequence[str],
+        known: Sequence[str],
+        preserve_order: bool = False,
+    ) -> np.ndarray:
+        key = (kind, names if isinstance(names, str) else tuple(names), preserve_order)
+        if key not in self._selected:
+            found = selection.chosen(kind, names, known, self.robot_name, preserve_order)
+            self._selected[key] = np.array(found, dtype=np.int64)
+        return self._selected[key]
+
+    def command(self, name: str) -> np.ndarray:
+        """Return the command (count, k) called `name`. StateError for an unknown name."""
+        if name not in self.commands:
+            known = ", ".join(self.commands) or "none"
+            raise StateError(f"command {name!r} does not exist in the task. Available: {known}")
+        return self.commands[name]
+
+    def push(self, link: str) -> Push:
+        """Return the push on a link, which starts as none. StateError for an unknown link."""
+        if link not in self.pushes:
+            index = self.links(link)
+            forces, torques = np.zeros((2, self.count, 3))
+            name = self.link_names[index[0]]
+            left = np.zeros(self.count, dtype=np.int64)
+            self.pushes[link] = self.pushes.setdefault(name, Push(forces, torques, left))
+        return self.pushes[link]
+
+    def _base(self) -> None:
+        if not self.has_base:
+            raise StateError(
+                f"robot {self.robot_name!r} has a fixed base, and a term reads the motion of its"
+                " base. Remove the term, or load the description with base='free'"
+            )
+
+    # -- of the moment ----------------------------------------------------------------------------
+
+    @cached_property
+    def joint_pos(self) -> np.ndarray:
+        """Joint positions (count, joints) [rad or m]."""
+        return self.q[:, self.q_index]
+
+    @cached_property
+    def joint_vel(self) -> np.ndarray:
+        """Joint velocities (count, joints) [rad/s or m/s]."""
+        return self.v[:, self.v_index]
+
+    @cached_property
+    def joint_acc(self) -> np.ndarray:
+        """Mean joint accelerations over the last control period (count, joints) [rad/s^2]."""
+        return (self.joint_vel - self.prev_joint_vel) / self.step_dt
+
+    @cached_property
+    def joint_effort(self) -> np.ndarray:
+        """Efforts of the actuators in the last step (count, joints) [Nm or N]."""
+        return self.batch.efforts(self.robot_name)
+
+    @cached_property
+    def contact_forces(self) -> np.ndarray:
+        """Contact forces on the links in the last step (count, links, 3) [N], world's axes."""
+        return self.batch.contact_forces(self.robot_name)
+
+    @cached_property
+    def root_pos_w(self) -> np.ndarray:
+        """Position of the base in the world (count, 3) [m]."""
+        self._base()
+        return self.q[:, :3]
+
+    @cached_property
+    def root_quat_w(self) -> np.ndarray:
+        """Orientation of the base, quaternion x y z w (count, 4)."""
+        self._base()
+        return self.q[:, 3:7]
+
+    @cached_property
+    def rotation(self) -> np.ndarray:
+        """Rotation matrices R_wb (count, 3, 3) of the base."""
+        return rotations.rotation_matrices(self.root_quat_w)
+
+    @cached_property
+    def root_lin_vel_b(self) -> np.ndarray:
+        """Velocity of the base's origin in the base's frame (count, 3) [m/s]."""
+        self._base()
+        return self.v[:, :3]
+
+    @cached_property
+    def root_ang_vel_b(self) -> np.ndarray:
+        """Angular velocity of the base in the base's frame (count, 3) [rad/s]."""
+        self._base()
+        return self.v[:, 3:6]
+
+    @cached_property
+    def root_lin_vel_w(self) -> np.ndarray:
+        """Velocity of the base's origin along the world's axes (count, 3) [m/s]."""
+        return rotations.in_world(self.rotation, self.root_lin_vel_b)
+
+    @cached_property
+    def root_ang_vel_w(self) -> np.ndarray:
+        """Angular velocity of the base along the world's axes (count, 3) [rad/s]."""
+        return rotations.in_world(self.rotation, self.root_ang_vel_b)
+
+    @cached_property
+    def projected_gravity_b(self) -> np.ndarray:
+        """Direction of gravity in the base's frame (count, 3), (0, 0, -1) upright."""
+        return rotations.gravity_in_frame(self.rotation)
+
+    @cached_property
+    def heading_w(self) -> np.ndarray:
+        """Yaw of the base (count,) [rad]."""
+        return rotations.headings(self.rotation)
+
+
+_OF_THE_MOMENT = tuple(
+    name for name, value in vars(TaskState).items() if isinstance(value, cached_property)
+)

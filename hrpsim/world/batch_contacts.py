@@ -1,0 +1,89 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Add up the contact forces on the links of entities of one name, in all worlds of a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hrpsim.common.errors import StateError
+from hrpsim.engine.compile.compiled import kernel, prepared
+from hrpsim.engine.compile.kernel_types import Index, Indices, Matrix
+from hrpsim.engine.compile.numba_code import NumbaCode
+from hrpsim.engine.compile.reference import Reference
+from hrpsim.world.followed_entities import FollowedEntities, array_for
+from hrpsim.world.objects.contact_arrays import ContactSources, read_contact
+from hrpsim.world.objects.entity import Entity
+
+reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
+
+
+@kernel
+def gather_contact_forces(
+    example: ContactSources,
+    addresses: Indices,
+    worlds: Indices,
+    first: Index,
+    work: Matrix,
+    out: Matrix,
+) -> None:
+    """Write rows of forces (count, 3 links) of some worlds, three columns for each link.
+
+    Args:
+        example: a reference to any ContactSources.
+        addresses: of the references of all worlds (count,).
+        worlds: numbers of worlds (m,).
+        first: index of the first link in `World.link_names`.
+        work: work array (3, 3).
+        out: rows of all worlds. Rows of the chosen worlds are written.
+    """
+    for number in range(worlds.shape[0]):
+        k = worlds[number]
+        sources = reference_at(example, addresses[k])
+        link_of = sources.link_of_shape
+        for column in range(out.shape[1]):
+            out[k, column] = 0.0
+        for c in range(sources.counts[0].contact_count):
+            contact = sources.contacts[c]
+            read_contact(sources, contact, 1.0, work[0], work[1], work[2])
+            a = 3 * (link_of[contact.shape_a] - first)
+            b = 3 * (link_of[contact.shape_b] - first)
+            for r in range(3):
+                if 0 <= a and a < out.shape[1]:
+                    out[k, a + r] += work[2, r]
+                if 0 <= b and b < out.shape[1]:
+                    out[k, b + r] -= work[2, r]
+
+
+_gather_contact_forces = prepared(gather_contact_forces)
+
+
+class BatchContacts(FollowedEntities):
+    """The contacts of the entities of one name, one entity in each world."""
+
+    def forces(self, out: np.ndarray | None, worlds: list[int] | None) -> np.ndarray:
+        """Return the forces on the links (count, links, 3) [N], written to `out` if given."""
+        self.follow()
+        if self._differ:
+            raise StateError(
+                f"the {self._name!r} of the worlds have different links. Read `contact_arrays` of"
+                " each of `worlds`"
+            )
+        rows = len(self.entities), 3 * len(self.entities[0].frames)
+        if out is not None and out.shape != (rows[0], rows[1] // 3, 3):
+            raise StateError(f"out should have the shape {(rows[0], rows[1] // 3, 3)}")
+        flat = array_for(None if out is None else out.reshape(rows), rows, worlds)
+        chosen = self.chosen(worlds)
+        _gather_contact_forces(
+            self.example, self.addresses, chosen, self._first, np.empty((3, 3)), flat
+        )
+        return flat.reshape(rows[0], -1, 3) if out is None else out
+
+    def _reference_to(self, entity: Entity) -> Reference:
+        return entity.world.reader.contacts
+
+    def _compare(self) -> None:
+        ranges = {one.world.reader.table.range_of(one, None) for one in self.entities}
+        self._differ = len(ranges) > 1
+        self._first = min(ranges)[0]
