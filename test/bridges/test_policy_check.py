@@ -254,8 +254,8 @@ def test_another_order_of_histories_is_named(trainer, tmp_path, capsys, by_step,
     file.write_text(text + flags)
 
     class Watched(OnnxPolicy):
-        def _ask(self, state):
-            super()._ask(state)
+        def take(self, answer):
+            super().take(answer)
             seen.append(self._actor.observation.stacked(self._actor.pasts))
 
     arm = hrpsim.load_world(tmp_path / "world.yaml").robots["arm"]
