@@ -76,7 +76,7 @@ LAYERS = [
     {"bridges"},
     {"explain.runs"},
     {"explain.differences"},
-    {"explain"},
+    {"explain", "rollout"},
     {"ros.base"},
     {"ros.robot"},
     {"ros.core"},

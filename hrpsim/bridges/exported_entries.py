@@ -75,7 +75,11 @@ def _further(file: Path, data: Mapping[str, Any]) -> list[str]:
     inputs = data.get("inputs")
     if isinstance(inputs, dict):
         return list(map(str, inputs))
-    return [_TIME] if _TIME.encode() in read_bytes(file, ControllerError, "NETWORK_SIZE", "network") else []
+    return (
+        [_TIME]
+        if _TIME.encode() in read_bytes(file, ControllerError, "NETWORK_SIZE", "network")
+        else []
+    )
 
 
 def entries_of(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:

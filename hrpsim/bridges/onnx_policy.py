@@ -43,7 +43,6 @@ from hrpsim.control.framework.controller import (
 from hrpsim.model.model import Model
 from hrpsim.world.objects.plausibility import JointLimits, listed
 
-
 _AXES = ("x", "y", "yaw")
 
 
@@ -57,6 +56,8 @@ class OnnxPolicy(Controller):
     time instead.
     """
 
+    velocity: np.ndarray  # commanded, x, y [m/s] and yaw [rad/s] (3,)
+    action: np.ndarray  # last output of the network, within its bounds (n,)
     parameter_kinds = {
         "description": name,
         "commands": null_or(listing(listing(numeric(), 4, 4, "time, x, y, yaw"))),

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -13,19 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.bridges.policy_description import PolicyDescription, read_policy
+from hrpsim.bridges.policy_description import PolicyDescription
 from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
 from hrpsim.common.errors import ModelWarning
 from hrpsim.common.foreign.file_bytes import file_digest
 from hrpsim.control.framework.control_loop import ControlLoop
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.rollout.measures import COURSES, OUTCOMES, RolloutMeasures
-from hrpsim.rollout.shared_policy import SharedPolicy, answers
+from hrpsim.rollout.shared_policy import SharedPolicy, answers, described
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
-from hrpsim.sweeps.worlds.world_run import Measures, ticks_in
+from hrpsim.sweeps.worlds.world_run import ROBOT_OUTCOMES, WORLD_OUTCOMES, Measures, ticks_in
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.perturbed_start import perturbed
 
+MEASURED = (*WORLD_OUTCOMES, *ROBOT_OUTCOMES)  # of the study's scenario
 POLICY = "hrpsim.rollout.shared_policy:SharedPolicy"
 _VELOCITY_SPREAD = 2.5  # of the base at the start, by the spread of the joints [1/s]
 _START = 1  # of the generators of a run's seed: 0 is the noise
@@ -37,7 +37,7 @@ class RolloutScenario(Scenario):
     Runs end at a fall. The joints at the start have a spread that depends on the seed of the run.
 
     Args:
-        worlds: the study's scenario, with `POLICY` as the controller.
+        worlds: the study's scenario, which measures `MEASURED`, with `POLICY` as the controller.
         spread: standard deviation of the joints at the start [rad or m].
     """
 
@@ -50,7 +50,7 @@ class RolloutScenario(Scenario):
 
     def policy(self) -> PolicyDescription:
         """Return the description of the policy."""
-        return read_policy(Path(self.worlds.controller_parameters["description"]))
+        return described(Path(self.worlds.controller_parameters["description"]))
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:

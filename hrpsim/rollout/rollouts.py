@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.common.values import whole_count
-from hrpsim.rollout.rollout_scenario import POLICY, RolloutScenario
+from hrpsim.rollout.rollout_scenario import MEASURED, POLICY, RolloutScenario
 from hrpsim.sweeps.framework.design import Design, Product
 from hrpsim.sweeps.framework.scenario import SweepError
 from hrpsim.sweeps.study_file import read_study
 from hrpsim.sweeps.sweep import Progress, sweep
-from hrpsim.sweeps.worlds.world_run import ROBOT_OUTCOMES, WORLD_OUTCOMES
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 _TOGETHER = 32  # runs whose questions a network answers in one call
@@ -96,7 +95,6 @@ def rollout(  # many parameters: keywords, passed by name
 def _planned(
     study: str | Path | None, given: dict[str, Any], parameters: dict[str, Any], spread: float
 ) -> _Plan:
-    measured = [*WORLD_OUTCOMES, *ROBOT_OUTCOMES]
     title = f"rollout of {Path(parameters['description']).name}"
     if study is None:
         if "world" not in given:
@@ -105,13 +103,13 @@ def _planned(
             **{"duration": _DURATION, **given},
             controller=POLICY,
             parameters=parameters,
-            measured=measured,
+            measured=MEASURED,
         )
         return _Plan(RolloutScenario(scenario, spread), Design(), 0, title)
     controller = {"plugin": POLICY, "parameters": parameters}
     if "world" in given:
         given["world"] = str(Path(given["world"]).expanduser().absolute())
-    found = read_study(study, {**given, "controller": controller, "measured": measured})
+    found = read_study(study, {**given, "controller": controller, "measured": list(MEASURED)})
     if not isinstance(found.scenario, WorldScenario):
         raise SweepError(f"{study}: a rollout needs a study of a world, without `find`")
     return _Plan(RolloutScenario(found.scenario, spread), found.design, found.seed, title)

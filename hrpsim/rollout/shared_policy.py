@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from hrpsim.bridges.onnx_policy import OnnxPolicy
+from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question, open_network
 
 _OPEN = 8  # networks of a process
@@ -29,8 +31,22 @@ class SharedPolicy(OnnxPolicy):
             return open_network(path, further, outputs)
         return _shared(path, path.stat().st_mtime_ns, tuple(further), tuple(outputs))
 
+    def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
+        """Return the description of the policy, read once."""
+        return described(Path(parameters["description"]))
+
     def stop(self) -> None:
         """Leave the networks open for the policies of the other worlds."""
+
+
+def described(path: Path) -> PolicyDescription:
+    """Return the description in a file, which is read again only if the file changes."""
+    return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+@lru_cache(maxsize=_OPEN)
+def _read(path: Path, stamp: int) -> PolicyDescription:
+    return read_policy(path)
 
 
 @lru_cache(maxsize=_OPEN)
