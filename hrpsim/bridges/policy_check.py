@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from hrpsim.bridges.exported_entries import ENTRIES, NAMES, list_in
 from hrpsim.bridges.onnx_policy import OnnxPolicy
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
+from hrpsim.bridges.policy_exported import as_exported, in_motion, of_observations
 from hrpsim.bridges.policy_network import Answer, Question, open_network
 from hrpsim.bridges.policy_terms import Observation
 from hrpsim.common.errors import unknown_name
@@ -161,7 +162,7 @@ def check_policy(
     found = list(_of_robot(policy, robot))
     if os.path.isfile(policy.observation.network):
         network = open_network(policy.observation.network, tuple(policy.inputs))
-        found += _of_metadata(policy, network.metadata)
+        found += _of_export(policy, network.metadata, robot, duration)
         network.close()
     replay = _Replay()
     try:
@@ -250,6 +251,9 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
     order = [robot.joint_names.index(joint) for joint in joints]
     start = robot.joint_positions[order]
     yield from _differences(joints, "default", default, start, "at the start here", _POSTURE)
+    if policy.armature is not None:
+        there = robot.joint_properties()["rotor_inertia"][order]
+        yield from _differences(joints, "armature", policy.armature[kept], there, "of the robot")
     for what, own, others in zip(("kp", "kd"), (policy.kp, policy.kd), robot.gains):
         there = others[order]
         there = np.where(there > 0.0, there, own[kept])  # of passive joints it says nothing
@@ -278,7 +282,17 @@ def _of_damping(
         )
 
 
-def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterator[str]:
+def _of_export(
+    policy: PolicyDescription, metadata: Mapping[str, str], robot: Robot, duration: float
+) -> Iterator[str]:
+    """Compare with the exporter's metadata, and if anything differs, in motion too."""
+    differs = [*_of_metadata(policy, metadata), *of_observations(policy, metadata)]
+    yield from differs
+    if differs:
+        yield from in_motion(policy, as_exported(policy, metadata), robot, duration)
+
+
+def _of_metadata(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
     """Compare with the exporter's metadata in the network's file."""
     used = {key for keys in (NAMES, *ENTRIES.values()) for key in keys}
     given = {key: list_in(text) for key, text in metadata.items() if key in used}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection
 from io import BytesIO
 from pathlib import Path
@@ -45,7 +46,9 @@ class TorchNetwork(PolicyNetwork):
             ) from error
         self._torch = torch
         try:
-            self._module = torch.jit.load(BytesIO(data), map_location="cpu").eval()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # policies are shipped so
+                self._module = torch.jit.load(BytesIO(data), map_location="cpu").eval()
         except Exception as error:  # of one of PyTorch's many classes
             raise self._error("is no network of TorchScript", error) from error
         self._arguments = [one.name for one in self._module.forward.schema.arguments[1:]]
