@@ -17,7 +17,7 @@ import hrpsim
 from hrpsim import HrpsimError
 from hrpsim.analysis.motion_files import read_motion
 from hrpsim.bag import messages
-from hrpsim.bridges.policy_terms import read_policy
+from hrpsim.bridges.policy_description import read_policy
 from hrpsim.control import read_sequence
 from hrpsim.control.framework.plugins import read_parameters
 from hrpsim.fitting import read_recording
@@ -81,7 +81,10 @@ READERS = {
     "hrpsim/bridges/onnx_network.py": ("network",),
     "hrpsim/bridges/openhrp_motion.py": ("pos", "parameters"),
     "hrpsim/bridges/policy_check.py": ("run_npz", "run_csv", "metadata_props"),
-    "hrpsim/bridges/policy_terms.py": ("policy",),
+    "hrpsim/bridges/exported_entries.py": ("network",),
+    "hrpsim/bridges/policy_description.py": ("policy",),
+    "hrpsim/bridges/rl_sar_policy.py": ("policy",),
+    "hrpsim/bridges/torch_network.py": ("network",),
     "hrpsim/commands/example.py": ("world",),
     "hrpsim/control/biped/prepare.py": ("dae",),
     "hrpsim/control/framework/plugins.py": ("parameters",),

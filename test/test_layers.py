@@ -77,7 +77,7 @@ LAYERS = [
     {"bridges"},
     {"explain.runs"},
     {"explain.differences"},
-    {"explain"},
+    {"explain", "rollout"},
     {"ros.base"},
     {"ros.robot"},
     {"ros.core"},

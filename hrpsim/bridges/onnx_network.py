@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
+from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question, action_of
+from hrpsim.common.errors import unknown_name
 from hrpsim.common.foreign.bounded_child import call_bounded
 from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.control.framework.controller import ControllerError
@@ -22,21 +24,44 @@ _FLOATS = (*_FLOAT, "tensor(double)", "tensor(float16)")
 _COPIES = 4  # of a file that onnxruntime may hold while it opens the network
 
 
-class Network:
-    """A network with one observation and, if the network is recurrent, a memory.
+class Network(PolicyNetwork):
+    """A network with one observation, further observed inputs and, if recurrent, a memory.
 
-    inputs: onnxruntime's descriptions of the inputs, the observation first. metadata: texts of the
-    exporter in the file, by name. Errors of onnxruntime are raised as ControllerError with the name
-    of the file. The file must exist.
+    The observation is the first input that is not named in `further`. The other inputs are the
+    memory, which the outputs after the action answer.
+
+    Args:
+        path: of the file, which must exist.
+        further: names of observed inputs besides the observation.
+        outputs: names of outputs that are wanted besides the action.
     """
 
-    def __init__(self, path: Path) -> None:
+    shares = True
+
+    def __init__(
+        self, path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
+    ) -> None:
         self._path = path
         self._open()
-        self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
-        self.inputs, outputs = self._session.get_inputs(), self._session.get_outputs()
-        self._check_types(outputs)
-        self._check_memory(outputs)
+        self.metadata: Mapping[str, str] = self._session.get_modelmeta().custom_metadata_map
+        inputs = {one.name: one for one in self._session.get_inputs()}
+        given = {one.name: one for one in self._session.get_outputs()}
+        self._require("input", further, inputs)
+        self._require("output", outputs, given)
+        self._further = {name: inputs[name] for name in further}
+        self._wanted = {name: given[name] for name in outputs}
+        self.inputs = [one for name, one in inputs.items() if name not in self._further]
+        """onnxruntime's descriptions of the observation, then of the memory."""
+        answered = list(given.values())
+        self._check_types(answered)
+        self._check_memory(answered)
+        self.observed = self.inputs[0].name
+        names = [one.name for one in answered[: len(self.inputs)]]
+        self._asked = list(dict.fromkeys([*names, *self._wanted]))
+        self._batches = len(self.inputs) == 1 and all(
+            len(one.shape) > 1 and not isinstance(one.shape[0], int)
+            for one in (*self.inputs, *self._further.values(), *self._wanted.values(), answered[0])
+        )
         self._worker = None
         if self._repeats:
             self._worker = ThreadPoolExecutor(1, "onnx")
@@ -65,6 +90,11 @@ class Network:
         except Exception as error:  # of one of onnxruntime's many classes
             raise self._error("is no network", error) from error
 
+    def _require(self, kind: str, names: Collection[str], known: Mapping[str, object]) -> None:
+        for name in names:
+            if name not in known:
+                raise ControllerError(f"{str(self._path)!r}: {unknown_name(kind, name, known)}")
+
     def _names(self, outputs) -> str:
         return " and ".join(
             ", ".join(f"{one.name} {one.shape}" for one in several) or "none"
@@ -77,7 +107,9 @@ class Network:
                 f"{str(self._path)!r}: a network takes an observation of a declared shape and "
                 f"answers an action. Its inputs and outputs are {self._names(outputs)}"
             )
-        for one, kinds in *((one, _FLOAT) for one in self.inputs), (outputs[0], _FLOATS):
+        taken = [(one, _FLOAT) for one in (*self.inputs, *self._further.values())]
+        answered = [(one, _FLOATS) for one in (outputs[0], *self._wanted.values())]
+        for one, kinds in (*taken, *answered):
             if one.type not in kinds:
                 raise ControllerError(
                     f"{str(self._path)!r}: {one.name!r} is a {one.type}, {kinds[0]} is needed"
@@ -91,27 +123,77 @@ class Network:
         ):
             raise ControllerError(
                 f"{str(self._path)!r}: the network's inputs after the first must be its memory, of "
-                "fixed shapes, which the outputs after the first answer. "
-                f"It has {self._names(outputs)}"
+                "fixed shapes, which the outputs after the first answer. Name observed inputs "
+                f"under `inputs`. It has {self._names(outputs)}"
             )
 
-    def evaluate(self, observation: np.ndarray, memory: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Return the action (n,) and the new memory.
+    @property
+    def width(self) -> int | None:
+        """Return how many numbers the observation has, None if the file leaves this open."""
+        last = self.inputs[0].shape[-1]
+        return last if isinstance(last, int) else None
+
+    def width_of(self, name: str) -> int | None:
+        """Return how many numbers a further input or a wanted output has, None if left open."""
+        shape = (self._further | self._wanted)[name].shape[1:]
+        return math.prod(shape) if all(isinstance(length, int) for length in shape) else None
+
+    def first_memory(self) -> list[np.ndarray]:
+        """Return a memory of zeros."""
+        return [np.zeros(one.shape, np.float32) for one in self.inputs[1:]]
+
+    def answer(self, question: Question) -> Answer:
+        """Evaluate the network once.
 
         A network with loops runs in another thread. The calling thread can then be interrupted,
         which ends the evaluation, even of an endless loop.
         """
-        values = [observation.astype(np.float32)[None], *memory]
-        given = {one.name: value for one, value in zip(self.inputs, values)}
+        given = {self.inputs[0].name: question.observation.astype(np.float32)[None]}
+        given |= {one.name: value for one, value in zip(self.inputs[1:], question.memory)}
+        given |= {name: self._shaped(name, row[None]) for name, row in question.further.items()}
+        found = self._run(given)
+        try:
+            action = action_of(found[self._asked[0]])
+        except ControllerError as error:
+            raise self._error("cannot be evaluated", error) from error
+        memory = [found[name] for name in self._asked[1 : len(self.inputs)]]
+        return Answer(action, memory, {name: action_of(found[name]) for name in self._wanted})
+
+    def answers(self, questions: Sequence[Question]) -> list[Answer]:
+        """Evaluate the network at several questions: in one call if all inputs have open rows."""
+        if not self._batches or len(questions) < 2:
+            return super().answers(questions)
+        rows = np.array([one.observation for one in questions], dtype=np.float32)
+        given = {self.inputs[0].name: rows}
+        for name in self._further:
+            given[name] = self._shaped(name, np.array([one.further[name] for one in questions]))
+        found = self._run(given)
+        if any(len(found[name]) != len(questions) for name in self._asked):
+            return super().answers(questions)
+        return [
+            Answer(
+                action_of(found[self._asked[0]][k]),
+                (),
+                {name: action_of(found[name][k]) for name in self._wanted},
+            )
+            for k in range(len(questions))
+        ]
+
+    def _shaped(self, name: str, rows: np.ndarray) -> np.ndarray:
+        """Return rows (k, n) in the shape that the network declares for each row."""
+        shape = self._further[name].shape[1:]
+        fixed = all(isinstance(length, int) for length in shape)
+        return rows.astype(np.float32).reshape(len(rows), *(shape if fixed else (-1,)))
+
+    def _run(self, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         options = self._options()
         run = self._session.run
         try:
             if self._worker is not None:
-                answer = self._worker.submit(run, None, given, options).result()
+                found = self._worker.submit(run, self._asked, given, options).result()
             else:
-                answer = run(None, given, options)
-            action, *memory = answer[: len(values)]
-            return [np.asarray(action, dtype=float).ravel(), *memory]
+                found = run(self._asked, given, options)
+            return dict(zip(self._asked, found))
         except Exception as error:
             raise self._error("cannot be evaluated", error) from error
         except BaseException:

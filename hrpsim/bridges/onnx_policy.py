@@ -1,28 +1,33 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A learned policy in an ONNX file as a controller. YAML describes its observation and action.
+"""A learned policy in an ONNX or TorchScript file as a controller, described by YAML.
 
 docs/howto/policies.md shows such a file. The torques of the policy's joints are
 
-    kp (default + scale * action - q) - kd q'
+    kp (p - q) + kd (v - q') + u
 
-Other joints hold their initial posture by their own servos, or are limp without servos. onnxruntime
-runs the network in one thread, so runs are reproducible. The memory of a recurrent network consists
-of its further inputs. The memory is zero at first, and then the further outputs in order.
+p is default + scale * action, and v and u are zero. For joints that the policy drives by velocity,
+p is q and v is scale * action. For joints that the policy drives by effort, only u = scale * action
+remains. Other joints hold their initial posture by their own servos, or are limp without servos.
+onnxruntime runs the network in one thread, so runs are reproducible. The memory of a recurrent
+network in ONNX consists of its further inputs that the description does not name. The memory is
+zero at first, and then the further outputs in order.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hrpsim.bridges.policy_terms import ObservingNetwork, PolicyDescription, Readings, read_policy
+from hrpsim.bridges.policy_description import PolicyDescription, read_policy
+from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question, open_network
+from hrpsim.bridges.policy_terms import ObservingNetwork, Readings
 from hrpsim.common.errors import ModelWarning, require_name, require_names
 from hrpsim.common.schema import listing, name, null_or, numeric
 from hrpsim.control.framework.controller import (
@@ -38,20 +43,26 @@ from hrpsim.control.framework.controller import (
 from hrpsim.model.model import Model
 from hrpsim.world.objects.plausibility import JointLimits, listed
 
+_AXES = ("x", "y", "yaw")
+
 
 class OnnxPolicy(Controller):
     """Run the policy that a YAML file describes.
 
     Parameters: `description`, the path of the YAML file, and `commands`, a list of [time, x, y,
     yaw]. Each entry sets the target velocities of the robot [m/s, rad/s] from its time [s] on.
-    Times count from the first tick. The target velocities are zero before the first entry. In
-    process, `velocity` (3,) may be set at any time instead.
+    Times count from the first tick. Before the first entry, the target velocities are `velocity_x`,
+    `velocity_y` and `velocity_yaw`, zero by default. In process, `velocity` (3,) may be set at any
+    time instead.
     """
 
+    velocity: np.ndarray  # commanded, x, y [m/s] and yaw [rad/s] (3,)
+    action: np.ndarray  # last output of the network, within its bounds (n,)
     parameter_kinds = {
         "description": name,
         "commands": null_or(listing(listing(numeric(), 4, 4, "time, x, y, yaw"))),
         "duration": numeric(),
+        **{f"velocity_{axis}": numeric() for axis in _AXES},
     }
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
@@ -75,13 +86,28 @@ class OnnxPolicy(Controller):
         of_imu = policy.has("angular_velocity", "gravity", "orientation", "euler")
         if policy.has("linear_velocity") or (of_imu and self._imu is None):
             self.needs = {"base": policy.base}
-        self.velocity = np.zeros(3)
+        self._commanded = np.array([float(parameters.get(f"velocity_{k}", 0.0)) for k in _AXES])
+        self.velocity = self._commanded
         self._encoder, self._rest = None, Readings.at_rest(len(policy.joints))
+        source, opened = policy.source, self.open_network
         if policy.encoder is not None:
-            self._encoder = ObservingNetwork(policy.source, policy.encoder, self._rest)
+            self._encoder = ObservingNetwork(source, policy.encoder, self._rest, opened=opened)
             self._encoder.start(self._rest)
             self._rest = self._encoded(self._rest)
-        self._actor = ObservingNetwork(policy.source, policy.observation, self._rest)
+        self._actor = ObservingNetwork(
+            source, policy.observation, self._rest, policy.inputs, opened
+        )
+
+    @property
+    def network(self) -> PolicyNetwork:
+        """The network that answers the questions of `prepare`."""
+        return self._actor.network
+
+    def open_network(
+        self, path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
+    ) -> PolicyNetwork:
+        """Open a network of the policy. A subclass may return one that other policies use too."""
+        return open_network(path, further, outputs)
 
     def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
         """Return the description of the policy. A subclass may return another one."""
@@ -99,48 +125,72 @@ class OnnxPolicy(Controller):
         policy = self.description
         self._start = self._gait_start = state.time
         self._tick = 0
+        self._is_answered = False
         self.finished = False
         self.action = np.zeros(len(policy.joints))
+        self._filtered = np.zeros(len(policy.joints))
+        if self._commands:
+            self.velocity = self._commanded
         self._posture = state.joint_positions.copy()
-        self._target = policy.default.copy()
         readings = self._readings(state)
         for one in filter(None, (self._encoder, self._actor)):
             one.start(readings)
 
-    def control(self, state: State) -> Command:
-        """Evaluate the policy every `decimation` periods. Return the torques of this period."""
-        policy = self.description
+    def prepare(self, state: State) -> Question | None:
+        """Return what the network is asked at this tick, None between two evaluations.
+
+        `control` asks the network itself, unless `take` gets the answer before.
+        """
         if self._commands:
             self._take_command(state.time - self._start)
-        if self._tick % policy.decimation == 0:
-            self._ask(state)
+        if self._tick % self.description.decimation:
+            return None
+        return self._actor.question(self._encoded(self._readings(state)))
+
+    def take(self, answer: Answer) -> None:
+        """Set the joints' targets by the answer to the question of `prepare`."""
+        self._is_answered = True
+        policy = self.description
+        action = self._actor.take(answer)
+        if action.shape != self.action.shape or not np.isfinite(action).all():
+            raise ControllerError(
+                f"{policy.source}: the network answers {action.size} numbers for "
+                f"{self.action.size} joints, or some that are not finite"
+            )
+        self.action = np.clip(action, policy.action_lower, policy.action_upper)
+        kept = policy.action_filter
+        self._filtered = kept * self._filtered + (1.0 - kept) * self.action
+
+    def control(self, state: State) -> Command:
+        """Evaluate the policy every `decimation` periods. Return the torques of this period."""
+        if not self._is_answered:
+            question = self.prepare(state)
+            if question is not None:
+                self.take(self._evaluate(question))
+        self._is_answered = False
         self._tick += 1
         self.finished = state.time - self._start >= self._duration - 0.5 * self.period
-        q, rate = state.joint_positions[self._at], state.joint_velocities[self._at]
         efforts = np.zeros(len(self._modes))
-        efforts[self._at] = policy.kp * (self._target - q) - policy.kd * rate
+        efforts[self._at] = self._torques(state)
         return Command(positions=self._posture, efforts=efforts, modes=self._modes)
+
+    def _torques(self, state: State) -> np.ndarray:
+        """Return the torques of the policy's joints (n,) [Nm]."""
+        policy = self.description
+        q, rate = state.joint_positions[self._at], state.joint_velocities[self._at]
+        wanted = policy.action_scale * self._filtered
+        of_posture = policy.kp * (policy.default + wanted - q) - policy.kd * rate
+        found = np.where(policy.by_velocity, policy.kd * (wanted - rate), of_posture)
+        return np.where(policy.by_effort, wanted, found)
 
     def _take_command(self, elapsed: float) -> None:
         for begin, *velocity in self._commands:
             if elapsed >= begin - 1e-9:
                 self.velocity = np.array(velocity)
 
-    def _ask(self, state: State) -> None:
-        """Evaluate the policy at the present observation, and set the joints' targets."""
-        policy = self.description
-        action = self._evaluate(self._readings(state))
-        if action.shape != self.action.shape or not np.isfinite(action).all():
-            raise ControllerError(
-                f"{policy.source}: the network answers {action.size} numbers for "
-                f"{self.action.size} joints, or some that are not finite"
-            )
-        self.action = np.clip(action, -policy.action_clip, policy.action_clip)
-        self._target = policy.default + policy.action_scale * self.action
-
-    def _evaluate(self, readings: Readings) -> np.ndarray:
-        """Return the output of the network."""
-        return self._actor.answer(self._encoded(readings))
+    def _evaluate(self, question: Question) -> Answer:
+        """Return the answer of the network."""
+        return self._actor.network.answer(question)
 
     def _encoded(self, readings: Readings) -> Readings:
         """Return the readings with the encoder's output, if there is one."""

@@ -6,18 +6,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.bridges.onnx_network import Network
+from hrpsim.bridges.exported_entries import ENTRIES, NAMES, list_in
 from hrpsim.bridges.onnx_policy import OnnxPolicy
-from hrpsim.bridges.policy_terms import Observation, PolicyDescription, Readings, read_policy
+from hrpsim.bridges.policy_description import PolicyDescription, read_policy
+from hrpsim.bridges.policy_exported import as_exported, in_motion, of_observations
+from hrpsim.bridges.policy_network import Answer, Question, open_network
+from hrpsim.bridges.policy_terms import Observation
 from hrpsim.common.errors import unknown_name
 from hrpsim.common.foreign.arrays import read_npz
-from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
 from hrpsim.control.framework.control_loop import ControlLoop
@@ -33,14 +35,6 @@ _STILL = 0.02  # standard deviation, relative to the size, of a column that says
 _CLOSE = 0.01  # relative difference of gains and scales, which exporters round
 _POSTURE = 0.02  # [rad]
 _ANSWER = 1e-3  # difference of actions from the same network
-# What exporters call the description's entries, in a network's metadata.
-_METADATA = {
-    "kp": ("kp", "joint_stiffness", "stiffness"),
-    "kd": ("kd", "joint_damping", "damping"),
-    "default": ("default_joint_pos", "default_dof_pos"),
-    "action_scale": ("action_scale",),
-}
-_NAMES = ("joint_names", "dof_names")
 _TABLES = ("observations", "actions")
 
 
@@ -167,8 +161,8 @@ def check_policy(
     policy = read_policy(description)
     found = list(_of_robot(policy, robot))
     if os.path.isfile(policy.observation.network):
-        network = Network(policy.observation.network)
-        found += _of_metadata(policy, network.metadata)
+        network = open_network(policy.observation.network, tuple(policy.inputs))
+        found += _of_export(policy, network.metadata, robot, duration)
         network.close()
     replay = _Replay()
     try:
@@ -192,9 +186,9 @@ class _Replay(OnnxPolicy):
 
     recorded = np.zeros((0, 0))
 
-    def _evaluate(self, readings: Readings) -> np.ndarray:
-        self.seen.append(self._actor.observe(self._encoded(readings)))
-        return self.recorded[len(self.seen) - 1]
+    def _evaluate(self, question: Question) -> Answer:
+        self.seen.append(question.observation)
+        return Answer(self.recorded[len(self.seen) - 1])
 
     def first_answer(self) -> np.ndarray:
         """Return the action in the default posture, upright at rest, without a command."""
@@ -205,11 +199,11 @@ class _Replay(OnnxPolicy):
 
     def columns(self) -> list[str]:
         """Return the names of the observed columns."""
-        return self._actor.observation.columns(self._rest)
+        return self._actor.observation.columns(self._actor.sample)
 
     def numbers(self, observation: Observation) -> list[int]:
         """Return a different number for each observed value, in the order of an observation."""
-        sizes = [len(one.value(self._rest)) for one in observation.terms]
+        sizes = [len(one.value(self._actor.sample)) for one in observation.terms]
         pasts = [
             [10**9 * k + 10**5 * age + np.arange(size) for age in range(term.history)]
             for k, (term, size) in enumerate(zip(observation.terms, sizes))
@@ -218,10 +212,10 @@ class _Replay(OnnxPolicy):
 
     def answers(self, observations: np.ndarray) -> np.ndarray:
         """Return the network's outputs for the recorded observations in turn."""
-        memory = [np.zeros(one.shape, np.float32) for one in self._actor.network.inputs[1:]]
+        memory: Sequence[np.ndarray] = self.network.first_memory()
         actions = []
         for observation in observations:
-            action, *memory = self._actor.network.evaluate(observation, memory)
+            action, memory, _ = self.network.answer(Question(observation, memory))
             actions.append(action)
         return np.array(actions)
 
@@ -257,6 +251,9 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
     order = [robot.joint_names.index(joint) for joint in joints]
     start = robot.joint_positions[order]
     yield from _differences(joints, "default", default, start, "at the start here", _POSTURE)
+    if policy.armature is not None:
+        there = robot.joint_properties()["rotor_inertia"][order]
+        yield from _differences(joints, "armature", policy.armature[kept], there, "of the robot")
     for what, own, others in zip(("kp", "kd"), (policy.kp, policy.kd), robot.gains):
         there = others[order]
         there = np.where(there > 0.0, there, own[kept])  # of passive joints it says nothing
@@ -285,19 +282,29 @@ def _of_damping(
         )
 
 
-def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterator[str]:
+def _of_export(
+    policy: PolicyDescription, metadata: Mapping[str, str], robot: Robot, duration: float
+) -> Iterator[str]:
+    """Compare with the exporter's metadata, and if anything differs, in motion too."""
+    differs = [*_of_metadata(policy, metadata), *of_observations(policy, metadata)]
+    yield from differs
+    if differs:
+        yield from in_motion(policy, as_exported(policy, metadata), robot, duration)
+
+
+def _of_metadata(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
     """Compare with the exporter's metadata in the network's file."""
-    used = {key for keys in (_NAMES, *_METADATA.values()) for key in keys}
-    given = {key: _list_in(text) for key, text in metadata.items() if key in used}
+    used = {key for keys in (NAMES, *ENTRIES.values()) for key in keys}
+    given = {key: list_in(text) for key, text in metadata.items() if key in used}
     for key in [key for key, values in given.items() if not values]:
         del given[key]
         yield f"{key} in the network's metadata is no list of names or numbers"
-    names = next((given[key] for key in _NAMES if key in given), list(policy.joints))
+    names = next((given[key] for key in NAMES if key in given), list(policy.joints))
     yield from _of_names(policy, names, "in the network's metadata")
     if set(names) != set(policy.joints):
         return
     order = [names.index(joint) for joint in policy.joints]
-    for entry, keys in _METADATA.items():
+    for entry, keys in ENTRIES.items():
         values = next((given[key] for key in keys if key in given), [])
         try:
             there = np.array(values, dtype=float)
@@ -310,19 +317,6 @@ def _of_metadata(policy: PolicyDescription, metadata: dict[str, str]) -> Iterato
             here = getattr(policy, entry)
             of = "in the network's metadata"
             yield from _differences(policy.joints, entry, here, there[order], of)
-
-
-def _list_in(text: str) -> list:
-    """Return the list in a text of metadata: JSON, or separated by commas.
-
-    A list of anything but texts and numbers says nothing, and is empty here.
-    """
-    try:
-        values = parse_json(text)
-    except ValueError:
-        values = text.split(",")
-    values = values if isinstance(values, list) else [values]
-    return values if all(isinstance(one, str | int | float) for one in values) else []
 
 
 def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> Iterator[str]:
@@ -339,10 +333,10 @@ def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray
     system = robot.model.system
     at = [robot.model.joint(joint).v_index for joint in policy.joints]
     target = policy.default + policy.action_scale * np.clip(
-        action, -policy.action_clip, policy.action_clip
+        action, policy.action_lower, policy.action_upper
     )
     torque = policy.kp * np.abs(target - policy.default)
-    clipped = np.abs(action) >= policy.action_clip
+    clipped = (action <= policy.action_lower) | (action >= policy.action_upper)
     beyond = (target < system.lower[at]) | (target > system.upper[at])
     for saturated, why in (
         (clipped, "is clipped"),
@@ -367,9 +361,10 @@ def _of_recording(
         return
     yield from _of_names(policy, recorded.joint_names, "in the recording")
     actions = [f"action of {joint}" for joint in policy.joints]
-    answers = replay.answers(recorded.observations)
-    for line in differing_columns(actions, answers, recorded.actions, _ANSWER):
-        yield f"the network's answer to the recorded observations: {line}"
+    if not policy.inputs:  # whose values no recording has
+        answers = replay.answers(recorded.observations)
+        for line in differing_columns(actions, answers, recorded.actions, _ANSWER):
+            yield f"the network's answer to the recorded observations: {line}"
     seconds = policy.period * policy.decimation
     count = min(max(round(duration / seconds), 2), len(recorded.actions))
     replay.recorded = recorded.actions

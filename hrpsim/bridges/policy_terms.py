@@ -1,32 +1,26 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Policies described by YAML files: terms of the observation, histories, the network."""
+"""What policies observe: terms, their histories, and the network that is asked."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
-from hrpsim.bridges.onnx_network import Network
-from hrpsim.common import schema
-from hrpsim.common.foreign.yaml_text import read_yaml
-from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
+from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question, open_network
 from hrpsim.control.framework.controller import BaseReading, ControllerError, ImuReading
-from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
-from hrpsim.control.framework.plugins import PERIOD
 from hrpsim.model.readers.urdf_writer import rpy_of
 from hrpsim.model.shapes.placement import rotation_matrix
 
 _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
-_MOST = 1000  # joints, steps of history
 
 
 @dataclass(frozen=True)
@@ -41,6 +35,9 @@ class Readings:
     imu: ImuReading  # of the base, where there is no IMU
     base: BaseReading  # at rest, where no term reads it
     encoding: np.ndarray  # output of the encoder (k,)
+    # Outputs of the last evaluation, by name.
+    references: Mapping[str, np.ndarray] = field(default_factory=dict)
+    evaluations: int = 0  # of the network before this one
 
     @staticmethod
     def at_rest(count: int) -> Readings:
@@ -69,7 +66,9 @@ TERMS: dict[str, Callable[[Readings], np.ndarray]] = {
     "clock": lambda r: np.array([np.sin(r.phases[0]), np.cos(r.phases[0])]),
     "constant": lambda r: np.ones(1),
     "encoding": lambda r: r.encoding,
+    "step": lambda r: np.array([float(r.evaluations)]),
 }
+REFERENCE = "reference"  # the term of a further output of the network
 
 
 def _rotation(readings: Readings) -> np.ndarray:
@@ -85,17 +84,18 @@ class Term:
     clip: float  # largest magnitude after that
     history: int  # number of its last values that are observed
     components: tuple[int, ...] | None  # of its values, in this order; None: all of them
+    output: str = ""  # of the network, for the term `reference`
 
     def value(self, readings: Readings) -> np.ndarray:
         """Return the term at one time, scaled and bounded."""
-        values = TERMS[self.term](readings)
+        values = self._raw(readings)
         if self.components is not None:
             values = values[list(self.components)]
         return np.clip(values * self.scale, -self.clip, self.clip)
 
     def check(self, source: str, readings: Readings) -> None:
         """Raise ControllerError if scale or components do not fit the term's size."""
-        size = len(TERMS[self.term](readings))
+        size = len(self._raw(readings))
         if max(self.components or (0,)) >= size:
             raise ControllerError(
                 f"{source}: {self.term}: component {max(self.components or ())} of {size} numbers, "
@@ -106,6 +106,11 @@ class Term:
             raise ControllerError(
                 f"{source}: {self.term}: {len(self.scale)} scales for {size} numbers"
             )
+
+    def _raw(self, readings: Readings) -> np.ndarray:
+        if self.term == REFERENCE:
+            return readings.references[self.output]
+        return TERMS[self.term](readings)
 
 
 @dataclass(frozen=True)
@@ -155,179 +160,110 @@ class Observation:
 
 
 class ObservingNetwork:
-    """A network with the history of its observation."""
+    """A network with the histories of all that it observes.
 
-    def __init__(self, source: str, observation: Observation, sample: Readings) -> None:
-        self.observation = observation
-        for term in observation.terms:
-            term.check(source, sample)
+    Args:
+        source: the description, for messages.
+        observation: of the first input.
+        sample: readings of the robot at rest.
+        further: observations of further inputs, by their names in the network.
+        opened: opens a network, `open_network` by default.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        observation: Observation,
+        sample: Readings,
+        further: Mapping[str, Observation] = MappingProxyType({}),
+        opened: Callable[..., PolicyNetwork] = open_network,
+    ) -> None:
+        self.observation, self._further = observation, dict(further)
         path = observation.network
         if not os.path.isfile(path):
             raise ControllerError(f"{source}: policy {str(path)!r} does not exist")
-        self.network = Network(path)
-        first, total = self.network.inputs[0], len(observation.columns(sample))
-        if isinstance(first.shape[-1], int) and first.shape[-1] != total:
+        every = [term for one in (observation, *self._further.values()) for term in one.terms]
+        wanted = tuple(dict.fromkeys(term.output for term in every if term.term == REFERENCE))
+        self.network = opened(path, tuple(self._further), wanted)
+        self.sample = replace(sample, references=self._at_rest(source, wanted))
+        for term in every:
+            term.check(source, self.sample)
+        self._check("", source, observation, self.network.width)
+        for name, one in self._further.items():
+            self._check(name, source, one, self.network.width_of(name))
+
+    def _at_rest(self, source: str, wanted: Sequence[str]) -> dict[str, np.ndarray]:
+        sizes = {name: self.network.width_of(name) for name in wanted}
+        if open_ones := [name for name, size in sizes.items() if size is None]:
+            raise ControllerError(
+                f"{source}: {REFERENCE}: the network leaves the size of its output "
+                f"{open_ones[0]!r} open"
+            )
+        return {name: np.zeros(size or 0) for name, size in sizes.items()}
+
+    def _check(self, name: str, source: str, one: Observation, width: int | None) -> None:
+        total = len(one.columns(self.sample))
+        if width is not None and width != total:
             raise ControllerError(
                 f"{source}: the observations are {total} numbers, and the network's input "
-                f"{first.name!r} takes {first.shape[-1]}"
+                f"{(name or self.network.observed)!r} takes {width}"
             )
 
     def start(self, readings: Readings) -> None:
-        """Begin with a history of the present readings, or of zeros, and a memory of zeros."""
-        self._memory = [np.zeros(one.shape, np.float32) for one in self.network.inputs[1:]]
-        begun = 0.0 if self.observation.from_zero else 1.0
-        self.pasts = [
-            deque([begun * term.value(readings)] * term.history, term.history)
-            for term in self.observation.terms
-        ]
+        """Begin with a history of the present readings, or of zeros, and a memory of zeros.
 
-    def observe(self, readings: Readings) -> np.ndarray:
-        """Add the readings to the history, and return the observation."""
-        for term, past in zip(self.observation.terms, self.pasts):
-            past.append(term.value(readings))
-        return self.observation.stacked(self.pasts)
+        A network with observed outputs is evaluated once at an observation of zeros.
+        """
+        self._memory: Sequence[np.ndarray] = self.network.first_memory()
+        self._references, self._evaluations = dict(self.sample.references), 0
+        self._begin(readings)
+        if self._references:
+            question = self.question(readings)
+            zeros = np.zeros_like(question.observation)
+            self.take(self.network.answer(question._replace(observation=zeros)))
+            self._memory = self.network.first_memory()
+            self._begin(readings)
+
+    def _begin(self, readings: Readings) -> None:
+        now = self._with_outputs(readings)
+        self._pasts = {
+            name: [_begun(one, term, now) for term in one.terms] for name, one in self._observed()
+        }
+
+    @property
+    def pasts(self) -> list[deque]:
+        """The history of each term of the first input, oldest values first."""
+        return self._pasts[""]
+
+    def question(self, readings: Readings) -> Question:
+        """Add the readings to the histories, and return what the network is asked."""
+        now = self._with_outputs(readings)
+        asked = {name: self._newest(name, now) for name, _ in self._observed()}
+        return Question(asked.pop(""), self._memory, asked)
+
+    def take(self, answer: Answer) -> np.ndarray:
+        """Keep memory and outputs of an answer for the next question. Return the action."""
+        self._memory, self._evaluations = answer.memory, self._evaluations + 1
+        self._references.update(answer.outputs)
+        return answer.action
 
     def answer(self, readings: Readings) -> np.ndarray:
         """Evaluate the network at the present readings."""
-        action, *self._memory = self.network.evaluate(self.observe(readings), self._memory)
-        return action
+        return self.take(self.network.answer(self.question(readings)))
+
+    def _observed(self) -> list[tuple[str, Observation]]:
+        return [("", self.observation), *self._further.items()]
+
+    def _newest(self, name: str, readings: Readings) -> np.ndarray:
+        one = self._further[name] if name else self.observation
+        for term, past in zip(one.terms, self._pasts[name]):
+            past.append(term.value(readings))
+        return one.stacked(self._pasts[name])
+
+    def _with_outputs(self, readings: Readings) -> Readings:
+        return replace(readings, references=self._references, evaluations=self._evaluations)
 
 
-def _numbers(kind):
-    return schema.either("a number, or a list of them", kind, schema.listing(kind, 1, _MOST))
-
-
-_ANY = _numbers(schema.numeric())
-_TERM = schema.mapping(
-    {
-        "scale": _ANY,
-        "clip": schema.numeric(POSITIVE),
-        "history": schema.integer(1, _MOST),
-        "components": schema.listing(schema.integer(0, _MOST), 1, _MOST),
-    },
-    {"term": schema.one_of("term", TERMS)},
-)
-_TERMS = schema.listing(_TERM, 1, _MOST)
-_DESCRIPTION = schema.mapping(
-    {
-        "decimation": schema.integer(1, 10_000),
-        "kd": _numbers(schema.numeric(NOT_NEGATIVE)),
-        "action": schema.mapping({"scale": _ANY, "clip": schema.numeric(POSITIVE)}),
-        "history_by_step": schema.flag,
-        "history_from_zero": schema.flag,
-        "history_newest_first": schema.flag,
-        "encoder": schema.mapping({}, {"network": schema.name, "observations": _TERMS}),
-        "imu": schema.name,
-        "base": schema.one_of("base", (TRUE, ESTIMATED)),
-        "frequency": schema.numeric(POSITIVE),
-        "standing_below": schema.numeric(NOT_NEGATIVE),
-    },
-    {
-        "policy": schema.name,
-        "period": schema.numeric(PERIOD),
-        "joints": schema.listing(schema.name, 1, _MOST),
-        "default": _ANY,
-        "kp": _numbers(schema.numeric(NOT_NEGATIVE)),
-        "observations": _TERMS,
-    },
-)
-
-
-@dataclass(frozen=True)
-class PolicyDescription:
-    """The description of a policy. Arrays have an entry for each of the policy's n joints."""
-
-    source: str
-    period: float  # of the PD control [s]
-    decimation: int  # periods between two evaluations
-    joints: tuple[str, ...]
-    default: np.ndarray  # posture (n,) [rad]
-    kp: np.ndarray  # (n,) [Nm/rad]
-    kd: np.ndarray  # (n,) [Nms/rad]
-    action_scale: np.ndarray  # (n,) [rad]
-    action_clip: float
-    observation: Observation
-    encoder: Observation | None  # of the network that answers the term `encoding`
-    imu: str  # "": the first one
-    base: str  # TRUE or ESTIMATED, where the base is observed
-    frequency: float  # of the gait, for `phase` and `clock` [Hz]
-    standing_below: float  # norm of the command under which the gait's phases are pi
-
-    def has(self, *terms: str) -> bool:
-        """Return whether the policy or its encoder observes any of these terms."""
-        encoded = self.encoder is not None and self.encoder.has(*terms)
-        return encoded or self.observation.has(*terms)
-
-
-def read_policy(path: Path) -> PolicyDescription:
-    """Return a policy's description. A mistake raises ControllerError with file and line."""
-    text = read_yaml(path, ControllerError, "policy description")
-    values, keys, mistake = schema.first_mistake(_DESCRIPTION, text.data)
-    if mistake:
-        where = f"{'.'.join(map(str, keys))}: " if keys else ""
-        raise ControllerError(f"{text.location(keys)}: {where}{mistake}")
-    joints = tuple(values["joints"])
-    if len(set(joints)) != len(joints):
-        twice = next(joint for joint in joints if joints.count(joint) > 1)
-        raise ControllerError(f"{text.location(['joints'])}: joint {twice!r} is named twice")
-
-    def vector(keys: list, given) -> np.ndarray:
-        if not isinstance(given, list):
-            return np.full(len(joints), float(given))
-        if len(given) != len(joints):
-            raise ControllerError(
-                f"{text.location(keys)}: {'.'.join(keys)}: {len(given)} numbers for "
-                f"{len(joints)} joints"
-            )
-        return np.array(given, dtype=float)
-
-    action, encoder = values.get("action", {}), values.get("encoder")
-    by_step = values.get("history_by_step", False)
-
-    def observation(file: str, observed: list[dict], keys: list) -> Observation:
-        terms = tuple(_term(one) for one in observed)
-        if by_step and len({term.history for term in terms}) > 1:
-            raise ControllerError(
-                f"{text.location(keys)}: history_by_step needs one history for all terms"
-            )
-        flags = (values.get(f"history_{key}", False) for key in ("newest_first", "from_zero"))
-        return Observation(path.parent / Path(file).expanduser(), terms, by_step, *flags)
-
-    if encoder and any(one["term"] == "encoding" for one in encoder["observations"]):
-        raise ControllerError(
-            f"{text.location(['encoder'])}: an encoder does not observe its output"
-        )
-    actor = observation(values["policy"], values["observations"], ["observations"])
-    if actor.has("encoding") != (encoder is not None):
-        raise ControllerError(
-            f"{text.location(['observations'])}: an encoder and the term `encoding` need each other"
-        )
-    return PolicyDescription(
-        source=str(path),
-        period=values["period"],
-        decimation=values.get("decimation", 1),
-        joints=joints,
-        default=vector(["default"], values["default"]),
-        kp=vector(["kp"], values["kp"]),
-        kd=vector(["kd"], values.get("kd", 0.0)),
-        action_scale=vector(["action", "scale"], action.get("scale", 1.0)),
-        action_clip=float(action.get("clip", math.inf)),
-        observation=actor,
-        encoder=encoder
-        and observation(encoder["network"], encoder["observations"], ["encoder", "observations"]),
-        imu=values.get("imu", ""),
-        base=values.get("base", TRUE),
-        frequency=values.get("frequency", 1.0),
-        standing_below=values.get("standing_below", 0.0),
-    )
-
-
-def _term(given: dict) -> Term:
-    components = given.get("components")
-    return Term(
-        given["term"],
-        np.array(given.get("scale", 1.0), dtype=float),
-        float(given.get("clip", math.inf)),
-        given.get("history", 1),
-        None if components is None else tuple(components),
-    )
+def _begun(observation: Observation, term: Term, readings: Readings) -> deque:
+    begun = 0.0 if observation.from_zero else 1.0
+    return deque([begun * term.value(readings)] * term.history, term.history)

@@ -44,6 +44,7 @@ _COMMANDS = {
     "check-model": "load a description and list its contents",
     "check-policy": "say what differs when a policy in ONNX fails here",
     "explain": "say why a policy falls here and not in MuJoCo or a recording",
+    "rollout": "run a policy in many worlds: falls, tracking, energy, forces",
     "convert": "write a description of any format as URDF, SDF or MJCF",
     "controller": "begin a controller of your own",
     "check-simulation-interfaces": "examine a simulator by ROS 2's standard for simulators",
@@ -53,7 +54,7 @@ _COMMANDS = {
     "bench": "time it and other engines",
     "warm-up": "compile every kernel now, for later processes",
 }
-_OF_POLICIES = ("check-policy", "explain")
+_OF_POLICIES = ("check-policy", "explain", "rollout")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -78,7 +78,12 @@ def run_cells(
         if problem:
             time.sleep(_REFUSAL_PAUSE)
             return [Result(c.number, REFUSED, {}, f"{where()}: {problem}") for c in cells]
-    return [run_cell(scenario, cell) for cell in cells]
+    begin = time.perf_counter()
+    together = scenario.run_together([(cell.values, cell.seed) for cell in cells])
+    if together is None:
+        return [run_cell(scenario, cell) for cell in cells]
+    took = (time.perf_counter() - begin) / len(cells)
+    return [_result(scenario, cell, one, took) for cell, one in zip(cells, together, strict=True)]
 
 
 def problem_of_scenario(data: bytes) -> str:
@@ -93,18 +98,29 @@ def problem_of_scenario(data: bytes) -> str:
 def run_cell(scenario: Scenario, cell: Cell) -> Result:
     """Return the result of one run."""
     begin = time.perf_counter()
+    found: Any
     try:
-        outcomes = checked_outcomes(scenario, scenario.run(cell.values, cell.seed))
+        found = scenario.run(cell.values, cell.seed)
     except KeyboardInterrupt:  # ends the whole sweep
         raise
     except BaseException as error:  # any error: the other runs do not depend on this one
+        found = error
+    return _result(scenario, cell, found, time.perf_counter() - begin)
+
+
+def _result(scenario: Scenario, cell: Cell, found: Any, took: float) -> Result:
+    """Return the result of a run that ended with these outcomes or this error."""
+    try:
+        if isinstance(found, BaseException):
+            raise found
+        outcomes = checked_outcomes(scenario, found)
+    except BaseException as error:
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"
         if not isinstance(error, HrpsimError):
             last = traceback.extract_tb(error.__traceback__)[-1]
             text += f" ({last.filename.rpartition('/')[2]}:{last.lineno})"
-        took = time.perf_counter() - begin
         return Result(cell.number, FAILED, {}, cut(text), took)
-    return Result(cell.number, DONE, outcomes, "", time.perf_counter() - begin)
+    return Result(cell.number, DONE, outcomes, "", took)
 
 
 def cut(text: str) -> str:

@@ -8,8 +8,10 @@ docs/reference/study_file.md lists the entries. `STUDY_FILE` is the schema.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from hrpsim.common import schema
@@ -104,11 +106,16 @@ class Study:
     seed: int
 
 
-def read_study(path: str | Path) -> Study:
-    """Read a study file. Raises HrpsimError with file, line and entry."""
+def read_study(path: str | Path, instead: Mapping[str, Any] = MappingProxyType({})) -> Study:
+    """Read a study file. Raises HrpsimError with file, line and entry.
+
+    Args:
+        path: of the file.
+        instead: entries that count in place of entries of the file. Paths in these are absolute.
+    """
     path = Path(path).expanduser()
     text = read_yaml(path, SweepError, "study file")
-    file = checked_content(text, STUDY_FILE, SweepError)
+    file = {**checked_content(text, STUDY_FILE, SweepError), **instead}
     try:
         scenario = _scenario(path, file)
     except ValueError as error:

@@ -14,7 +14,8 @@ import pytest
 
 import hrpsim
 from hrpsim import share_path
-from hrpsim.bridges.policy_terms import TERMS, Readings, read_policy
+from hrpsim.bridges.policy_description import read_policy
+from hrpsim.bridges.policy_terms import TERMS, Readings
 from hrpsim.control import ControllerError, ControlLoop, ImuReading
 
 JOINTS = ["RLEG_JOINT3", "LLEG_JOINT3"]
@@ -69,10 +70,14 @@ def policy(description):
     class Watched(OnnxPolicy):
         """Writes down what the network is asked and when."""
 
-        def _ask(self, state):
-            super()._ask(state)
+        def prepare(self, state):
+            self.seen = state
+            return super().prepare(state)
+
+        def take(self, answer):
+            super().take(answer)
             pasts = [list(past) for past in self._actor.pasts]
-            self.asked.append((state, pasts, self.action.copy()))
+            self.asked.append((self.seen, pasts, self.action.copy()))
 
     weights = np.random.default_rng(0).normal(size=(SIZE, 2))
     network(description.with_name("policy.onnx"), weights)
@@ -470,9 +475,9 @@ from hrpsim.bridges import OnnxPolicy
 from hrpsim.control import ControlLoop
 
 class Policy(OnnxPolicy):
-    def _ask(self, state):
+    def prepare(self, state):
         print("begins", flush=True)
-        super()._ask(state)
+        return super().prepare(state)
 
 robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
 with ControlLoop(robot, Policy(), {"description": sys.argv[1]}) as loop:

@@ -254,8 +254,8 @@ def test_another_order_of_histories_is_named(trainer, tmp_path, capsys, by_step,
     file.write_text(text + flags)
 
     class Watched(OnnxPolicy):
-        def _ask(self, state):
-            super()._ask(state)
+        def take(self, answer):
+            super().take(answer)
             seen.append(self._actor.observation.stacked(self._actor.pasts))
 
     arm = hrpsim.load_world(tmp_path / "world.yaml").robots["arm"]
@@ -270,3 +270,83 @@ def test_another_order_of_histories_is_named(trainer, tmp_path, capsys, by_step,
     told = capsys.readouterr().out
     found = f"history_by_step: {by_step}, history_newest_first: {newest_first}"
     assert ("another order of histories: write " + found in told) == ("true" in found)
+
+
+EXPORTED = {
+    "joint_names": "a,b,c",
+    "joint_stiffness": "60,40,20",
+    "joint_damping": "2,2,2",
+    "observation_names": "joint_pos,joint_vel,actions",
+    "observation_history_lengths": "1,1,1",
+    "sim_dt": "0.001",
+    "decimation": "20",
+}
+ORDINARY = POLICY.partition("  - {term: clock")[0].replace("frequency: 2.0\n", "")
+
+
+@pytest.fixture
+def exported(tmp_path, trainer):
+    """Write a policy whose network says how it was trained, as a function of what it says."""
+    from bridges.networks import write_linear
+
+    for name in ("arm.urdf", "world.yaml"):
+        (tmp_path / name).write_text((trainer / name).read_text())
+
+    def check(capsys, text=ORDINARY, **changed):
+        weights = np.zeros((9, 3))
+        weights[:3] = -0.5 * np.eye(3)
+        write_linear(tmp_path / "policy.onnx", weights, metadata={**EXPORTED, **changed})
+        (tmp_path / "policy.yaml").write_text(text)
+        main(
+            ["check-policy", str(tmp_path / "policy.yaml"), str(tmp_path / "world.yaml"), "--json"]
+        )
+        return json.loads(capsys.readouterr().out)["differs"]
+
+    return check
+
+
+def test_a_description_as_exported_differs_in_nothing(exported, capsys):
+    assert exported(capsys) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            {"observation_names": "joint_vel,joint_pos,actions"},
+            "observation 0: joint_positions in the description, joint_velocities in the",
+        ),
+        (
+            {"observation_names": "joint_pos,joint_vel"},
+            "observations: 3 terms in the description, 2 in the network's metadata",
+        ),
+        (
+            {"observation_history_lengths": "1,5,1"},
+            "history of joint_velocities: 1 in the description, 5 in the network's metadata",
+        ),
+        ({"sim_dt": "0.005"}, "period: 0.001 in the description, 0.005 (sim_dt) in the"),
+        ({"decimation": "10"}, "decimation: 20 in the description, 10 (decimation) in the"),
+        ({"step_dt": "0.01"}, "seconds: 0.02 in the description, 0.01 (step_dt) in the"),
+    ],
+)
+def test_orders_histories_and_rates_of_the_export_are_compared(exported, capsys, changed, message):
+    assert any(line.startswith(message) for line in exported(capsys, **changed))
+
+
+def test_other_gains_part_in_motion_by_what_they_do_to_the_arm(exported, capsys):
+    """A tenth of the stiffness at joint a lets the arm sink. The runs part, and a is named."""
+    told = exported(capsys, joint_stiffness="6,40,20")
+    assert told[0].startswith("kp of a: 60 in the description, 6 in the network's metadata")
+    (parted,) = [line for line in told if "the two part after" in line]
+    assert float(parted.rpartition(" by ")[2]) > 0.05 and ": a differs" in parted
+
+
+def test_a_difference_without_effect_is_said_to_have_none(exported, capsys):
+    """The limbs hang at the default posture, where a 2 % higher damping moves nothing."""
+    told = exported(capsys, joint_damping="2.05,2.05,2.05")
+    assert any("both move alike" in line for line in told)
+
+
+def test_armature_is_compared_with_the_robot_s(exported, capsys):
+    (told,) = exported(capsys, ORDINARY.replace("kd: 2", "kd: 2\narmature: [0.0, 0.0, 0.04]"))
+    assert told == "armature of c: 0.04 in the description, 0 of the robot"

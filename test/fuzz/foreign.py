@@ -500,7 +500,7 @@ def _read_metadata(path: Path) -> None:
 
     from hrpsim.bridges.onnx_network import Network
     from hrpsim.bridges.policy_check import _of_metadata
-    from hrpsim.bridges.policy_terms import read_policy
+    from hrpsim.bridges.policy_description import read_policy
 
     data = path.read_bytes()
     try:

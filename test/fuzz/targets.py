@@ -171,6 +171,7 @@ def _read_other(kind: str, path: Path) -> None:
 
         from hrpsim.bridges import OnnxPolicy
         from hrpsim.bridges.onnx_network import Network
+        from hrpsim.bridges.policy_network import Question
 
         if kind == "policy":
             path.with_name("policy.onnx").write_bytes(seeds("network")[0])
@@ -179,7 +180,7 @@ def _read_other(kind: str, path: Path) -> None:
         network = Network(path)
         with suppress(TypeError):  # lengths that are left open
             shapes = [np.zeros(one.shape, np.float32) for one in network.inputs]
-            network.evaluate(shapes[0][0], shapes[1:])
+            network.answer(Question(shapes[0][0], shapes[1:]))
         network.close()
 
 

@@ -68,6 +68,14 @@ CASES = [
     ("xarray", cli("sweep", STUDY, "--store", "s"), "'hrpsim[sweep]'"),
     ("mujoco", code("import hrpsim.bridges.mujoco as m; m.mjtObj"), "hrpsim[mjcf]"),
     ("onnxruntime", code("import hrpsim.bridges.onnx_network as n; n.Network(None)"), "[onnx]"),
+    (
+        "torch",
+        code(
+            "import hrpsim.bridges.torch_network as n; from pathlib import Path;"
+            " Path('p.pt').write_bytes(b'x'); n.TorchNetwork(Path('p.pt'))"
+        ),
+        "hrpsim[torch]",
+    ),
     ("coal", code("import hrpsim.geometry.engines as e; e.distance_engine('coal')"), "[geometry]"),
     ("viser", code("from hrpsim.viewer.viewer import Viewer; Viewer(None)"), "'hrpsim[viewer]'"),
     (

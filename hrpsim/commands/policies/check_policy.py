@@ -5,6 +5,7 @@
 
 Compares the description of an ONNX policy with its network (sizes, and what its exporter wrote into
 it), with the robot (joints, default posture, gains, effort limits) and with the world's time step.
+If the exporter's entries differ, the command simulates both.
 With a recording of the simulator that trained it, also the network's answers to the recorded
 observations, and what is observed here when the recorded actions are commanded. Status 1 if
 anything differs.

@@ -16,6 +16,7 @@ from hrpsim.common.errors import StateError
 from hrpsim.control.framework.contact_points import ContactSums, pressing_points
 from hrpsim.control.framework.controller import (
     BaseReading,
+    Command,
     Controller,
     ControllerError,
     ImuReading,
@@ -165,12 +166,31 @@ class ControlLoop(Closed):
 
         Raises ControllerError for a command that the robot cannot follow.
         """
+        state = self._present()
+        self._give(self._host.command(state))
+        return state
+
+    def sense(self) -> State:
+        """Return the present state as the controller gets it, for `act` at the same time.
+
+        The two calls together are a `control` with time between them, in which several controllers
+        can be asked together.
+        """
+        return self._host.sense(self._present())
+
+    def act(self, sensed: State) -> None:
+        """Call the controller with a state of `sense`, and command the robot, as `control` does."""
+        self._give(self._host.decide(sensed))
+
+    def _present(self) -> State:
         time = self.robot.world.time
         if time < self._last_time:
             self._host.restart()
         self._last_time = time
-        state = self._readings.read(time)
-        positions, velocities, efforts, modes = self._host.command(state)
+        return self._readings.read(time)
+
+    def _give(self, command: Command) -> None:
+        positions, velocities, efforts, modes = command
         try:
             self.robot.command(
                 positions,
@@ -183,7 +203,6 @@ class ControlLoop(Closed):
         except StateError as error:
             self._host.stop()
             raise ControllerError(f"{self._host.name}: {error}") from error
-        return state
 
     def read_state(self) -> State:
         """Return the present measured state, in new arrays.

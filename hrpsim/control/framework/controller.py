@@ -156,9 +156,11 @@ class Controller(ABC):
     @classmethod
     def _refuse_misspelt(cls, name: str, value: Any) -> None:
         """Raise UnknownAttributeError for a name that nobody reads, but that resembles one."""
+        if name.startswith("_") or hasattr(Controller, name):
+            return
         declared = {key for base in cls.__mro__ for key in get_annotations(base)}
         known = [k for k, own in vars(Controller).items() if callable(own) == callable(value)]
-        if name.startswith("_") or name in declared or hasattr(Controller, name):
+        if name in declared:
             return
         if close := get_close_matches(name, known, n=1, cutoff=_RESEMBLES):
             raise UnknownAttributeError(

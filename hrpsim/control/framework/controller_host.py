@@ -19,7 +19,8 @@
 
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import fields
 from typing import Any, NamedTuple
@@ -259,9 +260,16 @@ class ControllerHost:
         Raises ControllerError, with the names of controller and joint, for a command of the wrong
         type or shape, without values, or with values that are not finite.
         """
+        return self.decide(self.sense(state))
+
+    def sense(self, state: State) -> State:
+        """Return the state that the controller gets: with noise, delays and the estimated base.
+
+        The first call initialises the controller.
+        """
         if self._ended:
             raise ControllerError(f"{self.name} was stopped. Make a new host for another run")
-        try:
+        with self._stopped_by_errors():
             if self._perception is not None:
                 if not self._begun:
                     self._perception.reset()
@@ -269,7 +277,17 @@ class ControllerHost:
             if not self._begun:
                 self.controller.initialize(state)
                 self._begun = True
-            return self._checked(self.controller.control(state))
+        return state
+
+    def decide(self, sensed: State) -> Command:
+        """Return the controller's command for a state that `sense` returned."""
+        with self._stopped_by_errors():
+            return self._checked(self.controller.control(sensed))
+
+    @contextmanager
+    def _stopped_by_errors(self) -> Iterator[None]:
+        try:
+            yield
         except BaseException:
             self.stop()
             raise

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim.bridges.policy_terms import PolicyDescription, read_policy
-from hrpsim.common.errors import HrpsimError, ModelWarning, WorldError, require_name
+from hrpsim.bridges.policy_description import PolicyDescription, read_policy
+from hrpsim.common.errors import HrpsimError, ModelWarning, require_name
 from hrpsim.world.file.load_world import load_world
 from hrpsim.world.objects.robot import Robot
+from hrpsim.world.perturbed_start import perturbed
 from hrpsim.world.world import World
 
 Start = tuple[np.ndarray, np.ndarray]
@@ -90,30 +91,11 @@ class Case:
         """
         world = self.load()
         robot = self.robot_in(world)
-        q, v = first[0].copy(), first[1].copy()
-        robot.q = q
+        robot.q, robot.v = first
         if number == 0:
-            return q, v
+            return first[0].copy(), first[1].copy()
         chance = np.random.default_rng(number)
-        before = _lift(world, robot)
-        at = robot.joint_index
-        q[at.q] += chance.normal(0.0, self.joint_spread, len(at.q))
-        system = robot.system
-        bounded = np.clip(q[at.q], system.lower[at.v], system.upper[at.v])
-        q[at.q] = np.where(system.lower[at.v] <= system.upper[at.v], bounded, q[at.q])
-        if robot.model.base == "free":
-            v[:6] += chance.normal(0.0, self.velocity_spread, 6)
-            robot.q = q
-            q[2] += _lift(world, robot) - before
-        return q, v
-
-
-def _lift(world: World, robot: Robot) -> float:
-    """Return how far upward the robot touches the floor [m], 0 in a world without a floor."""
-    try:
-        return world.lift_to_floor(robot)
-    except WorldError:
-        return 0.0
+        return perturbed(world, robot, chance, self.joint_spread, self.velocity_spread)
 
 
 def stamp_of(path: Path) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bridges.onnx_policy import OnnxPolicy
-from hrpsim.bridges.policy_terms import PolicyDescription
+from hrpsim.bridges.policy_description import PolicyDescription
 from hrpsim.common.errors import ModelWarning
 from hrpsim.control.framework.contact_points import pressing_points
 from hrpsim.control.framework.control_loop import ControlLoop

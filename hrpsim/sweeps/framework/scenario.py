@@ -9,7 +9,7 @@ import hashlib
 import importlib
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -115,6 +115,18 @@ class Scenario(ABC):
         """Return everything that determines results except values, seed and versions, as JSON
         data.
         """
+
+    def run_together(
+        self, runs: Sequence[tuple[Mapping[str, Any], int]]
+    ) -> Sequence[Mapping[str, Any] | Exception] | None:
+        """Return the outcomes, or the error, of each of several runs that share their work.
+
+        None, by default: the runs share nothing and are made one after another.
+
+        Args:
+            runs: values and seed of each run. The outcomes must not depend on the other runs.
+        """
+        return None
 
     def check(self, values: Mapping[str, Any]) -> None:  # noqa: B027
         """Raise HrpsimError for values that contradict each other."""

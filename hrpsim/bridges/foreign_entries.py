@@ -1,0 +1,51 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Read entries of other projects' policy files, with errors that name file, line and entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hrpsim.common.foreign.yaml_text import YamlText
+from hrpsim.common.schema import Kind, first_mistake
+from hrpsim.control.framework.controller import ControllerError
+
+
+class ForeignEntries:
+    """The entries at one place of a file.
+
+    Args:
+        text: of the file.
+        keys: to the place.
+        below: entries that count where the file has none, such as those of a base file.
+    """
+
+    def __init__(
+        self, text: YamlText, keys: Sequence[str] = (), below: dict[str, Any] | None = None
+    ) -> None:
+        self._text, self._keys = text, list(keys)
+        data = text.data
+        for key in keys:
+            data = data[key]
+        self.data: dict[str, Any] = {**(below or {}), **data}
+
+    def get(self, kind: Kind, name: str, otherwise: Any = None) -> Any:
+        """Return a checked entry, or `otherwise` if there is none.
+
+        Raises:
+            ControllerError: the entry is missing and `otherwise` is None, or is of another kind.
+        """
+        if name not in self.data:
+            if otherwise is None:
+                raise self.error(name, "is missing")
+            return otherwise
+        value, _, mistake = first_mistake(kind, self.data[name])
+        if mistake:
+            raise self.error(name, mistake)
+        return value
+
+    def error(self, name: str, problem: str) -> ControllerError:
+        """Return an error about an entry."""
+        return ControllerError(f"{self._text.location([*self._keys, name])}: {name}: {problem}")

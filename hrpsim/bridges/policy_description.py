@@ -1,0 +1,275 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Descriptions of policies: a YAML file of hrpsim, a file of another project, or an ONNX file.
+
+`policy_formats.py` lists the files of other projects. Each is first turned into the entries of a
+file of hrpsim. docs/howto/policies.md shows such a file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.bridges.exported_entries import from_metadata
+from hrpsim.bridges.policy_formats import translated
+from hrpsim.bridges.policy_terms import REFERENCE, TERMS, Observation, Term
+from hrpsim.common import schema
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
+from hrpsim.common.values import NOT_NEGATIVE, POSITIVE, Range
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
+from hrpsim.control.framework.plugins import PERIOD
+
+_MOST = 1000  # joints, steps of history
+_ONNX = ".onnx"
+
+
+def _numbers(kind):
+    return schema.either("a number, or a list of them", kind, schema.listing(kind, 1, _MOST))
+
+
+_ANY = _numbers(schema.numeric())
+_NOT_NEGATIVE = _numbers(schema.numeric(NOT_NEGATIVE))
+_NAMES = schema.listing(schema.name, 1, _MOST)
+_TERM = schema.mapping(
+    {
+        "scale": _ANY,
+        "clip": schema.numeric(POSITIVE),
+        "history": schema.integer(1, _MOST),
+        "components": schema.listing(schema.integer(0, _MOST), 1, _MOST),
+        "output": schema.name,
+    },
+    {"term": schema.one_of("term", (*TERMS, REFERENCE))},
+)
+_TERMS = schema.listing(_TERM, 1, _MOST)
+_ACTION = schema.mapping(
+    {
+        "scale": _ANY,
+        "clip": _numbers(schema.numeric(POSITIVE)),
+        "lower": _ANY,
+        "upper": _ANY,
+        "filter": _numbers(schema.numeric(Range(0.0, 1.0))),
+        "velocity": _NAMES,
+        "effort": _NAMES,
+    }
+)
+_DESCRIPTION = schema.mapping(
+    {
+        "decimation": schema.integer(1, 10_000),
+        "kd": _NOT_NEGATIVE,
+        "action": _ACTION,
+        "armature": _NOT_NEGATIVE,
+        "history_by_step": schema.flag,
+        "history_from_zero": schema.flag,
+        "history_newest_first": schema.flag,
+        "inputs": schema.table(_TERMS, "from inputs of the network to terms"),
+        "encoder": schema.mapping({}, {"network": schema.name, "observations": _TERMS}),
+        "imu": schema.name,
+        "base": schema.one_of("base", (TRUE, ESTIMATED)),
+        "frequency": schema.numeric(POSITIVE),
+        "standing_below": schema.numeric(NOT_NEGATIVE),
+    },
+    {
+        "policy": schema.name,
+        "period": schema.numeric(PERIOD),
+        "joints": _NAMES,
+        "default": _ANY,
+        "kp": _NOT_NEGATIVE,
+        "observations": _TERMS,
+    },
+)
+
+
+@dataclass(frozen=True)
+class PolicyDescription:
+    """The description of a policy. Arrays have an entry for each of the policy's n joints."""
+
+    source: str
+    period: float  # of the PD control [s]
+    decimation: int  # periods between two evaluations
+    joints: tuple[str, ...]
+    default: np.ndarray  # posture (n,) [rad]
+    kp: np.ndarray  # (n,) [Nm/rad]
+    kd: np.ndarray  # (n,) [Nms/rad]
+    action_scale: np.ndarray  # (n,) [rad, rad/s or Nm]
+    action_lower: np.ndarray  # smallest outputs of the network that are used (n,)
+    action_upper: np.ndarray  # largest ones (n,)
+    action_filter: np.ndarray  # share of the last filtered action in the next one (n,)
+    by_velocity: np.ndarray  # whether an action is a target velocity (n,)
+    by_effort: np.ndarray  # whether an action is a torque (n,)
+    armature: np.ndarray | None  # inertia of the rotors at the joints (n,) [kg m^2]
+    observation: Observation
+    inputs: Mapping[str, Observation]  # of further inputs of the network
+    encoder: Observation | None  # of the network that answers the term `encoding`
+    imu: str  # "": the first one
+    base: str  # TRUE or ESTIMATED, where the base is observed
+    frequency: float  # of the gait, for `phase` and `clock` [Hz]
+    standing_below: float  # norm of the command under which the gait's phases are pi
+
+    @property
+    def seconds(self) -> float:
+        """Return the time between two evaluations of the network [s]."""
+        return self.period * self.decimation
+
+    def has(self, *terms: str) -> bool:
+        """Return whether the policy or its encoder observes any of these terms."""
+        every = (self.observation, *self.inputs.values(), self.encoder)
+        return any(one is not None and one.has(*terms) for one in every)
+
+
+def read_policy(path: Path) -> PolicyDescription:
+    """Return a policy's description. A mistake raises ControllerError with file and line.
+
+    Entries that the file leaves out are taken from what the exporter wrote into the network. The
+    path may also be the ONNX file itself.
+    """
+    if path.suffix == _ONNX:
+        text = YamlText(str(path), {"policy": path.name}, None, {})
+    else:
+        text = read_yaml(path, ControllerError, "policy description")
+        text = text._replace(data=translated(path, text))
+    data = text.data
+    if isinstance(data, dict):
+        text = text._replace(data=from_metadata(path, data))
+    values, keys, mistake = schema.first_mistake(_DESCRIPTION, text.data)
+    if mistake:
+        where = f"{'.'.join(map(str, keys))}: " if keys else ""
+        raise ControllerError(f"{text.location(keys)}: {where}{mistake}")
+    return _described(path, text, values)
+
+
+class _Joints(NamedTuple):
+    """The joints of a description, and its entries by joint."""
+
+    names: tuple[str, ...]
+    text: YamlText
+
+    def vector(self, keys: Sequence[str], given: Any) -> np.ndarray:
+        """Return one number for each joint."""
+        if not isinstance(given, list):
+            return np.full(len(self.names), float(given))
+        if len(given) != len(self.names):
+            raise ControllerError(
+                f"{self.text.location(keys)}: {'.'.join(keys)}: {len(given)} numbers for "
+                f"{len(self.names)} joints"
+            )
+        return np.array(given, dtype=float)
+
+    def among(self, keys: Sequence[str], given: Sequence[str]) -> np.ndarray:
+        """Return whether each joint is one of those given."""
+        for name in given:
+            if name not in self.names:
+                raise ControllerError(
+                    f"{self.text.location(keys)}: {'.'.join(keys)}: "
+                    f"{unknown_name('joint', name, self.names)}"
+                )
+        return np.isin(self.names, given)
+
+
+def _described(path: Path, text: YamlText, values: dict[str, Any]) -> PolicyDescription:
+    names = tuple(values["joints"])
+    if len(set(names)) != len(names):
+        twice = next(joint for joint in names if names.count(joint) > 1)
+        raise ControllerError(f"{text.location(['joints'])}: joint {twice!r} is named twice")
+    joints = _Joints(names, text)
+    observed = _observations(path, text, values)
+    action, encoder = values.get("action", {}), values.get("encoder")
+    by_velocity, by_effort = (
+        joints.among(["action", key], action.get(key, ())) for key in ("velocity", "effort")
+    )
+    if (by_velocity & by_effort).any():
+        twice = names[int(np.argmax(by_velocity & by_effort))]
+        raise ControllerError(
+            f"{text.location(['action'])}: action: {twice!r} is commanded by velocity and by effort"
+        )
+    return PolicyDescription(
+        source=str(path),
+        period=values["period"],
+        decimation=values.get("decimation", 1),
+        joints=names,
+        default=joints.vector(["default"], values["default"]),
+        kp=joints.vector(["kp"], values["kp"]),
+        kd=joints.vector(["kd"], values.get("kd", 0.0)),
+        action_scale=joints.vector(["action", "scale"], action.get("scale", 1.0)),
+        action_lower=_bound(joints, action, "lower", -1.0),
+        action_upper=_bound(joints, action, "upper", 1.0),
+        action_filter=joints.vector(["action", "filter"], action.get("filter", 0.0)),
+        by_velocity=by_velocity,
+        by_effort=by_effort,
+        armature=joints.vector(["armature"], values["armature"]) if "armature" in values else None,
+        observation=observed(values["policy"], values["observations"], ["observations"]),
+        inputs={
+            name: observed(values["policy"], terms, ["inputs", name])
+            for name, terms in values.get("inputs", {}).items()
+        },
+        encoder=encoder
+        and observed(encoder["network"], encoder["observations"], ["encoder", "observations"]),
+        imu=values.get("imu", ""),
+        base=values.get("base", TRUE),
+        frequency=values.get("frequency", 1.0),
+        standing_below=values.get("standing_below", 0.0),
+    )
+
+
+def _bound(joints: _Joints, action: dict[str, Any], key: str, sign: float) -> np.ndarray:
+    """Return one end of the range of the network's outputs (n,): `clip` bounds both ends."""
+    clip = sign * joints.vector(["action", "clip"], action.get("clip", math.inf))
+    return joints.vector(["action", key], action[key]) if key in action else clip
+
+
+def _observations(
+    path: Path, text: YamlText, values: dict[str, Any]
+) -> Callable[[str, list[dict], list[str]], Observation]:
+    """Return what makes an observation of a network's file, of terms, and of their place."""
+    _check_encoder(text, values)
+    flags = [values.get(f"history_{key}", False) for key in ("by_step", "newest_first")]
+    from_zero = values.get("history_from_zero", False)
+
+    def observation(file: str, observed: list[dict], keys: list[str]) -> Observation:
+        terms = tuple(_term(text, keys, one) for one in observed)
+        if flags[0] and len({term.history for term in terms}) > 1:
+            raise ControllerError(
+                f"{text.location(keys)}: history_by_step needs one history for all terms"
+            )
+        return Observation(path.parent / Path(file).expanduser(), terms, *flags, from_zero)
+
+    return observation
+
+
+def _check_encoder(text: YamlText, values: dict[str, Any]) -> None:
+    encoder = values.get("encoder")
+    if encoder and any(one["term"] == "encoding" for one in encoder["observations"]):
+        raise ControllerError(
+            f"{text.location(['encoder'])}: an encoder does not observe its output"
+        )
+    observed = [values["observations"], *values.get("inputs", {}).values()]
+    encoded = any(one["term"] == "encoding" for terms in observed for one in terms)
+    if encoded != (encoder is not None):
+        raise ControllerError(
+            f"{text.location(['observations'])}: an encoder and the term `encoding` need each other"
+        )
+
+
+def _term(text: YamlText, keys: list[str], given: dict) -> Term:
+    if (given["term"] == REFERENCE) != ("output" in given):
+        raise ControllerError(
+            f"{text.location(keys)}: {given['term']}: `output` and the term `{REFERENCE}` need "
+            "each other"
+        )
+    components = given.get("components")
+    return Term(
+        given["term"],
+        np.array(given.get("scale", 1.0), dtype=float),
+        float(given.get("clip", math.inf)),
+        given.get("history", 1),
+        None if components is None else tuple(components),
+        given.get("output", ""),
+    )

@@ -1,0 +1,35 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The table of other projects' files that are read as descriptions of policies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hrpsim.bridges import rl_sar_policy, unitree_policy
+from hrpsim.common.foreign.yaml_text import YamlText
+
+
+class PolicyFormat(NamedTuple):
+    """A form of files, and how its entries become those of a description."""
+
+    name: str
+    fits: Callable[[Any], bool]  # whether the data of a YAML file have this form
+    translate: Callable[[Path, YamlText], dict[str, Any]]  # ControllerError for what is unknown
+
+
+FORMATS = (
+    PolicyFormat("rl_sar", rl_sar_policy.fits, rl_sar_policy.translate),
+    PolicyFormat("unitree_rl_gym", unitree_policy.fits, unitree_policy.translate),
+)
+
+
+def translated(path: Path, text: YamlText) -> Any:
+    """Return the entries of a description, of whatever form the file is."""
+    for one in FORMATS:
+        if one.fits(text.data):
+            return one.translate(path, text)
+    return text.data

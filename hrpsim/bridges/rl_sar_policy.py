@@ -1,0 +1,145 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Policies of fan-ziqi/rl_sar: `policy/ROBOT/NAME/config.yaml`, with `../base.yaml`.
+
+`joint_mapping` gives the number in the robot's order (`joint_names` of base.yaml) of each joint in
+the policy's order. All other lists have the policy's order. Wheels are driven by velocity, and
+their angles are observed as zero (`RL::ComputeObservation`, `RL::ComputeOutput`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from hrpsim.bridges.foreign_entries import ForeignEntries
+from hrpsim.common import schema
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
+from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
+from hrpsim.control.framework.controller import ControllerError
+
+_BASE = "base.yaml"
+_MARK = "observations_history"
+_NUMBERS = schema.listing(schema.numeric())
+_INDICES = schema.listing(schema.integer(0, 1000))
+_NAMES = schema.listing(schema.name)
+# rl_sar's observation -> the term here, and the entry with its scale.
+_TERMS = {
+    "lin_vel": ("linear_velocity", "lin_vel_scale"),
+    "ang_vel": ("angular_velocity", "ang_vel_scale"),
+    "gravity_vec": ("gravity", ""),
+    "commands": ("command", "commands_scale"),
+    "dof_pos": ("joint_positions", "dof_pos_scale"),
+    "dof_vel": ("joint_velocities", "dof_vel_scale"),
+    "actions": ("last_action", ""),
+}
+_WIDTHS = {"joint_positions": 1, "joint_velocities": 1, "last_action": 1}  # per joint, else 3
+
+
+def fits(data: Any) -> bool:
+    """Return whether the data are one mapping under a name such as "a1/legged_gym"."""
+    if not isinstance(data, dict) or len(data) != 1:
+        return False
+    ((name, entries),) = data.items()
+    return "/" in str(name) and isinstance(entries, dict) and "model_name" in entries
+
+
+def translate(path: Path, text: YamlText) -> dict[str, Any]:
+    """Return the entries of a description.
+
+    Raises:
+        ControllerError: for a missing base.yaml, and for observations that rl_sar computes from
+            files or states of its own.
+    """
+    (name,) = text.data
+    entries = ForeignEntries(text, [name], _base_of(path, name))
+    joints = _joints(entries)
+    wheels = entries.get(_INDICES, "wheel_indices", [])
+    if max(wheels, default=-1) >= len(joints):
+        raise entries.error("wheel_indices", f"there is no joint {max(wheels)}")
+    by_step, newest_first, length = _history(entries)
+    observations = _observations(entries, len(joints), wheels, length)
+    action = {"scale": entries.get(_NUMBERS, "action_scale"), **_bounds(entries)}
+    if wheels:
+        action["velocity"] = [joints[k] for k in wheels]
+    return {
+        "policy": entries.get(schema.name, "model_name"),
+        "period": entries.get(schema.numeric(POSITIVE), "dt"),
+        "decimation": entries.get(schema.integer(1, 10_000), "decimation"),
+        "joints": joints,
+        "default": entries.get(_NUMBERS, "default_dof_pos"),
+        "kp": entries.get(_NUMBERS, "rl_kp"),
+        "kd": entries.get(_NUMBERS, "rl_kd"),
+        "action": action,
+        "observations": observations,
+        "history_by_step": by_step,
+        "history_newest_first": newest_first,
+        "history_from_zero": length > 1,
+    }
+
+
+def _base_of(path: Path, name: str) -> dict[str, Any]:
+    """Return the entries of the robot, which rl_sar keeps in the folder above."""
+    base = path.parent.parent / _BASE
+    robot = name.partition("/")[0]
+    for file in (base, base.parent.parent / _BASE):
+        if file.is_file():
+            data = read_yaml(file, ControllerError, "base of a policy").data
+            if isinstance(data, dict) and isinstance(data.get(robot), dict):
+                return data[robot]
+    raise ControllerError(
+        f"{path}: {base} is missing, or has no robot {robot!r}. rl_sar keeps rates and names of "
+        "joints there"
+    )
+
+
+def _joints(entries: ForeignEntries) -> list[str]:
+    names = entries.get(_NAMES, "joint_names")
+    order = entries.get(_INDICES, "joint_mapping")
+    if sorted(order) != list(range(len(order))) or len(order) > len(names):
+        raise entries.error("joint_mapping", f"no order of {len(names)} joints: {order}")
+    return [names[k] for k in order]
+
+
+def _history(entries: ForeignEntries) -> tuple[bool, bool, int]:
+    """Return whether histories are ordered by step, begin with the newest, and their length."""
+    ages = entries.get(_INDICES, _MARK, []) or [0]
+    priority = entries.get(schema.one_of("priority", ("time", "term")), f"{_MARK}_priority", "time")
+    length = max(ages) + 1
+    rising = list(range(length))
+    if ages not in (rising, rising[::-1]):
+        raise entries.error(_MARK, f"ages in order and without gaps are needed, got {ages}")
+    return priority == "time" and length > 1, length > 1 and ages == rising, length
+
+
+def _bounds(entries: ForeignEntries) -> dict[str, Any]:
+    ends = {end: entries.get(_NUMBERS, f"clip_actions_{end}", []) for end in ("lower", "upper")}
+    return {end: numbers for end, numbers in ends.items() if numbers}
+
+
+def _observations(
+    entries: ForeignEntries, count: int, wheels: list[int], length: int
+) -> list[dict[str, Any]]:
+    clip = entries.get(schema.numeric(POSITIVE), "clip_obs", 100.0)
+    found, total = [], 0
+    for name in entries.get(_NAMES, "observations"):
+        if name not in _TERMS:
+            raise entries.error("observations", unknown_name("observation", name, _TERMS))
+        term, key = _TERMS[name]
+        scale: Any = 1.0
+        if name == "commands":
+            scale = entries.get(_NUMBERS, key)
+        elif key:
+            scale = entries.get(schema.numeric(NOT_NEGATIVE), key)
+        if name == "dof_pos" and wheels:
+            scale = [0.0 if k in wheels else scale for k in range(count)]
+        found.append({"term": term, "scale": scale, "clip": clip, "history": length})
+        total += count if term in _WIDTHS else 3
+    declared = entries.get(schema.integer(1, 100_000), "num_observations", total)
+    if declared != total:
+        raise entries.error(
+            "num_observations", f"{declared}, and the observations are {total} numbers"
+        )
+    return found

@@ -1,0 +1,103 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A network in a TorchScript file, evaluated by PyTorch on the processor."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question, action_of
+from hrpsim.common.errors import unknown_name
+from hrpsim.common.foreign.file_bytes import read_bytes
+from hrpsim.control.framework.controller import ControllerError
+
+
+class TorchNetwork(PolicyNetwork):
+    """A module of TorchScript with one observation and further observed inputs.
+
+    A recurrent module keeps its memory itself. The buffers of the module return to the values in
+    the file before each run. Several robots therefore need a module each. Further inputs have the
+    names of the arguments of `forward`. Further outputs are named by their number: "1" is the
+    output after the action.
+
+    Args:
+        path: of the file, which must exist.
+        further: names of observed inputs besides the observation.
+        outputs: numbers, as texts, of outputs that are wanted besides the action.
+    """
+
+    def __init__(
+        self, path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
+    ) -> None:
+        self._path = path
+        data = read_bytes(path, ControllerError, "NETWORK_SIZE", "network")
+        try:
+            import torch
+        except ModuleNotFoundError as error:
+            raise ControllerError(
+                "policies in TorchScript need torch: pip install hrpsim[torch]"
+            ) from error
+        self._torch = torch
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)  # policies are shipped so
+                self._module = torch.jit.load(BytesIO(data), map_location="cpu").eval()
+        except Exception as error:  # of one of PyTorch's many classes
+            raise self._error("is no network of TorchScript", error) from error
+        self._arguments = [one.name for one in self._module.forward.schema.arguments[1:]]
+        observed = [name for name in self._arguments if name not in further]
+        for name in further:
+            if name not in self._arguments:
+                raise ControllerError(f"{path}: {unknown_name('input', name, self._arguments)}")
+        if len(observed) != 1:
+            raise ControllerError(
+                f"{path}: the network takes {', '.join(observed) or 'nothing'}. One of them is the "
+                "observation. Name the others under `inputs`"
+            )
+        self.observed, self._outputs = observed[0], tuple(outputs)
+        self._start = {name: one.clone() for name, one in self._module.named_buffers()}
+
+    @property
+    def width(self) -> int | None:
+        """Return None: a file of TorchScript does not declare shapes."""
+        return None
+
+    def width_of(self, name: str) -> int | None:
+        """Return None: a file of TorchScript does not declare shapes."""
+        return None
+
+    def first_memory(self) -> list[np.ndarray]:
+        """Return no memory, and give the buffers of the module their values in the file."""
+        with self._torch.no_grad():
+            for name, one in self._module.named_buffers():
+                one.copy_(self._start[name])
+        return []
+
+    def answer(self, question: Question) -> Answer:
+        """Evaluate the module once."""
+        rows = {self.observed: question.observation, **question.further}
+        tensor = self._torch.from_numpy
+        given = [tensor(rows[name].astype(np.float32)[None]) for name in self._arguments]
+        try:
+            with self._torch.no_grad():
+                found = self._module(*given)
+            values = found if isinstance(found, tuple) else (found,)
+            outputs = {name: action_of(_numbers(values[int(name)])) for name in self._outputs}
+            return Answer(action_of(_numbers(values[0])), (), outputs)
+        except Exception as error:  # of one of PyTorch's many classes
+            raise self._error("cannot be evaluated", error) from error
+
+    def _error(self, what: str, error: Exception) -> ControllerError:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        return ControllerError(f"{str(self._path)!r} {what}: {lines[-1].strip()[:200]}")
+
+
+def _numbers(tensor: Any) -> np.ndarray:
+    return tensor.detach().numpy()

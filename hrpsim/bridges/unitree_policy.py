@@ -1,0 +1,112 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Policies of unitreerobotics/unitree_rl_gym: `deploy/deploy_mujoco/configs/ROBOT.yaml`, and
+`deploy/deploy_real/configs/ROBOT.yaml`.
+
+The order of the joints is the order in the MJCF that the file names, or in an entry `joints` that
+is added to the file. The observation is that of `deploy_mujoco.py`: rate, gravity, command,
+positions, velocities, last action, and a clock of 0.8 s.
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from hrpsim.bridges.foreign_entries import ForeignEntries
+from hrpsim.common import schema
+from hrpsim.common.errors import ModelWarning
+from hrpsim.common.foreign.yaml_text import YamlText
+from hrpsim.common.values import POSITIVE
+from hrpsim.control.framework.controller import ControllerError, controlled_joints
+from hrpsim.model.load import load_model
+
+_ROOT = "{LEGGED_GYM_ROOT_DIR}/"
+_GAIT = 0.8  # [s], in deploy_mujoco.py
+_MOTOR_RATE = 10  # updates of the PD control between two answers, as in deploy_mujoco's configs
+_NUMBERS = schema.listing(schema.numeric())
+_NAMES = schema.listing(schema.name)
+
+
+def fits(data: Any) -> bool:
+    """Return whether the data have the entries of a deployment."""
+    return isinstance(data, dict) and {"policy_path", "kps", "default_angles"} <= data.keys()
+
+
+def translate(path: Path, text: YamlText) -> dict[str, Any]:
+    """Return the entries of a description.
+
+    Raises:
+        ControllerError: for a missing entry, or joints that the file does not name.
+    """
+    entries = ForeignEntries(text)
+    number = schema.numeric()
+    joints = _joints(path, entries)
+    count = entries.get(schema.integer(1, 1000), "num_actions")
+    scale = entries.get(_NUMBERS, "cmd_scale")
+    observations = [
+        {"term": "angular_velocity", "scale": entries.get(number, "ang_vel_scale")},
+        {"term": "gravity"},
+        {"term": "command", "scale": scale},
+        {"term": "joint_positions", "scale": entries.get(number, "dof_pos_scale")},
+        {"term": "joint_velocities", "scale": entries.get(number, "dof_vel_scale")},
+        {"term": "last_action"},
+    ]
+    total = entries.get(schema.integer(1, 100_000), "num_obs")
+    if total == 11 + 3 * count:
+        observations.append({"term": "clock"})
+    elif total != 9 + 3 * count:
+        raise entries.error(
+            "num_obs", f"{total}: {9 + 3 * count}, or {11 + 3 * count} with a clock, are known"
+        )
+    return {
+        "policy": str(_located(path, entries.get(schema.name, "policy_path"))),
+        **_rates(entries),
+        "joints": joints,
+        "default": entries.get(_NUMBERS, "default_angles"),
+        "kp": entries.get(_NUMBERS, "kps"),
+        "kd": entries.get(_NUMBERS, "kds"),
+        "action": {"scale": entries.get(number, "action_scale")},
+        "observations": observations,
+        "frequency": 1.0 / _GAIT,
+    }
+
+
+def _rates(entries: ForeignEntries) -> dict[str, Any]:
+    positive = schema.numeric(POSITIVE)
+    if "control_dt" in entries.data:
+        period = entries.get(positive, "control_dt") / _MOTOR_RATE
+        return {"period": period, "decimation": _MOTOR_RATE}
+    return {
+        "period": entries.get(positive, "simulation_dt"),
+        "decimation": entries.get(schema.integer(1, 10_000), "control_decimation"),
+    }
+
+
+def _joints(path: Path, entries: ForeignEntries) -> list[str]:
+    """Return the joints that the policy commands, in its order."""
+    if "joints" in entries.data or "xml_path" not in entries.data:
+        if "joints" not in entries.data:
+            raise entries.error("joints", "the file names no joints. Add `joints: [NAME, ...]`")
+        return entries.get(_NAMES, "joints")
+    description = _located(path, entries.get(schema.name, "xml_path"))
+    if not description.is_file():
+        raise entries.error(
+            "xml_path", f"{str(description)!r} does not exist. Add `joints: [NAME, ...]` instead"
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # check-model lists what is not simulated
+        return list(controlled_joints(load_model(description)))
+
+
+def _located(path: Path, named: str) -> Path:
+    """Return the place of a file that is named from the root of unitree_rl_gym."""
+    if not named.startswith(_ROOT):
+        return path.parent / Path(named).expanduser()
+    inner = named.removeprefix(_ROOT)
+    for folder in path.absolute().parents:
+        if (folder / inner).exists():
+            return folder / inner
+    raise ControllerError(f"{path}: {inner!r} is in no folder above, where {named!r} points")

@@ -1,0 +1,199 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A policy in a study's world as a scenario, in which several runs ask the network together."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bridges.policy_description import PolicyDescription
+from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
+from hrpsim.common.errors import ModelWarning
+from hrpsim.common.foreign.file_bytes import file_digest
+from hrpsim.control.framework.control_loop import ControlLoop
+from hrpsim.control.framework.controller import ControllerError
+from hrpsim.rollout.measures import COURSES, OUTCOMES, RolloutMeasures
+from hrpsim.rollout.shared_policy import SharedPolicy, answers, described
+from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
+from hrpsim.sweeps.worlds.world_run import ROBOT_OUTCOMES, WORLD_OUTCOMES, Measures, ticks_in
+from hrpsim.sweeps.worlds.world_scenario import WorldScenario
+from hrpsim.world.perturbed_start import perturbed
+
+MEASURED = (*WORLD_OUTCOMES, *ROBOT_OUTCOMES)  # of the study's scenario
+POLICY = "hrpsim.rollout.shared_policy:SharedPolicy"
+_VELOCITY_SPREAD = 2.5  # of the base at the start, by the spread of the joints [1/s]
+_START = 1  # of the generators of a run's seed: 0 is the noise
+
+
+class RolloutScenario(Scenario):
+    """A policy in the worlds of a study.
+
+    Runs end at a fall. The joints at the start have a spread that depends on the seed of the run.
+
+    Args:
+        worlds: the study's scenario, which measures `MEASURED`, with `POLICY` as the controller.
+        spread: standard deviation of the joints at the start [rad or m].
+    """
+
+    def __init__(self, worlds: WorldScenario, spread: float) -> None:
+        self.worlds, self.spread = worlds, spread
+        policy = self.policy()
+        self.samples = max(ticks_in(worlds.duration, policy.seconds), 1)
+        courses = {name: Outcome(o.unit, o.about, (self.samples,)) for name, o in COURSES.items()}
+        self._outcomes = {**worlds.outcomes, **OUTCOMES, **courses}
+
+    def policy(self) -> PolicyDescription:
+        """Return the description of the policy."""
+        return described(Path(self.worlds.controller_parameters["description"]))
+
+    @property
+    def outcomes(self) -> Mapping[str, Outcome]:
+        """The outcomes of the world, of the policy, and the courses."""
+        return self._outcomes
+
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Return the parameters of the worlds."""
+        return self.worlds.parameters()
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Raise HrpsimError for values that contradict each other."""
+        self.worlds.check(values)
+
+    def identity(self) -> dict[str, Any]:
+        """Return the identity of the worlds, of the policy's files, and the spread."""
+        policy = self.policy()
+        files = [Path(policy.source), policy.observation.network]
+        if policy.encoder is not None:
+            files.append(policy.encoder.network)
+        found = self.worlds.identity()
+        found["controller"] = [POLICY, *map(_digest, files)]
+        return {**found, "spread": self.spread}
+
+    def probe(self) -> str:
+        """Return the hash of the worlds."""
+        return self.worlds.probe()
+
+    def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
+        """Return the outcomes of one run."""
+        (found,) = self.run_together([(values, seed)])
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def run_together(
+        self, runs: Sequence[tuple[Mapping[str, Any], int]]
+    ) -> list[Mapping[str, Any] | Exception]:
+        """Return the outcomes or the error of each run. The network is asked for all at a time."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)  # the same in each world
+            episodes = [_Episode(self, values, seed) for values, seed in runs]
+            while any(one.goes_on for one in episodes):
+                _tick([one for one in episodes if one.goes_on])
+            return [one.finish() for one in episodes]
+
+
+def _digest(path: Path) -> str:
+    return file_digest(path, ControllerError, "NETWORK_SIZE").hex()
+
+
+def _tick(episodes: Sequence[_Episode]) -> None:
+    """Advance episodes by one control period. The networks answer several questions at a time."""
+    asked = [(one, question) for one in episodes if (question := one.question()) is not None]
+    if asked:
+        networks: list[PolicyNetwork] = [one.network for one, _ in asked]
+        for (one, _), answer in zip(asked, answers(networks, [question for _, question in asked])):
+            one.take(answer)
+    for one in episodes:
+        one.advance()
+
+
+class _Episode:
+    """One run. An error ends this run and no other."""
+
+    def __init__(self, scenario: RolloutScenario, values: Mapping[str, Any], seed: int) -> None:
+        self._error: Exception | None = None
+        self._loop: ControlLoop | None = None
+        self._try(lambda: self._begin(scenario, values, seed))
+
+    def _begin(self, scenario: RolloutScenario, values: Mapping[str, Any], seed: int) -> None:
+        worlds = scenario.worlds
+        self._world, model = worlds.world_of(values, seed)
+        self._robot = robot = self._world.robots[worlds.robot]
+        controller, parameters = worlds.controller_of(values, seed)
+        self._policy: SharedPolicy = getattr(controller, "controller", controller)
+        self._prepare_robot(scenario, seed)
+        self._loop = ControlLoop(robot, controller, parameters, model=model)
+        self._period = self._policy.period
+        self._pushes = worlds.pushes_of(self._world, values)
+        self._ticks = ticks_in(worlds.duration_of(values), self._period)
+        self._measures = Measures(self._world, robot.name, self._period)
+        decimation = self._policy.description.decimation
+        self._more = RolloutMeasures(robot, self._period, decimation, scenario.samples)
+        self.network = self._policy.network
+        self._wanted = tuple(scenario.outcomes)
+
+    def _prepare_robot(self, scenario: RolloutScenario, seed: int) -> None:
+        policy, robot = scenario.policy(), self._robot
+        if policy.armature is not None:
+            robot.set_joint_properties(policy.joints, rotor_inertia=policy.armature)
+        if scenario.spread:
+            chance = np.random.default_rng([seed, _START])
+            spreads = scenario.spread, _VELOCITY_SPREAD * scenario.spread
+            robot.q, robot.v = perturbed(self._world, robot, chance, *spreads)
+            robot.keep_as_initial()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the run has not ended by its time, a fall or an error."""
+        if self._error is not None:
+            return False
+        return self._measures.ticks < self._ticks and not self._measures.fell
+
+    def question(self) -> Question | None:
+        """Return what the network is asked at this tick, None between two evaluations."""
+        return self._try(self._sensed)
+
+    def _sensed(self) -> Question | None:
+        assert self._loop is not None
+        self._state = self._loop.sense()
+        return self._policy.prepare(self._state)
+
+    def take(self, answer: Answer) -> None:
+        """Give the policy the answer of the network."""
+        self._try(lambda: self._policy.take(answer))
+
+    def advance(self) -> None:
+        """Command the robot, step the world by one period and measure."""
+        if self._error is None:
+            self._try(self._step)
+
+    def _step(self) -> None:
+        assert self._loop is not None
+        self._loop.act(self._state)
+        for push in self._pushes:
+            push.apply(self._world, self._measures.ticks * self._period, self._period)
+        self._world.step(self._loop.steps_per_period)
+        self._measures.tick()
+        self._more.add(self._policy.velocity)
+
+    def finish(self) -> Mapping[str, Any] | Exception:
+        """Stop the controller. Return the outcomes or the error."""
+        if self._loop is not None:
+            self._loop.stop()
+        if self._error is not None:
+            return self._error
+        found = {**self._measures.outcomes(), **self._more.outcomes()}
+        return {name: found[name] for name in self._wanted}
+
+    def _try(self, act: Callable[[], Any]) -> Any:
+        try:
+            return act()
+        except Exception as error:  # any error: the other runs do not depend on this one
+            self._error = error
+            return None

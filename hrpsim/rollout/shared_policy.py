@@ -1,0 +1,70 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A policy whose network answers the policies of other worlds too, several at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from hrpsim.bridges.onnx_policy import OnnxPolicy
+from hrpsim.bridges.policy_description import PolicyDescription, read_policy
+from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question, open_network
+
+_OPEN = 8  # networks of a process
+
+
+class SharedPolicy(OnnxPolicy):
+    """The policy, with a network for all worlds of a process if the network allows this."""
+
+    def open_network(
+        self, path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
+    ) -> PolicyNetwork:
+        """Return the open network of the file, or a new one if a network has a memory of its own.
+
+        The policies never close a shared network. It ends with the process.
+        """
+        if path.suffix != ".onnx":
+            return open_network(path, further, outputs)
+        return _shared(path, path.stat().st_mtime_ns, tuple(further), tuple(outputs))
+
+    def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
+        """Return the description of the policy, read once."""
+        return described(Path(parameters["description"]))
+
+    def stop(self) -> None:
+        """Leave the networks open for the policies of the other worlds."""
+
+
+def described(path: Path) -> PolicyDescription:
+    """Return the description in a file, which is read again only if the file changes."""
+    return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+
+
+@lru_cache(maxsize=_OPEN)
+def _read(path: Path, stamp: int) -> PolicyDescription:
+    return read_policy(path)
+
+
+@lru_cache(maxsize=_OPEN)
+def _shared(
+    path: Path, stamp: int, further: tuple[str, ...], outputs: tuple[str, ...]
+) -> PolicyNetwork:
+    return open_network(path, further, outputs)
+
+
+def answers(networks: Sequence[PolicyNetwork], questions: Sequence[Question]) -> list[Answer]:
+    """Return the answer to each question. A network with several questions is evaluated once.
+
+    Args:
+        networks: that are asked, one for each question.
+        questions: of the policies.
+    """
+    found: dict[int, Answer] = {}
+    for network in {id(one): one for one in networks}.values():
+        mine = [k for k, one in enumerate(networks) if one is network]
+        found.update(zip(mine, network.answers([questions[k] for k in mine])))
+    return [found[k] for k in range(len(questions))]
