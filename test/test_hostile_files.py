@@ -26,7 +26,7 @@ from hrpsim.model.sensors.contact_pad import ContactPad
 from hrpsim.model.sensors.height_scan import HeightScan
 from hrpsim.model.sensors.lidar import Lidar
 from hrpsim.model.shapes.mesh_files import read_scene
-from hrpsim.viewer.markdown import plain
+from hrpsim.viewer.panels.markdown import plain
 
 SHAPE = '<{0}><geometry><mesh filename="file://{1}"/></geometry></{0}>'
 
