@@ -33,6 +33,7 @@ _FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then the time of steps wi
 # policies have a room of their own.
 _COMMANDS = {
     "doctor": "say what is installed, and what is missing for what",
+    "view": "play a world in a browser, or save a page that plays a run",
     "example": "copy an example with its robot into this folder",
     "walk": "let a humanoid walk, stabilised or not",
     "crane": "play the crane game",

@@ -80,9 +80,7 @@ class Viewer:
         self.scene = self.server.scene.add_frame(SCENE, show_axes=False)
         self.drawing = Drawing(self.server, world)
         self._drawn = tuple(world.entities)
-        self.controls = Controls(
-            self.server, self.session, self.drawing, self.scene, follow, files
-        )
+        self.controls = Controls(self.server, self.session, self.drawing, self.scene, follow, files)
         self.frame_count = 0
         self._next_picture = 0.0  # [s, wall]
         self.panels: list = []  # other objects updated once per frame

@@ -78,8 +78,7 @@ class CameraPanel(Panel):
 
         def look() -> None:
             desk = self._desk
-            followed = desk.followed if desk.followed in desk.world.robots else ""
-            middle, reach = middle_of(desk.world, followed)
+            middle, reach = middle_of(desk.world, desk.followed)
             middle = middle + desk.scene.position
             place = middle + reach * np.array(_SIDES[side])
             _aim(client, Bookmark(place, middle, np.array([0.0, 0.0, 1.0])))

@@ -80,6 +80,7 @@ class LinksPanel(Panel):
             for link, sign in ((contact.a, 1.0), (contact.b, -1.0)):
                 if link in ticked:
                     force += sign * contact.force
+        force = force.round(1) + 0.0  # without -0.0
         self.details.content = (
             f"{len(ticked)} of {len(self.ticks)} links ticked: {mass:.2f} kg, "
             f"contact forces ({force[0]:.1f}, {force[1]:.1f}, {force[2]:.1f}) N"
@@ -146,7 +147,7 @@ class LinksPanel(Panel):
         return scene.add_frame(f"{path}/axes", axes_length=length, axes_radius=radius)
 
     def _mass(self, entry: LinkEntry) -> Any:
-        """Draw the mass as a sphere of water of that mass at the centre of mass, if there is one."""
+        """Draw the mass, if any, at its centre as a sphere of water of that mass."""
         mass = _mass(self._desk.world, entry)
         if mass <= 0.0:
             return None

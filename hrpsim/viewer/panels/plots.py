@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plots of signals against time, in a window of their own, which stay until a visitor removes them."""
+"""Plots of signals against time in their own window. Plots stay until a visitor removes them."""
 
 from __future__ import annotations
 

@@ -20,9 +20,7 @@ OFFERED = ("*.force.z", "*.force.*", "*.torque.*", "*odom.position.*")
 OFFERED += ("solver.contact_count", "solver.max_penetration")
 
 
-def signals_of(
-    world: Any, offered: Sequence[str] = OFFERED
-) -> dict[str, Callable[[], float]]:
+def signals_of(world: Any, offered: Sequence[str] = OFFERED) -> dict[str, Callable[[], float]]:
     """Return the signals for plots: the name with unit, and a function that reads the signal.
 
     The names are those of recordings (`hrpsim.bag`). `offered` are patterns of names, and their
@@ -67,9 +65,9 @@ class History:
 def middle_of(world, follow: str = "") -> tuple[np.ndarray, float]:
     """Return the middle of the moving bodies (3,) [m], and the necessary extent of a picture [m].
 
-    follow: the robot that is shown, instead of all moving bodies.
+    follow: the robot or body that is shown, instead of all moving bodies.
     """
-    shown = [world.robots[follow]] if follow else filter(moves_freely, world.entities.values())
+    shown = [world.entities[follow]] if follow else filter(moves_freely, world.entities.values())
     extents = [_extent(entity) for entity in shown]
     if not extents:
         return np.array([0.0, 0.0, 0.5]), 1.0
