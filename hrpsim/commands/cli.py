@@ -273,14 +273,14 @@ def _step_and_show(world, steps: int) -> float:
         begin = time.perf_counter()
         world.step(steps)
         return time.perf_counter() - begin
-    progress, took, left = Progress(), 0.0, steps
+    progress, took, left = Progress("simulating", "s"), 0.0, steps
     chunk = min(left, _FIRST_CHUNK)
     while left > 0:
         begin = time.perf_counter()
         world.step(chunk)
         took += time.perf_counter() - begin
         left -= chunk
-        progress.show(world.time, world.time + left * world.time_step, "s")
+        progress.show(world.time, world.time + left * world.time_step)
         chunk = min(left, max(int(_CHUNK_TIME * (steps - left) / max(took, 1e-9)), 1))
     progress.end()
     return took

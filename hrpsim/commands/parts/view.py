@@ -66,11 +66,11 @@ def make_film(
     from hrpsim.viewer.film import make_film
     from hrpsim.viewer.session import Motion
 
-    begin, progress, end = time.monotonic(), Progress(), world.time + options.duration
+    begin, progress, end = time.monotonic(), Progress("filming", "s"), world.time + options.duration
 
     def tick() -> None:
         world.step()
-        progress.show(world.time, end, "s filmed")
+        progress.show(world.time, end)
 
     file, chosen = film or options.film, {"follow": follow} if follow else {}
     motion = Motion(world.time_step, tick)
