@@ -65,9 +65,9 @@ class CompilerBeside:
 
     def wait_for(self, names: tuple[str, ...]) -> bool:
         """Wait while these kernels are being compiled; return False: missing ones are not."""
-        with Progress("waiting for kernels that another process compiles:", "kernels") as progress:
+        with Progress("compiling in another process", "kernels") as progress:
             while left := set(names) & set(self.names) & set(absent_kernels()):
-                progress.show(len(names) - len(left), len(names))
+                progress.show(len(names) - len(left), len(names), ", ".join(sorted(left)))
                 self.wait(_LOOK_PERIOD)
         return False
 
