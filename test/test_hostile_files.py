@@ -32,7 +32,7 @@ from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
 from hrpsim.fitting import read_recording
 from hrpsim.model import visuals
 from hrpsim.model.shapes.mesh_files import read_scene
-from hrpsim.viewer.markdown import plain
+from hrpsim.viewer.panels.markdown import plain
 
 SHAPE = '<{0}><geometry><mesh filename="file://{1}"/></geometry></{0}>'
 

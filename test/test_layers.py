@@ -72,6 +72,7 @@ LAYERS = [
     {"fitting"},
     {"fitting.excitation", "fitting.report"},
     {FACADE},
+    {"viewer.panels"},
     {"viewer"},
     {"bridges.mujoco"},
     {"bridges"},

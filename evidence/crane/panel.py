@@ -8,7 +8,7 @@ import numpy as np
 from evidence.crane.player import PlayedCrane
 from evidence.crane.score import GOAL, in_goal
 from hrpsim.model.shapes.geometry import Box
-from hrpsim.viewer.markdown import plain
+from hrpsim.viewer.panels.markdown import plain
 
 # Keys that viser's camera leaves free: it flies with W A S D Q E and turns with the arrows.
 KEYS = {

@@ -33,6 +33,7 @@ _FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then the time of steps wi
 # policies have a room of their own.
 _COMMANDS = {
     "doctor": "say what is installed, and what is missing for what",
+    "view": "play a world in a browser, or save a page that plays a run",
     "example": "copy an example with its robot into this folder",
     "walk": "let a humanoid walk, stabilised or not",
     "crane": "play the crane game",
@@ -145,7 +146,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_PrintVersion, help="print which hrpsim this is")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="step a world file and report on it")
-    run.add_argument("world", type=Path, help="world file (YAML)")
+    run.add_argument("world", type=Path, help="world file (YAML, MJCF, SDF, .cnoid)")
     run.add_argument("--duration", type=not_negative, default=10.0, help="simulated time [s]")
     run.add_argument("--time-step", type=positive, help="step [s]; the world file's by default")
     run.add_argument("--integrator", help="semi_implicit, rk4 or euler")
@@ -273,14 +274,14 @@ def _step_and_show(world, steps: int) -> float:
         begin = time.perf_counter()
         world.step(steps)
         return time.perf_counter() - begin
-    progress, took, left = Progress(), 0.0, steps
+    progress, took, left = Progress("simulating", "s"), 0.0, steps
     chunk = min(left, _FIRST_CHUNK)
     while left > 0:
         begin = time.perf_counter()
         world.step(chunk)
         took += time.perf_counter() - begin
         left -= chunk
-        progress.show(world.time, world.time + left * world.time_step, "s")
+        progress.show(world.time, world.time + left * world.time_step)
         chunk = min(left, max(int(_CHUNK_TIME * (steps - left) / max(took, 1e-9)), 1))
     progress.end()
     return took

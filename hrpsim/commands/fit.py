@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hrpsim.commands.parts.output import print_report
 from hrpsim.common.errors import require_packages
-from hrpsim.common.progress import show_line
+from hrpsim.common.progress import Progress, show_line
 
 if TYPE_CHECKING:
     from hrpsim.fitting.report.verdict_table import VerdictRow
@@ -87,11 +87,16 @@ def fit(options: argparse.Namespace) -> int:
         study = read_fit_study(options.study)
         count = processors() if options.processes is None else options.processes
         study.options["processes"] = count
-        result = study.run(show_line)
-        validated = study.cross_validate(show_line) if study.folds else {}
+        with Progress("fitting:") as progress:
+            result = study.run(progress.say)
+        with Progress("fitting for the cross-validation:") as progress:
+            validated = study.cross_validate(progress.say) if study.folds else {}
         given = study.world, study.recordings, study.parameters, result
-        lacks = suspects(*given, **study.options) if options.report else []
-    show_line("")
+        lacks = []
+        if options.report:
+            show_line("hrpsim: looking for what the model lacks")
+            lacks = suspects(*given, **study.options)
+            show_line("")
     rows = verdict_rows(result, study.parameters, prismatic_of(study.world))
     report = {"study": study.title, **result.report()}
     for row in rows:
@@ -165,8 +170,8 @@ def excite(options: argparse.Namespace) -> int:
     from hrpsim.fitting.report.verdict_table import paths_of, unit_of
 
     excitation = read_excitation(options.study)
-    found = propose(excitation, show_line)
-    show_line("")
+    with Progress("searching for a motion:") as progress:
+        found = propose(excitation, progress.say)
     base = options.motion or options.study.with_name(f"{options.study.stem}_motion")
     forecasts = {}
     for k, name in enumerate(found.forecast.names):

@@ -9,15 +9,13 @@ Torques and their limits, the ZMP in the soles' outline, the centre of mass, vio
 import argparse
 import json
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from hrpsim.commands.parts.output import pairs
 from hrpsim.common.arguments import not_negative, positive
 from hrpsim.common.errors import HrpsimError, require_packages
-
-_QUIET = 1.0  # [s] between two lines of progress, and before the first
+from hrpsim.common.progress import Progress
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         from hrpsim.geometry.link_distances import LinkDistances
 
         distances = LinkDistances(model)
-    shown = [Progress(str(path)) for path in options.motions]
+    shown = [MotionProgress(str(path)) for path in options.motions]
     sampling = {"period": options.period, "smoothing": options.smoothing}
     motions = [
         read_motion(path, model, **sampling, progress=progress)
@@ -125,24 +123,18 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-class Progress:
-    """Shows the progress of a long motion on standard error, once a second."""
+class MotionProgress:
+    """Shows the progress of a long motion on a terminal."""
 
-    def __init__(self, name: str, clock=time.monotonic) -> None:
-        self._name, self._clock = name, clock
-        self._next: float | None = None
-        self._shown = ""
+    def __init__(self, name: str) -> None:
+        self._name, self._progress = name, Progress("", "samples")
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Record that `done` of `total` samples have passed `stage`."""
-        now = self._clock()
-        if self._next is None:
-            self._next = now + _QUIET
-        if now < self._next and not (self._shown == stage and done == total):
-            return
-        self._next, self._shown = now + _QUIET, stage
-        text = f"{self._name}: {stage} {done} of {total} samples ({100 * done // total} %)"
-        print(text, file=sys.stderr, flush=True)
+        self._progress.what = f"{stage} {self._name}"
+        self._progress.show(done, total)
+        if done >= total:
+            self._progress.end()
 
 
 def _soles(model, texts: Sequence[str], named: Sequence[str]):

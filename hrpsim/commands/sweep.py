@@ -17,7 +17,7 @@ from hrpsim.commands.parts import view
 from hrpsim.commands.parts.output import print_json, print_report
 from hrpsim.common.arguments import positive, whole
 from hrpsim.common.errors import HrpsimError
-from hrpsim.common.progress import show_line
+from hrpsim.common.progress import bar, show_line
 
 _LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]
@@ -278,7 +278,7 @@ class _ProgressLine:
         left = "" if math.isnan(left) else f", {timedelta(seconds=round(left))} left"
         rate = progress.here / progress.wall if progress.wall > 0.0 else 0.0
         text = f"{progress.finished} of {progress.cells} cells{failed}, {rate:.2g} a second{left}"
-        show_line(text)
+        show_line(f"hrpsim: sweeping {bar(progress.finished / max(progress.cells, 1))} {text}")
         if not sys.stderr.isatty():
             print(text, file=sys.stderr, flush=True)
 

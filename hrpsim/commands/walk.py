@@ -11,6 +11,7 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,11 @@ from hrpsim.commands.parts import record_signals, view, walk_push, walk_robot
 from hrpsim.commands.parts.output import ROS_REMEDY, refuse_options
 from hrpsim.common.arguments import not_negative, positive, whole
 from hrpsim.common.errors import WorldError, require_packages
-from hrpsim.common.progress import show_line
+from hrpsim.common.progress import Progress
 
 if TYPE_CHECKING:
     from hrpsim.control.biped.prepare import Finding
+    from hrpsim.control.walk import Walk
     from hrpsim.model.model import Model
     from hrpsim.world.objects.robot import Robot
 
@@ -29,7 +31,6 @@ WORLD = "config/walking_demo.yaml"
 PATTERNS = "E5, stepping, forward, backward, sideways, turn, stairs"
 BUSH_SETS = "openhrp, jaxon, hrp2_soft, hrp2_stiff"
 _ROS_PACKAGES = ("rclpy", "rosbags", "matplotlib")
-_PROGRESS_PERIOD = 0.1  # [s, wall]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -152,14 +153,14 @@ def _walk_here(options: argparse.Namespace) -> int:
     from hrpsim.control.walk_trial import simulate_walk
 
     robot, of_robot = _robot(options)
-    controller, shown = Walk(), []
+    controller, shown, progress = Walk(), [], Progress("walking", "steps")
     pushes = walk_push.pushes_of(options, robot)
     if pushes:
         shown.append(
             lambda now: [push.apply(robot.world, now, controller.period) for push in pushes]
         )
     if sys.stderr.isatty():
-        shown.append(_progress(controller))
+        shown.append(_progress(controller, progress))
 
     def show(simulated: float) -> None:
         for one in shown:
@@ -179,7 +180,7 @@ def _walk_here(options: argparse.Namespace) -> int:
             duration=float("inf") if options.duration is None else options.duration,
             each_tick=show,
         )
-    show_line("")
+    progress.end()
     result = report(trial, robot.model, controller.sequence, _asked_for(options))
     result["pace"] = controller.pace._asdict()
     if options.plot or options.film:
@@ -321,25 +322,24 @@ def _asked_for(options: argparse.Namespace) -> dict[str, Any]:
     return {"pattern": str(values["pattern"]), "stabilizer": values["stabilizer"]}
 
 
-def _progress(controller):
+def _progress(controller: Walk, progress: Progress) -> Callable[[float], None]:
     """Return a function of the time that shows the progress and is called before each tick."""
     from hrpsim.control.walk_trial import step_ends
 
-    start = last = -_PROGRESS_PERIOD
-    ends = None
+    start, ends = 0.0, None
 
     def show(simulated: float) -> None:
-        """Show the walk's progress at `simulated` [s], at most once a period of the wall clock."""
-        nonlocal start, last, ends
+        """Show the walk's progress at `simulated` [s], if it is time to."""
+        nonlocal start, ends
         now = time.monotonic()
         if ends is None:
             start, ends = now, step_ends(controller.sequence)
-        if now - last < _PROGRESS_PERIOD:
-            return
-        last = now
-        made = int(((controller.begin or 0.0) + ends <= simulated).sum())
+        begin = controller.begin or 0.0
         factor = simulated / max(now - start, 1e-9)
-        steps = f"{made} of {len(ends)} steps, " if len(ends) else ""
-        show_line(f"{simulated:5.1f} s, {steps}real-time factor {factor:.1f}")
+        note = f"{simulated:.1f} s, real-time factor {factor:.1f}"
+        if len(ends):
+            progress.show(int((begin + ends <= simulated).sum()), len(ends), note)
+        else:
+            progress.say(note)
 
     return show

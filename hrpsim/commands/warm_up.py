@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 
 from hrpsim.common.arguments import whole
 from hrpsim.common.errors import HrpsimError, require_name
-from hrpsim.common.progress import show_line
+from hrpsim.common.progress import Progress
 
 STEP, READING, WALKING, RAYS = "step", "reading", "walking", "rays"
 _OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # compiled lazily; every step calls them
@@ -90,7 +90,7 @@ def _compile(names: list[str], processes: int | None) -> None:
             compile_part(part)
         return
     longest_first = in_order(names)
-    begin = time.perf_counter()
+    begin, progress = time.perf_counter(), Progress("compiling", "parts")
     spawn = multiprocessing.get_context("spawn")  # numba's state does not survive a fork
     # These processes end soon: garbage collection would not pay.
     with ProcessPoolExecutor(workers, mp_context=spawn, initializer=gc.disable) as pool:
@@ -99,11 +99,9 @@ def _compile(names: list[str], processes: int | None) -> None:
         while left:
             took = {parts[one]: one.result() for one in parts if one not in left}
             rest = seconds_left(longest_first, took, workers, time.perf_counter() - begin)
-            show_line(
-                f"hrpsim: compiling, {len(took)} of {len(parts)} parts done, {rest:.0f} s left"
-            )
+            progress.show(len(took), len(parts), f"{rest:.0f} s left")
             left = wait(left, _LOOK_PERIOD, FIRST_COMPLETED).not_done
-        show_line("")
+        progress.end()
         for one in parts:
             one.result()
 

@@ -17,6 +17,7 @@ from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.sensor_view import SensorView
 from hrpsim.world.parts.results import Contact
+from hrpsim.world.world import World
 
 SCENE = "/scene"  # the frame of all that is drawn, which moves past the cameras that follow
 _ARROWS = {"contacts": (230, 60, 40), "forces": (40, 110, 220), "torques": (120, 60, 190)}
@@ -90,12 +91,13 @@ class Drawing:
 
     `left_out` has each mesh that cannot be drawn, with the cause. `parts` has the nodes that a user
     can grab, as (entity name, link name, node). `arrow_size` is the thickness of arrows, 1 for
-    scenes as large as a robot.
+    scenes as large as a robot. `hidden` has the links, (entity name, link name), without arrows.
     """
 
     def __init__(self, server, world) -> None:
         self._server, self._scene = server, server.scene
-        self._world = world
+        self.world = world
+        self.hidden: set[tuple[str, str]] = set()
         self.left_out: list[str] = []
         self.parts: list[tuple[str, str, object]] = []
         self._poses: dict[tuple[str, str], np.ndarray] = {}  # of links: position, quaternion (7,)
@@ -130,9 +132,9 @@ class Drawing:
         for node in self._roots:
             node.remove()
 
-    def redrawn(self) -> Drawing:
-        """Return a drawing of the world's present contents, with the same colours and arrows."""
-        drawing = Drawing(self._server, self._world)
+    def redrawn(self, world: World) -> Drawing:
+        """Return a drawing of a world's present contents, with the same colours and arrows."""
+        drawing = Drawing(self._server, world)
         drawing.shows, drawing.arrow_size = self.shows, self.arrow_size
         for name, color in self._paints.items():
             drawing.paint(name, color)
@@ -141,10 +143,14 @@ class Drawing:
     def paint(self, name: str, color: tuple[int, int, int]) -> None:
         """Set the colour of the free bodies and fixed shapes with this name, if any."""
         self._paints[name] = color
-        bodies = [(entity, node) for entity, _, node in self.parts if entity in self._world.bodies]
+        bodies = [(entity, node) for entity, _, node in self.parts if entity in self.world.bodies]
         for entity, node in (*bodies, *self._fixed):
             if entity == name and hasattr(node, "color"):  # a plane has a grid's colours
                 node.color = color
+
+    def path_of(self, entity: str, link: str) -> str:
+        """Return the name of a link's node in the scene."""
+        return str(self._link(entity, link).name)
 
     def see_through(self, wanted: bool) -> None:
         """Draw robots and bodies translucent, so that arrows inside are visible, or opaque."""
@@ -207,11 +213,11 @@ class Drawing:
         return add.add_grid(name, 10.0, 10.0, infinite_grid=True, fade_distance=15.0, **pose)
 
     def _read_poses(self) -> None:
-        for robot in self._world.robots.values():
+        for robot in self.world.robots.values():
             poses = np.hstack(robot.link_poses())
             for link, pose in zip(robot.model.link_names, poses):
                 self._poses[robot.name, link] = pose
-        for name, body in self._world.bodies.items():
+        for name, body in self.world.bodies.items():
             self._poses[name, name] = np.concatenate([body.position, body.orientation])
 
     def _link(self, *link: str):
@@ -234,9 +240,9 @@ class Drawing:
     def _draw_arrows(self) -> None:
         scale = self._force_scale
         arrows: dict[tuple, np.ndarray] = dict.fromkeys(self._arrows, np.empty((0, 2, 3)))
-        for link, points in contact_arrows_by_link(self._world.contacts, scale).items():
+        for link, points in contact_arrows_by_link(self.world.contacts, scale).items():
             arrows["contacts", link] = points
-        for robot in self._world.robots.values():
+        for robot in self.world.robots.values():
             of_link: dict[str, list] = {}
             for sensor in robot.sensors.values():
                 if sensor.description.kind == "force_torque":
@@ -245,7 +251,7 @@ class Drawing:
                 link = robot.name, name
                 arrows["forces", link], arrows["torques", link] = wrench_arrows(sensors, scale)
         for (kind, link), points in arrows.items():
-            self._show_arrows(kind, link, points)
+            self._show_arrows(kind, link, points if link not in self.hidden else points[:0])
 
     def _show_arrows(self, kind: str, link: tuple[str, str], points: np.ndarray) -> None:
         node, visible = self._arrows.get((kind, link)), self.shows[kind] and len(points) > 0

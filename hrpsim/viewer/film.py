@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 from hrpsim.common.errors import HrpsimError, require_packages
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.viewer.drawing import contact_arrows, force_scale
+from hrpsim.viewer.panels.signals import middle_of, signals_of
 from hrpsim.viewer.rendering.renderer import Drawn
 from hrpsim.viewer.scene_server import require_viser
 from hrpsim.viewer.session import Motion
-from hrpsim.viewer.signals import middle_of, signals_of
 
 if TYPE_CHECKING:
     from hrpsim.viewer.page_film import PageFilm

@@ -13,7 +13,7 @@ from io import StringIO
 import numpy as np
 
 from hrpsim.common.errors import require_packages
-from hrpsim.viewer.signals import middle_of
+from hrpsim.viewer.panels.signals import middle_of
 
 LOOPBACK = "127.0.0.1"
 _NEEDED = ("viser",), "pip install 'hrpsim[viewer]'"

@@ -93,6 +93,7 @@ class Grabbing:
     """The user's hand with the grabbed body."""
 
     grip: Grip | None = None
+    world: Any
 
     def drag_to(self, target) -> None:
         """Move the hand to `target` (3,) [m] in the world, as far as FARTHEST from the origin."""
@@ -102,6 +103,11 @@ class Grabbing:
     def release(self) -> None:
         """Release the grabbed body."""
         self.grip = None
+
+    def release_removed(self) -> None:
+        """Release a body that is no longer in the world."""
+        if self.grip is not None and self.grip.entity not in self.world.entities.values():
+            self.release()
 
 
 class Recording:
@@ -180,6 +186,7 @@ class Session(Grabbing):
     """
 
     keeps_past = True
+    edits = True  # whether pages may add and move bodies
 
     def __init__(
         self, world, motion: Motion | None = None, *, clock: Callable[[], float] = time.monotonic
@@ -194,6 +201,11 @@ class Session(Grabbing):
         self._clock = clock
         self._pacer = Pacer(self.motion.period, 1.0, clock=clock)
         self._record()
+
+    @property
+    def commands(self) -> bool:
+        """Whether pages may command joints: no controller does."""
+        return self.motion.rewinds
 
     @property
     def speed(self) -> float:
@@ -253,6 +265,37 @@ class Session(Grabbing):
         self._present, self.looking_back, self.problem = None, 0.0, ""
         self.recording.forget_after(self.world.time)
 
+    def edit(self, action: Callable[[], None]) -> None:
+        """Carry out an action that adds, moves or removes something, in the present.
+
+        If something was added or removed, the recording begins again: earlier snapshots no longer
+        fit the world.
+        """
+        self._return_to_present()
+        before = tuple(self.world.entities)
+        try:
+            action()
+        finally:
+            if tuple(self.world.entities) != before:
+                self._begin_recording()
+
+    def require_replaceable(self) -> None:
+        """Raise HrpsimError if the world cannot be replaced by another."""
+        if not self.commands:
+            raise HrpsimError("a controller runs in this world. Start the viewer without it")
+
+    def replace(self, world: Any) -> None:
+        """Show another world, paused, at its start.
+
+        Raises HrpsimError if a controller runs.
+        """
+        self.require_replaceable()
+        self.pause()
+        self._present, self.looking_back, self.grip, self.problem = None, 0.0, None, ""
+        self.world, self.motion = world, Motion(world.time_step, world.step)
+        self._pacer = Pacer(self.motion.period, self.speed, clock=self._clock)
+        self._begin_recording()
+
     def grab(self, entity: str, link: str, point) -> None:
         """Attach a spring to `point` [m], in the world, of a link or body at its present place."""
         self._return_to_present()
@@ -279,6 +322,11 @@ class Session(Grabbing):
         except HrpsimError as error:
             self.problem = str(error)
             self.playing = False
+
+    def _begin_recording(self) -> None:
+        self.release_removed()
+        self.recording.clear()
+        self._record()
 
     def _record(self) -> None:
         self.recording.add(self.world.time, self.world.snapshot())

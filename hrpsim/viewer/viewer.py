@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import socket
 import time
+from pathlib import Path
 
 import numpy as np
 
 from hrpsim.viewer.gate import page_faults
+from hrpsim.viewer.panels.worlds import world_files
 from hrpsim.viewer.scene_server import (
     LOOPBACK,
     aim_camera,
@@ -40,9 +42,11 @@ class Viewer:
         port: 0 for any free one. If the port is taken, the next free port is used.
         message_limit: largest message of a page [bytes].
         follow: the entity that cameras follow until a visitor chooses another.
+        worlds: a folder. A page may load the world files that are in the folder at the start.
 
     Raises:
-        HrpsimError: if viser is not installed, or if nothing can listen on the address.
+        HrpsimError: if viser is not installed, if nothing can listen on the address, or if the
+            folder has no world file.
     """
 
     def __init__(
@@ -55,8 +59,10 @@ class Viewer:
         port: int = DEFAULT_PORT,
         message_limit: int = _MESSAGE_LIMIT,
         follow: str = "",
+        worlds: Path | None = None,
     ) -> None:
         require_viser("the viewer")
+        files = None if worlds is None else world_files(worlds)
         from hrpsim.viewer.controls import Controls
         from hrpsim.viewer.drawing import SCENE, Drawing
         from hrpsim.viewer.gate import Gate
@@ -74,7 +80,7 @@ class Viewer:
         self.scene = self.server.scene.add_frame(SCENE, show_axes=False)
         self.drawing = Drawing(self.server, world)
         self._drawn = tuple(world.entities)
-        self.controls = Controls(self.server, self.session, self.drawing, follow)
+        self.controls = Controls(self.server, self.session, self.drawing, self.scene, follow, files)
         self.frame_count = 0
         self._next_picture = 0.0  # [s, wall]
         self.panels: list = []  # other objects updated once per frame
@@ -129,7 +135,8 @@ class Viewer:
 
     def _draw(self) -> None:
         with self.server.atomic():
-            if self._drawn != tuple(self.session.world.entities):
+            world = self.session.world
+            if self.drawing.world is not world or self._drawn != tuple(world.entities):
                 self._redraw()
             self.drawing.update()
             self._follow()
@@ -149,12 +156,17 @@ class Viewer:
         stop_server(self.server)
 
     def _redraw(self) -> None:
-        """Draw added objects, and remove objects that left the world."""
+        """Draw added objects, and remove objects that left the world. Or draw another world."""
+        world, before = self.session.world, self.drawing.world
         self.drawing.remove()
-        self.drawing = self.drawing.redrawn()
-        self.controls.drawing = self.drawing
-        self._drawn = tuple(self.session.world.entities)
+        self.drawing = self.drawing.redrawn(world)
+        self._drawn = tuple(world.entities)
         self._let_drag()
+        self.controls.rebuild(self.drawing)
+        if world is not before:
+            aim_camera(self.server, world)
+            for client in self.server.get_clients().values():
+                self.controls.camera.look_from(client, "home")
 
     def _follow(self) -> None:
         """Move the scene so that the followed entity keeps its place on every page.

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError, require_name, shown_value
+from hrpsim.common.progress import Progress
 from hrpsim.common.values import whole_count
 from hrpsim.engine.compile.announcement import say_compiled
 from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
@@ -134,13 +135,14 @@ class Batch(BatchMotion, Closed):
         if self._is_closed:
             raise WorldError("the batch is closed. Its worlds can be stepped by themselves")
         announced = announce_steps()
+        progress = Progress(f"stepping {len(self)} worlds:", "parts")
         left, stop = deque(self._shares), Event()
         helpers = [
             self._pool.submit(_step_shards, left, n, stop)
             for _ in range(min(self._threads, len(self._shares)) - 1)
         ]
         try:
-            failures = _step_shards(left, n, stop)
+            failures = _step_shards(left, n, stop, progress)
             for helper in helpers:
                 failures |= helper.result()
         except BaseException:
@@ -148,6 +150,7 @@ class Batch(BatchMotion, Closed):
             wait(helpers)
             raise
         finally:
+            progress.end()
             if announced is not None:
                 say_compiled(announced)
         return failures
@@ -367,10 +370,15 @@ class Batch(BatchMotion, Closed):
             self.worlds[k].restore(self._start[k])
 
 
-def _step_shards(left: deque[Shard], n: int, stop: Event) -> dict[int, WorldError]:
+def _step_shards(
+    left: deque[Shard], n: int, stop: Event, progress: Progress | None = None
+) -> dict[int, WorldError]:
     """Step shards until all are taken by this or another thread. Return the failures."""
     failures: dict[int, WorldError] = {}
+    whole = len(left)
     while left:
+        if progress is not None:
+            progress.show(whole - len(left), whole)
         try:
             shard = left.popleft()
         except IndexError:  # another thread was quicker

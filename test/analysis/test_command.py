@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -150,22 +151,31 @@ def test_a_robot_without_boxes_is_told_its_soles(tmp_path, capsys):
     assert "ZMP in the support polygon: no outline" in capsys.readouterr().out
 
 
-def test_progress_of_a_long_motion_is_shown(capsys):
-    from hrpsim.commands.inverse_dynamics import Progress
+def test_progress_of_a_long_motion_is_shown(capsys, monkeypatch):
+    """Law: a terminal shows each stage and the samples, not more often than the period."""
+    from hrpsim.commands.inverse_dynamics import MotionProgress
+    from hrpsim.common import progress
 
     now = [0.0]
-    progress = Progress("walk.csv", clock=lambda: now[0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(progress, "_QUIET", 0.5)
+    monkeypatch.setattr(progress, "_PERIOD", 0.5)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    show = MotionProgress("walk.csv")
     for stage in ("reading", "analysing"):
-        for done in range(0, 100, 10):
-            progress(stage, done, 100)
+        for done in range(0, 101, 10):
+            show(stage, done, 100)
             now[0] += 0.15
-        progress(stage, 100, 100)
-    lines = capsys.readouterr().err.splitlines()
+    lines = capsys.readouterr().err.split("\r\033[K")
     assert lines == [
-        "walk.csv: reading 70 of 100 samples (70 %)",
-        "walk.csv: reading 100 of 100 samples (100 %)",
-        "walk.csv: analysing 70 of 100 samples (70 %)",
-        "walk.csv: analysing 100 of 100 samples (100 %)",
+        "",
+        "hrpsim: reading walk.csv [########------------] 40 of 100 samples",
+        "hrpsim: reading walk.csv [################----] 80 of 100 samples",
+        "",
+        "hrpsim: analysing walk.csv [##------------------] 10 of 100 samples",
+        "hrpsim: analysing walk.csv [##########----------] 50 of 100 samples",
+        "hrpsim: analysing walk.csv [##################--] 90 of 100 samples",
+        "",
     ]
 
 

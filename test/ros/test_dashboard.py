@@ -6,7 +6,7 @@
 import pytest
 from ros.test_viewer_beside import node, run_until  # noqa: F401  a fixture
 
-from hrpsim.viewer.markdown import plain
+from hrpsim.viewer.panels.markdown import plain
 
 pytest.importorskip("viser", reason="viser is not installed: hrpsim[viewer]")
 

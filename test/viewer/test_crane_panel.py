@@ -27,7 +27,7 @@ def test_the_heart_has_a_colour_of_its_own_also_when_drawn_anew(game):
     pink = colours(game.drawing, "heart")
     assert len(pink) == 1
     assert not any(pink & colours(game.drawing, body) for body in ("box", "ball", "brick_1"))
-    anew = game.drawing.redrawn()
+    anew = game.drawing.redrawn(game.session.world)
     assert colours(anew, "heart") == pink and anew.arrow_size == game.drawing.arrow_size
     assert len(colours(anew, "girder")) == 1, "all three boxes of it"
 

@@ -13,7 +13,7 @@ from hrpsim import Box, Capsule, Cylinder, Sphere, World, load_model, load_world
 from hrpsim.model.shapes.placement import IDENTITY
 from hrpsim.model.visuals import MeshFile, Visual, colored_meshes, load_mesh, visuals_of_model
 from hrpsim.viewer.drawing import Drawing, contact_arrows, sensor_pose, wrench_arrows
-from hrpsim.viewer.signals import History, signals_of
+from hrpsim.viewer.panels.signals import History, signals_of
 
 URDF = """<robot name="r">
   <material name="red"><color rgba="1 0 0.2 1"/></material>

@@ -180,16 +180,16 @@ def test_time_waits_for_the_first_visitor_and_buttons_act_on_the_world(viewer):
     assert world.time == 0.0
     with Browser(viewer) as browser:
         turn_until(viewer, lambda: world.time > 0.05)
-        browser.use(controls.pause)
+        browser.use(controls.run.buttons, "Pause")
         turn_until(viewer, lambda: not viewer.session.playing)
         then = world.time
         for _ in range(5):
             viewer.turn()
         assert world.time == then
-        browser.use(controls.step)
+        browser.use(controls.run.buttons, "Step")
         turn_until(viewer, lambda: world.time > then)
         assert world.time == pytest.approx(then + world.time_step)
-        browser.use(controls.play)
+        browser.use(controls.run.buttons, "Play")
         turn_until(viewer, lambda: world.time > then + 0.3)
 
         def is_dragged_back():
@@ -198,7 +198,7 @@ def test_time_waits_for_the_first_visitor_and_buttons_act_on_the_world(viewer):
 
         turn_until(viewer, is_dragged_back)
         assert not viewer.session.playing
-        browser.use(controls.reset)
+        browser.use(controls.run.buttons, "Reset")
         turn_until(viewer, lambda: world.time == 0.0)
 
 

@@ -21,7 +21,7 @@ from evidence.experiments.framework.experiment import Experiment, Options, Resul
 from evidence.experiments.framework.measurements import MeasurementsAbsent
 from hrpsim.common.errors import HrpsimError, unknown_name
 from hrpsim.common.figures import new_figure, style
-from hrpsim.common.progress import show_line
+from hrpsim.common.progress import bar, show_line
 
 _COLUMNS = ("", "unit", "source", "analytic", "ours", "peer", "target", "met")
 _SAYS = {True: "yes", False: "NO", None: ""}
@@ -237,8 +237,9 @@ def versions() -> dict[str, str | None]:
 
 def run_all(experiments: list[Experiment], options: Options, folder: Path) -> Iterator[Outcome]:
     """Run experiments in turn, with figures into `folder`. A failure ends one experiment only."""
-    for number, experiment in enumerate(experiments, 1):
-        show_line(f"hrpsim: {number} of {len(experiments)}, {experiment.name}: {experiment.title}")
+    for number, experiment in enumerate(experiments):
+        done = f"{bar(number / len(experiments))} {number} of {len(experiments)} experiments done"
+        show_line(f"hrpsim: reproducing {done}, now {experiment.name}: {experiment.title}")
         begin, result, failure = time.perf_counter(), Result(), {}
         try:
             result = experiment.run(options)

@@ -3,14 +3,23 @@
 
 """`--viewer` of `hrpsim run` and `hrpsim walk`: show the same world in a browser."""
 
+from __future__ import annotations
+
 import argparse
 import math
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from hrpsim.common.arguments import port
 from hrpsim.common.progress import Progress
+
+if TYPE_CHECKING:
+    from hrpsim.viewer.session import Motion
+    from hrpsim.viewer.viewer import Viewer
+    from hrpsim.world.world import World
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="play in a browser until interrupted; needs viser: pip install 'hrpsim[viewer]'",
     )
+    add_address_arguments(parser)
+
+
+def add_address_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --host and --port to a command's options."""
     parser.add_argument(
         "--host",
         default="127.0.0.1",
@@ -38,34 +52,59 @@ def add_film_argument(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
-def make_film(options: argparse.Namespace, world) -> int:
-    """Film the world for --duration. Print the file's name and return 0."""
+def make_film(
+    options: argparse.Namespace, world: World, film: Path | None = None, follow: str = ""
+) -> int:
+    """Film the world for --duration. Print the file's name and return 0.
+
+    Args:
+        options: of the command.
+        world: the world.
+        film: the file. By default that of --film.
+        follow: the robot that stays in the middle. By default all moving bodies are shown.
+    """
     from hrpsim.viewer.film import make_film
     from hrpsim.viewer.session import Motion
 
-    begin, progress, end = time.monotonic(), Progress(), world.time + options.duration
+    begin, progress, end = time.monotonic(), Progress("filming", "s"), world.time + options.duration
 
     def tick() -> None:
         world.step()
-        progress.show(world.time, end, "s filmed")
+        progress.show(world.time, end)
 
-    pictures = make_film(world, options.film, options.duration, Motion(world.time_step, tick))
+    file, chosen = film or options.film, {"follow": follow} if follow else {}
+    motion = Motion(world.time_step, tick)
+    pictures = make_film(world, file, options.duration, motion, **chosen)
     progress.end()
     took = time.monotonic() - begin
     what = "picture" if pictures == 1 else "pictures"
-    print(f"{options.film}: {pictures} {what} of {world.time:g} s, drawn in {took:.0f} s")
+    print(f"{file}: {pictures} {what} of {world.time:g} s, drawn in {took:.0f} s")
     return 0
 
 
-def view(options: argparse.Namespace, world, motion=None, panel=None, follow="") -> int:
+def view(
+    options: argparse.Namespace,
+    world: World,
+    motion: Motion | None = None,
+    panel: Callable[[Viewer], Any] | None = None,
+    follow: str = "",
+    worlds: Path | None = None,
+) -> int:
     """Serve the world until the process is interrupted. Return 0.
 
-    `panel` takes the viewer and returns an additional panel with an `update`. `follow` is the
-    entity that cameras follow.
+    Args:
+        options: of the command, with --host and --port.
+        world: the world.
+        motion: advances time. By default the world's own steps.
+        panel: takes the viewer and returns an additional panel with an `update`.
+        follow: the entity that cameras follow.
+        worlds: a folder with world files that a page may load.
     """
     from hrpsim.viewer.viewer import Viewer
 
-    viewer = Viewer(world, motion, host=options.host, port=options.port, follow=follow)
+    viewer = Viewer(
+        world, motion, host=options.host, port=options.port, follow=follow, worlds=worlds
+    )
     if panel is not None:
         viewer.panels.append(panel(viewer))
     for line in viewer.left_out:

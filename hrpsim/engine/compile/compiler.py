@@ -30,6 +30,8 @@ from numba.core.compiler import Compiler, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager
 from numba.core.types.functions import BaseFunction
 
+from hrpsim.engine.compile.compile_progress import note_function
+
 _number = itertools.count()
 
 # Passes for what kernels do not contain: closures, comprehensions, `with`, expressions of arrays.
@@ -105,6 +107,11 @@ class KernelCompiler(Compiler):
         name = f"hrpsim_{next(_number)}"
         library = library or self._library(targetctx.codegen(), name)
         super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+
+    def compile_extra(self, func):
+        """Compile a function, and count the function for the progress that a terminal shows."""
+        note_function(func)
+        return super().compile_extra(func)
 
     def define_pipelines(self) -> list[PassManager]:
         """Return numba's pipeline without the passes that kernels do not need."""

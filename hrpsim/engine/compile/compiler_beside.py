@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from hrpsim.common.progress import Progress
 from hrpsim.engine.compile.kernel_folders import cache_directory
 from hrpsim.engine.compile.lazy_kernels import absent_kernels, let_compile
 
@@ -64,8 +65,10 @@ class CompilerBeside:
 
     def wait_for(self, names: tuple[str, ...]) -> bool:
         """Wait while these kernels are being compiled; return False: missing ones are not."""
-        while set(names) & set(self.names) & set(absent_kernels()):
-            self.wait(_LOOK_PERIOD)
+        with Progress("compiling in another process", "kernels") as progress:
+            while left := set(names) & set(self.names) & set(absent_kernels()):
+                progress.show(len(names) - len(left), len(names), ", ".join(sorted(left)))
+                self.wait(_LOOK_PERIOD)
         return False
 
     @property

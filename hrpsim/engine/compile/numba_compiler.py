@@ -18,6 +18,7 @@ from types import CellType, FunctionType
 
 import numba
 
+from hrpsim.engine.compile.compile_progress import progress_of
 from hrpsim.engine.compile.kernel_folders import PLAIN_COMPILER, cache_of
 from hrpsim.engine.compile.machine_code import Loaded, MachineCode, assemble, load, object_file
 from hrpsim.engine.compile.numba_code import KernelFunction, NumbaCode
@@ -60,7 +61,7 @@ def _compile(kernel: KernelFunction, arguments: tuple) -> MachineCode:
     from hrpsim.engine.compile.compiler import spared_work
 
     dispatcher = dispatcher_of(kernel)
-    with _no_cyclic_collection(), spared_work():
+    with _no_cyclic_collection(), spared_work(), progress_of(kernel):
         compiled = _compiled(dispatcher, arguments)
         module = compiled.library.module
         objects = (object_file(module),)

@@ -19,7 +19,7 @@ from hrpsim.ros.base.guarded_node import GuardedNode
 from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.viewer.gate import page_faults
-from hrpsim.viewer.markdown import plain
+from hrpsim.viewer.panels.markdown import plain
 from hrpsim.viewer.session import Grabbing, Grip, Motion
 from hrpsim.viewer.viewer import Viewer
 
@@ -140,6 +140,7 @@ class NodeSession(Grabbing):
     """
 
     keeps_past = False
+    edits = commands = False  # topics and services do
     looking_back = 0.0
 
     def __init__(self, node: Node, simulation: Simulation) -> None:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -15,22 +16,23 @@ from hrpsim.bag.world_signals import moves_freely, sources_of
 from hrpsim.world.objects.robot import Robot
 
 # What pages and films offer, in the order of their lists.
-_OFFERED = ("*.force.z", "*.force.*", "*.torque.*", "*odom.position.*")
-_OFFERED += ("solver.contact_count", "solver.max_penetration")
+OFFERED = ("*.force.z", "*.force.*", "*.torque.*", "*odom.position.*")
+OFFERED += ("solver.contact_count", "solver.max_penetration")
 
 
-def signals_of(world) -> dict[str, Callable[[], float]]:
+def signals_of(world: Any, offered: Sequence[str] = OFFERED) -> dict[str, Callable[[], float]]:
     """Return the signals for plots: the name with unit, and a function that reads the signal.
 
-    The names are those of recordings (`hrpsim.bag`).
+    The names are those of recordings (`hrpsim.bag`). `offered` are patterns of names, and their
+    order is that of the signals.
     """
     sources = sources_of(world)
     found: dict[str, Callable[[], float]] = {}
-    for offered in _OFFERED:
+    for pattern in offered:
         for source in sources:
             units = [field.unit for field in source.fields for _ in range(field.width)]
             for k, (column, unit) in enumerate(zip(source.columns, units)):
-                if fits(offered, column):
+                if fits(pattern, column):
                     name = f"{column} [{unit}]" if unit else column
                     found.setdefault(name, lambda read=source.read, k=k: read()[k])
     return found
@@ -41,7 +43,7 @@ class History:
 
     def __init__(self, read: Callable[[], float], duration: float = 10.0) -> None:
         self._read = read
-        self._duration = duration
+        self.duration = duration
         self._samples: deque[tuple[float, float]] = deque()
 
     def add(self, time: float) -> None:
@@ -51,7 +53,7 @@ class History:
         if self._samples and time == self._samples[-1][0]:
             return
         self._samples.append((time, float(self._read())))
-        while time - self._samples[0][0] > self._duration:
+        while time - self._samples[0][0] > self.duration:
             self._samples.popleft()
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
@@ -63,9 +65,9 @@ class History:
 def middle_of(world, follow: str = "") -> tuple[np.ndarray, float]:
     """Return the middle of the moving bodies (3,) [m], and the necessary extent of a picture [m].
 
-    follow: the robot that is shown, instead of all moving bodies.
+    follow: the robot or body that is shown, instead of all moving bodies.
     """
-    shown = [world.robots[follow]] if follow else filter(moves_freely, world.entities.values())
+    shown = [world.entities[follow]] if follow else filter(moves_freely, world.entities.values())
     extents = [_extent(entity) for entity in shown]
     if not extents:
         return np.array([0.0, 0.0, 0.5]), 1.0

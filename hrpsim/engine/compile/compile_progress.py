@@ -1,0 +1,74 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The progress of compiling one kernel, counted in the functions that become a part of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from types import FunctionType
+
+from hrpsim.common.progress import Progress
+from hrpsim.engine.compile.numba_code import KernelFunction
+
+_STEP = "advance"  # the kernel of the step
+_present: list[CompileProgress] = []  # of the kernels that are being compiled, the innermost last
+
+
+class CompileProgress:
+    """Shows, as "compiling the step [##---] 120 of 340 functions", how far a kernel is."""
+
+    def __init__(self, kernel: KernelFunction) -> None:
+        name = kernel.__name__.strip("_").replace("_", " ")
+        what = "the step" if kernel.__name__ == _STEP else f"the kernel {name!r}"
+        self._left = functions_of(kernel)
+        self._whole = len(self._left)
+        self._progress = Progress(f"compiling {what}", "functions")
+
+    def note(self, function: FunctionType) -> None:
+        """Count a function that numba begins to compile. A function counts once."""
+        self._left.discard(f"{function.__module__}.{function.__qualname__}")
+        note = "" if self._left else "then machine code"
+        self._progress.show(self._whole - len(self._left), self._whole, note)
+
+    def end(self) -> None:
+        """Clear the line."""
+        self._progress.end()
+
+
+def functions_of(kernel: KernelFunction) -> set[str]:
+    """Return the names of the functions that are compiled with a kernel, itself included."""
+    found: dict[KernelFunction, str] = {}
+    left = [kernel]
+    while left:
+        one = left.pop()
+        if one not in found:
+            found[one] = f"{one.__module__}.{one.__qualname__}"
+            left += _callees(one)
+    return set(found.values())
+
+
+def note_function(function: FunctionType) -> None:
+    """Count a function for the kernel that is being compiled, if one is."""
+    if _present:
+        _present[-1].note(function)
+
+
+@contextlib.contextmanager
+def progress_of(kernel: KernelFunction) -> Iterator[None]:
+    """Show the progress of a kernel that is compiled within the block."""
+    progress = CompileProgress(kernel)
+    _present.append(progress)
+    try:
+        yield
+    finally:
+        _present.remove(progress)
+        progress.end()
+
+
+def _callees(kernel: KernelFunction) -> list[KernelFunction]:
+    function = kernel.py_func
+    values = [function.__globals__.get(name) for name in function.__code__.co_names]
+    values += [cell.cell_contents for cell in function.__closure__ or ()]
+    return [value for value in values if isinstance(value, KernelFunction)]

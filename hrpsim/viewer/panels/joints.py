@@ -1,0 +1,138 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Sliders of a robot's joints: their targets, or their positions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bag.world_signals import sources_of_entity
+from hrpsim.model.system import PRISMATIC
+from hrpsim.viewer.panels.markdown import plain
+from hrpsim.viewer.panels.workbench import Panel, Workbench, bounded
+from hrpsim.world.objects.robot import Robot
+
+TARGETS, POSITIONS = "command targets", "place joints"
+_WIDEST = 3.2  # range of a slider to both sides, for a joint without limits [rad or m]
+_DIGITS, _STEP = 3, 1e-3  # of values, after the point; [rad or m]
+
+
+class JointsPanel(Panel):
+    """One slider for each joint of the chosen robot.
+
+    The sliders command targets, or place the joints of a paused world. Without the right to
+    command, because a controller does, the sliders show the positions.
+    """
+
+    def __init__(self, desk: Workbench) -> None:
+        super().__init__(desk)
+        self.sliders: dict[str, Any] = {}
+        self._list: Any = None
+        names = tuple(desk.world.robots) or ("none",)
+        self.robot = desk.gui.add_dropdown("Robot", names)
+        self.use = desk.gui.add_dropdown("Sliders", (TARGETS, POSITIONS))
+        self.use.visible = desk.session.commands
+        self.farthest = desk.gui.add_markdown("")
+        self._place = desk.gui.add_folder("Joints")
+        self.robot.on_update(lambda _: desk.request(self.rebuild))
+        self._fill()
+
+    @property
+    def _chosen(self) -> Robot | None:
+        return self._desk.world.robots.get(self.robot.value)
+
+    def rebuild(self) -> None:
+        """Offer the present robots, and the joints of the chosen robot."""
+        names = tuple(self._desk.world.robots) or ("none",)
+        if tuple(self.robot.options) != names:
+            self.robot.options = names
+        self._fill()
+
+    def update(self) -> None:
+        """Move the sliders to the targets or positions."""
+        robot = self._chosen
+        if robot is None or not self.sliders:
+            return
+        positions = robot.joint_positions
+        targets = self._targets(robot)
+        shown = positions if self._places or not self._desk.session.commands else targets
+        for slider, value in zip(self.sliders.values(), shown.tolist()):
+            value = round(min(max(value, slider.min), slider.max), _DIGITS)
+            if slider.value != value:
+                slider.value = value
+        off = np.abs(targets - positions)
+        worst = int(np.argmax(off))
+        name, unit = robot.joint_names[worst], "rad"
+        if robot.system.joint_type[robot.system.dof_body[robot.joint_index.v[worst]]] == PRISMATIC:
+            unit = "m"
+        self.farthest.content = f"farthest from its target: {plain(name)}, {off[worst]:.4f} {unit}"
+
+    def move(self, joint: str, value: float) -> None:
+        """Command the target of a joint, or place the joint [rad or m].
+
+        Raises:
+            HrpsimError: a controller commands the robot, or the world plays while joints are
+                placed.
+        """
+        robot, session = self._chosen, self._desk.session
+        if robot is None or joint not in robot.joint_names or not session.commands:
+            return
+        if not self._places:
+            robot.command(positions=[value], names=[joint])
+            return
+        session.pause()
+
+        def place() -> None:
+            positions = robot.joint_positions.copy()
+            positions[robot.joint_names.index(joint)] = value
+            robot.joint_positions = positions
+            robot.joint_velocities = np.zeros(len(positions))
+            robot.command(positions=[value], names=[joint])
+
+        session.edit(place)
+
+    @property
+    def _places(self) -> bool:
+        return self.use.value == POSITIONS
+
+    def _targets(self, robot: Robot) -> np.ndarray:
+        """Return the targets of the joints (n,). A joint without a target has its position."""
+        commands = next(s for s in sources_of_entity(robot, "") if s.topic == "joint_commands")
+        targets, positions = commands.read()[: len(robot.joint_names)], robot.joint_positions
+        return np.where(np.isnan(targets), positions, targets)
+
+    def _fill(self) -> None:
+        """Make the sliders of the chosen robot anew."""
+        robot = self._chosen
+        wanted = robot.joint_names if robot is not None else ()
+        if tuple(self.sliders) == wanted and self._list is robot:
+            return
+        for slider in self.sliders.values():
+            slider.remove()
+        self.sliders, self._list = {}, robot
+        if robot is None or not wanted:
+            return
+        with self._place:
+            for k, name in enumerate(wanted):
+                self.sliders[name] = self._slider(robot, k, name)
+
+    def _slider(self, robot: Robot, k: int, name: str) -> Any:
+        at = robot.joint_index.v[k]
+        low, high = float(robot.system.lower[at]), float(robot.system.upper[at])
+        position = round(float(robot.joint_positions[k]), _DIGITS)
+        low = min(math.ceil(max(low, -_WIDEST) / _STEP) * _STEP, position)
+        high = max(math.floor(min(high, _WIDEST) / _STEP) * _STEP, position, low + _STEP)
+        low, high = round(low, _DIGITS), round(high, _DIGITS)
+        slider = self._desk.gui.add_slider(name, low, high, _STEP, position)
+        slider.disabled = not self._desk.session.commands
+
+        def change(event: Any) -> None:
+            if event.client is not None:  # not when the program moves a slider
+                self._desk.request(lambda: self.move(name, bounded(slider)))
+
+        slider.on_update(change)
+        return slider

@@ -1,0 +1,104 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the parts of the panel share: the page, the session, the drawing, and queued requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hrpsim.common.errors import HrpsimError
+from hrpsim.viewer.panels.markdown import plain
+
+
+class Workbench:
+    """The objects that every part of the panel uses.
+
+    `followed` is the entity that cameras follow, or "". `answer` shows refusals on the page.
+
+    Args:
+        server: the viser server.
+        session: the player of the world.
+        drawing: the drawing of the world. A redrawn world has another drawing.
+        scene: the frame of all that is drawn.
+        request: queues an action for the thread of the world.
+        follow: the entity that cameras follow at first.
+    """
+
+    def __init__(
+        self,
+        server: Any,
+        session: Any,
+        drawing: Any,
+        scene: Any,
+        request: Callable[[Callable[[], None]], None],
+        follow: str = "",
+    ) -> None:
+        self.server, self.session, self.drawing, self.scene = server, session, drawing, scene
+        self.followed = follow
+        self._request = request
+        self.answer = server.gui.add_markdown("", visible=False)
+
+    @property
+    def gui(self) -> Any:
+        """The elements of the page."""
+        return self.server.gui
+
+    @property
+    def world(self) -> Any:
+        """The shown world."""
+        return self.session.world
+
+    def request(self, action: Callable[[], object]) -> None:
+        """Queue an action of a page, from any thread. The page shows why the action is refused."""
+
+        def act() -> None:
+            try:
+                action()
+            except HrpsimError as error:
+                self.tell(f"refused: {error}")
+            else:
+                self.tell("")
+
+        self._request(act)
+
+    def tell(self, text: str) -> None:
+        """Show a text below the state of the run. "" removes the text."""
+        if text != "" or self.answer.visible:
+            self.answer.content, self.answer.visible = plain(text), bool(text)
+
+
+class Panel:
+    """A part of the panel."""
+
+    def __init__(self, desk: Workbench) -> None:
+        self._desk = desk
+
+    def sample(self) -> None:
+        """Take a sample of the world. Called once a frame, unless the past is shown."""
+
+    def update(self) -> None:
+        """Show the world's state. Called five times a second."""
+
+    def rebuild(self) -> None:
+        """Show other contents of the world. Called after robots or bodies came or left."""
+
+
+def bounded(slider: Any) -> float:
+    """Return the value of a slider within its bounds, which a page may ignore. NaN: the lowest."""
+    return float(min(max(slider.min, slider.value), slider.max))
+
+
+def place_of(vector: Any, farthest: float) -> np.ndarray:
+    """Return the place (3,) [m] that a page gives.
+
+    Raises:
+        HrpsimError: a coordinate is not finite or beyond `farthest` [m].
+    """
+    place = np.asarray(vector, dtype=np.float64)
+    if place.shape != (3,) or not (np.abs(place) <= farthest).all():
+        raise HrpsimError(f"a place has three coordinates of at most {farthest:g} m, got {vector}")
+    return place

@@ -1,0 +1,65 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Load another world: one of the files of the folder that was given at the start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hrpsim.common.errors import HrpsimError
+from hrpsim.viewer.panels.workbench import Panel, Workbench
+from hrpsim.world.file.load_world import WORLD_FORMATS, load_world
+
+_MOST_FILES = 1000
+
+
+def world_files(folder: Path) -> dict[str, Path]:
+    """Return the world files of a folder and its subfolders, by their path in the folder.
+
+    Hidden files and links that lead out of the folder are left out.
+
+    Raises:
+        HrpsimError: there is no such folder, or the folder has no world file or too many.
+    """
+    if not folder.is_dir():
+        raise HrpsimError(f"{folder}: there is no such folder of worlds")
+    root = folder.resolve()
+    suffixes = {suffix for known in WORLD_FORMATS for suffix in known.suffixes}
+    found: dict[str, Path] = {}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root)
+        hidden = any(part.startswith(".") for part in name.parts)
+        if hidden or path.suffix.lower() not in suffixes or not path.is_file():
+            continue
+        if path.resolve().is_relative_to(root):
+            found[str(name)] = path.resolve()
+        if len(found) > _MOST_FILES:
+            raise HrpsimError(f"{folder}: more than {_MOST_FILES} world files. Name a subfolder")
+    if not found:
+        known = ", ".join(sorted(suffixes))
+        raise HrpsimError(f"{folder}: no world file ({known}) is in this folder")
+    return found
+
+
+class WorldsPanel(Panel):
+    """A choice among world files. A page names a file of the list, and never a path."""
+
+    def __init__(self, desk: Workbench, files: dict[str, Path]) -> None:
+        super().__init__(desk)
+        self._files = files
+        self.chosen = desk.gui.add_dropdown("World", tuple(files))
+        self.button = desk.gui.add_button("Load")
+        self.button.on_click(lambda _: desk.request(self.load))
+
+    def load(self) -> None:
+        """Replace the world by the world of the chosen file.
+
+        Raises:
+            HrpsimError: the file is not in the list, is invalid, or a controller runs.
+        """
+        name = self.chosen.value
+        if name not in self._files:
+            raise HrpsimError(f"{name!r} is no file of the list of worlds")
+        self._desk.session.require_replaceable()
+        self._desk.session.replace(load_world(self._files[name]))
