@@ -404,7 +404,7 @@ def _started(study, found, cell: int):
 
     if isinstance(study.scenario, BoundaryScenario):
         raise HrpsimError(
-            "a cell of a study with find is many runs. One can be shown of a study with "
+            "a cell of a study with find is many runs. To show one run, use a study with "
             f"{study.scenario.parameter} in its design"
         )
     if not isinstance(study.scenario, WorldScenario):

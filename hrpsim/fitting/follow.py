@@ -249,7 +249,13 @@ def _wanted(at: np.ndarray) -> np.ndarray:
 
 
 def _between(values: np.ndarray, wanted: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return values (steps, ...) of the steps `wanted`, interpolated at times `at` [steps]."""
+    """Interpolate values linearly between steps.
+
+    Args:
+        values: one row for each step in `wanted` (steps, ...).
+        wanted: step numbers of the rows, ascending.
+        at: times of the results, in steps.
+    """
     low, share = _lower(at)
     first = np.searchsorted(wanted, low)
     after = np.minimum(first + 1, len(wanted) - 1)

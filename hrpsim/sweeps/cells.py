@@ -131,7 +131,7 @@ def cut(text: str) -> str:
 def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
     """Return a run's outcomes as plain numbers, or as lists if the scenario declares arrays."""
     if not isinstance(found, Mapping):
-        raise SweepError(f"a run ends with a mapping of outcomes, got {shown_value(found)}")
+        raise SweepError(f"a run must return a mapping of outcomes, got {shown_value(found)}")
     missing = [name for name in scenario.outcomes if name not in found]
     more = [str(name) for name in found if name not in scenario.outcomes]
     if missing or more:

@@ -109,7 +109,7 @@ def test_feet_can_be_named():
     [
         (
             biped(foot=lambda ahead: balls(ahead, 1)),
-            "foot has no sole: .* 'left_5_link' 1 points are lowest",
+            "foot has no sole. .* 'left_5_link' have 1 points within 2 mm",
         ),
         (re.sub("<collision>.*?</collision>", "", biped()), "nothing to stand on"),
         (biped(ankle="xx"), "no ankle pitch axis: neither 'left_4' nor 'left_5' turns about y"),

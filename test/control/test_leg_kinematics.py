@@ -93,7 +93,7 @@ def test_hip_beside_the_ankle_axis_is_refused(hrp2):
     "foot, message",
     [
         ("LLEG_LINK3", "A leg has 6: hip yaw"),
-        ("LARM_LINK5", "about x of the waist, but turns about"),
+        ("LARM_LINK5", "about x of the waist, got axis"),
         ("no_such_link", "does not exist"),
     ],
 )

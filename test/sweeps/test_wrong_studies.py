@@ -288,7 +288,7 @@ class TestStores:
         assert self.run(study) == 0
         assert main(["sweep", str(study), "--cell", "0", "--film", str(folder / "x.png")]) == 1
         said = capsys.readouterr().err
-        assert f"is many runs. One can be shown of a study with {MASS} in its design" in said
+        assert f"is many runs. To show one run, use a study with {MASS} in its design" in said
 
     def test_a_cell_of_another_scenario_says_what_differs(self, study, folder, capsys):
         assert self.run(study) == 0

@@ -170,9 +170,9 @@ def run(result: CaseResult, effort: Effort) -> None:
     head = ["thousand world-steps a second", *names]
     result.extra.append((head, [[name, *values] for name, values in throughput.items()]))
     result.notes += [
-        "hrp2_like standing on 8 points; worlds differ in masses and gains (±10 %), friction (0.5 "
-        f"to 1) and the velocities they begin with; every call begins {BEFORE} steps later, in "
-        "the same states; microseconds are processor time over world-steps with one thread, wall "
+        "hrp2_like standing on 8 points. Worlds differ in masses and gains (±10 %), friction (0.5 "
+        f"to 1) and the velocities they begin with. Every call begins {BEFORE} steps later, in "
+        "the same states. Microseconds are processor time over world-steps with one thread, wall "
         "time with two",
         f"{SWEPT}: what comes to rest is otherwise solved by Newton's method, to 1e-12 m/s",
         f"mjbatch is measured where {PYTHON} names an interpreter that has it, which needs a "

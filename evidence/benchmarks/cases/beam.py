@@ -105,9 +105,9 @@ def run(result: CaseResult, effort: Effort) -> None:
             ratio = median_ratio(times, name, OURS)
             result.claims.append(Claim(f"{name} / ours", ratio, 1.0, at_least=True))
     result.notes += [
-        "39 cubes of 0.1 m and 1.25 kg, each locked to the next, the first to the world; the beam "
+        "39 cubes of 0.1 m and 1.25 kg, each locked to the next, the first to the world. The beam "
         "is rigid in truth, both errors are 0 then",
-        "mujoco's welds as stiff as stay finite; dart's welds with its default error reduction",
+        "mujoco's welds as stiff as stay finite. dart's welds with its default error reduction",
     ]
 
 

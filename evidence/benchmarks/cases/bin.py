@@ -209,21 +209,21 @@ def _report(result: CaseResult, name: str, falls: list[Fall], effort: Effort) ->
 
 def _notes() -> list[str]:
     return [
-        "a bin 0.7 m wide; boxes with edges of 0.06 to 0.12 m; as many L, U, rings and hearts, "
-        "which are concave, as bricks and hexagonal prisms, 0.1 to 0.17 m; 500 kg/m^3, friction "
-        "0.5, 1 ms; masses, inertias and poses alike in all engines",
+        "a bin 0.7 m wide. Boxes with edges of 0.06 to 0.12 m. As many L, U, rings and hearts, "
+        "which are concave, as bricks and hexagonal prisms, 0.1 to 0.17 m. 500 kg/m^3, friction "
+        "0.5, 1 ms. Masses, inertias and poses alike in all engines",
         f"falling: turns of {TURN} steps in the first {FALLING:g} s, from free fall to a full bin, "
-        "hence the spread; at the end: after 3 s, whether at rest or "
-        "not; a call from Python for each step",
+        "hence the spread. At the end: after 3 s, whether at rest or "
+        "not. A call from Python for each step",
         f"overlaps: coal's depth between convex parts, from the poses every {SAMPLE} steps",
         f"at rest: nothing faster than {1e3 * REST:g} mm/s, centre and spin times radius, until "
-        f"the end; an impact: a step that changes this by more than {1e3 * IMPACT:.0f} mm/s, five "
-        "times what gravity does; energy: kinetic and potential, without what soft contacts store",
-        "meshes: ours and dart's (Bullet's GImpact) are triangles, concave; mujoco and bullet take "
+        f"the end. An impact: a step that changes this by more than {1e3 * IMPACT:.0f} mm/s, five "
+        "times what gravity does. Energy: kinetic and potential, without what soft contacts store",
+        "meshes: ours and dart's (Bullet's GImpact) are triangles, concave. mujoco and bullet take "
         "the convex hull of a moving mesh, and for convex parts are given the decomposition",
-        "bullet's hulls are rounded by a margin that keeps them apart; mujoco: CG, elliptic cone, "
-        "default softness; dart: its matrix-free contact solver (30 iterations) and its default, "
-        f"Dantzig's; what takes more than {LONGEST:g} s of processor time is left there, untimed",
+        "bullet's hulls are rounded by a margin that keeps them apart. mujoco: CG, elliptic cone, "
+        "default softness. dart: its matrix-free contact solver (30 iterations) and its default, "
+        f"Dantzig's. What takes more than {LONGEST:g} s of processor time is left there, untimed",
     ]
 
 

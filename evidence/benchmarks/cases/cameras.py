@@ -104,7 +104,7 @@ def run(result: CaseResult, effort: Effort) -> None:
                 ratio = np.median(times["hrpsim"]) / np.median(times[f"mujoco, {other}"])
                 result.claims.append(Claim(f"{name}, hrpsim / {other}", float(ratio), most))
     result.notes += [
-        "mujoco: the same model, rasterised and read, without poses; shadows off in both; rays by"
+        "mujoco: the same model, rasterised and read, without poses. Shadows off in both. Rays by"
         " mj_multiRay"
     ]
 

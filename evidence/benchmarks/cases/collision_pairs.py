@@ -145,7 +145,7 @@ def run(result: CaseResult, effort: Effort) -> None:
             exact[COAL] = {"points": points}
         result.measure(name, subjects, effort, exact)
     result.notes += [
-        f"overlap {DEPTH} m; coal's patch where it collides; its calls from Python, two or four a "
+        f"overlap {DEPTH} m. coal's patch where it collides. Its calls from Python, two or four a "
         "pair, are in its time and cannot be told apart from its work",
         "points: the most of any pair",
     ]

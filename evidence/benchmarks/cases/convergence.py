@@ -111,12 +111,12 @@ def run(result: CaseResult, effort: Effort) -> None:
     ]
     result.extra.append((["one problem", "solver", "sweeps", "us", "error [m/s]"], _curves(effort)))
     result.notes += [
-        "0.8 s of a heap, 1 s of a tower in steps of 1 ms, the tolerance 1e-8 m/s; times are means "
+        "0.8 s of a heap, 1 s of a tower in steps of 1 ms, the tolerance 1e-8 m/s. Times are means "
         f"over turns of {TURN} steps, quartiles over the turns",
-        "converged: the share of steps; residual: what solving any row again would change",
+        "converged: the share of steps. Residual: what solving any row again would change",
         "what takes longer than 20 ms a step is left out of larger heaps",
-        "one problem: a step of the falling heap, the tower, the heavy stack, from no impulses; "
-        "sweeps alone up to so many, beside the direct solver and Newton's method",
+        "one problem: a step of the falling heap, the tower, the heavy stack, from no impulses. "
+        "Sweeps alone up to so many, beside the direct solver and Newton's method",
     ]
 
 

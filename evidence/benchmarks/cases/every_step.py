@@ -238,8 +238,8 @@ def run(result: CaseResult, effort: Effort) -> None:
         Claim("worst residual [m/s]", worst_residual, RESIDUAL),
     ]
     result.notes.append(
-        "steps of 1 ms but where said, the tolerance 1e-8 m/s; a residual of 0: all converged; "
-        "moved: how far what should rest has come"
+        "steps of 1 ms but where said, the tolerance 1e-8 m/s. A residual of 0: all converged. "
+        "Moved: how far what should rest has come"
     )
 
 

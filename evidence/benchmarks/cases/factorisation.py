@@ -230,10 +230,10 @@ def run(result: CaseResult, effort: Effort) -> None:
         text = f"exponent of ours, {what}, chains"
         result.claims.append(Claim(text, result.fits[-1].exponent, 1.0))
     result.notes += [
-        "each node is a connection of 6 rows between two free bodies; 1e-3 on the diagonal",
-        "library times hold the call from Python, which a compiled step could not make; LAPACK's "
+        "each node is a connection of 6 rows between two free bodies. 1e-3 on the diagonal",
+        "library times hold the call from Python, which a compiled step could not make. LAPACK's "
         "and SuperLU's are without building their matrices, SuperLU orders anew in each call",
-        "ours stores whole blocks; qdldl, where installed, keeps the structure and is given the "
+        "ours stores whole blocks. qdldl, where installed, keeps the structure and is given the "
         "upper triangle ready-made",
     ]
 

@@ -106,7 +106,7 @@ def run(result: CaseResult, effort: Effort) -> None:
     result.extra.append((head, rows))
     result.notes += [
         f"cubes of 0.1 m let go above the floor, {STEPS} steps of 1 ms, or as many as the slowest "
-        f"engine does in {LONGEST:g} s; turns of {TURN} steps, engine by engine; the table has the "
+        f"engine does in {LONGEST:g} s. Turns of {TURN} steps, engine by engine. The table has the "
         "mean of all steps",
         "penetration: the deepest at the end of a turn. MuJoCo's contacts are soft: its own "
         "penetration grows by 1e-5 m in a step where a contact closes at 1e-2 m/s",

@@ -110,13 +110,13 @@ def run(result: CaseResult, effort: Effort) -> None:
     if absent:
         result.notes.append(f"not in the folder that {FOLDER} names: {', '.join(absent)}")
     result.notes += [
-        f"{TIME_STEP * 1e3:g} ms; swaying: all targets by {MOTIONS['swaying']} rad, one period in "
-        f"{SWING} steps, new ones every {CONTROL_PERIOD} steps, the call not timed; least of "
+        f"{TIME_STEP * 1e3:g} ms. Swaying: all targets by {MOTIONS['swaying']} rad, one period in "
+        f"{SWING} steps, new ones every {CONTROL_PERIOD} steps, the call not timed. Least of "
         f"{effort.rounds} swings in turn",
         f"walking: the first {WALK} periods of `{PATTERN}`, the same controller in each engine, "
-        "all period by period in turn; only steps are timed, of who falls until then",
-        "public: settings of MuJoCo Playground, Newton, 3 iterations, pyramids; accurate: Newton, "
-        "100 iterations, tolerance 1e-12, elliptic cones; ours to 1e-8 m/s; feet are boxes in both",
+        "all period by period in turn. Only steps are timed, of who falls until then",
+        "public: settings of MuJoCo Playground, Newton, 3 iterations, pyramids. Accurate: Newton, "
+        "100 iterations, tolerance 1e-12, elliptic cones. Ours to 1e-8 m/s. Feet are boxes in both",
         peer_name(mujoco),
     ]
 

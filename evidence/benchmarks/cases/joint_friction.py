@@ -29,7 +29,7 @@ def run(result: CaseResult, effort: Effort) -> None:
     ratio = median_ratio(times, "with", "without")
     result.claims.append(Claim("dry friction of 0.5 Nm, over the step without", ratio, BOUND))
     result.notes.append(
-        f"{FRICTION} Nm in all joints, rigid feet on 8 points, 1 ms; new targets every "
+        f"{FRICTION} Nm in all joints, rigid feet on 8 points, 1 ms. New targets every "
         f"{CONTROL_PERIOD} steps, at which joints stop and start"
     )
 

@@ -95,9 +95,9 @@ def run(result: CaseResult, effort: Effort) -> None:
                 ratio = median_ratio(times, OURS, MUJOCO)
                 result.claims.append(Claim(f"{what}: linearize over MuJoCo's", ratio, 1.0))
     result.notes += [
-        "at rest, B by the efforts of all joints; hrpsim: its step and the exact derivative of it, "
+        "at rest, B by the efforts of all joints. hrpsim: its step and the exact derivative of it, "
         f"mujoco: central differences of {DIFFERENCE:g}, B by position commands",
-        "12 joints: the legs alone; 60: twelve more on each hand",
+        "12 joints: the legs alone. 60: twelve more on each hand",
     ]
 
 

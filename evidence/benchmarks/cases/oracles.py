@@ -113,9 +113,9 @@ def compare(result: CaseResult, count: int) -> None:
     result.notes += [
         f"share of problems solved to {LAWS:g} m/s, and the largest error, which is computed alike "
         "for all: what solving any row again would change",
-        f"up to {MOST} contacts, from no impulses; ours with a tolerance of {TOLERANCE:g} m/s; "
+        f"up to {MOST} contacts, from no impulses. Ours with a tolerance of {TOLERANCE:g} m/s; "
         + ", ".join(f"{n} with {i} iterations" for n, i in ITERATIONS.items()),
-        "unique: no row depends on others, and an oracle has solved the problem; with friction a "
+        "unique: no row depends on others, and an oracle has solved the problem. With friction a "
         "problem may even then have several solutions",
     ]
 

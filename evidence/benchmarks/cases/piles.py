@@ -171,13 +171,13 @@ def run(result: CaseResult, effort: Effort) -> None:
     head = ["ours", "contacts", "sweeps", "residual [m/s]", "ns a contact", "and sweep"]
     result.extra.append((head, rows))
     result.notes += [
-        f"cubes of {EDGE} m and {MASS:g} kg, friction {FRICTION}, 1 ms; the heap is dropped at "
+        f"cubes of {EDGE} m and {MASS:g} kg, friction {FRICTION}, 1 ms. The heap is dropped at "
         "random and comes to rest in our world, then all engines begin there at rest",
         f"engines whose step takes longer than {1e3 * SLOWEST:g} ms are not asked for more cubes",
-        "dart keeps to 1000 contacts in all, with a warning, and leaves others out; sleeping is "
+        "dart keeps to 1000 contacts in all, with a warning, and leaves others out. Sleeping is "
         "its default, measured after 0.6 s of rest",
-        "Bullet in maximal coordinates, 50 iterations; each engine's penetration as it finds it",
-        "speed: of all centres in the step after timing, 0 in truth; the others begin where ours "
+        "Bullet in maximal coordinates, 50 iterations. Each engine's penetration as it finds it",
+        "speed: of all centres in the step after timing, 0 in truth. The others begin where ours "
         "rests, so that soft contacts still give way",
     ]
 

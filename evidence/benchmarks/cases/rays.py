@@ -118,8 +118,8 @@ def run(result: CaseResult, effort: Effort) -> None:
         ratio = float(np.median(times["hrpsim"]) / np.median(times["mujoco"]))
         result.claims.append(Claim(f"{name}, hrpsim / mujoco", ratio, bound))
     result.notes += [
-        f"{CELLS} x {CELLS} heights and {BOXES} loose boxes; hrpsim finds the poses of all shapes"
-        " anew, and normals and links; mujoco: mj_ray for each ray of the height scan, mj_multiRay"
+        f"{CELLS} x {CELLS} heights and {BOXES} loose boxes. hrpsim finds the poses of all shapes"
+        " anew, and normals and links. mujoco: mj_ray for each ray of the height scan, mj_multiRay"
         " for the lidar"
     ]
 

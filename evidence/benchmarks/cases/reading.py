@@ -94,7 +94,7 @@ def run(result: CaseResult, effort: Effort) -> None:
         result.claims.append(Claim(f"{name}, best turn [us]", best[name], COMMAND_BOUND))
     result.notes += [
         f"hrp2_like, {len(targets)} joints of which {len(names)} have gains, "
-        f"{len(robot.model.link_names)} links, at rest; every call from Python, new arrays at each"
+        f"{len(robot.model.link_names)} links, at rest. Every call from Python, new arrays at each"
     ]
 
 

@@ -115,11 +115,11 @@ def run(result: CaseResult, effort: Effort) -> None:
         "what has no such loop is called from Python, and the time of the same calls for a model "
         "of one joint is taken off: pinocchio's kinematics, CRBA, derivatives and WORLD "
         "convention, mujoco",
-        "pinocchio as its wheel has it, for any x86-64 processor; ours is compiled for this one",
-        "all begin with poses and velocities (CRBA: poses); results in the public layout, but for "
+        "pinocchio as its wheel has it, for any x86-64 processor. Ours is compiled for this one",
+        "all begin with poses and velocities (CRBA: poses). Results in the public layout, but for "
         "the base's wrench and rows, which ours has along the world's axes",
-        "derivatives: three matrices, analytic; mujoco has none",
-        "mujoco at one state; ABA is its M, factorised and solved once (mj_makeM, mj_factorM, "
+        "derivatives: three matrices, analytic. mujoco has none",
+        "mujoco at one state. ABA is its M, factorised and solved once (mj_makeM, mj_factorM, "
         "mj_rne, mj_solveM), so it costs more than a step that uses M again",
     ]
 

@@ -67,16 +67,16 @@ def run(result: CaseResult, effort: Effort) -> None:
         result.fits.append(fit(name, "contact points", measured, values, ours=name in OURS))
     _claims(result, times)
     result.notes += [
-        "36 joints and a free base, rubber bushes, servos, 1 ms, semi-implicit; one call per many "
+        "36 joints and a free base, rubber bushes, servos, 1 ms, semi-implicit. One call per many "
         "steps, for dart and Bullet a call from Python each step",
-        "converged: our residual is below 1e-6 g dt = 1e-8 m/s; 120 sweeps: whether needed or not",
+        "converged: our residual is below 1e-6 g dt = 1e-8 m/s. 120 sweeps: whether needed or not",
         "contact speed, one formula for all: how fast a point still moves after a step, of those "
         "that bear load within 99 % of their friction and therefore should stick",
         "dart and Bullet: rigid feet, 30 joints, for Bullet has no joint springs and dart's robot "
-        "falls on these bushes within two seconds; servos are joint springs in dart, constraint "
+        "falls on these bushes within two seconds. Servos are joint springs in dart, constraint "
         f"motors in Bullet, which cannot load more than {LARGEST} points",
-        "mujoco's contacts are soft; Bullet stands where 50 iterations leave it",
-        "dart and Bullet have a box for a floor; links without mass get a millionth of a kilogram",
+        "mujoco's contacts are soft. Bullet stands where 50 iterations leave it",
+        "dart and Bullet have a box for a floor. Links without mass get a millionth of a kilogram",
     ]
 
 

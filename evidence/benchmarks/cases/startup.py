@@ -115,7 +115,7 @@ def run(result: CaseResult, effort: Effort) -> None:
         result.claims.append(Claim("the same, nothing compiled yet [s]", cold, COLD_BOUND))
     result.notes += [
         "Python keeps its own compiled files, as it does by default",
-        "processor time; ours expands xacro when it loads, the others read URDF",
+        "processor time. Ours expands xacro when it loads, the others read URDF",
     ]
 
 

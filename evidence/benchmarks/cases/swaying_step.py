@@ -92,7 +92,7 @@ def run(result: CaseResult, effort: Effort) -> None:
     result.notes += [
         f"new targets every {CONTROL_PERIOD} steps, the call not timed: hips and ankles 0.02 rad, "
         "arms 0.3 rad, chest 0.1 rad at 1 Hz",
-        f"contact speed: worst of {CONTROL_PERIOD} steps; the feet stand still in truth",
+        f"contact speed: worst of {CONTROL_PERIOD} steps. The feet stand still in truth",
     ]
 
 

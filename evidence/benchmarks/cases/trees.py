@@ -82,8 +82,8 @@ def run(result: CaseResult, effort: Effort) -> None:
                 exponent = result.fits[-1].exponent
                 result.claims.append(Claim(f"exponent of {name}, {shape}", exponent, 1.0))
     result.notes += [
-        "free base, no contact, falling; ABA with kinematics over four states in turn, pinocchio "
-        "in its own loop over them; a step with sensors and integration",
+        "free base, no contact, falling. ABA with kinematics over four states in turn, pinocchio "
+        "in its own loop over them. A step with sensors and integration",
         "pinocchio's data take 0.9 GB at 300 joints and more than 12 GB at 1000: left out there",
         "mujoco factorises the mass matrix: its work grows with the depth of the tree",
     ]

@@ -179,8 +179,8 @@ def as_page(outcome: Outcome, folder: Path) -> str:
     """Return a page of `folder` about one experiment. The page verification.md is one level up."""
     _, section = as_markdown(outcome, folder).split("\n", 1)
     command = f"hrpsim reproduce {outcome.experiment.name}"
-    columns = "the columns are explained in [verification](../verification.md#columns)"
-    return f"# {_heading(outcome)}\n\nMeasured by `{command}`; {columns}.\n{section}"
+    columns = "[Columns](../verification.md#columns)"
+    return f"# {_heading(outcome)}\n\nMeasured by `{command}`. {columns}.\n{section}"
 
 
 def as_data(outcomes: list[Outcome]) -> dict[str, Any]:

@@ -236,12 +236,12 @@ def run(options: Options) -> Result:
     result.notes += [
         "the paper prints a picture, no measures: " + " ".join(__doc__.split("Here: ")[1].split()),
         "a heap on penalty contacts trembles: points at the maximum extension of their springs go "
-        "between spring and constraint and let go of their anchors; its energy has no target",
+        "between spring and constraint and let go of their anchors. Its energy has no target",
         "a box that is held at two points alone turns about the line through them for ever: point "
         "contacts have no friction of torsion, and the step takes no energy",
         "boxes that jump the fence come to rest on the open slope below it",
-        f"{count} boxes; depth is that of the lowest corner of any box, looked at every 10 ms; "
-        "a step's time is processor time",
+        f"{count} boxes. Depth is that of the lowest corner of any box, looked at every 10 ms. "
+        "A step's time is processor time",
     ]
     return result
 

@@ -174,12 +174,12 @@ def _add_stiff_peers(result: Result, mujoco, duration: float, exact) -> None:
 def _notes(duration: float, exact) -> list[str]:
     angles = np.degrees(exact(np.linspace(0.0, duration, 4001)))
     return [
-        "the paper prints a picture of another linkage, no measures; here: crank, coupler, rocker "
+        "the paper prints a picture of another linkage, no measures. Here: crank, coupler, rocker "
         f"and ground of {four_bar.CRANK:g}, {four_bar.COUPLER:g}, {four_bar.ROCKER:g} and "
         f"{four_bar.GROUND:g} m, {duration:g} s from rest, the crank swinging between "
         f"{angles.min():.0f} and {angles.max():.0f} degrees",
         "energy is a share of the largest kinetic energy, of positions and velocities at the ends "
-        "of steps; mujoco's Euler is of first order, its velocities half a step late",
+        "of steps. mujoco's Euler is of first order, its velocities half a step late",
         "theta(t) is integrated by DOP853 to 1e-12 from the loop's closed form",
         "bars and hinges: three free bodies, four hinges of five rows each, 20 rows on 18 degrees "
         "of freedom of which one stays free",

@@ -180,17 +180,17 @@ def _notes(changes: np.ndarray, runs: dict[str, Stepping]) -> list[str]:
     first = next(iter(runs.values()))
     away = 100.0 * float(away_from(changes, first.time).mean())
     return [
-        "the papers print curves (Fig. 4; Figs 6, 7) and no numbers; ours step in place "
+        "the papers print curves (Fig. 4, Figs 6, 7) and no numbers. Ours step in place "
         f"{len(changes) / 2:g} times, played by joint PD with target-ZMP feedback, and are read in "
         "every step of 1 ms",
-        "above 100 Hz: a Butterworth filter of fourth order, run both ways, of the worse foot; "
-        f"away from changes: farther than {1e3 * NEAR_CHANGE:g} ms from every moment at which the "
-        f"pattern lifts or puts down a foot, {away:.0f} % of the time; the whole run leaves "
+        "above 100 Hz: a Butterworth filter of fourth order, run both ways, of the worse foot. "
+        f"Away from changes: farther than {1e3 * NEAR_CHANGE:g} ms from every moment at which the "
+        f"pattern lifts or puts down a foot, {away:.0f} % of the time. The whole run leaves "
         "nothing out",
         f"shares of the roll moment are of the weight times half a sole's width, {HALF_WIDTH:g} m",
         f"a foot leaves the floor or comes down where its force passes {100 * LOADED:g} % of the "
-        f"weight; the pattern has {len(changes)} such changes, and chatter would add to them",
-        "a is that of all that the sensors carry, from the positions of three steps; the soles are "
+        f"weight. The pattern has {len(changes)} such changes, and chatter would add to them",
+        "a is that of all that the sensors carry, from the positions of three steps. The soles are "
         "below the sensors and their weight is tared away",
         "hard soles, without bushes, are there for comparison and not judged",
     ]

@@ -212,7 +212,7 @@ def _add_divergence(result: Result) -> None:
         result.add(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms", "", outcome)
     decays = ", ".join(f"{name}: {sole_decay(standing_on(name)):.0f}" for name in BUSH_SETS)
     result.notes.append(
-        f"a roll bush brakes the sole's own turning at ({decays}) /s; rk4 follows up to "
+        f"a roll bush brakes the sole's own turning at ({decays}) /s. rk4 follows up to "
         f"{RK4_REACH / TIME_STEP:.0f} /s at 1 ms, so hrp2_stiff takes steps of half of that"
     )
 
@@ -237,12 +237,12 @@ def _note_of_estimate(bush_set: str, model: Model, estimate: Mode) -> str:
 def _notes(mujoco) -> list[str]:
     notes = [
         "from rest at half-sitting, all above the bushes is turned forward about their pitch axis, "
-        f"by what moves their centre of pressure {100 * PRESSURE:g} cm, and let go; the soles stay "
+        f"by what moves their centre of pressure {100 * PRESSURE:g} cm, and let go. The soles stay "
         "where they are",
-        "the paper prints a curve (Fig. 5) and no numbers, and stands upright; straight knees "
+        "the paper prints a curve (Fig. 5) and no numbers, and stands upright. Straight knees "
         "would lean on their limits",
-        "period: zero crossings of the left foot's pitch moment less that at rest; damping ratio: "
-        f"logarithmic decrement; both from {SETTLED:g} s on, down to {100 * SMALLEST:g} % of the "
+        "period: zero crossings of the left foot's pitch moment less that at rest. Damping ratio: "
+        f"logarithmic decrement. Both from {SETTLED:g} s on, down to {100 * SMALLEST:g} % of the "
         "first swing",
         "semi_implicit takes springs by the trapezoidal rule, which damps nothing, and dampers to "
         "second order: it is judged by the same masses in the same steps, and these by continuous "

@@ -64,10 +64,10 @@ def run(options: Options) -> Result:
         _add_robustness(result, pattern)
     result.notes += [
         "playback: joint PD with the description's gains (JVRC-1's) on angles, speeds and torques "
-        "of the pattern; the same pattern and gains in all runs",
+        "of the pattern. The same pattern and gains in all runs",
         "bush sets: openhrp 1000/25, jaxon 2500/2.5, hrp2_soft 350/10, hrp2_stiff 600/60 Nm/rad "
-        "and Nms/rad in pitch and roll; all are published, none is changed",
-        "the stabiliser measures joint angles, foot forces and the IMU; bushes are not measured",
+        "and Nms/rad in pitch and roll. All are published, none is changed",
+        "the stabiliser measures joint angles, foot forces and the IMU. Bushes are not measured",
         "servos without torques give way under the load, 9 mrad in the hip's roll: (a) then falls "
         "with JVRC-1's gains, and only servos of at least 12000/400 carry it",
         "pushes: analytic is what the linear inverted pendulum can take at once without a step",

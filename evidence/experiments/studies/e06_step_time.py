@@ -164,12 +164,12 @@ def _notes(worlds: dict) -> list[str]:
     sweeps = {p: w.stats.iterations for (p, name), w in worlds.items() if name == "converged"}
     return [
         "hrp2_like with bushes (36 joints), PD standing at rest, 1 ms, whole steps with collision "
-        "detection and sensors; processor time, medians of turns of 20 ms, all cases in turn",
+        "detection and sensors. Processor time, medians of turns of 20 ms, all cases in turn",
         "the parts are repeated in place, each the least of five times",
         f"mujoco next to {SWEEPS} sweeps, best turn, is its PGS, which stops when it has converged",
         "sweeps when converged: " + ", ".join(f"{n} at {p} points" for p, n in sweeps.items()),
         "source: Choreonoid's semi-implicit step, converged, and OpenHRP3 with 120 sweeps, as "
-        "measured on the development machine in other runs; the paper's Fig. 7 (Pentium D 940) is "
+        "measured on the development machine in other runs. The paper's Fig. 7 (Pentium D 940) is "
         "a picture: about 1 ms at some tens of points",
     ]
 

@@ -88,8 +88,8 @@ def run(options: Options) -> Result:
         "speed r left it ends r (dt - r / (mu g)) / 2 too far, at most mu g dt^2 / 8, and not at "
         "all where v0 / (mu g dt) is whole, as in the thesis's cases",
         "penalty: a box that sinks by d presses less by m d'', so friction takes less of its "
-        "speed: it is mu d ahead of the parabola while it slides; spring and damper of the default "
-        "stiffness, 0.5 m / dt^2 for the mass that a corner feels; the box sinks into them at the "
+        "speed: it is mu d ahead of the parabola while it slides. Spring and damper of the default "
+        "stiffness, 0.5 m / dt^2 for the mass that a corner feels. The box sinks into them at the "
         "start, and swings about its anchors when it has stopped",
         "where mujoco's box rises and sinks it hops and tumbles, with its default contacts",
     ]

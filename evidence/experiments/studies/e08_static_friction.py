@@ -200,18 +200,18 @@ def run(options: Options) -> Result:
         result.data["paths"]["mujoco"] = paths
     result.notes += [
         "static where all dt say so (1/50, 1/100, 1/200, 1/400 s), else each dt's verdict",
-        "penalty gives elastically before it holds; where its threshold is off, the give of the "
+        "penalty gives elastically before it holds. Where its threshold is off, the give of the "
         "springs is part of the 0.1 m",
-        "pushed at its centre the box leans on its front corners; a corner at the back that lets "
+        "pushed at its centre the box leans on its front corners. A corner at the back that lets "
         f"go of all its load at mu times its own force does so from {CORNERS:.2f} N on, as the "
-        "thesis's does between 3.92 and 4.41 N; here the anchor of a corner that creeps is dragged "
+        "thesis's does between 3.92 and 4.41 N. Here the anchor of a corner that creeps is dragged "
         "along and keeps mu times its force",
-        "at exactly 4.9 N theory leaves no net force on a box at rest, so it stays; springs that "
+        "at exactly 4.9 N theory leaves no net force on a box at rest, so it stays. Springs that "
         "swing a little may let it go",
         "the threshold found is the force that moves the box 0.1 m in 15 s: 4.9012 N in theory",
-        "over the headings dt is 1/100 s, mujoco's 1/400 s; thresholds found to 5e-5 N and 5e-4 N",
+        "over the headings dt is 1/100 s, mujoco's 1/400 s. Thresholds found to 5e-5 N and 5e-4 N",
         "mujoco next to the pyramid is its pyramidal cone, whose axes are the plane's (in theory "
-        "sqrt(2) - 1); ours draws the axes at random for each contact point, as the LCP paper does",
+        "sqrt(2) - 1). Ours draws the axes at random for each contact point, as the LCP paper does",
         "creep at 0.9 of the threshold, other engines, measured earlier: drake TAMSI 9.5e-4 m, "
         "bullet 1.3e-4 m, dart 4e-7 m",
     ]

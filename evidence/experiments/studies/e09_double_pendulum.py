@@ -142,15 +142,15 @@ def run(options: Options) -> Result:
     result.data |= {"truth": (seen, truth), "printed": printed}
     result.notes += [
         f"the moment about an axis is {pendulum.INERTIA:.4f} kg m^2 for the box that is simulated, "
-        "2 m from axis to centre and 4 m between the axes; the thesis prints 100/3",
-        "Lagrange's equations by DOP853 at 1e-12, stopped at every change of friction's sign; a "
+        "2 m from axis to centre and 4 m between the axes. The thesis prints 100/3",
+        "Lagrange's equations by DOP853 at 1e-12, stopped at every change of friction's sign. A "
         "joint that stands is held where friction can",
         "the thesis plots its angles and prints no numbers: close to theory, closer at smaller w "
-        "and dt; it does not say how stiff its springs are, nor how wide its hinges",
-        "springs: compliant ball connections, two to a hinge, 1 m from its centre on either side; "
-        "each would give w under the whole weight below. The thesis's springs are explicit, with "
-        "a constraint at the extension w, because explicit springs stiffer than 1 / dt^2 explode; "
-        "these are implicit, so w is their stiffness, which grows by 1 / dt^2 as there",
+        "and dt. It does not say how stiff its springs are, nor how wide its hinges",
+        "springs: compliant ball connections, two to a hinge, 1 m from its centre on either side. "
+        "Each would give w under the whole weight below. The thesis's springs are explicit, with "
+        "a constraint at the extension w, because explicit springs stiffer than 1 / dt^2 explode. "
+        "These are implicit, so w is their stiffness, which grows by 1 / dt^2 as there",
         "a joint reverses within a step: dry friction then has the wrong sign for a part of it, "
         "which is an error of first order in dt, in rk4 and semi_implicit alike",
         f"{duration:g} s of motion",

@@ -223,8 +223,8 @@ def run(options: Options) -> Result:
         f"(2 mu N = m (g + a)), or by {scene.critical_shift():.4g} m/s^2 along the pads",
         f"abrupt: {ABRUPT:.4g} m/s^2 upwards for {ABRUPT_FOR:g} s",
         f"what is held slips where a corner is more than {1e3 * LARGEST_SLIP:g} mm from where the "
-        "claws had it; less than 1e-10 mm is drawn as that",
-        f"girder and heart {hooks.MASS:g} kg; the girder's slots are {1e3 * hooks.SLOT:g} mm high, "
+        "claws had it. Less than 1e-10 mm is drawn as that",
+        f"girder and heart {hooks.MASS:g} kg. The girder's slots are {1e3 * hooks.SLOT:g} mm high, "
         f"the pads {1e3 * hooks.PAD_HEIGHT:g} mm: its flange comes to lie on them; "
         f"{hooks.GIRDER_GRIP:g} N with friction {hooks.SLIPPERY:g} carry "
         f"{2 * hooks.SLIPPERY * hooks.GIRDER_GRIP:.2g} of its "

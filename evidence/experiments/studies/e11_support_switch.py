@@ -112,10 +112,10 @@ def run(options: Options) -> Result:
     result.add("least margin of the ZMP in the support", "m", margin, at_least(0.0))
     result.add("ZMP off the cart-table plan, at most", "m", float(off.max()))
     result.notes += [
-        "the source's humanoid H6 has 34 links; its 0.18 s are a Celeron 300A's",
-        "our time is for all: base, torques, wrenches, centre of mass, momenta, ZMP, margins; "
+        "the source's humanoid H6 has 34 links. Its 0.18 s are a Celeron 300A's",
+        "our time is for all: base, torques, wrenches, centre of mass, momenta, ZMP, margins. "
         "Pinocchio's is for torques under a given base motion, called from Python",
-        "one thread, medians; above each snapshot stands the foot that is fixed",
+        "one thread, medians. Above each snapshot stands the foot that is fixed",
     ]
     return result
 

@@ -233,7 +233,7 @@ def run(options: Options) -> Result:
         + " ".join(__doc__.split("Here: ")[1].split()),
         "a swinging ball joint under T newton lets a link of mass m and length l vibrate at "
         "sqrt(12 T / (m l)): 1e4 rad/s here",
-        "gaps are looked at 60 times a second; inf: a step was not finite",
+        "gaps are looked at 60 times a second. Inf: a step was not finite",
     ]
     return result
 

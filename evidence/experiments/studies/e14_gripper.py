@@ -182,18 +182,18 @@ def _notes(runs: dict) -> list[str]:
     world = runs["hybrid"].scene.world
     shaken = runs["hybrid"].time[-1] - gripper.SHAKEN
     return [
-        "the source names the scene and prints no numbers; here: a box of "
+        "the source names the scene and prints no numbers. Here: a box of "
         f"{gripper.MASS:g} kg, pads of friction {gripper.PAD_FRICTION:g}, {gripper.GRIP:g} N each, "
         f"dragged {gripper.DRAG:g} m along the floor, lifted {gripper.LIFT:g} m, shaken along the "
-        f"pads {shaken:g} s with 0.5 g at {gripper.FREQUENCY:g} Hz; {gripper.OBJECTS} boxes, "
+        f"pads {shaken:g} s with 0.5 g at {gripper.FREQUENCY:g} Hz. {gripper.OBJECTS} boxes, "
         "cylinders and balls on the floor",
-        "in the grip: seen from either finger, against where it was when the fingers had closed, "
-        f"at {gripper.CLOSED:g} s, the box still on the floor; pads yield by "
-        f"{gripper.PAD_COMPLIANCE:g} m/N a point, like rubber, but where they are called rigid",
-        f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} rows are direct at the end; "
-        "all scenes in one process, 50 steps each in turn, processor time of the steps alone",
-        "mujoco's hand follows its path on position actuators, for it has no motors that are "
-        "constraints; impratio 100 makes friction stiffer than normal forces",
+        "motion in the grip: of the box relative to either finger, since the fingers closed at "
+        f"{gripper.CLOSED:g} s. Pads yield by {gripper.PAD_COMPLIANCE:g} m/N a point, like rubber, "
+        "except in rows called rigid",
+        f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} rows are direct at the end. "
+        "Processor time of the steps, all scenes in one process, 50 steps each in turn",
+        "mujoco has no motors that are constraints, so its hand follows the path on position "
+        "actuators. Impratio 100 makes friction stiffer than normal forces",
     ]
 
 

@@ -254,7 +254,7 @@ def run(options: Options) -> Result:
     result.data["growth"] = growth
     result.notes += [
         f"{len(tosses)} tosses, {sum(map(len, tosses))} frames at {FRAME_RATE:g} Hz, each "
-        f"toss from its first measured state; {FOLDS} folds; the mean position error is what is "
+        f"toss from its first measured state; {FOLDS} folds. The mean position error is what is "
         "fitted",
         "on all 513 tosses with known figures, position: bullet 13.3 %, MuJoCo fitted 12.8, "
         "Drake 12.7",

@@ -104,9 +104,9 @@ def run(options: Options) -> Result:
         fitting.add_profiles(result, entrants[:2], found, len(landings))
     result.data |= {"plain": {k: ours for k, (ours, _) in plain.items()}, "judged": judged}
     result.notes += [
-        f"{len(landings)} landings whose feet come down in the recorded 50 ms; {FOLDS} folds; "
-        "fitted is the mean of the three errors, each as a share of that if nothing changes",
-        "the height of the ground is that of the first foot when it has stopped; the velocities of "
+        f"{len(landings)} landings whose feet come down in the recorded 50 ms; {FOLDS} folds. "
+        "Fitted is the mean of the three errors, each as a share of that if nothing changes",
+        "the height of the ground is that of the first foot when it has stopped. The velocities of "
         "the heel springs, which have no encoder, are those that keep the rods' length",
     ]
     return result

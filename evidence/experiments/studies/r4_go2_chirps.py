@@ -177,7 +177,7 @@ def run(options: Options) -> Result:
         _held_out_rows(result, ours, others[0] if others else None, seen, rest, options.quick)
     span = f"{whole.time[0]:.1f} to {whole.time[-1]:.1f} s"
     result.notes += [
-        f"windows of {WINDOW:g} s; the recording goes from {span}, and its last third is held out",
+        f"windows of {WINDOW:g} s. The recording goes from {span}, and its last third is held out",
         f"known on the last third of the whole 23.5 s, in mrad: {PUBLISHED}",
     ]
     return result

@@ -298,7 +298,7 @@ class Mapping:
             values = getattr(self._data, name)
             if not np.isfinite(values).all():
                 k = int(np.flatnonzero(~np.isfinite(values))[0])
-                raise StateError(f"{name}[{k}] is {values[k]}, it must be finite")
+                raise StateError(f"{name}[{k}] must be finite, got {values[k]}")
 
     def mark_unread(self) -> None:
         """Write NaN to forces of actuators, and to sensors of forces that hrpsim does not read.

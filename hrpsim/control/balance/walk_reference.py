@@ -289,7 +289,11 @@ class RollingReference:
         )
 
     def trajectory(self, margin: float) -> ReferenceTrajectory:
-        """Return the arrays that `write` changes. margin: equal to the constructor's [m]."""
+        """Return the arrays that `write` changes.
+
+        Args:
+            margin: margin of the support, the value that the constructor got [m].
+        """
         assert margin == self._margin
         return self._arrays
 

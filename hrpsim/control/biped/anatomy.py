@@ -217,9 +217,9 @@ def _leg(model: Model, poses, R_walk, side: str, leg: list[Joint], body: int, so
     outline = convex_hull(corners[:, :2]) if len(points) > 2 else corners[:, :2]
     if len(points) == 0 or (len(outline) < 3 and sole is None):
         raise ModelError(
-            f"{model.source}: the {side} foot has no sole: of the collision shapes of "
-            f"{_link_of(model, body)!r} {len(points)} points are lowest. A sole needs 3 that are "
-            "at most 2 mm above the lowest, or its size (--sole)"
+            f"{model.source}: the {side} foot has no sole. The collision shapes of "
+            f"{_link_of(model, body)!r} have {len(points)} points within 2 mm of the lowest point, "
+            "and a sole needs 3. Give the size of the sole (--sole), or other shapes"
         )
     ankle = R_sole.T @ (R.T @ (poses[pitch.body][0] - p))
     middle = 0.5 * (outline[:, 1].min() + outline[:, 1].max()) if sole is None else ankle[1]

@@ -122,7 +122,10 @@ def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, 
 
 
 def _kind_of(kinds: Mapping[str, Kind]) -> Kind:
-    """Return the kind of mappings of these, cached: controllers are configured many times."""
+    """Return the kind of a mapping with these entries.
+
+    The kind is cached, because controllers are configured many times.
+    """
     if id(kinds) not in _known:
         while len(_known) >= _KEPT:
             del _known[next(iter(_known))]

@@ -245,7 +245,7 @@ def _sense_of_axis(model: Model, name: str, k: int, axis: np.ndarray) -> float:
     sense = float(np.sign(axis[_AXES[k]]))
     if np.abs(axis - sense * np.eye(3)[_AXES[k]]).max() > _AXIS_TOLERANCE:
         raise ModelError(
-            f"{model.source}: joint {name!r} stands where a leg has its {_ROLES[k]}, about "
-            f"{'xyz'[_AXES[k]]} of the waist, but turns about {np.round(axis, 6).tolist()}"
+            f"{model.source}: joint {name!r} is at the place of the {_ROLES[k]}. It must turn "
+            f"about {'xyz'[_AXES[k]]} of the waist, got axis {np.round(axis, 6).tolist()}"
         )
     return sense

@@ -176,7 +176,7 @@ def plan_footsteps(walk: Footsteps, left: Footstep, right: Footstep, outlines) -
         if gap < SMALLEST_GAP:
             raise WalkError(
                 f"step {len(footsteps)}, with the {side} foot, leaves {1e3 * gap:.1f} mm between "
-                f"the soles. At least {1e3 * SMALLEST_GAP:.0f} mm are needed: make it smaller"
+                f"the soles. At least {1e3 * SMALLEST_GAP:.0f} mm are needed: make the step smaller"
             )
         stance[side] = step
 

@@ -89,7 +89,7 @@ def closing_time(impact: Impact, now: float) -> float:
 
 @inlined_kernel
 def is_impact(impact: Impact, time: Seconds, timed: bool, threshold: float) -> bool:
-    """Return whether a gap that is closed at `time` closes on, faster than the threshold.
+    """Return whether a gap closed at `time` still closes faster than the threshold.
 
     Args:
         impact: IMPACT record.

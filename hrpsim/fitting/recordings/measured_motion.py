@@ -192,7 +192,9 @@ class Recording:
         if self.interpolate and len(self.command_time) < 2:
             raise FitError(f"{self.name}: interpolate needs two commands")
         if all(getattr(self, f"command_{key}") is None for key in COMMANDS):
-            raise FitError(f"{self.name}: command_time without commands")
+            raise FitError(
+                f"{self.name}: command_time is given, but no commands. Give both, or neither"
+            )
         first, last = self.command_time[[0, -1]]
         gap = np.diff(self.command_time).max(initial=0.0)
         within = (self.time >= first) & (self.time <= last + gap + 1.0)

@@ -218,7 +218,7 @@ class _Folder(trimesh.resolvers.Resolver):
 
     def write(self, name: str, data: bytes) -> None:
         """Refuse to write."""
-        raise ModelError("meshes are read only")
+        raise ModelError("a decoder of meshes may not write files")
 
     def namespaced(self, namespace: str) -> _Folder:
         """Return the reader of a folder in this one."""

@@ -35,7 +35,8 @@ def _bound_sizes(tree: dict[str, Any], primitives: list[dict[str, Any]]) -> None
     accessors = tree.get("accessors", [])
     elements = sum(int(accessor.get("count", 0)) for accessor in accessors)
     if elements > 8 * limits.MESH_ELEMENTS:
-        raise ValueError(f"its accessors have {elements} elements (MESH_ELEMENTS)")
+        most = 8 * limits.MESH_ELEMENTS
+        raise ValueError(f"its accessors have {elements} elements, over {most} (8 MESH_ELEMENTS)")
     used: Counter[int] = Counter()
     for primitive in primitives:
         position = primitive.get("attributes", {}).get("POSITION")

@@ -54,8 +54,8 @@ class TopicRecorder:
     """Records the topics in the namespace of `node`, including those that appear later.
 
     Args:
-        node: that receives.
-        bag: for the messages.
+        node: receives the messages.
+        bag: stores the messages.
         excluded: patterns of topics that are not recorded.
         images: patterns of topics of images and point clouds to record.
     """

@@ -127,10 +127,10 @@ class Run(NamedTuple):
 
 
 class JointTrajectories(RobotInput):
-    """Runs one trajectory at a time on a robot; the next one starts from the present targets.
+    """Runs one trajectory at a time on a robot, from the present targets.
 
-    It starts at the header's stamp, or at once where that is zero; one whose stamp has passed
-    starts in its middle. `apply` sets the targets for the end of the next step.
+    A trajectory starts at the header's stamp, or at once if the stamp is zero. A trajectory with a
+    past stamp continues at the present time. `apply` sets the targets for the end of the next step.
     """
 
     consequence = "the running trajectory continues"

@@ -116,9 +116,13 @@ def pairs_apart(apart: Iterable[tuple[str, str]], owners: Owners) -> set[tuple[i
 def pairs_within(robot: Robot, first: int) -> set[tuple[int, int]]:
     """Return the pairs of a robot's own shapes that never collide.
 
-    The number of the first shape is `first`. Without self-collision, these are the pairs with links
-    fixed to the world that the collision groups of the robot let pass. With self-collision, these
-    are adjacent bodies, links fixed to each other, and the pairs of the SRDF.
+    The collision groups of a robot exclude other pairs. Without self-collision, the result has the
+    pairs with a link that is fixed to the world. With self-collision, the result has the pairs of
+    adjacent bodies, and the pairs of the SRDF.
+
+    Args:
+        robot: the robot.
+        first: number of the robot's first shape in the world.
     """
     shapes = robot.shapes
     adjacent = adjacent_bodies(robot.model) if robot.self_collision else ()

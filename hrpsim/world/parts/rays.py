@@ -202,7 +202,7 @@ def _as_it_is_drawn(robot: Robot, table: LinkTable) -> list[Target]:
             geometry = visual_geometry(robot.model, visual)
         except HrpsimError as error:
             raise WorldError(
-                f"{robot.name!r}: the visual of link {visual.link!r} cannot be met by rays:"
+                f"{robot.name!r}: rays cannot meet the visual of link {visual.link!r}:"
                 f" {error}. Cast them with geometry='collision'"
             ) from error
         R, p = Placement(frame.R, frame.p).then(visual.placement)

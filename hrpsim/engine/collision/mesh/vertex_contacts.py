@@ -308,7 +308,7 @@ def touch_edge(
     edge: Edge,
     edge_code: int,
 ) -> None:
-    """Add the contact of the own vertex at x, outside, with a convex edge if it is nearest."""
+    """Add the contact of the own vertex at x with an edge if its nearest point is on the edge."""
     s, d = edge.start, edge.direction
     dx, dy, dz = x - s[0], y - s[1], z - s[2]
     along = dx * d[0] + dy * d[1] + dz * d[2]

@@ -121,10 +121,18 @@ def _start_again(
     rows: Records[Row],
     system: NewtonSystem,
 ) -> tuple[int, float]:
-    """Continue along the path from the rows' impulses, whose error is `first`.
+    """Follow the path from the present impulses of the rows.
 
-    Too near a solution there is no room for the path. The best impulses so far have the error
-    `kept`. These impulses are restored if nothing better is found.
+    The best impulses so far are restored if the path finds nothing better. Near a solution the path
+    has no room and ends at once.
+
+    Args:
+        tolerance: error at which the path ends [m/s].
+        limit: largest number of factorisations.
+        first: error of the present impulses [m/s].
+        kept: error of the best impulses so far [m/s].
+        rows: rows of the step.
+        system: problem of the island.
 
     Returns:
         (factorisations, least error [m/s]).

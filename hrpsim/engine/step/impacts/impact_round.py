@@ -101,7 +101,7 @@ def ask_for_less(
     now: float,
     part: float,
 ) -> None:
-    """Undo a round; set the targets of the listed rows to this part of their restitution."""
+    """Undo a round and lower the restitution of the listed rows to the fraction `part`."""
     chosen, velocity = islands.chosen[0], constrained.velocity
     threshold = settings.restitution_threshold
     for k in range(chosen.end):

@@ -267,9 +267,16 @@ def _add_moment(s: Scene, body: int, arm: Vec3, fx: float, fy: float, fz: float)
 def _turn(
     s: Scene, i: Index, part: int, T: Vector, d: Vector, m: Vector, duration: Seconds
 ) -> None:
-    """Write the rotation of a body after a time, for the rates T, d and m (3,) over that time.
+    """Write the rotation of a body after a time.
 
-    `part`: 1 for the middle of the step, 2 for its end.
+    Args:
+        s: the scene.
+        i: index of the body among the bodies that turn freely.
+        part: 1 for the middle of the step, 2 for its end.
+        T: rate of the rotation vector due to moments (3,) [rad/s].
+        d: rate of the angular velocity due to moments, along the body's axes (3,) [rad/s^2].
+        m: moment along the world's axes (3,) [Nm].
+        duration: time since the start of the step [s].
     """
     body, q, R = s.forest.bodies[i], s.q, s.kinematics[i].R
     j, k, held = body.q_index + 3, body.v_index, s.rk4.turns[i]

@@ -233,7 +233,7 @@ def _leave_approach(contact: Contact, normal: Row, time_step: Seconds) -> None:
 
 @inlined_kernel
 def _holds_gap(contact: Contact, normal: Row) -> bool:
-    """Return whether a contact presses and does not give way, nor bounced in this step."""
+    """Return whether a rigid contact presses and had no impact in this step."""
     presses = 0.0 < normal.impulse < normal.upper and contact.impact_impulse[0] == 0.0
     return presses and normal.compliance == 0.0
 

@@ -194,7 +194,7 @@ def _choice(
 
 @inlined_kernel
 def _nothing(s: Scene, k: Index, task: Task) -> int:
-    """Fill the places of a switch that a short table leaves."""
+    """Do nothing: the entry of a switch without an attempt."""
     return DONE
 
 

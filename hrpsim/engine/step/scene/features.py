@@ -33,9 +33,9 @@ FEATURES = (
 
 
 def use_features(scene: Any) -> None:
-    """Write the flags of a scene's features, and load the lazy kernels that it is certain to use.
+    """Write the flags of a scene's features, and load the lazy kernels of these features.
 
-    To be called after every change of the contents that decide them.
+    Call this function after every change of the contents that decide the flags.
     """
     settings, materials, dofs = scene.settings[0], scene.materials, scene.forest.dofs
     bounces, rotates = materials["restitution"] > 0.0, dofs["turns_freely"].any()
