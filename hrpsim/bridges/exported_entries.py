@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hrpsim.bridges.policy_network import open_network
+from hrpsim.bridges.network_files import open_network
 from hrpsim.bridges.policy_terms import REFERENCE
 from hrpsim.common.errors import unknown_name
 from hrpsim.common.foreign.file_bytes import read_bytes

@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.bridges.network_files import open_network
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
-from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question, open_network
+from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
 from hrpsim.bridges.policy_terms import ObservingNetwork, Readings
 from hrpsim.common.errors import ModelWarning, require_name, require_names
 from hrpsim.common.schema import listing, name, null_or, numeric
@@ -106,7 +107,13 @@ class OnnxPolicy(Controller):
     def open_network(
         self, path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
     ) -> PolicyNetwork:
-        """Open a network of the policy. A subclass may return one that other policies use too."""
+        """Open a network of the policy. A subclass may return one that other policies use too.
+
+        Args:
+            path: of the file.
+            further: names of observed inputs besides the observation.
+            outputs: names of outputs that are wanted besides the action.
+        """
         return open_network(path, further, outputs)
 
     def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:

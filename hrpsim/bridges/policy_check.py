@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.bridges.exported_entries import ENTRIES, NAMES, list_in
+from hrpsim.bridges.network_files import open_network
 from hrpsim.bridges.onnx_policy import OnnxPolicy
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.bridges.policy_exported import as_exported, in_motion, of_observations
-from hrpsim.bridges.policy_network import Answer, Question, open_network
+from hrpsim.bridges.policy_network import Answer, Question
 from hrpsim.bridges.policy_terms import Observation
 from hrpsim.common.errors import unknown_name
 from hrpsim.common.foreign.arrays import read_npz

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hrpsim.bridges import rl_sar_policy, unitree_policy
+from hrpsim.bridges.rl_sar_policy import is_of_rl_sar, read_rl_sar
+from hrpsim.bridges.unitree_policy import is_of_unitree, read_unitree
 from hrpsim.common.foreign.yaml_text import YamlText
 
 
@@ -22,8 +23,8 @@ class PolicyFormat(NamedTuple):
 
 
 FORMATS = (
-    PolicyFormat("rl_sar", rl_sar_policy.fits, rl_sar_policy.translate),
-    PolicyFormat("unitree_rl_gym", unitree_policy.fits, unitree_policy.translate),
+    PolicyFormat("rl_sar", is_of_rl_sar, read_rl_sar),
+    PolicyFormat("unitree_rl_gym", is_of_unitree, read_unitree),
 )
 
 

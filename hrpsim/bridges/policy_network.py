@@ -6,16 +6,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.control.framework.controller import ControllerError
-
-_TORCH = (".pt", ".pth", ".jit", ".ts")
 
 
 class Question(NamedTuple):
@@ -64,28 +61,6 @@ class PolicyNetwork(ABC):
 
     def close(self) -> None:  # noqa: B027
         """Release what the network holds."""
-
-
-def open_network(
-    path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
-) -> PolicyNetwork:
-    """Open a network in ONNX or, by the suffix .pt, .pth, .jit or .ts, in TorchScript.
-
-    Args:
-        path: of the file, which must exist.
-        further: names of observed inputs besides the observation.
-        outputs: names of outputs that are wanted besides the action.
-
-    Raises:
-        ControllerError: for a file that is no network, or one without these inputs and outputs.
-    """
-    if path.suffix in _TORCH:
-        from hrpsim.bridges.torch_network import TorchNetwork
-
-        return TorchNetwork(path, further, outputs)
-    from hrpsim.bridges.onnx_network import Network
-
-    return Network(path, further, outputs)
 
 
 def action_of(numbers: np.ndarray) -> np.ndarray:

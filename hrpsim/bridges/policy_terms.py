@@ -15,7 +15,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question, open_network
+from hrpsim.bridges.network_files import open_network
+from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
 from hrpsim.control.framework.controller import BaseReading, ControllerError, ImuReading
 from hrpsim.model.readers.urdf_writer import rpy_of
 from hrpsim.model.shapes.placement import rotation_matrix

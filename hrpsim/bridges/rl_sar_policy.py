@@ -38,7 +38,7 @@ _TERMS = {
 _WIDTHS = {"joint_positions": 1, "joint_velocities": 1, "last_action": 1}  # per joint, else 3
 
 
-def fits(data: Any) -> bool:
+def is_of_rl_sar(data: Any) -> bool:
     """Return whether the data are one mapping under a name such as "a1/legged_gym"."""
     if not isinstance(data, dict) or len(data) != 1:
         return False
@@ -46,7 +46,7 @@ def fits(data: Any) -> bool:
     return "/" in str(name) and isinstance(entries, dict) and "model_name" in entries
 
 
-def translate(path: Path, text: YamlText) -> dict[str, Any]:
+def read_rl_sar(path: Path, text: YamlText) -> dict[str, Any]:
     """Return the entries of a description.
 
     Raises:

@@ -30,12 +30,12 @@ _NUMBERS = schema.listing(schema.numeric())
 _NAMES = schema.listing(schema.name)
 
 
-def fits(data: Any) -> bool:
+def is_of_unitree(data: Any) -> bool:
     """Return whether the data have the entries of a deployment."""
     return isinstance(data, dict) and {"policy_path", "kps", "default_angles"} <= data.keys()
 
 
-def translate(path: Path, text: YamlText) -> dict[str, Any]:
+def read_unitree(path: Path, text: YamlText) -> dict[str, Any]:
     """Return the entries of a description.
 
     Raises:

@@ -10,9 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from hrpsim.bridges.network_files import open_network
 from hrpsim.bridges.onnx_policy import OnnxPolicy
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
-from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question, open_network
+from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
 
 _OPEN = 8  # networks of a process
 

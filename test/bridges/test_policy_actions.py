@@ -9,7 +9,8 @@ from bridges.networks import write_linear
 
 import hrpsim
 from hrpsim.bridges import OnnxPolicy
-from hrpsim.bridges.policy_network import Question, open_network
+from hrpsim.bridges.network_files import open_network
+from hrpsim.bridges.policy_network import Question
 from hrpsim.control import ControllerError, ControlLoop
 
 onnx = pytest.importorskip("onnx")

@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+import yaml
 from bridges.networks import write_linear
 
 from hrpsim.bridges.policy_description import read_policy
@@ -51,6 +52,7 @@ num_actions: 2
 num_obs: 17
 cmd_init: [0.5, 0, 0]
 """
+JOINTS = "joints: [hip, knee]\n"
 ARM = """<mujoco><worldbody><body name="trunk"><freejoint/><geom size="0.1"/>
 <body name="thigh"><joint name="hip" axis="0 1 0"/><geom size="0.1"/>
 <body name="shank" pos="0 0 -0.3"><joint name="knee" axis="0 1 0"/><geom size="0.1"/></body></body>
@@ -211,3 +213,23 @@ def test_a_tracking_policy_of_mjlab_observes_its_motion(tmp_path):
     outputs = [(one.term, one.output) for one in policy.observation.terms]
     assert outputs[:2] == [("reference", "joint_pos"), ("reference", "joint_vel")]
     assert [one.term for one in policy.inputs["time_step"].terms] == ["step"]
+
+
+ODD = [None, "x", [], {}, -1, 0, 1e300, True, [None], ["x"], [[1]], [1e300] * 4, {"a": 1}, [5, 5]]
+
+
+@pytest.mark.parametrize(("text", "write"), [(RL_SAR, rl_sar), (UNITREE + JOINTS, unitree)])
+def test_an_entry_of_any_other_kind_is_read_or_refused_by_name(tmp_path, text, write):
+    """Law: each entry replaced by each odd value ends with a description or ControllerError."""
+    data, refused = yaml.safe_load(text), 0
+    place = data.get("rover/gym", data)
+    for key, kept in list(place.items()):
+        for odd in ODD:
+            place[key] = odd
+            try:
+                write(tmp_path, yaml.safe_dump(data))
+            except ControllerError as error:
+                refused += 1
+                assert "yaml" in str(error)
+        place[key] = kept
+    assert refused > 8 * len(place)

@@ -1,0 +1,35 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Open the network in a file, of whatever format the file is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from hrpsim.bridges.policy_network import PolicyNetwork
+
+_TORCH = (".pt", ".pth", ".jit", ".ts")
+
+
+def open_network(
+    path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
+) -> PolicyNetwork:
+    """Open a network in ONNX or, by the suffix .pt, .pth, .jit or .ts, in TorchScript.
+
+    Args:
+        path: of the file, which must exist.
+        further: names of observed inputs besides the observation.
+        outputs: names of outputs that are wanted besides the action.
+
+    Raises:
+        ControllerError: for a file that is no network, or one without these inputs and outputs.
+    """
+    if path.suffix in _TORCH:
+        from hrpsim.bridges.torch_network import TorchNetwork
+
+        return TorchNetwork(path, further, outputs)
+    from hrpsim.bridges.onnx_network import Network
+
+    return Network(path, further, outputs)
