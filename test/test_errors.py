@@ -8,9 +8,15 @@ from __future__ import annotations
 import pytest
 from effort import counted_calls
 
-from hrpsim import HrpsimError, ModelWarning
+from hrpsim import HrpsimError, ModelError, ModelWarning
 from hrpsim.commands.cli import main
-from hrpsim.common.errors import shown_value, unknown_name
+from hrpsim.common.errors import (
+    require_different,
+    require_name,
+    require_names,
+    shown_value,
+    unknown_name,
+)
 from hrpsim.common.limits import MESSAGE_LENGTH, WARNING_LENGTH
 from hrpsim.fitting import FitWarning
 
@@ -56,3 +62,17 @@ def test_unknown_names_are_told_soon():
         text = unknown_name("joint", "x" * 10**6, (f"joint_{k}" for k in range(10**5)))
     assert calls[0] < 10**6 and len(text) < 1000
     assert "Did you mean 'knee'" in unknown_name("joint", "kne", ["knee", "hip"])
+
+
+@pytest.mark.parametrize("given", ["c", ["a"], 3])
+def test_what_is_not_available_is_refused_where_it_is(given):
+    """Law: a name that is unknown, or no name at all, is refused with the place and the names."""
+    with pytest.raises(ModelError, match=r"^robot\.urdf: link .* Available: a, b$"):
+        require_name("link", given, ("a", "b"), ModelError, where="robot.urdf")
+    require_names("link", ("a", "b"), {"a": 1, "b": 2})
+
+
+def test_two_of_one_name_are_refused():
+    require_different("signals", ["a", "b"], HrpsimError)
+    with pytest.raises(HrpsimError, match=r"^study: two signals are called 'b'$"):
+        require_different("signals", ["a", "b", "b"], HrpsimError, where="study: ")

@@ -37,14 +37,19 @@ def verify_bag(bag: Path) -> Checked:
         problems += [f"{file.path.name}: {text}" for text in file.problems()]
         if not stored.has_checksums and (text := file.unchecked()):
             unchecked.append(f"{file.path.name}: {text}")
-    for topic in stored.channels:
-        try:
-            for _ in timed_messages(bag, topic):
-                pass
-        except BagError as error:
-            problems.append(str(error))
+    problems += filter(None, (_why_unreadable(bag, topic) for topic in stored.channels))
     counts = Metadata(bag).counts() if bag.is_dir() else None
     for topic, count in (counts or {}).items():
         if (found := stored.counts.get(topic, 0)) != count:
             problems.append(f"{topic} has {found} messages of {count}")
     return Checked(problems, unchecked, stored.count)
+
+
+def _why_unreadable(bag: Path, topic: str) -> str:
+    """Read all messages of a topic. Return what fails, or ""."""
+    try:
+        for _ in timed_messages(bag, topic):
+            pass
+    except BagError as error:
+        return str(error)
+    return ""

@@ -11,6 +11,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hrpsim.commands.parts.output import pairs
 from hrpsim.common.arguments import not_negative, positive
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     from hrpsim.analysis.analyser import Analyser
     from hrpsim.analysis.fixed_links import parse_fixed_links
     from hrpsim.analysis.motion_files import read_motion
-    from hrpsim.analysis.summary import analyse_motion, as_data, as_text, write_csv
+    from hrpsim.analysis.summary import analyse_motion
     from hrpsim.model.load import load_model
 
     if len(options.motions) > 1 and (options.csv or options.plot):
@@ -107,6 +108,14 @@ def run(options: argparse.Namespace) -> int:
         analyse_motion(analyser, motion, fixed, **how, distances=distances, progress=progress)
         for motion, progress in zip(motions, shown)
     ]
+    _show(options, results)
+    return 0
+
+
+def _show(options: argparse.Namespace, results: Sequence[Any]) -> None:
+    """Print the results, and write the files."""
+    from hrpsim.analysis.summary import as_data, as_text, write_csv
+
     if options.json:
         print(json.dumps([as_data(result) for result in results], indent=2, allow_nan=False))
     elif options.csv:
@@ -120,7 +129,6 @@ def run(options: argparse.Namespace) -> int:
 
         options.html.write_text(as_html(results), encoding="utf-8")
         print(f"report: {options.html}", file=sys.stderr)
-    return 0
 
 
 class MotionProgress:

@@ -354,34 +354,20 @@ def _with_interval(row: dict[str, Any], name: str) -> str:
 def _again(options: argparse.Namespace, study, store: Path) -> int:
     """Repeat runs, compare them with the store, and show them."""
     from hrpsim.sweeps.store import open_store
-    from hrpsim.sweeps.sweep import replay, worst_cells
+    from hrpsim.sweeps.sweep import replay
 
     found = open_store(store)
     if options.film:
         from hrpsim.viewer.film import check_film
 
         check_film(options.film)
-    cells = [options.cell]
-    if options.worst is not None:
-        by = options.by or ("largest_tilt" if "largest_tilt" in found else None)
-        if by is None:
-            raise HrpsimError("--worst needs --by NAME, the outcome by which cells are the worst")
-        cells = worst_cells(found, by, options.worst)
-        if not cells:
-            raise HrpsimError(f"{store}: no cell has an outcome {by.removeprefix('-')!r} yet")
+    cells = [options.cell] if options.worst is None else _worst(options, found, store)
     reports = []
     for cell in cells:
         again = replay(study.scenario, found, cell)
-        reports.append(
-            {
-                "cell": cell,
-                "values": again.values,
-                "outcomes": again.outcomes,
-                "error": again.error,
-                "same_bits": again.same,
-                "differs": again.differs,
-            }
-        )
+        report = {"cell": cell, "values": again.values, "outcomes": again.outcomes}
+        report |= {"error": again.error, "same_bits": again.same, "differs": again.differs}
+        reports.append(report)
         if options.film:
             film = _film(options, study, found, cell, several=len(cells) > 1)
             reports[-1]["film"] = str(film)
@@ -393,6 +379,19 @@ def _again(options: argparse.Namespace, study, store: Path) -> int:
     if options.viewer:
         return _view(options, study, found, cells[0])
     return 0 if all(report["same_bits"] for report in reports) else 1
+
+
+def _worst(options: argparse.Namespace, found, store: Path) -> list[int]:
+    """Return the worst cells. HrpsimError if no outcome says which cells are the worst."""
+    from hrpsim.sweeps.sweep import worst_cells
+
+    by = options.by or ("largest_tilt" if "largest_tilt" in found else None)
+    if by is None:
+        raise HrpsimError("--worst needs --by NAME, the outcome by which cells are the worst")
+    cells = worst_cells(found, by, options.worst)
+    if not cells:
+        raise HrpsimError(f"{store}: no cell has an outcome {by.removeprefix('-')!r} yet")
+    return cells
 
 
 def _started(study, found, cell: int):

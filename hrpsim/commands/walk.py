@@ -148,7 +148,6 @@ def _walk_in_viewer(options: argparse.Namespace) -> int:
 
 def _walk_here(options: argparse.Namespace) -> int:
     from hrpsim.commands.parts.walk_report import report, report_lines
-    from hrpsim.control.motion.sequence_files import write_sequence
     from hrpsim.control.walk import Walk
     from hrpsim.control.walk_trial import simulate_walk
 
@@ -183,20 +182,23 @@ def _walk_here(options: argparse.Namespace) -> int:
     progress.end()
     result = report(trial, robot.model, controller.sequence, _asked_for(options))
     result["pace"] = controller.pace._asdict()
-    if options.plot or options.film:
-        from hrpsim.commands.parts.walk_report import draw_moments, draw_walk
-
-        if options.plot:
-            draw_walk(trial, robot.model, controller.sequence, options.plot)
-        if options.film and options.film.suffix == ".png":
-            draw_moments(trial, robot, controller.sequence, options.film)
-        result["files"] += [str(file) for file in (options.plot, options.film) if file]
-    result["files"] += [str(options.record)] if options.record else []
-    if options.write_sequence:
-        written = write_sequence(controller.sequence, options.write_sequence)
-        result["files"] += map(str, written)
+    result["files"] += map(str, _write_files(options, trial, robot, controller.sequence))
     print(json.dumps(result, indent=2) if options.json else "\n".join(report_lines(result)))
     return 0 if trial.fell_at is None else 1
+
+
+def _write_files(options: argparse.Namespace, trial, robot: Robot, sequence) -> list[Path]:
+    """Write the figures and the motion. Return all files of the walk, the recording too."""
+    from hrpsim.commands.parts.walk_report import draw_moments, draw_walk
+    from hrpsim.control.motion.sequence_files import write_sequence
+
+    if options.plot:
+        draw_walk(trial, robot.model, sequence, options.plot)
+    if options.film and options.film.suffix == ".png":
+        draw_moments(trial, robot, sequence, options.film)
+    files = [file for file in (options.plot, options.film, options.record) if file]
+    written = options.write_sequence and write_sequence(sequence, options.write_sequence)
+    return [*files, *(written or ())]
 
 
 def _walk_over_ros(options: argparse.Namespace) -> int:

@@ -172,9 +172,9 @@ def _joint(root, joint: robot_data.JointData) -> None:
         numbers = ends | numbers
     if has_range or any(numbers.values()):
         etree.SubElement(element, "limit", **exact_texts(**numbers))
-    if joint.damping or joint.friction:
-        losses = exact_texts(damping=joint.damping, friction=joint.friction)
-        etree.SubElement(element, "dynamics", **losses)
+    losses = {"damping": joint.damping, "friction": joint.friction}
+    if any(losses.values()):
+        etree.SubElement(element, "dynamics", **exact_texts(**losses))
     if joint.mimic is not None:
         leader, ratio, offset = joint.mimic
         settings = exact_texts(multiplier=ratio, offset=offset)

@@ -72,6 +72,16 @@ class DemoMonitor:
         self.last_progress = time.monotonic()
         self._first_progress: tuple[float, float] | None = None  # simulated, wall [s]
 
+    def results(self) -> dict[str, Any]:
+        """Return the measured part of the demonstration's summary."""
+        return {
+            "verdict": "fell" if self.fell_at else "stands",
+            "fell_at": self.fell_at,
+            "simulated_seconds": round(self.simulated, 3),
+            "real_time_factor": round(self.real_time_factor, 3),
+            "greatest_inclination": self.fall.largest_tilt,
+        }
+
     @property
     def real_time_factor(self) -> float:
         """Simulated seconds for each second of wall time since the first progress."""
@@ -207,17 +217,15 @@ class DemoRun:
             problems.append(f"silent topics: {', '.join(silent)}")
         if not picture.exists():
             problems.append(f"{picture} was not written")
-        monitor = self._monitor
         file = self._output / "summary.json"
         file.touch()
         summary = {
-            "verdict": None if monitor is None else "fell" if monitor.fell_at else "stands",
+            "verdict": None,
             "steps": self._steps_made(),
             "planned_steps": len(self._settings.step_ends),
-            "fell_at": monitor.fell_at if monitor else None,
-            "simulated_seconds": round(monitor.simulated, 3) if monitor else None,
-            "real_time_factor": round(monitor.real_time_factor, 3) if monitor else None,
-            "greatest_inclination": monitor.fall.largest_tilt if monitor else None,
+            **dict.fromkeys(("fell_at", "simulated_seconds", "real_time_factor")),
+            "greatest_inclination": None,
+            **(self._monitor.results() if self._monitor else {}),
             "problems": problems,
             "messages": {topic: counts[topic] for topic in sorted(counts)},
             "lost": lost_messages(bag) if counts else {},

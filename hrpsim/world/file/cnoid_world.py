@@ -137,10 +137,9 @@ def _new_world(
     data = Values({}, lambda cause: None) if simulator is None else simulator.data  # type: ignore[arg-type,return-value]
     if simulator is not None:
         data.note_unread(_READ_OF_SIMULATOR, notes, simulator.kind, simulator.name)
-    step = data.number("time_step", data.number("timestep", 0.0))
     rate = data.number("frame_rate", 0.0)
-    if step == 0.0:
-        step = 1.0 / rate if rate > 0.0 else _TIME_STEP
+    step = data.number("time_step", data.number("timestep", 0.0))
+    step = step or (1.0 / rate if rate > 0.0 else _TIME_STEP)
     gravity = data.numbers("gravity", 3)
     is_runge_kutta = data.text("integration_mode", default="") in _RUNGE_KUTTA
     settings: dict[str, Any] = {} if gravity is None else {"gravity": gravity}

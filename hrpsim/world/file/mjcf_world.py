@@ -81,16 +81,9 @@ def world_of_mjcf(  # many parameters: keyword arguments
     """
     notes = Notes()
     robots = _described_robots(m, notes)
-    if integrator is None:
-        kind = m.kind("mjtIntegrator", int(m.option["integrator"]))
-        integrator = _INTEGRATORS.get(kind, "semi_implicit")
-        joints = (joint for robot in robots.values() for joint in robot.data.joints.values())
-        if integrator != "semi_implicit" and any(joint.actuator for joint in joints):
-            notes.add(f"option integrator {kind}", "semi_implicit, for actuators with a state")
-            integrator = "semi_implicit"
     world = World(
         time_step=m.option["timestep"] if time_step is None else time_step,
-        integrator=integrator,
+        integrator=_integrator_of(m, robots, notes) if integrator is None else integrator,
         gravity=m.option["gravity"],
     )
     owners = _add_scenery(m, world, robots, notes)
@@ -107,6 +100,17 @@ def world_of_mjcf(  # many parameters: keyword arguments
     _keep_apart(m, world, owners)
     listed = [line for line in lines if not line.startswith(unlisted)]
     return finish(world, path, listed, stacklevel), robots
+
+
+def _integrator_of(m: MjcfModel, robots: dict[str, MjcfRobot], notes: Notes) -> str:
+    """Return the integrator that an MJCF states, unless an actuator needs another."""
+    kind = m.kind("mjtIntegrator", int(m.option["integrator"]))
+    integrator = _INTEGRATORS.get(kind, "semi_implicit")
+    joints = (joint for robot in robots.values() for joint in robot.data.joints.values())
+    if integrator != "semi_implicit" and any(joint.actuator for joint in joints):
+        notes.add(f"option integrator {kind}", "semi_implicit, for actuators with a state")
+        return "semi_implicit"
+    return integrator
 
 
 def update_properties(m: MjcfModel, world: World, path: Path) -> None:

@@ -168,14 +168,8 @@ class Snapshots(Exclusions):
             }
         )
 
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        """Return to a snapshot of this world, or of the world from which this world was copied.
-
-        Properties that are not part of the state keep their present values: gains, inertias,
-        friction. WorldError if the snapshot is of another world or of another version of hrpsim.
-        WorldError also if anything was added or removed since, or if the snapshot was changed.
-        """
-        self._contents.refuse_while_stepping()
+    def _refuse_other(self, snapshot: Any) -> None:
+        """Raise WorldError for what is no unchanged snapshot of this world."""
         if not isinstance(snapshot, Mapping) or "world" not in snapshot:
             raise WorldError(f"not a snapshot of a world: {shown_value(snapshot)}")
         refuse_other_format("snapshot", snapshot.get("format"))
@@ -189,6 +183,16 @@ class Snapshots(Exclusions):
             raise WorldError(
                 "the snapshot was taken with other robots, bodies or connections in the world"
             )
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Return to a snapshot of this world, or of the world from which this world was copied.
+
+        Properties that are not part of the state keep their present values: gains, inertias,
+        friction. WorldError if the snapshot is of another world or of another version of hrpsim.
+        WorldError also if anything was added or removed since, or if the snapshot was changed.
+        """
+        self._contents.refuse_while_stepping()
+        self._refuse_other(snapshot)
         self._sleep.prepare(snapshot["sleep"])
         self._scenes.restore(snapshot["arrays"])
         self._convergence.restore(snapshot["convergence"])

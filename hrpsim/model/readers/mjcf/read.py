@@ -248,6 +248,18 @@ def read_mjcf(text: str, path: Path | None) -> MjcfModel:
     return MjcfModel(label, parse_json(arrays.pop("head").tobytes()), arrays, said)
 
 
+def _why_refused(source: Path, output: Path) -> str:
+    """Return MuJoCo's reason. ModelError for a file that Git LFS or git-annex has not fetched."""
+    reason = Path(f"{output}.error").read_text(encoding="utf-8", errors="replace")
+    if reason.startswith("XML parse error"):
+        reason = _why_no_xml(source) or reason
+    for name in re.findall(r"'([^']+)'", reason):
+        if os.path.isfile(name):
+            with open_file(Path(name), ModelError, "MESH_SIZE") as file:
+                refuse_pointer(Path(name), file.read(100), ModelError)
+    return reason
+
+
 def _compile(source: Path, output: Path, label: str) -> None:
     """Compile an MJCF within time and memory that its files may need."""
     size = MjcfSource("", source).size()
@@ -274,24 +286,16 @@ def _compile(source: Path, output: Path, label: str) -> None:
         raise ModelError(f"{label}: no process could be started for MuJoCo: {cause}") from cause
     if child.returncode == 0:
         return
-    if child.returncode == -signal.SIGPROF:
-        raise ModelError(
-            f"{label}: MuJoCo did not compile it in {time:.3g} s of the processor's time"
-            " (MJCF_TIME)"
-        )
-    if child.returncode == NOT_INSTALLED:
-        raise ModelError(
-            f"{label}: MJCF is read by MuJoCo's own parser, which is not installed: pip install"
-            " mujoco, or hrpsim[mjcf]. Or give a URDF"
-        )
+    ends = {
+        -signal.SIGPROF: f"MuJoCo did not compile it in {time:.3g} s of the processor's time"
+        " (MJCF_TIME)",
+        NOT_INSTALLED: "MJCF is read by MuJoCo's own parser, which is not installed: pip install"
+        " mujoco, or hrpsim[mjcf]. Or give a URDF",
+    }
+    if child.returncode in ends:
+        raise ModelError(f"{label}: {ends[child.returncode]}")
     if child.returncode == REFUSED:
-        reason = Path(f"{output}.error").read_text(encoding="utf-8", errors="replace")
-        if reason.startswith("XML parse error"):
-            reason = _why_no_xml(source) or reason
-        for name in re.findall(r"'([^']+)'", reason):
-            if os.path.isfile(name):
-                with open_file(Path(name), ModelError, "MESH_SIZE") as file:
-                    refuse_pointer(Path(name), file.read(100), ModelError)
+        reason = _why_refused(source, output)
         raise ModelError(f"{label}: MuJoCo refuses it: {_one_line(reason)}")
     last = child.stderr.decode(errors="replace").strip().rpartition("\n")[2][:300]
     raise ModelError(

@@ -116,9 +116,7 @@ def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
         name = m.names["key"][k] or f"key{k}"
         label = free_name(name, {key.name for key in robot.keyframes})
         robot.keyframes.append(posture(m, tree, label, m.key_qpos[k]))
-        if np.any(m.key_qvel[k]):
-            notes.add("keyframe qvel", "only postures are kept", name)
-        for word in ("ctrl", "act"):
+        for word in ("qvel", "ctrl", "act"):
             values = getattr(m, f"key_{word}")
             if values is not None and np.size(values) and np.any(values[k]):
                 notes.add(f"keyframe {word}", "only postures are kept", name)

@@ -279,9 +279,8 @@ def assembled(
     driven = [part for part in moving if part.joint_id >= 0]
     driven.sort(key=lambda part: part.joint_id)
     robot.commanded = {part.name: ("effort",) for part in driven}
-    for part, other in itertools.pairwise(driven):
-        if part.joint_id == other.joint_id:
-            notes.add("joint_id of two joints", "commanded one after the other")
+    same = sum(a.joint_id == b.joint_id for a, b in itertools.pairwise(driven))
+    notes.add("joint_id of two joints", "commanded one after the other", times=same)
     base = root.placement if is_free else None
     robot.add_start(base, {part.name: part.start for part in moving if part.start})
     posed: dict[str, tuple[float, ...]] = {

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -94,20 +95,7 @@ class Elements:
     def _all(self, owner: Values, part: Part, T: np.ndarray, use: str, depth: int) -> None:
         if depth > limits.YAML_DEPTH:
             owner.fail(f"elements are more than {limits.YAML_DEPTH} deep (YAML_DEPTH)")
-        content = owner.get("elements")
-        entries: list[tuple[str, Any]] = []
-        if isinstance(content, dict):  # {Shape: {...}, Transform: {...}}, or one with its type
-            if "type" in content:
-                entries = [(str(content["type"]), content)]
-            else:
-                for kind, value in content.items():
-                    entries += [(str(kind), one) for one in _listed(value)]
-        else:
-            for entry in owner.items("elements"):
-                if not isinstance(entry, dict) or "type" not in entry:
-                    owner.fail("elements: each must be a mapping with a type")
-                entries.append((str(entry["type"]), entry))
-        for kind, entry in entries:
+        for kind, entry in _entries(owner):
             if not isinstance(entry, dict):
                 owner.fail(f"elements: {kind} must be a mapping")
             self._one(kind, Values(entry, owner.fail), part, T, use, depth)
@@ -303,6 +291,19 @@ class Elements:
 def _fragment(element: Values) -> str:
     """Return the name of the requested part of a file, or "" for the whole file."""
     return element.text("fragment" if element.given("fragment") else "node", default="")
+
+
+def _entries(owner: Values) -> Iterator[tuple[str, Any]]:
+    """Yield the elements of a mapping with their types."""
+    content = owner.get("elements")
+    if isinstance(content, dict) and "type" not in content:  # {Shape: {...}, Transform: {...}}
+        for kind, value in content.items():
+            yield from ((str(kind), one) for one in _listed(value))
+        return
+    for entry in owner.items("elements"):
+        if not isinstance(entry, dict) or "type" not in entry:
+            owner.fail("elements: each must be a mapping with a type")
+        yield str(entry["type"]), entry
 
 
 def _listed(value: Any) -> list:

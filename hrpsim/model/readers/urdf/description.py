@@ -261,11 +261,16 @@ def _check_mimics(document: Document, joints: dict) -> None:
                 mimic, f"joint {leader_name!r} is {leader.get('type')}, with no coordinate"
             )
     for name in joints:
-        path = [name]
-        while (mimic := joints[path[-1]].find("mimic")) is not None:
-            if mimic.get("joint") in path:
-                document.fail(mimic, f"joints follow each other: {' -> '.join(path)}")
-            path.append(mimic.get("joint"))
+        _check_followed(document, joints, name)
+
+
+def _check_followed(document: Document, joints: dict, name: str) -> None:
+    """Refuse joints that follow each other in a circle, from one joint on."""
+    path = [name]
+    while (mimic := joints[path[-1]].find("mimic")) is not None:
+        if mimic.get("joint") in path:
+            document.fail(mimic, f"joints follow each other: {' -> '.join(path)}")
+        path.append(mimic.get("joint"))
 
 
 def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict, dict]:
@@ -276,19 +281,7 @@ def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict
     from urdf_parser_py import urdf
 
     standard = etree.Element("robot", name="standard")
-    for element in (*links.values(), *joints.values()):
-        copy = deepcopy(element)
-        unread, joint_type = ["visual"], JOINT_TYPES.get(copy.get("type"))
-        if joint_type is not None:
-            copy.set("type", "unknown")
-            unread += [] if joint_type.needs_axis else ["axis"]
-        for part in [part for tag in unread for part in copy.findall(tag)]:
-            copy.remove(part)
-        for foreign in [part for part in copy.iter() if is_foreign(part)]:
-            foreign.getparent().remove(foreign)
-        for capsule in copy.iterfind("collision/geometry/capsule"):
-            capsule.tag = "cylinder"  # which has the same attributes
-        standard.append(copy)
+    standard.extend(_standard_copy(element) for element in (*links.values(), *joints.values()))
     try:
         with _quiet_parser():
             robot = urdf.Robot.from_xml_string(etree.tostring(standard, encoding="utf-8"))
@@ -297,6 +290,22 @@ def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict
     for name, joint in robot.joint_map.items():
         joint.type = joints[name].get("type")
     return dict(robot.link_map), dict(robot.joint_map)
+
+
+def _standard_copy(element: etree._Element) -> etree._Element:
+    """Return a copy of a link or joint with the parts that urdf-parser-py knows."""
+    copy = deepcopy(element)
+    unread, joint_type = ["visual"], JOINT_TYPES.get(copy.get("type"))
+    if joint_type is not None:
+        copy.set("type", "unknown")
+        unread += [] if joint_type.needs_axis else ["axis"]
+    for part in [part for tag in unread for part in copy.findall(tag)]:
+        copy.remove(part)
+    for foreign in [part for part in copy.iter() if is_foreign(part)]:
+        foreign.getparent().remove(foreign)
+    for capsule in copy.iterfind("collision/geometry/capsule"):
+        capsule.tag = "cylinder"  # which has the same attributes
+    return copy
 
 
 @contextmanager
