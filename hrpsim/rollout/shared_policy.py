@@ -28,9 +28,8 @@ class SharedPolicy(OnnxPolicy):
 
         The policies never close a shared network. It ends with the process.
         """
-        if path.suffix != ".onnx":
-            return open_network(path, further, outputs)
-        return _shared(path, path.stat().st_mtime_ns, tuple(further), tuple(outputs))
+        names = tuple(further), tuple(outputs)
+        return _shared(path, path.stat().st_mtime_ns, *names) or open_network(path, *names)
 
     def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
         """Return the description of the policy, read once."""
@@ -53,8 +52,9 @@ def _read(path: Path, stamp: int) -> PolicyDescription:
 @lru_cache(maxsize=_OPEN)
 def _shared(
     path: Path, stamp: int, further: tuple[str, ...], outputs: tuple[str, ...]
-) -> PolicyNetwork:
-    return open_network(path, further, outputs)
+) -> PolicyNetwork | None:
+    network = open_network(path, further, outputs)
+    return network if network.shares else None
 
 
 def answers(networks: Sequence[PolicyNetwork], questions: Sequence[Question]) -> list[Answer]:
