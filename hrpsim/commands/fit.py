@@ -98,22 +98,29 @@ def fit(options: argparse.Namespace) -> int:
             lacks = suspects(*given, **study.options)
             show_line("")
     rows = verdict_rows(result, study.parameters, prismatic_of(study.world))
-    report = {"study": study.title, **result.report()}
-    for row in rows:
-        report["parameters"][row.name] |= {"unit": row.unit, "remark": row.remark or "determined"}
+    report = {"study": study.title, **_report(result, rows, validated)}
     report["what the model lacks"] = [one.text() for one in lacks if one.named]
-    report["what the model does not explain"] = _unexplained(result)
-    report["cross_validated_error"] = {
-        kind: {"before": before, "after": after} for kind, (before, after) in validated.items()
-    }
-    said = dict.fromkeys(str(warning.message) for warning in caught)
-    report["warnings"] = list(said)
-    if said:
+    report["warnings"] = list(dict.fromkeys(str(warning.message) for warning in caught))
+    if report["warnings"]:
         report["verdict"] += " The warnings say what looks wrong in the data."
     report["a motion that determines more"] = _advice(options.study, rows)
     _write_files(options, study, result, rows, lacks, report)
     print_report({key: value for key, value in report.items() if value}, options.json)
     return 0 if result.explains and result.reached else 1
+
+
+def _report(
+    result: FitResult, rows: Sequence[VerdictRow], validated: dict[str, tuple[float, float]]
+) -> dict[str, Any]:
+    """Return the result with units and remarks, unexplained signals and cross-validated errors."""
+    report = result.report()
+    for row in rows:
+        report["parameters"][row.name] |= {"unit": row.unit, "remark": row.remark or "determined"}
+    report["what the model does not explain"] = _unexplained(result)
+    report["cross_validated_error"] = {
+        kind: {"before": before, "after": after} for kind, (before, after) in validated.items()
+    }
+    return report
 
 
 def _unexplained(result: FitResult) -> dict[str, Any]:

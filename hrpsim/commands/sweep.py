@@ -160,7 +160,7 @@ def sweep(options: argparse.Namespace) -> int:
     store = options.store or options.study.with_suffix(".zarr")
     if options.parameters:
         return _list_parameters(study, options.json)
-    again = options.cell is not None or options.worst is not None
+    again = {options.cell, options.worst} != {None}
     if not again and (options.summary or options.plot or options.survival):
         return _look(options, store)
     if options.ros:

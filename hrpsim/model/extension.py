@@ -32,6 +32,7 @@ from hrpsim.model.readers.robot_data import (
     TendonData,
 )
 from hrpsim.model.readers.urdf.description import Description
+from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.readers.urdf.joint_motions import FREE_MOTION
 from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES, MOVING_TYPES
 from hrpsim.model.ros2_control import read_ros2_control
@@ -291,11 +292,7 @@ def _read_connection(description: Description, robot: RobotData, link: str, tag)
         held_axes(kind, axes)
     except ValueError as error:
         document.fail(tag, str(error))
-    if (kind == "distance") != (tag.get("length") is not None):
-        document.fail(tag, "a length belongs to a connection of kind distance, and the other way")
-    length = document.number(tag, "length") if kind == "distance" else None
-    if length is not None and length <= 0.0:
-        document.fail(tag, f"length={tag.get('length')!r} must be positive")
+    length = _length(document, tag, kind)
     name = tag.get("name", f"{link}-{other}")
     if any(connection.name == name for connection in robot.connections):
         document.fail(tag, f"a connection called {name!r} exists already: give it a name")
@@ -314,6 +311,18 @@ def _read_connection(description: Description, robot: RobotData, link: str, tag)
     robot.connections.append(
         ConnectionData(name, kind, axes, (link, other), frames, length, settings)
     )
+
+
+def _length(document: Document, tag, kind: str | None) -> float | None:
+    """Return the length of a distance [m], None for another kind of connection."""
+    if (kind == "distance") != (tag.get("length") is not None):
+        document.fail(tag, "a length belongs to a connection of kind distance, and the other way")
+    if kind != "distance":
+        return None
+    length = document.number(tag, "length")
+    if length <= 0.0:
+        document.fail(tag, f"length={tag.get('length')!r} must be positive")
+    return length
 
 
 def _read_no_collision(description: Description, robot: RobotData, link: str, tag) -> None:

@@ -67,15 +67,7 @@ def bag_recordings(
         base = odometry_beside(full_name(bag, states, _STATES), topic_types(bag))
     if base is not None:
         topics[base] = _odometry(bag, base)
-    lags = {topic: float(np.median(own.received - own.time)) for topic, own in topics.items()}
-    for topic, lag in lags.items():
-        if abs(lag - lags[states]) > _OFFSET:
-            warnings.warn(
-                f"{bag}: the clocks of {states} and {topic} disagree: stamps differ from reception "
-                f"by {lags[states]:.3f} and {lag:.3f} s. Fit a delay, or correct the stamps",
-                FitWarning,
-                stacklevel=4,
-            )
+    _check_clocks(bag, states, topics)
     tables = {topic: {"time": own.time, **own.columns} for topic, own in topics.items()}
     runs = []
     for run in runs_of_clock(options["name"], tables):
@@ -87,6 +79,19 @@ def bag_recordings(
             fields |= {"command_joints": topics[commands].joints, **own}
         runs.append(fields)
     return recordings_of(str(bag), runs, options, "; ".join(notes))
+
+
+def _check_clocks(bag: Path, states: str, topics: Mapping[str, _Rows]) -> None:
+    """Warn of a topic whose stamps differ from reception by another time than those of states."""
+    lags = {topic: float(np.median(own.received - own.time)) for topic, own in topics.items()}
+    for topic, lag in lags.items():
+        if abs(lag - lags[states]) > _OFFSET:
+            warnings.warn(
+                f"{bag}: the clocks of {states} and {topic} disagree: stamps differ from reception "
+                f"by {lags[states]:.3f} and {lag:.3f} s. Fit a delay, or correct the stamps",
+                FitWarning,
+                stacklevel=5,
+            )
 
 
 def _states(bag: Path, topic: str, joints: Sequence[str] | None, notes: list[str]) -> _Rows:

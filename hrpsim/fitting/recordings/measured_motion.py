@@ -172,19 +172,26 @@ class Recording:
             raise FitError(f"{self.name}: {what} must be numbers: {error}") from error
         is_command = what.startswith("command_")
         rows = self.command_time if is_command else self.time
-        if rows is None:
-            raise FitError(f"{self.name}: {what} need command_time")
-        shape = (array.size,) if columns is None else (len(rows), columns)
+        shape: tuple[int, ...] = (array.size,)
+        if columns is not None:
+            if rows is None:
+                raise FitError(f"{self.name}: {what} need command_time")
+            shape = (len(rows), columns)
         if array.shape != shape or array.size == 0:
             raise FitError(f"{self.name}: {what} must have shape {shape}, got {array.shape}")
         may_lack = is_command and columns is not None
         wrong = np.argwhere(np.isinf(array) if may_lack else ~np.isfinite(array))
-        if len(wrong):
-            row, *column = wrong[0].tolist()
-            names = self.command_joints if is_command else self.joints
-            of = f" of {names[column[0]]!r}" if column and "base" not in what and names else ""
-            raise FitError(f"{self.name}: {what}{of} in sample {row} is {array[tuple(wrong[0])]}")
+        for at in wrong[:1].tolist():
+            of = self._column_of(what, *at[1:])
+            raise FitError(f"{self.name}: {what}{of} in sample {at[0]} is {array[tuple(at)]}")
         return array
+
+    def _column_of(self, what: str, column: int | None = None) -> str:
+        """Return " of 'joint'" for a column of an array with columns of joints, else ""."""
+        names = self.command_joints if what.startswith("command_") else self.joints
+        if column is None or not names or "base" in what:
+            return ""
+        return f" of {names[column]!r}"
 
     def _check_clocks(self) -> None:
         if self.command_time is None:

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, RobotData, free_name
-from hrpsim.model.shapes.placement import IDENTITY, Placement
+from hrpsim.model.shapes.placement import Placement
 
 _NEAR = 1e-12  # [m], from which on an axis passes by the origin of its link
 
@@ -130,22 +130,44 @@ def join(
         joints, anchor = [JointData(edge.name, "fixed", "", "")], np.zeros(3)
     elif len(joints) == 1:
         anchor = _needed(joints[0], anchor)
-    is_offset, parent = bool(np.any(anchor)), edge.parent
-    origin = above.inverse().then(Placement(below.R, below.R @ anchor + below.p))
+    joints[0].origin = above.inverse().then(Placement(below.R, below.R @ anchor + below.p))
+    ends, fixed = (edge.parent, edge.child), f"{edge.name}_fixed"
+    add_chain(robot, joints, ends, anchor, lambda name: free_name(name, robot.links), fixed)
+    return joints[0].child if np.any(anchor) else edge.child
+
+
+def add_chain(
+    robot: RobotData,
+    joints: Sequence[JointData],
+    ends: tuple[str, str],
+    anchor: np.ndarray,
+    link_name: Callable[[str], str],
+    fixed: str,
+) -> None:
+    """Add joints one after the other between two links, with links without mass between them.
+
+    Args:
+        robot: receives the joints and links.
+        joints: from parent to child, with their origins.
+        ends: names of the parent and of the child.
+        anchor: origin of the last joint in the child (3,) [m]. If it is not zero, a fixed joint
+            leads from there to the child.
+        link_name: returns the name of the link below a joint, by the name of the joint.
+        fixed: name of the fixed joint, if the name is free.
+    """
+    parent, child = ends
+    is_offset = bool(np.any(anchor))
     for k, joint in enumerate(joints):
         is_last = k == len(joints) - 1 and not is_offset
-        joint.parent, joint.origin = parent, origin
-        joint.child = parent = edge.child if is_last else free_name(joint.name, robot.links)
-        origin = IDENTITY
+        joint.parent, joint.child = parent, child if is_last else link_name(joint.name)
+        parent = joint.child
         if not is_last:
-            robot.add_link(joint.child)
+            robot.add_link(parent)
         joint.name = robot.free_joint_name(joint.name)
         robot.add_joint(joint)
     if is_offset:
-        name = robot.free_joint_name(f"{edge.name}_fixed")
-        back = Placement(np.eye(3), -anchor)
-        robot.add_joint(JointData(name, "fixed", parent, edge.child, back))
-    return joints[0].child if is_offset else edge.child
+        name, back = robot.free_joint_name(fixed), Placement(np.eye(3), -anchor)
+        robot.add_joint(JointData(name, "fixed", parent, child, back))
 
 
 def _needed(joint: JointData, anchor: np.ndarray) -> np.ndarray:

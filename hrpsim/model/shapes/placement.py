@@ -90,7 +90,9 @@ def rotation_of(what: str, quaternion: ArrayLike) -> np.ndarray:
     values = finite_vector(what, quaternion, 4)
     length = float(np.linalg.norm(values))
     if length < 1e-6:
-        raise StateError(f"{what} must not be zero")
+        raise StateError(
+            f"{what} must not be zero: the quaternion has length {length:g}. It should be 1"
+        )
     return rotation_matrix(values / length)
 
 

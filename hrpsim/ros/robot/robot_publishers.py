@@ -220,11 +220,7 @@ class ContactPointPublisher:
 
 def points_of(message: PointCloud2, link_count: int) -> ContactPoints:
     """Return a message's points; HrpsimError for another layout, unknown links, infinite values."""
-    if message.fields != point_fields(POINT) or message.point_step != POINT.itemsize:
-        fields = ", ".join(field.name for field in message.fields)
-        raise HrpsimError(f"its fields are not those of {CONTACT_POINTS}: {fields}")
-    if message.is_bigendian or len(message.data) != message.width * POINT.itemsize:
-        raise HrpsimError(f"{len(message.data)} bytes are not {message.width} little-endian points")
+    _check_layout(message)
     rows = np.frombuffer(message.data, dtype=POINT)
     links = rows["link"].astype(np.int64)
     if links.size and links.max() >= link_count:
@@ -233,3 +229,12 @@ def points_of(message: PointCloud2, link_count: int) -> ContactPoints:
     if not all(np.isfinite(one).all() for one in values):
         raise HrpsimError("it has values that are not finite")
     return ContactPoints(links, *values)
+
+
+def _check_layout(message: PointCloud2) -> None:
+    """Raise HrpsimError for a message that does not have the points of CONTACT_POINTS."""
+    if message.fields != point_fields(POINT) or message.point_step != POINT.itemsize:
+        fields = ", ".join(field.name for field in message.fields)
+        raise HrpsimError(f"its fields are not those of {CONTACT_POINTS}: {fields}")
+    if message.is_bigendian or len(message.data) != message.width * POINT.itemsize:
+        raise HrpsimError(f"{len(message.data)} bytes are not {message.width} little-endian points")

@@ -289,8 +289,8 @@ class Product:
     def columns(self, seed: int) -> dict[str, Column]:
         """Return the values of every parameter, run by run. The same seed gives the same values."""
         parts = [design.columns(seed + k) for k, design in enumerate(self.designs)]
-        counts = Counter(name for part in parts for name in part if name)
-        for name in sorted(name for name, count in counts.items() if count > 1)[:1]:
+        counts = Counter(itertools.chain.from_iterable(parts))
+        for name in sorted(name for name, count in counts.items() if name and count > 1)[:1]:
             raise SweepError(f"parameter {name!r} is in two of the designs")
         sizes = [len(next(iter(part.values()))) for part in parts]
         _refuse_large(int(np.prod(np.array(sizes, dtype=object))))

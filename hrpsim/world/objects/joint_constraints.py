@@ -161,14 +161,13 @@ class JointConstraints:
             usual = DAMPING_STEPS * self.world.time_step
             soft = np.where(changes["damping_time"] == _RIGID, usual, changes["damping_time"])
             changes["damping_time"] = np.where(changes["compliance"] > 0.0, soft, _RIGID)
-        if may_be_rigid or column == LOCK_PARAMETERS:
+        if column in (LIMIT_PARAMETERS, MIMIC_PARAMETERS, LOCK_PARAMETERS):
             refuse_undamped(changes["compliance"], changes["damping_time"], self.world.time_step)
         if solver is not None:
             changes["solver"] = np.full(count, solver_code(solver, kind))
+            self._own_solvers[at, column] = changes["solver"]
         for field, values in changes.items():
             parameters[field][at] = values
-        if solver is not None:
-            self._own_solvers[at, column] = changes["solver"]
 
     def constraint_efforts(
         self, kind: str | None = None, names: str | Sequence[str] | None = None

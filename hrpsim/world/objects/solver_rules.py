@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from hrpsim.common.errors import WorldError, require_name
+from hrpsim.common.errors import WorldError, require_name, require_names
 from hrpsim.common.values import several
 from hrpsim.engine.constraints.friction_laws import LAWS
 from hrpsim.engine.constraints.joint_rows import JOINT_KINDS
@@ -89,8 +89,7 @@ class SolverRules:
                 raise WorldError(
                     f"solver rule {k} must be a mapping of {', '.join(_RULE_KEYS)}, got {entry!r}"
                 )
-            for key in entry:
-                require_name(f"in solver rule {k}, entry", key, _RULE_KEYS)
+            require_names(f"in solver rule {k}, entry", entry, _RULE_KEYS)
             self.add(**entry)
 
     def add(self, solver: str, kind=None, bodies=None, materials=None) -> None:

@@ -114,6 +114,16 @@ def why_step_failed(
         )
     k = int(np.argmax(np.abs(scene.velocity)))
     owner = next(e for e in entities if e.first_v <= k < e.first_v + e.nv)
+    return (
+        f"the step from t = {time:g} s would give numbers that are not finite, or beyond "
+        f"{LARGEST_SPEED:g} m/s or rad/s or {LARGEST_POSITION:g} m; the state "
+        f"before it is kept. Fastest is {owner.name!r} with {scene.velocity[k]:.3g} "
+        f"(rad/s or m/s); {_cure(scene, entities, fault)}"
+    )
+
+
+def _cure(scene: Scene, entities: list[Entity], fault: str) -> str:
+    """Return what to do against a divergence, after its probable cause if one is known."""
     cure = "look at its forces and gains, or take a smaller time_step"
     if _pulls_on_bodies(scene):
         cure = (
@@ -129,12 +139,7 @@ def why_step_failed(
         cure = f"{demanded}, which is the probable cause: {cure}"
     elif fault:
         cure = f"{fault} could not be satisfied, which may be the cause: {cure}"
-    return (
-        f"the step from t = {time:g} s would give numbers that are not finite, or beyond "
-        f"{LARGEST_SPEED:g} m/s or rad/s or {LARGEST_POSITION:g} m; the state "
-        f"before it is kept. Fastest is {owner.name!r} with {scene.velocity[k]:.3g} "
-        f"(rad/s or m/s); {cure}"
-    )
+    return cure
 
 
 def _demanded(scene: Scene, entities: list[Entity]) -> str:

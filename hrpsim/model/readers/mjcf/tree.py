@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from hrpsim.model.readers.joint_graph import add_chain
 from hrpsim.model.readers.mjcf.read import MjcfModel
 from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, Notes, RobotData, free_name
 from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
@@ -98,23 +99,11 @@ class BodyTree:
             for data, turn in made_with_turns(made, m, joint):
                 data.origin, at = at.then(turn), Placement(np.eye(3), _NONE)
                 single.append(data)
-        is_offset = bool(np.any(anchor))
+        fixed = free_name(f"{name}_fixed", m.names["jnt"])
         if not single:  # rigidly on its parent
-            fixed = robot.free_joint_name(free_name(f"{name}_fixed", m.names["jnt"]))
-            robot.add_joint(JointData(fixed, "fixed", parent, name, at))
-            return
-        for k, data in enumerate(single):
-            is_last = k == len(single) - 1
-            child = name if is_last and not is_offset else self._free(f"{name}_{data.name}")
-            data.parent, data.child = parent, child
-            robot.add_joint(data)
-            if child != name:
-                robot.add_link(child)
-            parent = child
-        if is_offset:
-            fixed = robot.free_joint_name(free_name(f"{name}_fixed", m.names["jnt"]))
-            back = Placement(np.eye(3), -anchor)
-            robot.add_joint(JointData(fixed, "fixed", parent, name, back))
+            single = [JointData(fixed, "fixed", "", "", at)]
+        ends = parent, name
+        add_chain(robot, single, ends, anchor, lambda of: self._free(f"{name}_{of}"), fixed)
 
     def _hinge_or_slide(self, joint: int, kind: str) -> JointData:
         m = self.m

@@ -59,11 +59,11 @@ def describe_link(
             notes.add("<plane> of a moving link", "left out", f"{link.name}/{shape.name}")
         else:
             data.collisions.append(shape)
-    if found:
-        data.material = found[0][1].name
-        if len({surface.key for _, surface in found}) > 1:
-            why = "that of its first collision holds for all"
-            notes.add("<surface>, several in a link", why, link.name)
+    surfaces = [surface for _, surface in found]
+    data.material = surfaces[0].name if surfaces else None
+    if len({surface.key for surface in surfaces}) > 1:
+        why = "that of its first collision holds for all"
+        notes.add("<surface>, several in a link", why, link.name)
     return found
 
 

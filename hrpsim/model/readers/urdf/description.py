@@ -178,11 +178,16 @@ def _check_joint(document: Document, joint, links: dict) -> None:
     if axis is not None and (needs_axis or axis.get("xyz") is not None):
         if not any(document.numbers(axis, "xyz", 3)) and needs_axis:
             document.fail(axis, "the axis is zero")
+    _check_limit(document, joint, kind)
+    _check_optional(document, joint)
+
+
+def _check_optional(document: Document, joint) -> None:
+    """Refuse invalid losses, and invalid numbers that nothing here reads."""
     dynamics = document.only(joint, "dynamics")
     if dynamics is not None:
         for key in ("damping", "friction"):
             document.not_negative(dynamics, key, 0.0, shown="{} {}")
-    _check_limit(document, joint, kind)
     for tag, keys in _NUMBERS_OF_ROS_1.items():
         element = document.only(joint, tag)
         for key in keys if element is not None else ():
