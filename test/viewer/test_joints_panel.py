@@ -74,6 +74,21 @@ def test_joints_are_placed_in_a_paused_world(viewer):
     assert robot.joint_positions == pytest.approx([0.0, 0.4], abs=1e-9)
 
 
+def test_a_target_that_is_given_in_the_past_acts_in_the_present(viewer):
+    """Law: the command lasts, and the present state goes on from there."""
+    session, robot = viewer.session, viewer.session.world.robots["arm"]
+    for _ in range(5):
+        session.step()
+    then = session.world.time
+    session.look_back(3 * session.world.time_step)
+    Visitor(viewer).use(viewer.controls.joints.sliders["shoulder"], 0.7)
+    assert session.looking_back == 0.0 and session.world.time == then
+    session.play()
+    session.pause()
+    session.world.step(5000)
+    assert robot.joint_positions[0] == pytest.approx(0.7, abs=1e-3)
+
+
 def test_sliders_follow_the_targets_of_others(viewer):
     """Law: a slider shows the commanded target, and the text the largest distance from one."""
     viewer.session.world.robots["arm"].command(positions=[0.25], names=["shoulder"])

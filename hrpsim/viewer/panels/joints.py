@@ -72,17 +72,19 @@ class JointsPanel(Panel):
         self.farthest.content = f"farthest from its target: {plain(name)}, {off[worst]:.4f} {unit}"
 
     def move(self, joint: str, value: float) -> None:
-        """Command the target of a joint, or place the joint [rad or m].
+        """Command the target of a joint, or pause and place the joint, in the present.
 
-        Raises:
-            HrpsimError: a controller commands the robot, or the world plays while joints are
-                placed.
+        Nothing happens if a controller commands the robot.
+
+        Args:
+            joint: name of a joint of the chosen robot.
+            value: target or position [rad or m].
         """
         robot, session = self._chosen, self._desk.session
         if robot is None or joint not in robot.joint_names or not session.commands:
             return
         if not self._places:
-            robot.command(positions=[value], names=[joint])
+            session.edit(lambda: robot.command(positions=[value], names=[joint]))
             return
         session.pause()
 

@@ -14,7 +14,7 @@ from hrpsim.viewer.panels.workbench import Panel, Workbench
 from hrpsim.world.objects.entity import Entity
 
 FRAMES, MASSES, ARROWS = "frames", "masses", ("contacts", "forces", "torques")
-_MOST_LINKS = 300  # that are listed: a page takes about a millisecond for each check box
+_MOST_LINKS = 300  # that are listed; those beyond are drawn as if ticked
 _AXES = 0.12, 0.004  # length and radius of a frame's axes [m]
 _MASS_COLOR, _MASS_OPACITY = (245, 180, 40), 0.8
 _DENSITY = 1000.0  # of the sphere that shows a mass [kg/m^3]
