@@ -30,8 +30,8 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     feature_code,
 )
 from hrpsim.engine.collision.mesh.support_outline import is_over, outline_support
-from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, climb, farthest_point
-from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, farthest_point
+from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Candidate,
     FacingVertex,
@@ -196,20 +196,8 @@ def _depth_along(polyhedra: Polyhedra, m: SolidPair, normal: Vec3) -> float:
         # world_R[1] is that of a, the other frame of side 1
         R, p = m.world_R[1 - side], m.world_p[1 - side]
         x, y, z = transposed_times(R, sign * normal[0], sign * normal[1], sign * normal[2])
-        depth += _reach(polyhedra, m, side, x, y, z)
+        vx, vy, vz = farthest_point(polyhedra, m.solid[side], x, y, z, m.stack)
+        depth += x * vx + y * vy + z * vz
         for r in range(3):
             depth += sign * normal[r] * p[r]
     return depth
-
-
-@inlined_kernel
-def _reach(polyhedra: Polyhedra, m: SolidPair, side: int, x: float, y: float, z: float) -> float:
-    """Return how far a convex solid reaches along a unit vector in its frame, about the axis [m].
-
-    The search starts from the vertex that is farthest along the axis.
-    """
-    if polyhedra.solids[m.solid[side]].cylinder_radius > 0.0:
-        px, py, pz = farthest_point(polyhedra, m.solid[side], x, y, z, m.stack)
-        return x * px + y * py + z * pz
-    p = polyhedra.vertices[climb(polyhedra, m.separation.vertex[side], x, y, z)].position
-    return x * p[0] + y * p[1] + z * p[2]
