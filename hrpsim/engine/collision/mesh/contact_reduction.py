@@ -53,9 +53,6 @@ _SPANNING = 3
 _COARSE = 0.4
 # A contact of an open patch serves a ring if no other is lower by more than this part of the gap.
 _OPEN = 0.25
-# An open contact is left out if another one is so many rims beside: a tenth of half the smaller
-# solid's least extent. The solids then overlap by this length times the turn of the step at most.
-_BESIDE = 1000.0
 # Part of its height by which a triangle of contacts may miss a contact that it spans. The support
 # polygon loses less than 0.1 % of its area, and edges come nearer to its middle by less than 0.1 %.
 _BEYOND = 5e-4
@@ -261,14 +258,11 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
     extent = _lay_out(m, candidates, seed, cluster)
     _remember(m, candidates)
     motion_x, motion_y = _slope_of_motion(m, candidates[seed])
-    away, is_open = candidates[seed].gap + _NEAR, candidates[seed].gap > _NEAR
+    away = candidates[seed].gap + _NEAR
     if m.size <= MAX_POINTS:
         away = max(away, 0.0)
         _drop_spanned(m)
-        if is_open:
-            _choose_near(m, away)
-        else:
-            _choose_touching(m, away)
+        _choose_touching(m, away)
     for number in range(_SLOPES):
         ring = (number - _FIRST_OF_RINGS) // _DIRECTIONS
         tx, ty, steepness = _slope(number, ring, motion_x, motion_y)
@@ -279,8 +273,7 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
         alike = slack + _EQUAL + steepness * m.rim
         is_spanned = ring == _RINGS - 1 and _count_due(m) >= _SPANNING
         coarse = _COARSE * steepness if is_spanned else 0.0
-        beside = _BESIDE * m.rim * steepness
-        lowest, serving = _find_lowest(m, tx, ty, steady, alike, coarse, beside, away)
+        lowest, serving = _find_lowest(m, tx, ty, steady, alike, coarse, away)
         if serving < 0:
             if 0 <= ring < _NEAR_RINGS and _count_due(m) >= _NEAR_POINTS:
                 continue
@@ -289,7 +282,7 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
                 continue
             m.chosen[serving].index, m.chosen[serving].load = lowest, -1.0
         m.chosen[serving].needed = 1
-    _keep_chosen(m, candidates, -math.inf if is_open and m.size <= MAX_POINTS else away)
+    _keep_chosen(m, candidates, away)
 
 
 @inlined_kernel
@@ -367,33 +360,6 @@ def _is_over(m: SolidPair, index: int, i: int, j: int, k: int) -> bool:
         return False
     height = m.gap[i] + to_j * (m.gap[j] - m.gap[i]) + to_k * (m.gap[k] - m.gap[i])
     return height <= m.gap[index] + _EQUAL
-
-
-@inlined_kernel
-def _choose_near(m: SolidPair, away: float) -> None:
-    """Choose the contacts of an open patch no further than `away` [m], one of those side by side.
-
-    Contacts of the last step come first.
-    """
-    for k in range(m.chosen_count):
-        index = m.chosen[k].index
-        if m.gap[index] <= away and not _has_beside(m, index):
-            m.chosen[k].needed = 1
-    for index in range(m.size):
-        if m.gap[index] <= away and not _is_chosen(m, index) and not _has_beside(m, index):
-            free = _find_room(m, away)
-            if free >= 0:
-                one = m.chosen[free]
-                one.index, one.load, one.needed = index, -1.0, 1
-
-
-@inlined_kernel
-def _has_beside(m: SolidPair, index: int) -> bool:
-    """Return whether a needed contact is beside another one."""
-    for k in range(m.chosen_count):
-        if m.chosen[k].needed and _distance(m, index, k) < _BESIDE * m.rim:
-            return True
-    return False
 
 
 @inlined_kernel
@@ -501,21 +467,14 @@ def _slope_of_motion(m: SolidPair, seed: Candidate) -> tuple[float, float]:
 
 @inner_kernel
 def _find_lowest(
-    m: SolidPair,
-    tx: float,
-    ty: float,
-    steady: Metres,
-    alike: Metres,
-    coarse: float,
-    beside: Metres,
-    away: Metres,
+    m: SolidPair, tx: float, ty: float, steady: Metres, alike: Metres, coarse: float, away: Metres
 ) -> tuple[int, int]:
     """Return the index of the lowest contact under a slope, and the chosen contact for the slope.
 
     The chosen contact is -1 if there is none. The lowest contact of the last step serves if it is
     within `steady` [m] of the lowest of all. The lowest of the other chosen contacts serves if it
     is within `alike` [m]. If the lowest of all is further than `away`, both lengths grow by
-    `coarse` per distance, and by `beside` [m].
+    `coarse` per distance.
     """
     lowest, least = _NONE, math.inf
     for index in range(m.size):
@@ -532,9 +491,7 @@ def _find_lowest(
                 fresh, least_fresh = k, height
         elif height < least_known:
             known, least_known = k, height
-    if m.gap[lowest] > away:
-        steady, alike = max(steady, alike + beside), alike + beside
-    else:
+    if m.gap[lowest] <= away:
         coarse = 0.0
     if known >= 0 and least_known <= least + steady + coarse * _distance(m, lowest, known):
         return lowest, known
