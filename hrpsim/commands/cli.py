@@ -33,7 +33,7 @@ _FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then the time of steps wi
 # policies have a room of their own.
 _COMMANDS = {
     "doctor": "say what is installed, and what is missing for what",
-    "view": "play a world in a browser, or save a page that plays a run",
+    "view": "play a world in a browser, or save a run as a page",
     "example": "copy an example with its robot into this folder",
     "walk": "let a humanoid walk, stabilised or not",
     "crane": "play the crane game",
@@ -45,7 +45,7 @@ _COMMANDS = {
     "check-model": "load a description and list its contents",
     "check-policy": "say what differs when a policy in ONNX fails here",
     "explain": "say why a policy falls here and not in MuJoCo or a recording",
-    "rollout": "run a policy in many worlds: falls, tracking, energy, forces",
+    "rollout": "run a policy in many worlds: falls, errors, forces",
     "convert": "write a description of any format as URDF, SDF or MJCF",
     "controller": "begin a controller of your own",
     "check-simulation-interfaces": "examine a simulator by ROS 2's standard for simulators",

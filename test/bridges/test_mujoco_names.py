@@ -156,7 +156,7 @@ def test_controls_that_are_not_finite_are_named(path):
     data = ours.MjData(model)
     for name in ("ctrl", "qfrc_applied"):
         getattr(data, name)[1] = np.nan
-        with pytest.raises(HrpsimError, match=rf"{name}\[1\] is nan"):
+        with pytest.raises(HrpsimError, match=rf"{name}\[1\] must be finite, got nan"):
             ours.mj_step(model, data)
         getattr(data, name)[1] = 0.0
     assert data.time == 0.0

@@ -12,7 +12,7 @@ from learning.walker import WALKER, task
 
 from hrpsim import ModelWarning, StateError
 from hrpsim.bridges import OnnxPolicy
-from hrpsim.bridges.policy_terms import read_policy
+from hrpsim.bridges.policy_description import read_policy
 from hrpsim.control import ControlLoop
 from hrpsim.learning import (
     ObservationTermCfg,

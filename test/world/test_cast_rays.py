@@ -201,7 +201,9 @@ def test_robots_as_they_collide_and_as_they_are_drawn(tmp_path):
     assert world.link_names[drawn.links[0]] == ("r", "a")
     (tmp_path / "r.urdf").write_text(text.replace("wedge.obj", "hedge.obj"))
     world.add_robot(hrpsim.load_model(tmp_path / "r.urdf"), name="other")
-    with pytest.raises(WorldError, match=r"'other': the visual of link 'a'.*hedge.obj"):
+    with pytest.raises(
+        WorldError, match=r"'other': rays cannot meet the visual of link 'a'.*hedge.obj"
+    ):
         world.cast_rays(*cast, geometry="visual")
     with pytest.raises(WorldError, match="Did you mean 'visual'"):
         world.cast_rays(*cast, geometry="visuals")

@@ -219,6 +219,7 @@ SETTERS = {
     "Robot.unlock": setter(None),  # of locks: test_what_ends_a_setter
     "Robot.release": setter(None),
     "Batch.set_noise": setter(None),  # of readings: test_noise_of_a_batch
+    "Batch.place": setter(None),  # of states: test_batch_readings
 }
 # Public names that set nothing of the motion, or for which the world has an entry.
 BATCH_OF = {name.partition(".")[2] for name, one in SETTERS.items() if one.batch}
@@ -241,7 +242,7 @@ READERS = {
     " restart_integrals unreached",
     "Body": "asleep contact_arrays forget_momentum_of initialise keep_as_initial leave"
     " mass nq nv stand_after world",
-    "Batch": "close map numbers of q reset scan sensor step v",
+    "Batch": "close contact_forces efforts map numbers of q reset scan sensor step v",
 }
 ACTING = [name for name, one in SETTERS.items() if one.python]
 
