@@ -108,6 +108,13 @@ def test_a_collision_does_not_depend_on_the_order_of_the_bodies(restitution):
         np.testing.assert_allclose(second, first, atol=1e-6, err_msg=f"{a} and {b}")
 
 
+def test_rounding_in_free_flight_does_not_choose_the_next_collision():
+    """Law: exchange. The box and the compound collide, fly freely and collide again."""
+    bodies = thrown((SHAPES["box"], SHAPES["compound"]), 1866)
+    first, second = collide(bodies, 0.0), collide(bodies, 0.0, exchanged=True)
+    np.testing.assert_allclose(second, first, atol=1e-6)
+
+
 @pytest.mark.parametrize("restitution", [0.0, 0.5])
 def test_a_collision_does_not_depend_on_a_velocity_that_both_share(restitution):
     """Law (Galileo): a velocity that both bodies share does not change how they collide."""
