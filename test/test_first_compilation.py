@@ -8,40 +8,15 @@ function. A rare path belongs into a kernel of its own (`lazy_kernel`), which a 
 compile.
 """
 
-from collections.abc import Iterator
-
 import hrpsim
+from hrpsim.engine.compile.compile_progress import functions_of
 from hrpsim.engine.compile.lazy_kernels import _declared, declared_lazy_kernels
-from hrpsim.engine.compile.numba_code import KernelFunction
 from hrpsim.engine.step.step import advance
 
 # Functions that are compiled for the first step of a humanoid on level ground, inner ones
 # included. A function within two kernels counts twice: different processes compile these.
 MOST_FUNCTIONS = 366
-
-
-def called(kernel: KernelFunction) -> Iterator[KernelFunction]:
-    """Yield the kernels that are compiled into one, itself excluded; not those called lazily."""
-    function = kernel.py_func
-    values = [function.__globals__.get(name) for name in function.__code__.co_names]
-    values += [cell.cell_contents for cell in function.__closure__ or ()]
-    for value in values:
-        if (
-            isinstance(value, KernelFunction)
-            and value.__module__ != "hrpsim.engine.compile.lazy_kernels"
-        ):
-            yield value
-
-
-def functions_of(kernel: KernelFunction) -> set[str]:
-    """Return the names of all functions that are compiled with a kernel."""
-    found, open_ones = {}, [kernel]
-    while open_ones:
-        one = open_ones.pop()
-        if one not in found:
-            found[one] = f"{one.__module__.removeprefix('hrpsim.')}.{one.__name__}"
-            open_ones += called(one)
-    return set(found.values())
+LAZY = "hrpsim.engine.compile.lazy_kernels."  # where calls of lazy kernels are compiled apart
 
 
 def compiled_for_a_plain_robot() -> dict[str, set[str]]:
@@ -52,7 +27,10 @@ def compiled_for_a_plain_robot() -> dict[str, set[str]]:
     present = world.scene.lazy_kernels[0]
     kernels = {"advance": advance}
     kernels |= {name: _declared[name].kernel for name in declared_lazy_kernels() if present[name]}
-    return {name: functions_of(kernel) for name, kernel in kernels.items()}
+    return {
+        name: {one for one in functions_of(kernel) if not one.startswith(LAZY)}
+        for name, kernel in kernels.items()
+    }
 
 
 def test_a_plain_robot_compiles_few_kernels():

@@ -17,7 +17,18 @@ Scale = float | Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class JointPositionActionCfg:
+class _JointActionCfg:
+    """What actions of joints have in common."""
+
+    joint_names: str | Sequence[str] = EVERY
+    scale: Scale = 1.0
+    offset: Scale = 0.0
+    bound: float = 100.0
+    preserve_order: bool = False
+
+
+@dataclass(frozen=True)
+class JointPositionActionCfg(_JointActionCfg):
     """Targets of joint positions: offset + scale * action. Joints need gains.
 
     Args:
@@ -31,12 +42,7 @@ class JointPositionActionCfg:
         ramp: targets change evenly over the control period. Otherwise targets change at once.
     """
 
-    joint_names: str | Sequence[str] = EVERY
-    scale: Scale = 1.0
-    offset: Scale = 0.0
     use_default_offset: bool = True
-    bound: float = 100.0
-    preserve_order: bool = False
     ramp: bool = False
 
     def make(self, state: TaskState) -> JointAction:
@@ -46,7 +52,7 @@ class JointPositionActionCfg:
 
 
 @dataclass(frozen=True)
-class JointVelocityActionCfg:
+class JointVelocityActionCfg(_JointActionCfg):
     """Targets of joint velocities: offset + scale * action [rad/s or m/s].
 
     Args:
@@ -57,19 +63,13 @@ class JointVelocityActionCfg:
         preserve_order: the joints have the order of `joint_names`, in place of the robot's.
     """
 
-    joint_names: str | Sequence[str] = EVERY
-    scale: Scale = 1.0
-    offset: Scale = 0.0
-    bound: float = 100.0
-    preserve_order: bool = False
-
     def make(self, state: TaskState) -> JointAction:
         """Return the action of all worlds."""
         return JointAction(self, state, "velocities", None)
 
 
 @dataclass(frozen=True)
-class JointEffortActionCfg:
+class JointEffortActionCfg(_JointActionCfg):
     """Joint efforts: offset + scale * action [Nm or N].
 
     Args:
@@ -79,12 +79,6 @@ class JointEffortActionCfg:
         bound: largest magnitude of an action. Larger actions are clipped.
         preserve_order: the joints have the order of `joint_names`, in place of the robot's.
     """
-
-    joint_names: str | Sequence[str] = EVERY
-    scale: Scale = 1.0
-    offset: Scale = 0.0
-    bound: float = 100.0
-    preserve_order: bool = False
 
     def make(self, state: TaskState) -> JointAction:
         """Return the action of all worlds."""

@@ -63,7 +63,26 @@ class ContactTimes:
             times[worlds] = 0
 
 
-class FeetAirTime:
+class _StepReward:
+    """A reward of steps, while commanded to move."""
+
+    def __init__(
+        self,
+        state: TaskState,
+        link_names: Names,
+        command_name: str,
+        threshold: float = 0.5,
+        command_threshold: float = 0.1,
+    ) -> None:
+        self._times = ContactTimes(state, link_names)
+        self._command, self._threshold, self._least = command_name, threshold, command_threshold
+
+    def reset(self, worlds: np.ndarray) -> None:
+        """Forget the steps of worlds (m,)."""
+        self._times.reset(worlds)
+
+
+class FeetAirTime(_StepReward):
     """Long steps: the sum of (air time - threshold) [s] of feet that land, while commanded to move.
 
     Args:
@@ -74,17 +93,6 @@ class FeetAirTime:
         command_threshold: norm of the command [m/s] below which the term is 0.
     """
 
-    def __init__(
-        self,
-        state: TaskState,
-        link_names: Names,
-        command_name: str,
-        threshold: float = 0.5,
-        command_threshold: float = 0.1,
-    ) -> None:
-        self._times = ContactTimes(state, link_names)
-        self._command, self._threshold, self._least = command_name, threshold, command_threshold
-
     def __call__(self, state: TaskState) -> np.ndarray:
         """Return the term (count,) [s]."""
         times = self._times
@@ -92,12 +100,8 @@ class FeetAirTime:
         reward = ((times.last_air - self._threshold) * times.first_contact).sum(axis=1)
         return reward * _moves(state, self._command, self._least)
 
-    def reset(self, worlds: np.ndarray) -> None:
-        """Forget the steps of worlds (m,)."""
-        self._times.reset(worlds)
 
-
-class FeetAirTimeOfBiped:
+class FeetAirTimeOfBiped(_StepReward):
     """Single support: the time [s] for which one foot stands and the other swings, at most a bound.
 
     Args:
@@ -108,17 +112,6 @@ class FeetAirTimeOfBiped:
         command_threshold: norm of the command [m/s] below which the term is 0.
     """
 
-    def __init__(
-        self,
-        state: TaskState,
-        link_names: Names,
-        command_name: str,
-        threshold: float = 0.5,
-        command_threshold: float = 0.1,
-    ) -> None:
-        self._times = ContactTimes(state, link_names)
-        self._command, self._threshold, self._least = command_name, threshold, command_threshold
-
     def __call__(self, state: TaskState) -> np.ndarray:
         """Return the term (count,) [s]."""
         times = self._times
@@ -128,10 +121,6 @@ class FeetAirTimeOfBiped:
         single = stands.sum(axis=1) == 1
         reward = np.where(single, in_mode.min(axis=1), 0.0)
         return np.minimum(reward, self._threshold) * _moves(state, self._command, self._least)
-
-    def reset(self, worlds: np.ndarray) -> None:
-        """Forget the steps of worlds (m,)."""
-        self._times.reset(worlds)
 
 
 def _moves(state: TaskState, command_name: str, least: float) -> np.ndarray:
