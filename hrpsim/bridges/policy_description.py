@@ -21,7 +21,7 @@ from hrpsim.bridges.exported_entries import from_metadata
 from hrpsim.bridges.policy_formats import translated
 from hrpsim.bridges.policy_terms import REFERENCE, TERMS, Observation, Term
 from hrpsim.common import schema
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import require_names
 from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE, Range
 from hrpsim.control.framework.controller import ControllerError
@@ -165,12 +165,8 @@ class _Joints(NamedTuple):
 
     def among(self, keys: Sequence[str], given: Sequence[str]) -> np.ndarray:
         """Return whether each joint is one of those given."""
-        for name in given:
-            if name not in self.names:
-                raise ControllerError(
-                    f"{self.text.location(keys)}: {'.'.join(keys)}: "
-                    f"{unknown_name('joint', name, self.names)}"
-                )
+        where = f"{self.text.location(keys)}: {'.'.join(keys)}"
+        require_names("joint", given, self.names, ControllerError, where=where)
         return np.isin(self.names, given)
 
 

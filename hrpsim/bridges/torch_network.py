@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question, action_of
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import require_names
 from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.control.framework.controller import ControllerError
 
@@ -53,9 +53,7 @@ class TorchNetwork(PolicyNetwork):
             raise self._error("is no network of TorchScript", error) from error
         self._arguments = [one.name for one in self._module.forward.schema.arguments[1:]]
         observed = [name for name in self._arguments if name not in further]
-        for name in further:
-            if name not in self._arguments:
-                raise ControllerError(f"{path}: {unknown_name('input', name, self._arguments)}")
+        require_names("input", further, self._arguments, ControllerError, where=path)
         if len(observed) != 1:
             raise ControllerError(
                 f"{path}: the network takes {', '.join(observed) or 'nothing'}. One of them is the "

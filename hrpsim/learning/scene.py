@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim.common.errors import StateError, require_name, unknown_name
+from hrpsim.common.errors import StateError, require_name
 from hrpsim.common.resources import share_path
 from hrpsim.learning.configs import RobotCfg
 from hrpsim.learning.task import Task
@@ -53,9 +53,7 @@ def _robot_of(world: World, task: Task) -> Robot:
     """Return the robot of a world file that learns."""
     names = list(world.robots)
     if task.robot.name:
-        if task.robot.name not in names:
-            known = unknown_name("robot", task.robot.name, names)
-            raise StateError(f"task {task.name!r}: {known}")
+        require_name("robot", task.robot.name, names, StateError, where=f"task {task.name!r}")
         return world.robots[task.robot.name]
     if len(names) != 1:
         raise StateError(
@@ -80,6 +78,11 @@ def _described(world: World, cfg: RobotCfg) -> Robot:
 def _pose(robot: Robot, cfg: RobotCfg) -> None:
     """Move a robot of a world file to the task's initial pose."""
     if cfg.position is not None:
+        if robot.model.base != "free":
+            raise StateError(
+                f"RobotCfg has a position, and robot {robot.name!r} of the world file has a fixed"
+                " base. Give the position in the world file"
+            )
         q = robot.q.copy()
         q[:3] = cfg.position
         robot.q = q

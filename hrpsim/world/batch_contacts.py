@@ -13,6 +13,7 @@ from hrpsim.engine.compile.kernel_types import Index, Indices, Matrix
 from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.world.followed_entities import FollowedEntities, array_for
+from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.contact_arrays import ContactSources, read_contact
 from hrpsim.world.objects.entity import Entity
 
@@ -70,15 +71,17 @@ class BatchContacts(FollowedEntities):
                 f"the {self._name!r} of the worlds have different links. Read `contact_arrays` of"
                 " each of `worlds`"
             )
-        rows = len(self.entities), 3 * len(self.entities[0].frames)
-        if out is not None and out.shape != (rows[0], rows[1] // 3, 3):
-            raise StateError(f"out should have the shape {(rows[0], rows[1] // 3, 3)}")
-        flat = array_for(None if out is None else out.reshape(rows), rows, worlds)
-        chosen = self.chosen(worlds)
+        links = len(self.entities[0].frames)
+        found = array_for(out, (len(self.entities), links, 3), worlds)
+        rows, chosen = found.reshape(-1, 3 * links), self.chosen(worlds)
         _gather_contact_forces(
-            self.example, self.addresses, chosen, self._first, np.empty((3, 3)), flat
+            self.example, self.addresses, chosen, self._first, np.empty((3, 3)), rows
         )
-        return flat.reshape(rows[0], -1, 3) if out is None else out
+        for k in chosen.tolist():
+            entity = self.entities[k]
+            if isinstance(entity, Body) and entity.asleep:  # a step has no contacts of sleepers
+                found[k, 0] = entity.contact_arrays().forces.sum(axis=0)
+        return found
 
     def _reference_to(self, entity: Entity) -> Reference:
         return entity.world.reader.contacts

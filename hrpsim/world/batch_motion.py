@@ -91,8 +91,7 @@ class BatchMotion(BatchArguments):
         """Return the sum of the contact forces on each link in the last step [N].
 
         The forces (count, links, 3) act on the links, along the world's axes. The order of the
-        links is that of `Model.frames`. One kernel adds the forces of all worlds. A sleeping robot
-        has zeros.
+        links is that of `Model.frames`. One kernel adds the forces of all worlds.
 
         Args:
             name: name of the robots or bodies.

@@ -88,7 +88,7 @@ def alike(one: Entity, other: Entity) -> bool:
 
 
 def array_for(
-    out: np.ndarray | None, shape: tuple[int, int], worlds: list[int] | None
+    out: np.ndarray | None, shape: tuple[int, ...], worlds: list[int] | None
 ) -> np.ndarray:
     """Return `out`, or a new array if `out` is None: NaN in rows that are not written.
 

@@ -319,3 +319,14 @@ def lowest(world):
     """Return the heights of the soles of the walker's feet [m]."""
     robot = world.robots["walker"]
     return [robot.link_pose(f"{leg}_foot")[0][2] - 0.02 for leg in LEGS]
+
+
+def test_a_fixed_base_of_a_world_file_has_no_position(tmp_path):
+    """Law: a position that cannot act is refused, and no joint takes its numbers."""
+    (tmp_path / "walker.urdf").write_text(WALKER)
+    (tmp_path / "world.yaml").write_text(
+        "robots: [{name: walker, urdf: walker.urdf, base: fixed, gains: {'*': [60, 2]}}]"
+    )
+    robot = RobotCfg(name="walker", position=(0.1, 0.2, 0.3))
+    with pytest.raises(StateError, match=r"fixed base\. Give the position in the world file"):
+        TaskBatch(task(world=tmp_path / "world.yaml", robot=robot), 1)

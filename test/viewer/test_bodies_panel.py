@@ -10,12 +10,21 @@ import numpy as np
 import pytest
 from viewer.visitor import Visitor
 
-from hrpsim import Sphere, World
+from hrpsim import Sphere, World, load_model
 from hrpsim.viewer import Viewer
 from hrpsim.viewer.panels import bodies
 
 pytest.importorskip("viser")
 G = 10.0
+
+
+_LINK = '<link name="{}"><inertial><mass value="1"/><inertia ixx=".01" iyy=".01" izz=".01"'
+_LINK += ' ixy="0" ixz="0" iyz="0"/></inertial></link>'
+ARM = (
+    f'<robot name="arm">{_LINK.format("base")}{_LINK.format("upper")}'
+    '<joint name="elbow" type="continuous"><parent link="base"/><child link="upper"/></joint>'
+    "</robot>"
+)
 
 
 @pytest.fixture
@@ -86,6 +95,21 @@ def test_a_moved_body_is_at_rest_in_its_new_place(viewer):
     ball = viewer.session.world.bodies["ball"]
     np.testing.assert_array_equal(ball.position, (2.0, 1.0, 3.0))
     np.testing.assert_array_equal(ball.v, 0.0)
+
+
+def test_a_moved_robot_keeps_its_targets(viewer):
+    """Law: the base moves, and the joint goes on to the target that was commanded."""
+    robot = viewer.session.world.add_robot(load_model(ARM), position=(0.0, 5.0, 50.0))
+    robot.set_gains(20.0, 2.0)
+    robot.command(positions=[0.3])
+    panel, visitor = viewer.controls.bodies, Visitor(viewer)
+    panel.rebuild()
+    visitor.use(panel.chosen, "arm")
+    visitor.use(panel.target, (2.0, 1.0, 50.0))
+    visitor.use(panel.move)
+    np.testing.assert_array_equal(robot.q[:3], (2.0, 1.0, 50.0))
+    viewer.session.world.step(1000)
+    np.testing.assert_allclose(robot.joint_positions, 0.3, atol=1e-2)
 
 
 def test_the_handles_move_the_chosen_body(viewer):

@@ -39,21 +39,24 @@ def test_contact_forces_are_those_of_each_link(batch):
     assert batch.contact_forces("hrp2", out=out, worlds=[0]) is out
     np.testing.assert_array_equal(out[0], forces[0])
     assert np.isnan(out[1:]).all()
-    with pytest.raises(StateError, match="out should have the shape"):
-        batch.contact_forces("hrp2", out=np.zeros((3, 2, 3)))
+    for wrong in (np.zeros((3, 2, 3)), np.zeros((*forces.shape[:2], 6))[:, :, ::2]):
+        with pytest.raises(StateError, match=r"contiguous, .* with the shape"):
+            batch.contact_forces("hrp2", out=wrong)
 
 
 def test_contacts_of_bodies_are_read_too():
-    """Law: a box at rest is carried by its weight, through contacts of either order."""
+    """Law: a box at rest is carried by its weight, through contacts of either order, and asleep."""
     world = hrpsim.World()
     world.add_ground()
     world.add_body(hrpsim.Box((0.2, 0.2, 0.2)), 2.0, (0, 0, 0.1), name="low")
     world.add_body(hrpsim.Box((0.2, 0.2, 0.2)), 3.0, (0, 0, 0.3), name="high")
     with hrpsim.Batch(world, 2, threads=1) as batch:
-        batch.step(50)
-        for name, mass in (("low", 2.0), ("high", 3.0)):
-            up = batch.contact_forces(name)[:, 0, 2]
-            np.testing.assert_allclose(up, 9.80665 * mass, rtol=1e-4)
+        for steps, asleep in ((50, ()), (1500, ("low", "high"))):
+            batch.step(steps)
+            assert [world.asleep for world in batch.worlds] == [asleep] * 2
+            for name, mass in (("low", 2.0), ("high", 3.0)):
+                up = batch.contact_forces(name)[:, 0, 2]
+                np.testing.assert_allclose(up, 9.80665 * mass, rtol=1e-4)
 
 
 def test_efforts_are_those_of_each_world(batch):

@@ -25,7 +25,7 @@ def base_pos_z(state: TaskState) -> np.ndarray:
 
 def base_pos_z_rel(state: TaskState) -> np.ndarray:
     """Return the height of the base over its initial height (count, 1) [m]."""
-    return state.root_pos_w[:, 2:3] - state.default_q[2]
+    return state.root_pos_w[:, 2:3] - state.default_base_height
 
 
 def base_lin_vel(state: TaskState) -> np.ndarray:
@@ -114,7 +114,7 @@ def height_scan(state: TaskState, sensor: str, offset: float | None = 0.5) -> np
     height of the base.
     """
     ranges = state.batch.scan(state.robot_name, sensor).reshape(state.count, -1)
-    return ranges - (state.default_q[2] if offset is None else offset)
+    return ranges - (state.default_base_height if offset is None else offset)
 
 
 def imu_ang_vel(state: TaskState, sensor: str) -> np.ndarray:

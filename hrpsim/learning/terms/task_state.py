@@ -166,6 +166,12 @@ class TaskState:
                 " base. Remove the term, or load the description with base='free'"
             )
 
+    @property
+    def default_base_height(self) -> float:
+        """Initial height of the base in the world [m]. StateError for a fixed base."""
+        self._base()
+        return float(self.default_q[2])
+
     # -- of the moment ----------------------------------------------------------------------------
 
     @cached_property

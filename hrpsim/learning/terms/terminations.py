@@ -31,7 +31,7 @@ def root_height_below_minimum(state: TaskState, minimum_height: float) -> np.nda
 
 def root_height_below_ratio(state: TaskState, ratio: float) -> np.ndarray:
     """Return whether the base is lower than `ratio` times its initial height in the world."""
-    return state.root_pos_w[:, 2] < ratio * state.default_q[2]
+    return state.root_pos_w[:, 2] < ratio * state.default_base_height
 
 
 def joint_pos_out_of_limit(state: TaskState, joint_names: Names = EVERY) -> np.ndarray:

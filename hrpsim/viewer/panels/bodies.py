@@ -97,7 +97,8 @@ class BodiesPanel(Panel):
             q[:3] = place
             if orientation is not None:
                 q[3:7] = orientation
-            entity.q, entity.v = q, np.zeros(len(entity.v))
+            entity.place(q)  # commands stay
+            entity.v = np.zeros(len(entity.v))
 
         self._desk.session.edit(move)
 
