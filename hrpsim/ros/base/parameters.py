@@ -146,6 +146,12 @@ SPECIFICATIONS = dict(
         "command (the last one holds), or end the node with exit code 1",
         choices=("pause", "hold", "abort"),
     ),
+    unitree=Specification(
+        "",
+        "Robot whose controllers command lowcmd and read lowstate; empty: no such topics",
+        choices=("", "go2", "g1"),
+    ),
+    unitree_check_crc=Specification(True, "Whether a LowCmd with a wrong crc is rejected"),
     wrench_duration=_live(
         0.1, "Simulated time for which a wrench of apply_wrench acts in full [s]", 0.0, 1000.0
     ),

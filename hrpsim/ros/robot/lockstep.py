@@ -47,6 +47,7 @@ class Lockstep:
         self, clock: SimulationClock, rejections: Rejections, logger, settings: LockstepSettings
     ) -> None:
         self._sources: list[Any] = []
+        self._awaited = "with the stamp"  # how a message of the first topic answers a tick
         self.timeout = settings.timeout
         self.policy = settings.policy
         self.stall_count = 0  # waits without a command within the time-out
@@ -69,6 +70,11 @@ class Lockstep:
         """Return the queue of a topic whose messages answer ticks; the first one names the wait."""
         self._sources.append(source)
         return _AnswerQueue(source, self)
+
+    def wait_first_for(self, source) -> None:
+        """Wait for a topic whose messages carry no stamp. The topic names the wait."""
+        self._sources.insert(0, source)
+        self._awaited = "in answer to the state of"
 
     @property
     def at_tick(self) -> bool:
@@ -106,11 +112,15 @@ class Lockstep:
         for message, _ in source.take_all():
             stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
             if self.is_waiting and stamp == self._clock.stamp:
-                self._round_trip = time.monotonic() - self._published_at
+                self.time_answer()
                 yield message
             elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
                 self._reject_stamp(source.topic, stamp)
             # The rest are repeated answers, because the state was repeated.
+
+    def time_answer(self) -> None:
+        """End the round trip of this tick: its command has arrived."""
+        self._round_trip = time.monotonic() - self._published_at
 
     def accepted(self) -> None:
         """Allow time to continue: the command of this tick has been accepted."""
@@ -148,7 +158,7 @@ class Lockstep:
         """Return the awaited topic and stamp, the waiting time and the number of publishers."""
         count = self._publisher_count()
         return (
-            f"lockstep waits for {self._sources[0].topic} with the stamp "
+            f"lockstep waits for {self._sources[0].topic} {self._awaited} "
             f"{self._clock.stamp} s, for {time.monotonic() - self._waiting_since:.1f} s "
             f"now; {count} publisher{'s' * (count != 1)} connected"
         )

@@ -20,6 +20,7 @@ from hrpsim.ros.base.guarded_node import NodePart
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.frame_names import RobotFrames
+from hrpsim.ros.robot.joint_commands import JointCommands
 from hrpsim.ros.robot.lockstep import Lockstep, LockstepSettings
 from hrpsim.ros.robot.part_parameters import JointGains, JointModes, SensorRates
 from hrpsim.ros.robot.robot_inputs import Report, RobotInputs
@@ -80,19 +81,19 @@ class RobotInterface:
 
         self.robot = robot
         self.names = names
-        self._part = part
+        self.part = part
         self.frames = RobotFrames(
             robot.model, value("frame_prefix") + value("odom_frame"), names.frames
         )
         self.gains = JointGains(part, robot, "gains." + names.parameters)
         self.rates = SensorRates(part, robot, clock, "rates." + names.parameters)
         self.rejections = Rejections(part.get_logger(), part.faults)
-        self._readings = SensorReadings(robot, clock, levels)
+        self.readings = SensorReadings(robot, clock, levels)
         self._publishers = RobotPublishers(
             part,
             robot,
             self.frames,
-            self._readings,
+            self.readings,
             odometry=value("publish_odometry") and robot.model.base == "free",
             prefix=names.topics,
         )
@@ -101,13 +102,15 @@ class RobotInterface:
         self._zmp = None
         if feet:
             topic = f"{names.topics}zmp"
-            self._zmp = ZmpPublisher(part, robot, self.frames.odom, self._readings, feet, topic)
+            self._zmp = ZmpPublisher(part, robot, self.frames.odom, self.readings, feet, topic)
         self._contact_points = ContactPointPublisher(
             part, robot, self.frames.odom, names.topics + CONTACT_POINTS
         )
         self._samples = sample_publishers(part, robot, self.frames, clock, names.topics)
+        self._attached: list[Callable[[], None]] = []
         made = self._make_inputs(part, names.topics, clock, lockstep)
         self.inputs, self.commands, self.wrenches = made.all, made.commands, made.wrenches
+        self.release = made.release
         self.modes = JointModes(part, robot, made.release, "modes." + names.parameters)
         made.leave_off(self.modes.off)
 
@@ -150,6 +153,13 @@ class RobotInterface:
         made.wrenches.ramp = parameters.value_of(part, "wrench_ramp")
         return made
 
+    def attach(self, commands: JointCommands, publish: Callable[[], None]) -> None:
+        """Add a further topic that commands the joints, and a publication of each state."""
+        commands.off = self.modes.off
+        self.commands.append(commands)
+        self.inputs.append(commands)
+        self._attached.append(publish)
+
     @property
     def accepted_count(self) -> int:
         """The number of accepted messages, on all topics."""
@@ -161,13 +171,15 @@ class RobotInterface:
         All sensors are published with `everything`, and at the ticks of lockstep.
         """
         everything = everything or (self.lockstep is not None and self.lockstep.at_tick)
-        self._readings.forget()
+        self.readings.forget()
         self._publishers.publish(stamp, lambda name: everything or self.rates.is_due(name, period))
         if self._zmp is not None:
             self._zmp.publish(stamp)
         self._contact_points.publish(stamp)
         for sample in self._samples:
             sample.publish()
+        for publish in self._attached:
+            publish()
 
     def wait(self, longest: float) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall].
@@ -193,4 +205,4 @@ class RobotInterface:
 
     def destroy(self) -> None:
         """Remove its topics and parameters from the node."""
-        self._part.destroy()
+        self.part.destroy()

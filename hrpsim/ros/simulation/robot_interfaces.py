@@ -23,6 +23,7 @@ from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.owned_names import NamedRobot, check_names
 from hrpsim.ros.robot.robot_interface import RobotInterface, RobotNames
 from hrpsim.ros.robot.robot_transforms import fill_pose, transform_of
+from hrpsim.ros.unitree.low_level import check_unitree, connect_unitree
 from hrpsim.world.objects.robot import Robot
 
 
@@ -84,6 +85,7 @@ class RobotInterfaces:
         self._levels = levels
         self._frame_prefix = parameters.value_of(node, "frame_prefix")
         self._lockstep = parameters.value_of(node, "lockstep")
+        self._unitree = parameters.value_of(node, "unitree")
         self._all: list[RobotInterface] = []
         self.transforms = self._make_transforms()
         self._make_first(world)
@@ -141,6 +143,9 @@ class RobotInterfaces:
         """Raise HrpsimError if the robots of another world cannot have interfaces."""
         robots = list(world.robots.values())
         self._check_names(zip(robots, _first_names(robots, self._frame_prefix)))
+        if self._unitree:
+            for robot in robots:
+                check_unitree(robot, self._unitree)
         if self._lockstep:
             period = parameters.value_of(self._node, "control_period")
             steps_in_period("control_period", period, world.time_step)
@@ -167,7 +172,10 @@ class RobotInterfaces:
         names = _first_names(robots, self._frame_prefix)
         self._check_names(zip(robots, names))
         for robot, name in zip(robots, names):
-            self._all.append(self._made(robot, name, self._lockstep))
+            interface = self._made(robot, name, self._lockstep)
+            self._all.append(interface)
+            if self._unitree:
+                connect_unitree(interface, self._unitree, self._clock)
         self._update_lists()
 
     def _made(self, robot: Robot, names: RobotNames, lockstep: bool) -> RobotInterface:

@@ -1,0 +1,84 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""A LowCmd as commands of joints: tau + kp (q* - q) + kd (dq* - dq) for each enabled motor."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.bridges.unitree.checksum import checksum
+from hrpsim.bridges.unitree.motors import Motors
+from hrpsim.common.errors import WorldError
+
+# Targets that switch a term off. PosStopF and VelStopF of unitree_ros2.
+POSITION_STOP, VELOCITY_STOP = np.float32(2.146e9), np.float32(16000.0)
+_ENABLED = 1  # lowest bit of `mode`
+_TERMS = ("q", "dq", "tau", "kp", "kd")
+
+
+class JointTargets(NamedTuple):
+    """Commands (n,) of the n joints of `Motors`. NaN targets are not commanded."""
+
+    positions: np.ndarray  # [rad]
+    velocities: np.ndarray  # [rad/s]
+    efforts: np.ndarray  # [Nm]
+    kp: np.ndarray  # [Nm/rad]
+    kd: np.ndarray  # [Nms/rad]
+
+
+def read_low_command(data: bytes, motors: Motors, *, check: bool = True) -> JointTargets:
+    """Return the commands of a serialised LowCmd.
+
+    A motor with `mode` 0 delivers no torque. A position of POSITION_STOP switches kp off, and a
+    velocity of VELOCITY_STOP switches kd off.
+
+    Args:
+        data: serialised message.
+        motors: motors of the robot.
+        check: whether `crc` must be right.
+
+    Raises:
+        WorldError: `crc` is wrong, a number is not finite, or the parallel ankles are commanded.
+    """
+    layout = motors.messages.command
+    record = layout.read(data)
+    if check and checksum(record) != record["crc"]:
+        raise WorldError(
+            f"crc of {layout.name} is wrong. Compute crc after all other fields, or set the "
+            "parameter 'unitree_check_crc' to false"
+        )
+    if motors.mode_machine and record["mode_pr"]:
+        raise WorldError(
+            "mode_pr is 1: the motors A and B of parallel ankles are not simulated. Set mode_pr to "
+            "0 and command pitch and roll"
+        )
+    command = record["motor_cmd"][motors.slots]
+    values = {name: command[name].astype(np.float64) for name in _TERMS}
+    _check_finite(values, motors)
+    return _targets(values, command)
+
+
+def _check_finite(values: dict[str, np.ndarray], motors: Motors) -> None:
+    for name, numbers in values.items():
+        if not np.isfinite(numbers).all():
+            k = int(np.argmin(np.isfinite(numbers)))
+            raise WorldError(
+                f"{name} of motor {motors.slots[k]} ({motors.joints[k]}) is {numbers[k]}"
+            )
+
+
+def _targets(values: dict[str, np.ndarray], command: np.ndarray) -> JointTargets:
+    q, dq, tau, kp, kd = (values[name] for name in _TERMS)
+    enabled = command["mode"] & _ENABLED != 0
+    placed = enabled & (command["q"] != POSITION_STOP)
+    moved = enabled & (command["dq"] != VELOCITY_STOP)
+    return JointTargets(
+        np.where(placed, q, np.nan),
+        np.where(moved, dq, np.nan),
+        np.where(enabled, tau, 0.0),
+        np.where(placed, kp, 0.0),
+        np.where(moved, kd, 0.0),
+    )
