@@ -10,6 +10,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.venv/bytecode
 ARGS ?=
 FUZZ_MINUTES ?= 15
 KERNELS ?= all
+INTERFACES := tf2_msgs control_msgs simulation_interfaces unitree_go unitree_hg
 PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14
 RUN := .venv/bin/python
 # Only our own plugins: those that a sourced ROS 2 brings are made for another pytest.
@@ -64,7 +65,7 @@ dist: setup-test
 	@test -z "$(KERNELS)" || $(RUN) tools/ship_kernels.py $(CURDIR)/build/kernels $(KERNELS)
 	@HRPSIM_KERNELS=$(if $(KERNELS),$(CURDIR)/build/kernels) .venv/bin/uv build --quiet --no-build-isolation --python $(RUN) --out-dir dist .
 	@cp -r interfaces build/dist
-	@for package in tf2_msgs control_msgs simulation_interfaces; do \
+	@for package in $(INTERFACES); do \
 		.venv/bin/uv build --quiet --no-build-isolation --python $(RUN) --wheel --out-dir dist build/dist/interfaces/$$package || exit; \
 	done
 	@rm -f dist/.gitignore; ls -l dist
@@ -107,7 +108,7 @@ test-kilted: setup-test
 	@.venv/bin/uv venv --quiet --allow-existing --python $(RUN) .venv/kilted
 	@.venv/bin/uv pip install --quiet --python .venv/kilted/bin/python -r requirements/kilted.txt
 	@rm -rf .venv/kilted/interfaces && cp -r interfaces .venv/kilted
-	@for package in tf2_msgs control_msgs simulation_interfaces; do \
+	@for package in $(INTERFACES); do \
 		.venv/bin/uv pip install --quiet --no-deps --no-build-isolation --reinstall \
 			--python .venv/kilted/bin/python .venv/kilted/interfaces/$$package || exit; \
 	done

@@ -21,7 +21,16 @@ sys.path.append(str(HERE.parent))  # where the package benchmarks lies
 # Test oracles and tools: where one is not installed, what needs it is skipped by its name.
 OPTIONAL = {
     *("backports", "collada", "coal", "fcl", "hypothesis", "matplotlib", "mujoco", "pinocchio"),
-    *("control_msgs", "rosbags", "simulation_interfaces", "tf2_msgs", "trimesh", "viser"),
+    *(
+        "control_msgs",
+        "rosbags",
+        "simulation_interfaces",
+        "tf2_msgs",
+        "trimesh",
+        "viser",
+        "unitree_go",
+        "unitree_hg",
+    ),
     *("cma", "distributed", "gymnasium", "xarray", "zarr"),
 }
 

@@ -32,8 +32,11 @@ EXTRAS = {
     "demo": ["record", "plot", "camera"],
     "test": ["record", "plot", "viewer", "camera", "onnx", "sweep", "learning", "test"],
 }
-# Message packages that no registry has; the last takes half a minute and the demo needs the first.
-INTERFACES = {"demo": ["tf2_msgs"], "test": ["tf2_msgs", "control_msgs", "simulation_interfaces"]}
+# Message packages that no registry has; the third takes half a minute and the demo needs the first.
+INTERFACES = {
+    "demo": ["tf2_msgs"],
+    "test": ["tf2_msgs", "control_msgs", "simulation_interfaces", "unitree_go", "unitree_hg"],
+}
 AGAIN = "the reason stands above; run make again once it is mended"
 DETAIL = re.compile(r" [-+~] |\s*(Downloaded|Built|Prepared|Installed|Uninstalled|Checked) ")
 STARTED = time.monotonic()

@@ -25,6 +25,8 @@ from hrpsim.ros.unitree.low_commands import LowCommands
 from hrpsim.ros.unitree.unstamped_answers import UnstampedAnswers
 from hrpsim.world.objects.robot import Robot
 
+_IMU = "imu"  # the sensor of lowstate, if there are several
+
 
 def check_unitree(robot: Robot, kind: str) -> Motors:
     """Return the motors of a robot that is to have the topics of Unitree's `kind`.
@@ -123,7 +125,8 @@ class StateTopics:
         self._robot, self._readings = interface.robot, interface.readings
         self._clock, self._asks = clock, asks
         self._joints = self._robot.joint_index.indices(motors.joints)
-        self._imu = next(s.name for s in self._robot.model.sensors if s.kind == "imu")
+        imus = [s.name for s in self._robot.model.sensors if s.kind == "imu"]
+        self._imu = _IMU if _IMU in imus else imus[0]
         self._feet = _links_of_feet(self._robot, motors.feet)
         self._states = LowStates(motors)
         self._low = RawTopic(part, types.LowState, prefix + "lowstate")
