@@ -66,8 +66,6 @@ _HG_MOTOR = [
     Field("reserve", "u4", 4),
 ]
 
-_PATH_POINT = ("t_from_start", "x", "y", "yaw", "vx", "vy", "vyaw")
-
 GO = Messages(
     "unitree_go",
     Layout(
@@ -136,8 +134,8 @@ HG = Messages(
     ),
 )
 
-# Published for both robots, and without a checksum. The type of unitree_ros2 ends before
-# `path_point`, and its readers ignore the rest. The type of unitree_sdk2 needs the whole message.
+# Published for both robots, and without a checksum. The type of unitree_sdk2 has ten points of a
+# path at the end, which the type of unitree_ros2 has not: one message cannot serve both.
 SPORT_MODE_STATE = Layout(
     "unitree_go/SportModeState",
     [
@@ -156,6 +154,5 @@ SPORT_MODE_STATE = Layout(
         Field("foot_force", "i2", 4),
         Field("foot_position_body", "f4", 12),
         Field("foot_speed_body", "f4", 12),
-        Field("path_point", [Field(name, "f4") for name in _PATH_POINT], 10),
     ],
 )
