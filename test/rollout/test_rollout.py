@@ -5,6 +5,7 @@
 
 import csv
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -74,9 +75,8 @@ def folder(tmp_path):
 def scenario(folder, spread=0.0, **options):
     options = {"duration": 0.2, "measured": MEASURED, **options}
     given = {"description": str(folder / "policy.yaml"), **options.pop("parameters", {})}
-    worlds = WorldScenario(
-        folder / "world.yaml", controller=POLICY, parameters=given, robot="cart", **options
-    )
+    options = {"world": folder / "world.yaml", "robot": "cart", **options}
+    worlds = WorldScenario(controller=POLICY, parameters=given, **options)
     return RolloutScenario(worlds, spread)
 
 
@@ -111,6 +111,37 @@ def test_energy_is_the_work_of_the_motor(folder):
     found = scenario(folder).run({}, 0)
     assert found["energy"] == pytest.approx(TORQUE**2 * 0.2**2 / (2.0 * INERTIA), rel=0.03)
     assert np.isnan(found["velocity_error"])
+
+
+MJCF = f"""<mujoco model="cart"><option timestep="0.001"/><worldbody><body name="wheel">
+<inertial mass="1" pos="0 0 0" diaginertia="{INERTIA} {INERTIA} {INERTIA}"/>
+<joint name="spin" axis="0 1 0"/></body></worldbody>
+<actuator><motor name="spin" joint="spin"/></actuator></mujoco>"""
+SDF = f"""<sdf version="1.9"><world name="w"><physics type="x"><max_step_size>0.001</max_step_size>
+</physics><model name="cart"><joint name="fixed" type="fixed"><parent>world</parent>
+<child>body</child></joint><link name="body"/><link name="wheel"><inertial><mass>1</mass><inertia>
+<ixx>{INERTIA}</ixx><iyy>{INERTIA}</iyy><izz>{INERTIA}</izz></inertia></inertial></link>
+<joint name="spin" type="revolute"><parent>body</parent><child>wheel</child><axis><xyz>0 1 0</xyz>
+</axis></joint></model></world></sdf>"""
+
+
+@pytest.mark.parametrize("name, text", [("cart.xml", MJCF), ("cart.sdf", SDF)])
+def test_a_world_of_another_format_runs(folder, name, text):
+    """Law: as above. Twice the inertia takes half the work."""
+    if name == "cart.xml":
+        pytest.importorskip("mujoco")
+    fix_the_base(folder)
+    (folder / name).write_text(text)
+    cart = scenario(folder, world=folder / name, robot=None)
+    work = TORQUE**2 * 0.2**2 / (2.0 * INERTIA)
+    assert cart.run({}, 0)["energy"] == pytest.approx(work, rel=0.03)
+    (robot,) = cart.worlds.robot_names
+    heavy = cart.run({f"robots.{robot}.mass_factor": 2.0}, 0)
+    assert heavy["energy"] == pytest.approx(work / 2.0, rel=0.03)
+    before = cart.identity()
+    (folder / name).write_text(text.replace("0.02", "0.03"))
+    assert scenario(folder, world=folder / name, robot=None).identity() != before
+    assert pickle.loads(pickle.dumps(cart)).identity() == before
 
 
 @pytest.mark.parametrize("rows", [1, "rows"])

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A world file with a controller and pushes as a scenario."""
+"""A file with a world, a controller and pushes as a scenario."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from hrpsim.model.model import Model
 from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario, SweepError
 from hrpsim.sweeps.worlds import world_paths, world_run
 from hrpsim.sweeps.worlds.controllers import DisturbedController, controller_class
-from hrpsim.world.file.file_reader import FileReader
-from hrpsim.world.file.load_world import build_world, described_robots, open_world
+from hrpsim.sweeps.worlds.world_source import source_of
 from hrpsim.world.world import World
 
 _WORLDS_KEPT = 8  # in a process, each of a file with some other values
@@ -44,7 +43,9 @@ _bases: OrderedDict[str, world_run.BaseWorld] = OrderedDict()
 
 
 class WorldScenario(Scenario):
-    """A world file, with a controller and pushes, simulated for `duration` [s].
+    """A file with a world, a controller and pushes, simulated for `duration` [s].
+
+    The file has any format of `load_world`. Only the entries of a world file may be varied.
 
     robot: the controlled and measured robot; by default the only one. controller: "walk",
     "module:Class" or "file.py:Class", with `parameters`. None: the robot holds its commands.
@@ -74,8 +75,8 @@ class WorldScenario(Scenario):
         period: float = 0.005,
     ) -> None:
         self.path = Path(world)
-        self._reader = open_world(world)
-        self.data = self._reader.checked(_mapping)
+        self._source = source_of(world)
+        self.data = self._source.data
         self.duration, self.period = float(duration), float(period)
         names = self.robot_names
         self.robot = names[0] if robot is None and len(names) == 1 else robot
@@ -129,10 +130,8 @@ class WorldScenario(Scenario):
         return [str(entry.get("name", k)) for k, entry in enumerate(robots)]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the data that is recomputed, and the positions in the file's text."""
-        state = {k: v for k, v in self.__dict__.items() if k not in ("_live", "_known", "_sound")}
-        content = self._reader.content._replace(root=None)
-        return state | {"_reader": FileReader(self._reader.path, content)}
+        """Leave out the data that is recomputed."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("_live", "_known", "_sound")}
 
     # -- parameters ------------------------------------------------------------------------------
 
@@ -142,8 +141,7 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _keys_of(self) -> dict[str, tuple[Any, ...]]:
-        files = described_robots(self._reader)
-        return world_paths.paths_of(self.data, dict(zip(self.robot_names, files)))
+        return self._source.paths(self.robot_names)
 
     @cached_property
     def _pairs(self) -> dict[str, Mapping[str, Any]]:
@@ -322,8 +320,7 @@ class WorldScenario(Scenario):
         if key in _bases:
             _bases.move_to_end(key)
             return _bases[key]
-        content = self._reader.content._replace(data=self._changed_data(structural))
-        world = build_world(FileReader(self._reader.path, content))
+        world = self._source.build(self._changed_data(structural) if structural else self.data)
         world.scene  # noqa: B018  made once, for all copies
         model = None if self.robot is None else world.robots[self.robot].model
         _bases[key] = base = world_run.BaseWorld(world, model)
@@ -370,10 +367,3 @@ class WorldScenario(Scenario):
 def _named(section: str, given: Mapping[str, Any] | None, known) -> dict[str, Any]:
     require_names("entry", given or {}, known, SweepError, where=section)
     return {f"{section}.{name}": value for name, value in (given or {}).items()}
-
-
-def _mapping(data: Any) -> dict[str, Any]:
-    from hrpsim.world.file.world_schema import WORLD_FILE
-
-    WORLD_FILE({} if data is None else data)
-    return {} if data is None else data

@@ -200,6 +200,11 @@ def _format_of(path: Path) -> WorldFormat:
     return next((one for one in WORLD_FORMATS if suffix in one.suffixes), YAML)
 
 
+def is_world_file(path: Path) -> bool:
+    """Return whether a file is a world file of hrpsim, and not of another format."""
+    return _format_of(path) is YAML
+
+
 def open_world(path: str | Path) -> FileReader:
     """Return the reader of a world file. WorldError if the file cannot be read."""
     path = Path(path).expanduser()

@@ -1,0 +1,91 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where a scenario has its world from: a world file, or a file of another format.
+
+The entries of a world file may be varied. A file of another format is simulated as it is, apart
+from masses, gains, joints and links of robots.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from hrpsim.sweeps.worlds import world_paths
+from hrpsim.world.file.file_reader import FileReader
+from hrpsim.world.file.load_world import (
+    build_world,
+    described_robots,
+    is_world_file,
+    load_world,
+    open_world,
+)
+from hrpsim.world.world import World
+
+
+class WorldSource(Protocol):
+    """A file with a world. `data` are the entries that name its parts."""
+
+    data: dict[str, Any]
+
+    def paths(self, robots: list[str]) -> dict[str, tuple[Any, ...]]:
+        """Return the keys of all entries that may be varied, by path."""
+
+    def build(self, data: Any) -> World:
+        """Return the world with these entries."""
+
+
+class WorldFile:
+    """A world file of hrpsim."""
+
+    def __init__(self, path: Path) -> None:
+        self._reader = open_world(path)
+        self.data = self._reader.checked(_mapping)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the positions in the file's text."""
+        content = self._reader.content._replace(root=None)
+        return self.__dict__ | {"_reader": FileReader(self._reader.path, content)}
+
+    def paths(self, robots: list[str]) -> dict[str, tuple[Any, ...]]:
+        """Return the keys of all entries that may be varied, by path."""
+        files = described_robots(self._reader)
+        return world_paths.paths_of(self.data, dict(zip(robots, files)))
+
+    def build(self, data: Any) -> World:
+        """Return the world with these entries."""
+        return build_world(FileReader(self._reader.path, self._reader.content._replace(data=data)))
+
+
+class ForeignWorld:
+    """A file of another format that `load_world` reads, such as MJCF, SDF or .cnoid."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        robots = [{"name": name} for name in load_world(path).robots]
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        self.data: dict[str, Any] = {"robots": robots, "content": content}
+
+    def paths(self, robots: list[str]) -> dict[str, tuple[Any, ...]]:
+        """Return no entries: the file is simulated as it is."""
+        return {}
+
+    def build(self, data: Any) -> World:
+        """Return the world of the file."""
+        return load_world(self._path)
+
+
+def source_of(path: str | Path) -> WorldSource:
+    """Return the source of a file with a world. Raises the errors of `load_world`."""
+    path = Path(path).expanduser()
+    return WorldFile(path) if is_world_file(path) else ForeignWorld(path)
+
+
+def _mapping(data: Any) -> Mapping[str, Any]:
+    from hrpsim.world.file.world_schema import WORLD_FILE
+
+    WORLD_FILE({} if data is None else data)
+    return {} if data is None else data
