@@ -74,7 +74,7 @@ LAYERS = [
     {FACADE},
     {"viewer.panels"},
     {"viewer"},
-    {"bridges.mujoco", "bridges.unitree"},
+    {"bridges.foreign", "bridges.mujoco", "bridges.unitree"},
     {"bridges"},
     {"explain.runs"},
     {"explain.differences"},

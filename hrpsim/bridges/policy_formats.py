@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hrpsim.bridges.legged_gym_policy import is_of_legged_gym, read_legged_gym
 from hrpsim.bridges.rl_sar_policy import is_of_rl_sar, read_rl_sar
 from hrpsim.bridges.unitree_policy import is_of_unitree, read_unitree
 from hrpsim.common.foreign.yaml_text import YamlText
@@ -23,6 +24,7 @@ class PolicyFormat(NamedTuple):
 
 
 FORMATS = (
+    PolicyFormat("legged_gym", is_of_legged_gym, read_legged_gym),
     PolicyFormat("rl_sar", is_of_rl_sar, read_rl_sar),
     PolicyFormat("unitree_rl_gym", is_of_unitree, read_unitree),
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hrpsim.bridges.foreign_entries import ForeignEntries
+from hrpsim.bridges.foreign.foreign_entries import ForeignEntries
 from hrpsim.common import schema
 from hrpsim.common.errors import unknown_name
 from hrpsim.common.foreign.yaml_text import YamlText, read_yaml

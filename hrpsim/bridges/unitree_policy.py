@@ -15,15 +15,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from hrpsim.bridges.foreign_entries import ForeignEntries
+from hrpsim.bridges.foreign.foreign_entries import ForeignEntries, located
 from hrpsim.common import schema
 from hrpsim.common.errors import ModelWarning
 from hrpsim.common.foreign.yaml_text import YamlText
 from hrpsim.common.values import POSITIVE
-from hrpsim.control.framework.controller import ControllerError, controlled_joints
+from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.model.load import load_model
 
-_ROOT = "{LEGGED_GYM_ROOT_DIR}/"
 _GAIT = 0.8  # [s], in deploy_mujoco.py
 _MOTOR_RATE = 10  # updates of the PD control between two answers, as in deploy_mujoco's configs
 _NUMBERS = schema.listing(schema.numeric())
@@ -62,7 +61,7 @@ def read_unitree(path: Path, text: YamlText) -> dict[str, Any]:
             "num_obs", f"{total}: {9 + 3 * count}, or {11 + 3 * count} with a clock, are known"
         )
     return {
-        "policy": str(_located(path, entries.get(schema.name, "policy_path"))),
+        "policy": str(located(path, entries.get(schema.name, "policy_path"))),
         **_rates(entries),
         "joints": joints,
         "default": entries.get(_NUMBERS, "default_angles"),
@@ -91,7 +90,7 @@ def _joints(path: Path, entries: ForeignEntries) -> list[str]:
         if "joints" not in entries.data:
             raise entries.error("joints", "the file names no joints. Add `joints: [NAME, ...]`")
         return entries.get(_NAMES, "joints")
-    description = _located(path, entries.get(schema.name, "xml_path"))
+    description = located(path, entries.get(schema.name, "xml_path"))
     if not description.is_file():
         raise entries.error(
             "xml_path", f"{str(description)!r} does not exist. Add `joints: [NAME, ...]` instead"
@@ -99,14 +98,3 @@ def _joints(path: Path, entries: ForeignEntries) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # check-model lists what is not simulated
         return list(controlled_joints(load_model(description)))
-
-
-def _located(path: Path, named: str) -> Path:
-    """Return the place of a file that is named from the root of unitree_rl_gym."""
-    if not named.startswith(_ROOT):
-        return path.parent / Path(named).expanduser()
-    inner = named.removeprefix(_ROOT)
-    for folder in path.absolute().parents:
-        if (folder / inner).exists():
-            return folder / inner
-    raise ControllerError(f"{path}: {inner!r} is in no folder above, where {named!r} points")

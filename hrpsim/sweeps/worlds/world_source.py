@@ -9,11 +9,12 @@ from masses, gains, joints and links of robots.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from hrpsim.common.errors import WorldError
+from hrpsim.common.foreign.file_bytes import file_digest
 from hrpsim.sweeps.worlds import world_paths
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_world import (
@@ -66,7 +67,7 @@ class ForeignWorld:
     def __init__(self, path: Path) -> None:
         self._path = path
         robots = [{"name": name} for name in load_world(path).robots]
-        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        content = file_digest(path, WorldError, "XML_SIZE").hex()
         self.data: dict[str, Any] = {"robots": robots, "content": content}
 
     def paths(self, robots: list[str]) -> dict[str, tuple[Any, ...]]:

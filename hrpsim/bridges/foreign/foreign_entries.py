@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from hrpsim.common.foreign.yaml_text import YamlText
 from hrpsim.common.schema import Kind, first_mistake
 from hrpsim.control.framework.controller import ControllerError
+
+_ROOT = "{LEGGED_GYM_ROOT_DIR}/"
 
 
 class ForeignEntries:
@@ -49,3 +52,18 @@ class ForeignEntries:
     def error(self, name: str, problem: str) -> ControllerError:
         """Return an error about an entry."""
         return ControllerError(f"{self._text.location([*self._keys, name])}: {name}: {problem}")
+
+
+def located(path: Path, named: str) -> Path:
+    """Return the place of a file that a file of legged_gym or unitree_rl_gym names.
+
+    Raises:
+        ControllerError: the name begins at the root, and no folder above `path` has the file.
+    """
+    if not named.startswith(_ROOT):
+        return path.parent / Path(named).expanduser()
+    inner = named.removeprefix(_ROOT)
+    for folder in path.absolute().parents:
+        if (folder / inner).exists():
+            return folder / inner
+    raise ControllerError(f"{path}: {inner!r} is in no folder above, where {named!r} points")

@@ -1,0 +1,204 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Attributes of classes in a Python file, read from the syntax alone. No code of the file runs.
+
+An attribute counts if it is a number, a text, a truth value, None, or a list or dictionary of
+these. Sums, differences, products and quotients of numbers count too. Bases are classes of the same
+file, of other files, or of `outside`.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hrpsim.common.foreign.text import read_text
+from hrpsim.control.framework.controller import ControllerError
+
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+}
+
+
+class _NotRead(Exception):
+    """An expression that is no literal."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """The value of an attribute, or None and `is_read` False for other expressions."""
+
+    value: Any
+    where: str  # "file:line"
+    is_read: bool = True
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A class in a file."""
+
+    file: str
+    node: ast.ClassDef
+
+    @property
+    def where(self) -> str:
+        """Return "file:line"."""
+        return f"{self.file}:{self.node.lineno}"
+
+
+# Attributes by their dotted names within a class, such as "control.stiffness".
+Attributes = dict[str, Attribute]
+
+
+class PythonClasses:
+    """The classes of a file.
+
+    Args:
+        path: of the file.
+        others: files in which bases are looked for, in this order.
+        outside: texts of files that stand for bases which no file has, by name.
+
+    Raises:
+        ControllerError: the file cannot be read, or is no Python.
+    """
+
+    def __init__(
+        self, path: Path, others: Sequence[Path] = (), outside: Mapping[str, str] | None = None
+    ) -> None:
+        self._path, self._others = path, list(others)
+        self._outside = dict(outside or {})
+        self._own = _classes_of(str(path), _read(path))
+        self._elsewhere: dict[str, _Place] = {}
+        self._known: dict[_Place, Attributes | None] = {}  # None: being read
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the file's own classes."""
+        return list(self._own)
+
+    def attributes(self, name: str) -> Attributes:
+        """Return the attributes of a class, including those of its bases.
+
+        Raises:
+            ControllerError: a base is not found, or a class is a base of itself.
+        """
+        return self._of_class(self._top(name, str(self._path)))
+
+    def _of_class(self, place: _Place) -> Attributes:
+        if place not in self._known:
+            self._known[place] = None
+            self._known[place] = self._read_class(place)
+        found = self._known[place]
+        if found is None:
+            raise ControllerError(f"{place.where}: class {place.node.name} is a base of itself")
+        return found
+
+    def _read_class(self, place: _Place) -> Attributes:
+        found: Attributes = {}
+        for base in reversed(place.node.bases):
+            found |= self._of_base(_dotted(base), place.where)
+        for statement in place.node.body:
+            if isinstance(statement, ast.ClassDef):
+                inner = self._of_class(_Place(place.file, statement))
+                prefix = f"{statement.name}."
+                found = {k: v for k, v in found.items() if not k.startswith(prefix)}
+                found |= {prefix + key: value for key, value in inner.items()}
+            else:
+                found |= _assigned(place.file, statement)
+        return found
+
+    def _of_base(self, names: list[str], where: str) -> Attributes:
+        """Return the attributes of a base, such as ["Base", "control"]."""
+        if names == ["object"]:
+            return {}
+        whole = self._of_class(self._top(names[0], where))
+        prefix = "".join(f"{name}." for name in names[1:])
+        return {k.removeprefix(prefix): v for k, v in whole.items() if k.startswith(prefix)}
+
+    def _top(self, name: str, where: str) -> _Place:
+        if name in self._own:
+            return _Place(str(self._path), self._own[name])
+        while name not in self._elsewhere and self._others:
+            path = self._others.pop(0)
+            for key, node in _classes_of(str(path), _read(path)).items():
+                self._elsewhere.setdefault(key, _Place(str(path), node))
+        if name in self._elsewhere:
+            return self._elsewhere[name]
+        if name in self._outside:
+            node = _classes_of(name, self._outside[name])[name]
+            return self._elsewhere.setdefault(name, _Place(name, node))
+        raise ControllerError(
+            f"{where}: the base class {name!r} is in no file beside it. Copy the file of {name!r} "
+            "next to this file"
+        )
+
+
+def _read(path: Path) -> str:
+    return read_text(path, ControllerError, "YAML_SIZE", "configuration")
+
+
+def _classes_of(label: str, text: str) -> dict[str, ast.ClassDef]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        place = label if line is None else f"{label}:{line}"
+        raise ControllerError(f"{place}: not Python: {getattr(error, 'msg', error)}") from error
+    return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def _dotted(node: ast.expr) -> list[str]:
+    """Return the names of a base, such as ["Base", "control"]; [""] for other expressions."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    if isinstance(node, ast.Attribute):
+        return [*_dotted(node.value), node.attr]
+    return [""]
+
+
+def _assigned(file: str, statement: ast.stmt) -> Attributes:
+    if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+        targets, value = [statement.target], statement.value
+    elif isinstance(statement, ast.Assign):
+        targets, value = statement.targets, statement.value
+    else:
+        return {}
+    where = f"{file}:{statement.lineno}"
+    try:
+        attribute = Attribute(_literal(value), where)
+    except (_NotRead, ArithmeticError, TypeError, RecursionError):
+        attribute = Attribute(None, where, is_read=False)
+    return {target.id: attribute for target in targets if isinstance(target, ast.Name)}
+
+
+def _literal(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str | int | float | None):
+        return node.value
+    if isinstance(node, ast.UnaryOp) and type(node.op) in _SIGNS:
+        return _SIGNS[type(node.op)](_number(node.operand))
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return _OPERATORS[type(node.op)](_number(node.left), _number(node.right))
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_literal(one) for one in node.elts]
+    if isinstance(node, ast.Dict) and None not in node.keys:
+        return {_literal(k): _literal(v) for k, v in zip(node.keys, node.values) if k is not None}
+    raise _NotRead
+
+
+def _number(node: ast.expr) -> int | float:
+    value = _literal(node)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise _NotRead
+    return value

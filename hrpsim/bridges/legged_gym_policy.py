@@ -1,0 +1,246 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Policies of legged_gym: a YAML file with the entries `legged_gym` and `policy`.
+
+`legged_gym` names the Python file of a configuration, such as `go2_config.py`. Its classes are read
+without running the file. `class` selects one of several configurations. All other entries are those
+of a description, and have priority.
+
+The observation follows `LeggedRobot.compute_observations`: linear velocity, rate, gravity, command,
+positions, velocities, last action. Forks without the linear velocity, and those with a clock of
+0.8 s behind the last action (unitree_rl_gym), differ in `env.num_observations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hrpsim.bridges.foreign.class_values import Attribute, Attributes, PythonClasses
+from hrpsim.bridges.foreign.foreign_entries import located
+from hrpsim.bridges.foreign.joint_order import joints_in_order
+from hrpsim.common import schema
+from hrpsim.common.errors import require_name
+from hrpsim.common.foreign.yaml_text import YamlText
+from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
+from hrpsim.control.framework.controller import ControllerError
+
+MARK = "legged_gym"
+_CLASS = "class"
+_OWN = (MARK, _CLASS)
+_MARK_OF_TRAINING = "PPO"
+_GAIT = 0.8  # period of the clock of unitree_rl_gym [s]
+_MOST_FILES = 200
+_GAINS = schema.table(schema.numeric(NOT_NEGATIVE), "from parts of names to gains")
+_ANGLES = schema.table(schema.numeric(), "from joints to angles")
+# The attributes of legged_gym's base class that are read here.
+_BASE = """
+class LeggedRobotCfg:
+    class env:
+        num_observations = 235
+        num_actions = 12
+    class init_state:
+        default_joint_angles = {}
+    class control:
+        control_type = "P"
+        stiffness = {}
+        damping = {}
+        action_scale = 0.5
+        decimation = 4
+    class asset:
+        file = ""
+        armature = 0.0
+    class normalization:
+        class obs_scales:
+            lin_vel = 2.0
+            ang_vel = 0.25
+            dof_pos = 1.0
+            dof_vel = 0.05
+        clip_observations = 100.0
+        clip_actions = 100.0
+    class sim:
+        dt = 0.005
+class LeggedRobotCfgPPO:
+    pass
+class BaseConfig:
+    pass
+"""
+_OUTSIDE = dict.fromkeys(("LeggedRobotCfg", "LeggedRobotCfgPPO", "BaseConfig"), _BASE)
+
+
+def is_of_legged_gym(data: Any) -> bool:
+    """Return whether the data name a configuration of legged_gym."""
+    return isinstance(data, dict) and MARK in data
+
+
+def read_legged_gym(path: Path, text: YamlText) -> dict[str, Any]:
+    """Return the entries of a description.
+
+    Raises:
+        ControllerError: for a file that is no configuration, an attribute that is no literal, and
+            what is not simulated: heights of the ground, networks of actuators.
+    """
+    given: dict[str, Any] = text.data
+    if not isinstance(given[MARK], str):
+        raise ControllerError(f"{text.location([MARK])}: {MARK}: a path is needed")
+    file = path.parent / Path(given[MARK]).expanduser()
+    config = _Config(file, given.get(_CLASS), text)
+    joints = given.get("joints") or _joints(config)
+    found = {
+        "period": config.get(schema.numeric(POSITIVE), "sim.dt"),
+        "decimation": config.get(schema.integer(1, 10_000), "control.decimation"),
+        "joints": joints,
+        "default": _angles(config, joints),
+        **_law(config, joints),
+    }
+    if armature := config.get(schema.numeric(NOT_NEGATIVE), "asset.armature"):
+        found["armature"] = armature
+    if "observations" not in given:
+        found |= _observed(config, len(joints))
+    return {**found, **{key: value for key, value in given.items() if key not in _OWN}}
+
+
+class _Config:
+    """The attributes of one configuration."""
+
+    def __init__(self, file: Path, name: Any, text: YamlText) -> None:
+        self.file = file
+        classes = PythonClasses(file, _files_beside(file), _OUTSIDE)
+        if name is None:
+            name = _only(file, classes)
+        require_name("class", name, classes.names, ControllerError, where=text.location([_CLASS]))
+        self.name = name
+        self._attributes: Attributes = classes.attributes(name)
+
+    def has(self, key: str) -> bool:
+        """Return whether an attribute exists."""
+        return key in self._attributes
+
+    def get(self, kind: schema.Kind, key: str) -> Any:
+        """Return a checked attribute, such as "control.stiffness"."""
+        attribute = self._attribute(key)
+        value, _, mistake = schema.first_mistake(kind, attribute.value)
+        if not attribute.is_read:
+            mistake = "is no literal. Write its value in the description or the file"
+        if mistake:
+            raise self.error(key, mistake)
+        return value
+
+    def error(self, key: str, problem: str) -> ControllerError:
+        """Return an error about an attribute."""
+        where = self._attribute(key).where
+        return ControllerError(f"{where}: {self.name}.{key}: {problem}")
+
+    def _attribute(self, key: str) -> Attribute:
+        if key not in self._attributes:
+            raise ControllerError(f"{self.file}: {self.name}.{key} is missing")
+        return self._attributes[key]
+
+
+def _files_beside(file: Path) -> list[Path]:
+    """Return the files in which bases may be: those of the folder `envs` above, or beside."""
+    above = next((folder for folder in file.absolute().parents if folder.name == "envs"), None)
+    found = file.parent.glob("*.py") if above is None else above.rglob("*config*.py")
+    return sorted(one for one in found if one.is_file() and one.name != file.name)[:_MOST_FILES]
+
+
+def _only(file: Path, classes: PythonClasses) -> str:
+    """Return the only class of a file that configures a robot."""
+    names = [name for name in classes.names if not name.endswith(_MARK_OF_TRAINING)]
+    if len(names) != 1:
+        raise ControllerError(
+            f"{file}: configurations: {', '.join(names) or 'none'}. Add `{_CLASS}: NAME`"
+        )
+    return names[0]
+
+
+def _joints(config: _Config) -> list[str]:
+    """Return the joints in the order of Isaac Gym."""
+    named = str(config.get(schema.scalar, "asset.file"))
+    file = located(config.file, named) if named else None
+    if file is None or not file.is_file():
+        raise config.error(
+            "asset.file", f"{named!r} is not here. Add `joints: [NAME, ...]` in the policy's order"
+        )
+    joints = joints_in_order(file)
+    count = config.get(schema.integer(1, 1000), "env.num_actions")
+    if len(joints) != count:
+        raise config.error(
+            "env.num_actions", f"{count}, and the robot has {len(joints)} joints. Add `joints`"
+        )
+    return joints
+
+
+def _angles(config: _Config, joints: Sequence[str]) -> list[float]:
+    key = "init_state.default_joint_angles"
+    angles = config.get(_ANGLES, key)
+    for joint in joints:
+        if joint not in angles:
+            raise config.error(key, f"the angle of joint {joint!r} is missing")
+    return [angles[joint] for joint in joints]
+
+
+def _law(config: _Config, joints: Sequence[str]) -> dict[str, Any]:
+    """Return gains and actions by the type of the control."""
+    if config.has("control.use_actuator_network") and config.get(
+        schema.flag, "control.use_actuator_network"
+    ):
+        raise config.error(
+            "control.use_actuator_network", "networks of actuators are not simulated"
+        )
+    kind = config.get(schema.one_of("type", ("P", "V", "T")), "control.control_type")
+    number = schema.numeric()
+    action = {
+        "scale": config.get(number, "control.action_scale"),
+        "clip": config.get(schema.numeric(POSITIVE), "normalization.clip_actions"),
+    }
+    kp, kd = (
+        _by_part(config.get(_GAINS, f"control.{name}"), joints) for name in ("stiffness", "damping")
+    )
+    if kind == "T":
+        return {"kp": 0.0, "kd": 0.0, "action": {**action, "effort": list(joints)}}
+    if kind == "V":
+        if any(kd):
+            raise config.error("control.damping", "damping by acceleration is not simulated")
+        return {"kp": 0.0, "kd": kp, "action": {**action, "velocity": list(joints)}}
+    return {"kp": kp, "kd": kd, "action": action}
+
+
+def _by_part(gains: Mapping[str, float], joints: Sequence[str]) -> list[float]:
+    """Return the gain of the last part that is in each joint's name, as legged_gym does, or 0."""
+    found = [[gain for part, gain in gains.items() if part in joint] for joint in joints]
+    return [own[-1] if own else 0.0 for own in found]
+
+
+def _observed(config: _Config, count: int) -> dict[str, Any]:
+    number = schema.numeric()
+    scales = {
+        name: config.get(number, f"normalization.obs_scales.{name}")
+        for name in ("lin_vel", "ang_vel", "dof_pos", "dof_vel")
+    }
+    command = [scales["lin_vel"], scales["lin_vel"], scales["ang_vel"]]
+    terms: list[dict[str, Any]] = [
+        {"term": "angular_velocity", "scale": scales["ang_vel"]},
+        {"term": "gravity"},
+        {"term": "command", "scale": command},
+        {"term": "joint_positions", "scale": scales["dof_pos"]},
+        {"term": "joint_velocities", "scale": scales["dof_vel"]},
+        {"term": "last_action"},
+    ]
+    total = config.get(schema.integer(1, 100_000), "env.num_observations")
+    rest = total - 3 * count
+    if rest == 12:
+        terms.insert(0, {"term": "linear_velocity", "scale": scales["lin_vel"]})
+    elif rest == 11:
+        terms.append({"term": "clock"})
+    elif rest != 9:
+        known = ", ".join(str(3 * count + more) for more in (9, 11, 12))
+        raise config.error(
+            "env.num_observations",
+            f"{total}: {known} are known here, and heights of the ground are not. Write "
+            "`observations` in the description",
+        )
+    clip = config.get(schema.numeric(POSITIVE), "normalization.clip_observations")
+    return {"observations": [{**term, "clip": clip} for term in terms], "frequency": 1.0 / _GAIT}
