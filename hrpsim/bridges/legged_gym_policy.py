@@ -80,7 +80,7 @@ def read_legged_gym(path: Path, text: YamlText) -> dict[str, Any]:
 
     Raises:
         ControllerError: for a file that is no configuration, an attribute that is no literal, and
-            what is not simulated: heights of the ground, networks of actuators.
+            what is not simulated, such as heights of the ground.
     """
     given: dict[str, Any] = text.data
     if not isinstance(given[MARK], str):
@@ -183,13 +183,13 @@ def _angles(config: _Config, joints: Sequence[str]) -> list[float]:
 
 
 def _law(config: _Config, joints: Sequence[str]) -> dict[str, Any]:
-    """Return gains and actions by the type of the control."""
+    """Return gains, actions and actuators by the type of the control."""
+    more: dict[str, Any] = {}
     if config.has("control.use_actuator_network") and config.get(
         schema.flag, "control.use_actuator_network"
     ):
-        raise config.error(
-            "control.use_actuator_network", "networks of actuators are not simulated"
-        )
+        file = located(config.file, str(config.get(schema.name, "control.actuator_net_file")))
+        more["actuators"] = [{"network": str(file)}]
     kind = config.get(schema.one_of("type", ("P", "V", "T")), "control.control_type")
     number = schema.numeric()
     action = {
@@ -205,7 +205,7 @@ def _law(config: _Config, joints: Sequence[str]) -> dict[str, Any]:
         if any(kd):
             raise config.error("control.damping", "damping by acceleration is not simulated")
         return {"kp": 0.0, "kd": kp, "action": {**action, "velocity": list(joints)}}
-    return {"kp": kp, "kd": kd, "action": action}
+    return {"kp": kp, "kd": kd, "action": action, **more}
 
 
 def _by_part(gains: Mapping[str, float], joints: Sequence[str]) -> list[float]:

@@ -26,10 +26,15 @@ def open_network(
     Raises:
         ControllerError: for a file that is no network, or one without these inputs and outputs.
     """
-    if path.suffix in _TORCH:
+    if is_torch(path):
         from hrpsim.bridges.torch_network import TorchNetwork
 
         return TorchNetwork(path, further, outputs)
     from hrpsim.bridges.onnx_network import Network
 
     return Network(path, further, outputs)
+
+
+def is_torch(path: Path) -> bool:
+    """Return whether a file is TorchScript by its suffix."""
+    return path.suffix in _TORCH

@@ -9,7 +9,8 @@ docs/howto/policies.md shows such a file. The torques of the policy's joints are
 
 p is default + scale * action, and v and u are zero. For joints that the policy drives by velocity,
 p is q and v is scale * action. For joints that the policy drives by effort, only u = scale * action
-remains. Other joints hold their initial posture by their own servos, or are limp without servos.
+remains. `actuators` of the description change the torques. Other joints hold their initial posture
+by their own servos, or are limp without servos.
 onnxruntime runs the network in one thread, so runs are reproducible. The memory of a recurrent
 network in ONNX consists of its further inputs that the description does not name. The memory is
 zero at first, and then the further outputs in order.
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bridges.network_files import open_network
+from hrpsim.bridges.policy_actuators import Actuators
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
 from hrpsim.bridges.policy_terms import ObservingNetwork, Readings
@@ -89,6 +91,7 @@ class OnnxPolicy(Controller):
             self.needs = {"base": policy.base}
         self._commanded = np.array([float(parameters.get(f"velocity_{k}", 0.0)) for k in _AXES])
         self.velocity = self._commanded
+        self._actuators = Actuators(policy.actuators)
         self._encoder, self._rest = None, Readings.at_rest(len(policy.joints))
         source, opened = policy.source, self.open_network
         if policy.encoder is not None:
@@ -136,6 +139,7 @@ class OnnxPolicy(Controller):
         self.finished = False
         self.action = np.zeros(len(policy.joints))
         self._filtered = np.zeros(len(policy.joints))
+        self._actuators.reset()
         if self._commands:
             self.velocity = self._commanded
         self._posture = state.joint_positions.copy()
@@ -185,10 +189,12 @@ class OnnxPolicy(Controller):
         """Return the torques of the policy's joints (n,) [Nm]."""
         policy = self.description
         q, rate = state.joint_positions[self._at], state.joint_velocities[self._at]
-        wanted = policy.action_scale * self._filtered
-        of_posture = policy.kp * (policy.default + wanted - q) - policy.kd * rate
+        wanted = self._actuators.delayed(policy.action_scale * self._filtered)
+        error = policy.default + wanted - q
+        of_posture = policy.kp * error - policy.kd * rate
         found = np.where(policy.by_velocity, policy.kd * (wanted - rate), of_posture)
-        return np.where(policy.by_effort, wanted, found)
+        found = np.where(policy.by_effort, wanted, found)
+        return self._actuators.efforts(found, error, rate)
 
     def _take_command(self, elapsed: float) -> None:
         for begin, *velocity in self._commands:

@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hrpsim.bridges import policy_actuators
 from hrpsim.bridges.exported_entries import from_metadata
+from hrpsim.bridges.policy_actuators import ActuatorModel
 from hrpsim.bridges.policy_formats import translated
 from hrpsim.bridges.policy_terms import REFERENCE, TERMS, Observation, Term
 from hrpsim.common import schema
@@ -67,6 +69,7 @@ _DESCRIPTION = schema.mapping(
         "kd": _NOT_NEGATIVE,
         "action": _ACTION,
         "armature": _NOT_NEGATIVE,
+        "actuators": policy_actuators.ENTRIES,
         "history_by_step": schema.flag,
         "history_from_zero": schema.flag,
         "history_newest_first": schema.flag,
@@ -106,6 +109,7 @@ class PolicyDescription:
     by_velocity: np.ndarray  # whether an action is a target velocity (n,)
     by_effort: np.ndarray  # whether an action is a torque (n,)
     armature: np.ndarray | None  # inertia of the rotors at the joints (n,) [kg m^2]
+    actuators: tuple[ActuatorModel, ...]  # of joints without ideal PD control
     observation: Observation
     inputs: Mapping[str, Observation]  # of further inputs of the network
     encoder: Observation | None  # of the network that answers the term `encoding`
@@ -201,6 +205,7 @@ def _described(path: Path, text: YamlText, values: dict[str, Any]) -> PolicyDesc
         by_velocity=by_velocity,
         by_effort=by_effort,
         armature=joints.vector(["armature"], values["armature"]) if "armature" in values else None,
+        actuators=_actuators(path, joints, values.get("actuators", ()), by_effort | by_velocity),
         observation=observed(values["policy"], values["observations"], ["observations"]),
         inputs={
             name: observed(values["policy"], terms, ["inputs", name])
@@ -213,6 +218,27 @@ def _described(path: Path, text: YamlText, values: dict[str, Any]) -> PolicyDesc
         frequency=values.get("frequency", 1.0),
         standing_below=values.get("standing_below", 0.0),
     )
+
+
+def _actuators(
+    path: Path, joints: _Joints, entries: Sequence[Mapping[str, Any]], unplaced: np.ndarray
+) -> tuple[ActuatorModel, ...]:
+    """Return the models of the entries. A network drives no joint (n,) without a position."""
+    found: list[ActuatorModel] = []
+    taken = np.zeros(len(joints.names), dtype=bool)
+    for k, entry in enumerate(entries):
+        where = f"{joints.text.location(['actuators', k])}: actuators.{k}"
+        own = joints.among(["actuators", str(k)], entry.get("joints", joints.names))
+        mistake = policy_actuators.mistake_in(entry)
+        if not mistake and (own & taken).any():
+            mistake = f"joint {joints.names[int(np.argmax(own & taken))]!r} has two actuators"
+        if not mistake and "network" in entry and (own & unplaced).any():
+            mistake = "a network needs joints that are commanded by position"
+        if mistake:
+            raise ControllerError(f"{where}: {mistake}")
+        taken |= own
+        found.append(policy_actuators.model_of(entry, np.flatnonzero(own), path.parent))
+    return tuple(found)
 
 
 def _bound(joints: _Joints, action: dict[str, Any], key: str, sign: float) -> np.ndarray:

@@ -37,20 +37,7 @@ class TorchNetwork(PolicyNetwork):
         self, path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
     ) -> None:
         self._path = path
-        data = read_bytes(path, ControllerError, "NETWORK_SIZE", "network")
-        try:
-            import torch
-        except ModuleNotFoundError as error:
-            raise ControllerError(
-                "policies in TorchScript need torch: pip install hrpsim[torch]"
-            ) from error
-        self._torch = torch
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # policies are shipped so
-                self._module = torch.jit.load(BytesIO(data), map_location="cpu").eval()
-        except Exception as error:  # of one of PyTorch's many classes
-            raise self._error("is no network of TorchScript", error) from error
+        self._torch, self._module = load_module(path)
         self._arguments = [one.name for one in self._module.forward.schema.arguments[1:]]
         observed = [name for name in self._arguments if name not in further]
         require_names("input", further, self._arguments, ControllerError, where=path)
@@ -90,11 +77,33 @@ class TorchNetwork(PolicyNetwork):
             outputs = {name: action_of(_numbers(values[int(name)])) for name in self._outputs}
             return Answer(action_of(_numbers(values[0])), (), outputs)
         except Exception as error:  # of one of PyTorch's many classes
-            raise self._error("cannot be evaluated", error) from error
+            raise _error(self._path, "cannot be evaluated", error) from error
 
-    def _error(self, what: str, error: Exception) -> ControllerError:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        return ControllerError(f"{str(self._path)!r} {what}: {lines[-1].strip()[:200]}")
+
+def load_module(path: Path) -> tuple[Any, Any]:
+    """Return PyTorch and the module in a file of TorchScript.
+
+    Raises:
+        ControllerError: PyTorch is missing, or the file is no TorchScript.
+    """
+    data = read_bytes(path, ControllerError, "NETWORK_SIZE", "network")
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        raise ControllerError(
+            "policies in TorchScript need torch: pip install hrpsim[torch]"
+        ) from error
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # policies are shipped so
+            return torch, torch.jit.load(BytesIO(data), map_location="cpu").eval()
+    except Exception as error:  # of one of PyTorch's many classes
+        raise _error(path, "is no network of TorchScript", error) from error
+
+
+def _error(path: Path, what: str, error: Exception) -> ControllerError:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return ControllerError(f"{str(path)!r} {what}: {lines[-1].strip()[:200]}")
 
 
 def _numbers(tensor: Any) -> np.ndarray:

@@ -54,7 +54,8 @@ def rollout(  # many parameters: keywords, passed by name
 
     Args:
         policy: its description.
-        world: world file with the robot at its start. The default is the world of the study.
+        world: file with the robot at its start, of any format of `load_world`. The default is the
+            world of the study.
         study: study file with the parameters to vary, pushes, noise and delays. A random method
             draws `worlds` points. The runs of another method are repeated in order. A controller
             in the study is not used.

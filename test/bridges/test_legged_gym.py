@@ -176,6 +176,16 @@ def test_the_type_of_the_control_decides_what_an_action_is(project, kind, driven
     assert policy.kd.tolist() == ([20.0, 40.0] if kind == "V" else [0.0, 0.0])
 
 
+def test_a_network_of_actuators_is_taken(project):
+    """As anymal_c_rough_config.py: the network is named from the root."""
+    (project / "resources/drive.pt").write_bytes(b"")
+    named = "'{LEGGED_GYM_ROOT_DIR}/resources/drive.pt'"
+    more = f"use_actuator_network = True\n        actuator_net_file = {named}"
+    change(project, "action_scale = 0.25", f"action_scale = 0.25\n        {more}")
+    (model,) = read_policy(project / "policy.yaml").actuators
+    assert model.network == project / "resources/drive.pt" and model.joints.tolist() == [0, 1]
+
+
 @pytest.mark.parametrize(
     "old, new, fault",
     [
@@ -189,7 +199,11 @@ def test_the_type_of_the_control_decides_what_an_action_is(project, kind, driven
         ),
         ("class control( LeggedRobotCfg.control", "class control( own", "base class 'own' is in"),
         ("Cfg( LeggedRobotCfg )", "Cfg( RobotRoughCfg )", "RobotRoughCfg is a base of itself"),
-        ("action_scale = 0.25", "use_actuator_network = True", "networks of actuators are not"),
+        (
+            "action_scale = 0.25",
+            "use_actuator_network = True",
+            "control.actuator_net_file is missing",
+        ),
         ("action_scale = 0.25", "control_type = 'V'", "damping by acceleration"),
         ("resources/robot.urdf", "resources/none.urdf", "in no folder above"),
         ("import os", "import os(", "robot_config.py:1: not Python"),

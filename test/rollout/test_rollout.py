@@ -113,6 +113,14 @@ def test_energy_is_the_work_of_the_motor(folder):
     assert np.isnan(found["velocity_error"])
 
 
+def test_an_actuator_bounds_the_torque(folder):
+    """Law: as above, with the torque 0.2 Nm that the actuator can deliver."""
+    text = fix_the_base(folder)
+    (folder / "policy.yaml").write_text(f"{text}actuators: [{{effort_limit: 0.2}}]\n")
+    found = scenario(folder).run({}, 0)
+    assert found["energy"] == pytest.approx(0.2**2 * 0.2**2 / (2.0 * INERTIA), rel=0.03)
+
+
 MJCF = f"""<mujoco model="cart"><option timestep="0.001"/><worldbody><body name="wheel">
 <inertial mass="1" pos="0 0 0" diaginertia="{INERTIA} {INERTIA} {INERTIA}"/>
 <joint name="spin" axis="0 1 0"/></body></worldbody>

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("policy", type=Path, help="description of the policy")
     parser.add_argument(
-        "--world", type=Path, metavar="FILE", help="world file; that of the study by default"
+        "--world", type=Path, metavar="FILE", help="world (YAML, MJCF, SDF); the study's by default"
     )
     parser.add_argument(
         "--randomise",

@@ -1,0 +1,204 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Actuators between a policy's targets and the torques: delays, torque-speed curves, networks.
+
+The laws are those of Isaac Lab: DelayedPDActuator, DCMotor, ActuatorNetMLP and ActuatorNetLSTM.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bridges.torque_network import open_torques
+from hrpsim.common import schema
+from hrpsim.common.values import POSITIVE
+
+_MOST = 1000  # periods, joints
+_POSITIVE = schema.numeric(POSITIVE)
+_POSITION, _VELOCITY = "position", "velocity"
+ENTRIES = schema.listing(
+    schema.mapping(
+        {
+            "joints": schema.listing(schema.name, 1, _MOST),
+            "delay": schema.integer(0, _MOST),
+            "effort_limit": _POSITIVE,
+            "saturation_effort": _POSITIVE,
+            "velocity_limit": _POSITIVE,
+            "network": schema.name,
+            "history": schema.listing(schema.integer(0, _MOST), 1, _MOST),
+            "position_scale": schema.numeric(),
+            "velocity_scale": schema.numeric(),
+            "torque_scale": schema.numeric(),
+            "first": schema.one_of("first", (_POSITION, _VELOCITY)),
+        }
+    ),
+    1,
+    _MOST,
+)
+_LIMITS = ("effort_limit", "saturation_effort", "velocity_limit")
+_SCALES = ("position_scale", "velocity_scale", "torque_scale")
+_OF_NETWORKS = ("history", *_SCALES, "first")
+
+
+@dataclass(frozen=True)
+class ActuatorModel:
+    """The actuators of some joints of a policy.
+
+    Attributes:
+        joints: indices (k,) of the joints in the policy's order.
+        delay: of the targets [periods of the PD control].
+        effort_limit: largest torque [Nm].
+        saturation_effort: torque at standstill [Nm]; infinite without a torque-speed curve.
+        velocity_limit: speed without load [rad/s].
+        network: file of a learned actuator, None for PD control.
+        history: ages of the inputs of a network without memory [periods].
+        position_scale, velocity_scale, torque_scale: factors of inputs and output of the network.
+        velocity_first: whether velocities are before position errors in the input.
+    """
+
+    joints: np.ndarray
+    delay: int = 0
+    effort_limit: float = math.inf
+    saturation_effort: float = math.inf
+    velocity_limit: float = math.inf
+    network: Path | None = None
+    history: tuple[int, ...] = (0,)
+    position_scale: float = 1.0
+    velocity_scale: float = 1.0
+    torque_scale: float = 1.0
+    velocity_first: bool = False
+
+
+def model_of(entry: Mapping[str, Any], joints: np.ndarray, folder: Path) -> ActuatorModel:
+    """Return the model of a checked entry for joints (k,). Networks lie in `folder`."""
+    numbers = {key: float(entry[key]) for key in (*_LIMITS, *_SCALES) if key in entry}
+    network = entry.get("network")
+    return ActuatorModel(
+        joints,
+        delay=entry.get("delay", 0),
+        network=None if network is None else folder / Path(network).expanduser(),
+        history=tuple(entry.get("history", (0,))),
+        velocity_first=entry.get("first") == _VELOCITY,
+        **numbers,
+    )
+
+
+def mistake_in(entry: Mapping[str, Any]) -> str:
+    """Return what is wrong with entries that need each other, or ""."""
+    if ("saturation_effort" in entry) != ("velocity_limit" in entry):
+        return "saturation_effort and velocity_limit need each other"
+    alone = [key for key in _OF_NETWORKS if key in entry]
+    if alone and "network" not in entry:
+        return f"{alone[0]} needs a network"
+    return ""
+
+
+class Actuators:
+    """The actuators of n joints at work.
+
+    Args:
+        models: of the joints. A joint without a model has ideal PD control.
+    """
+
+    def __init__(self, models: Sequence[ActuatorModel]) -> None:
+        self._models = models
+        self._delays = [(one, _Delay(one.delay)) for one in models if one.delay]
+        self._networks = [(one, _Learned(one)) for one in models if one.network is not None]
+        self._limited = [one for one in models if math.isfinite(one.effort_limit)]
+        self._limited += [one for one in models if _has_curve(one) and one not in self._limited]
+
+    def reset(self) -> None:
+        """Forget earlier targets and readings."""
+        for _, one in (*self._delays, *self._networks):
+            one.reset()
+
+    def delayed(self, targets: np.ndarray) -> np.ndarray:
+        """Return the targets (n,) that act in this period. The first target acts from the start."""
+        found = targets.copy()
+        for model, delay in self._delays:
+            found[model.joints] = delay.shift(targets[model.joints])
+        return found
+
+    def efforts(self, ideal: np.ndarray, errors: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        """Return the torques (n,) [Nm].
+
+        Args:
+            ideal: torques of the PD control (n,) [Nm].
+            errors: target positions less positions (n,) [rad].
+            rates: velocities (n,) [rad/s].
+        """
+        found = ideal.copy()
+        for model, network in self._networks:
+            found[model.joints] = network.torques(errors[model.joints], rates[model.joints])
+        for model in self._limited:
+            found[model.joints] = bounded(model, found[model.joints], rates[model.joints])
+        return found
+
+
+def _has_curve(model: ActuatorModel) -> bool:
+    return math.isfinite(model.saturation_effort)
+
+
+def bounded(model: ActuatorModel, efforts: np.ndarray, rates: np.ndarray) -> np.ndarray:
+    """Return torques within the effort limit and the torque-speed curve of a DC motor (k,) [Nm].
+
+    The curve is a line from the saturation effort at standstill to zero at the velocity limit, and
+    beyond. Source: DCMotor of Isaac Lab.
+    """
+    most = np.full(len(efforts), model.effort_limit)
+    least = -most
+    if _has_curve(model):
+        fastest = model.velocity_limit * (1.0 + model.effort_limit / model.saturation_effort)
+        share = np.clip(rates, -fastest, fastest) / model.velocity_limit
+        most = np.minimum(most, model.saturation_effort * (1.0 - share))
+        least = np.maximum(least, model.saturation_effort * (-1.0 - share))
+    return np.clip(efforts, least, most)
+
+
+class _Delay:
+    """Values of some periods before."""
+
+    def __init__(self, periods: int) -> None:
+        self._kept: deque[np.ndarray] = deque(maxlen=periods + 1)
+
+    def reset(self) -> None:
+        self._kept.clear()
+
+    def shift(self, values: np.ndarray) -> np.ndarray:
+        self._kept.append(values)
+        while len(self._kept) < (self._kept.maxlen or 1):
+            self._kept.append(values)
+        return self._kept[0]
+
+
+class _Learned:
+    """A network with the histories of its inputs."""
+
+    def __init__(self, model: ActuatorModel) -> None:
+        assert model.network is not None
+        self._model = model
+        self._network = open_torques(model.network, len(model.joints))
+        self._ages = list(model.history)
+        self._past: deque[np.ndarray] = deque(maxlen=max(self._ages) + 1)
+
+    def reset(self) -> None:
+        self._past.clear()
+        self._network.reset()
+
+    def torques(self, errors: np.ndarray, rates: np.ndarray) -> np.ndarray:
+        model = self._model
+        inputs = [model.position_scale * errors, model.velocity_scale * rates]
+        self._past.appendleft(np.array(inputs))
+        past = [*self._past, *[np.zeros_like(self._past[0])] * (self._past.maxlen or 1)]
+        rows = np.array([past[age] for age in self._ages])  # (ages, 2, k)
+        parts = rows[:, 1], rows[:, 0]
+        ordered = parts if model.velocity_first else parts[::-1]
+        return model.torque_scale * self._network.torques(np.concatenate(ordered).T)
