@@ -21,9 +21,10 @@ from hrpsim.bridges import policy_actuators
 from hrpsim.bridges.exported_entries import from_metadata
 from hrpsim.bridges.policy_actuators import ActuatorModel
 from hrpsim.bridges.policy_formats import translated
-from hrpsim.bridges.policy_terms import REFERENCE, TERMS, Observation, Term
+from hrpsim.bridges.policy_terms import MOTION, REFERENCE, TERMS, Observation, Term
 from hrpsim.common import schema
-from hrpsim.common.errors import require_names
+from hrpsim.common.errors import require_name, require_names
+from hrpsim.common.foreign.arrays import read_npz
 from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE, Range
 from hrpsim.control.framework.controller import ControllerError
@@ -48,8 +49,10 @@ _TERM = schema.mapping(
         "history": schema.integer(1, _MOST),
         "components": schema.listing(schema.integer(0, _MOST), 1, _MOST),
         "output": schema.name,
+        "file": schema.name,
+        "array": schema.name,
     },
-    {"term": schema.one_of("term", (*TERMS, REFERENCE))},
+    {"term": schema.one_of("term", (*TERMS, REFERENCE, MOTION))},
 )
 _TERMS = schema.listing(_TERM, 1, _MOST)
 _ACTION = schema.mapping(
@@ -256,7 +259,7 @@ def _observations(
     from_zero = values.get("history_from_zero", False)
 
     def observation(file: str, observed: list[dict], keys: list[str]) -> Observation:
-        terms = tuple(_term(text, keys, one) for one in observed)
+        terms = tuple(_term(path, text, keys, one) for one in observed)
         if flags[0] and len({term.history for term in terms}) > 1:
             raise ControllerError(
                 f"{text.location(keys)}: history_by_step needs one history for all terms"
@@ -280,7 +283,7 @@ def _check_encoder(text: YamlText, values: dict[str, Any]) -> None:
         )
 
 
-def _term(text: YamlText, keys: list[str], given: dict) -> Term:
+def _term(path: Path, text: YamlText, keys: list[str], given: dict) -> Term:
     if (given["term"] == REFERENCE) != ("output" in given):
         raise ControllerError(
             f"{text.location(keys)}: {given['term']}: `output` and the term `{REFERENCE}` need "
@@ -294,4 +297,31 @@ def _term(text: YamlText, keys: list[str], given: dict) -> Term:
         given.get("history", 1),
         None if components is None else tuple(components),
         given.get("output", ""),
+        _motion(path, text, keys, given),
     )
+
+
+def _motion(path: Path, text: YamlText, keys: list[str], given: dict) -> np.ndarray | None:
+    """Return the rows of a recorded motion (t, k) in an .npz, None for another term."""
+    is_motion = given["term"] == MOTION
+    if any((entry in given) != is_motion for entry in ("file", "array")):
+        raise ControllerError(
+            f"{text.location(keys)}: {given['term']}: `file`, `array` and the term `{MOTION}` need "
+            "each other"
+        )
+    if not is_motion:
+        return None
+    file, name = path.parent / Path(given["file"]).expanduser(), given["array"]
+    arrays = read_npz(file, ControllerError, "SEQUENCE_SIZE", None)
+    require_name("array", name, arrays, ControllerError, where=file)
+    rows = np.asarray(arrays[name])
+    if (
+        rows.dtype.kind not in "fiu"
+        or rows.ndim < 2
+        or not rows.size
+        or not np.isfinite(rows).all()
+    ):
+        raise ControllerError(
+            f"{file}: {name}: rows of finite numbers are needed, got {rows.shape}"
+        )
+    return rows.reshape(len(rows), -1).astype(float)

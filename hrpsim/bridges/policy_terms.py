@@ -39,6 +39,7 @@ class Readings:
     # Outputs of the last evaluation, by name.
     references: Mapping[str, np.ndarray] = field(default_factory=dict)
     evaluations: int = 0  # of the network before this one
+    answers: int = 0  # to the robot before this one, without the evaluation at zeros
 
     @staticmethod
     def at_rest(count: int) -> Readings:
@@ -70,6 +71,7 @@ TERMS: dict[str, Callable[[Readings], np.ndarray]] = {
     "step": lambda r: np.array([float(r.evaluations)]),
 }
 REFERENCE = "reference"  # the term of a further output of the network
+MOTION = "motion"  # the term of a recorded motion
 
 
 def _rotation(readings: Readings) -> np.ndarray:
@@ -86,6 +88,7 @@ class Term:
     history: int  # number of its last values that are observed
     components: tuple[int, ...] | None  # of its values, in this order; None: all of them
     output: str = ""  # of the network, for the term `reference`
+    rows: np.ndarray | None = None  # of the term `motion`, one for each answer (t, k)
 
     def value(self, readings: Readings) -> np.ndarray:
         """Return the term at one time, scaled and bounded."""
@@ -111,6 +114,8 @@ class Term:
     def _raw(self, readings: Readings) -> np.ndarray:
         if self.term == REFERENCE:
             return readings.references[self.output]
+        if self.rows is not None:
+            return self.rows[min(readings.answers, len(self.rows) - 1)]
         return TERMS[self.term](readings)
 
 
@@ -262,7 +267,9 @@ class ObservingNetwork:
         return one.stacked(self._pasts[name])
 
     def _with_outputs(self, readings: Readings) -> Readings:
-        return replace(readings, references=self._references, evaluations=self._evaluations)
+        count = self._evaluations
+        answers = max(count - bool(self._references), 0)
+        return replace(readings, references=self._references, evaluations=count, answers=answers)
 
 
 def _begun(observation: Observation, term: Term, readings: Readings) -> deque:

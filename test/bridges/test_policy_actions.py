@@ -142,6 +142,44 @@ def test_a_network_with_a_motion_sees_the_reference_of_each_step(tmp_path):
                 np.testing.assert_allclose(policy.action, expected, atol=1e-6)
 
 
+def test_a_recorded_motion_is_a_named_input(tmp_path):
+    """Law: answer k sees row k of the file, and the last row at the end."""
+    motion_network(tmp_path / "policy.onnx")
+    rows = np.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]])
+    np.savez(tmp_path / "motion.npz", fps=50, joint_pos=rows[:, ::-1], joint_vel=-rows)
+    term = "term: motion, file: motion.npz"
+    text = MOTION.replace(
+        "{term: clock}", f"{{{term}, array: joint_pos, components: [1, 0], scale: [1, 10]}}"
+    ).replace(
+        "constant, scale: 0.25", "motion, file: motion.npz, array: joint_vel, components: [0]"
+    )
+    one, policy = loop(tmp_path, text)
+    with one:
+        for tick in range(10):
+            one.tick()
+            if tick % 2 == 0:
+                row = rows[min(tick // 2, 2)]
+                expected = np.array([0.01, 0.02, 0.0]) * (tick // 2) + [0.0, 0.0, -row[0]]
+                np.testing.assert_allclose(policy.action, expected + row @ [1, 10], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "entries, fault",
+    [
+        ("", "`file`, `array` and the term `motion` need each other"),
+        (", file: none.npz, array: joint_pos", "none.npz"),
+        (", file: motion.npz, array: joint_po", "'joint_po' does not exist"),
+        (", file: motion.npz, array: fps", "rows of finite numbers are needed"),
+        (", file: motion.npz, array: joint_pos", "input 'phase' takes 2"),
+    ],
+)
+def test_motions_that_do_not_fit_are_named(tmp_path, entries, fault):
+    motion_network(tmp_path / "policy.onnx")
+    np.savez(tmp_path / "motion.npz", fps=50, joint_pos=np.zeros((4, 3)))
+    with pytest.raises(ControllerError, match=fault):
+        loop(tmp_path, MOTION.replace("{term: clock}", f"{{term: motion{entries}}}"))
+
+
 def test_an_input_that_nobody_names_is_no_memory(tmp_path):
     motion_network(tmp_path / "policy.onnx")
     text = MOTION.replace("  time_step: [{term: step}]\n", "")
