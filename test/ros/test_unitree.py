@@ -139,6 +139,9 @@ def test_a_controller_of_the_robot_runs_in_lockstep(simulations, listener, tmp_p
     client.answering = True
     client.publisher.publish(command(client.states[-1], 0))
     assert listener.wait_for(lambda: client.states[-1].tick > reached + STEPS)
+    listener.call("/hrpsim/reset")
+    after = client.states[-1].tick
+    assert listener.wait_for(lambda: client.states[-1].tick > after + 10 * STEPS)
 
 
 @pytest.mark.parametrize(

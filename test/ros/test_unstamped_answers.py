@@ -79,6 +79,29 @@ def test_time_continues_after_a_silence_if_a_copy_was_not_heard(client):
     assert client.poll() and client.acting == ["1"]
 
 
+def test_a_late_answer_does_not_count_for_the_next_tick(client):
+    """Law: after a reset, or a tick without an answer, two answers are awaited."""
+    assert client.answers.asks()
+    client.send("0")
+    assert client.poll()
+    client.step()
+    assert client.answers.asks()
+    client.answers.discard()
+    client.step()
+    assert client.answers.asks()
+    client.send("late")
+    assert not client.poll()
+    client.send("1")
+    assert client.poll()
+    client.step()
+    assert client.answers.asks()
+    client.step()
+    client.send("late, but before the state")
+    assert client.answers.asks()
+    client.send("2")
+    assert client.poll() and client.acting == ["0", "late", "1", "2"]
+
+
 def test_a_client_that_starts_again_is_asked_again(client):
     assert client.answers.asks()
     client.send("1")

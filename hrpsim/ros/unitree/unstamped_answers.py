@@ -34,7 +34,7 @@ class UnstampedAnswers(MessageQueue):
         self._lockstep, self._clock, self._now = lockstep, clock, now
         lockstep.wait_first_for(source)
         self._tick = -1  # step of the last published state
-        self._copies = 0  # of this state
+        self._copies = 0  # of this state, and of earlier ones without an answer
         self._answers = 0  # to this state
         self._answered_at = 0.0  # [s, wall]
         self._is_known = False  # whether the client has answered before
@@ -42,15 +42,17 @@ class UnstampedAnswers(MessageQueue):
     def asks(self) -> bool:
         """Return whether the state is to be published now, as a question to the client.
 
-        The first question of a tick drops the commands that arrived before.
+        The first question of a tick drops the commands that arrived before. Answers that earlier
+        questions still await, as after a reset, count as answers to copies.
         """
         if not self._lockstep.is_waiting:
             return False
         is_there = self.publisher_count() > 0
         self._is_known &= is_there
         if self._tick != self._clock.steps:
-            super().discard()
-            self._tick, self._copies, self._answers = self._clock.steps, 1, 0
+            late = sum(1 for _ in self._source.take_all())
+            owed = max(self._copies - self._answers - late, 0) if is_there else 0
+            self._tick, self._copies, self._answers = self._clock.steps, 1 + owed, 0
             return True
         if self._answers or (self._is_known and not self._lockstep.is_stalled):
             return False
@@ -80,10 +82,10 @@ class UnstampedAnswers(MessageQueue):
     def discard(self) -> None:
         """Drop the commands that arrived before a reset."""
         super().discard()
-        self._tick, self._answers = -1, 0
+        self._tick = -1
         self._lockstep.end_stall()
 
     def _end_tick(self) -> None:
-        self._answers = 0
+        self._copies = self._answers = 0
         if self._lockstep.is_waiting:
             self._lockstep.accepted()
