@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,12 @@ import numpy as np
 from hrpsim.bridges.torque_network import open_torques
 from hrpsim.common import schema
 from hrpsim.common.values import POSITIVE
+from hrpsim.world.objects.plausibility import JointLimits
 
 _MOST = 1000  # periods, joints
 _POSITIVE = schema.numeric(POSITIVE)
 _POSITION, _VELOCITY = "position", "velocity"
-ENTRIES = schema.listing(
+ACTUATORS = schema.listing(
     schema.mapping(
         {
             "joints": schema.listing(schema.name, 1, _MOST),
@@ -99,6 +100,28 @@ def mistake_in(entry: Mapping[str, Any]) -> str:
     if alone and "network" not in entry:
         return f"{alone[0]} needs a network"
     return ""
+
+
+def beyond_limits(
+    models: Sequence[ActuatorModel],
+    joints: Sequence[str],
+    known: Sequence[str],
+    limits: JointLimits,
+) -> Iterator[str]:
+    """Yield a line for each effort limit that the robot's joint does not allow.
+
+    Args:
+        models: of the policy.
+        joints: of the policy, in its order.
+        known: those that the robot has.
+        limits: of the robot.
+    """
+    for model in models:
+        names = [joints[k] for k in model.joints if joints[k] in known]
+        efforts = np.full(len(names), model.effort_limit)
+        efforts[~np.isfinite(efforts)] = np.nan
+        for text in limits.beyond(names, {"efforts": efforts}):
+            yield f"actuators: {text}"
 
 
 class Actuators:

@@ -15,6 +15,7 @@ import numpy as np
 from hrpsim.bridges.exported_entries import ENTRIES, NAMES, list_in
 from hrpsim.bridges.network_files import open_network
 from hrpsim.bridges.onnx_policy import OnnxPolicy
+from hrpsim.bridges.policy_actuators import beyond_limits
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.bridges.policy_exported import as_exported, in_motion, of_observations
 from hrpsim.bridges.policy_network import Answer, Question
@@ -249,6 +250,7 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
     default = policy.default[kept]
     for text in robot.limits.beyond(joints, {"positions": default}):
         yield f"default {text}"
+    yield from beyond_limits(policy.actuators, policy.joints, joints, robot.limits)
     order = [robot.joint_names.index(joint) for joint in joints]
     start = robot.joint_positions[order]
     yield from _differences(joints, "default", default, start, "at the start here", _POSTURE)

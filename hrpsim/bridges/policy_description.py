@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.bridges import policy_actuators
 from hrpsim.bridges.exported_entries import from_metadata
-from hrpsim.bridges.policy_actuators import ActuatorModel
+from hrpsim.bridges.policy_actuators import ACTUATORS, ActuatorModel, mistake_in, model_of
 from hrpsim.bridges.policy_formats import translated
 from hrpsim.bridges.policy_terms import MOTION, REFERENCE, TERMS, Observation, Term
 from hrpsim.common import schema
@@ -72,7 +71,7 @@ _DESCRIPTION = schema.mapping(
         "kd": _NOT_NEGATIVE,
         "action": _ACTION,
         "armature": _NOT_NEGATIVE,
-        "actuators": policy_actuators.ENTRIES,
+        "actuators": ACTUATORS,
         "history_by_step": schema.flag,
         "history_from_zero": schema.flag,
         "history_newest_first": schema.flag,
@@ -232,7 +231,7 @@ def _actuators(
     for k, entry in enumerate(entries):
         where = f"{joints.text.location(['actuators', k])}: actuators.{k}"
         own = joints.among(["actuators", str(k)], entry.get("joints", joints.names))
-        mistake = policy_actuators.mistake_in(entry)
+        mistake = mistake_in(entry)
         if not mistake and (own & taken).any():
             mistake = f"joint {joints.names[int(np.argmax(own & taken))]!r} has two actuators"
         if not mistake and "network" in entry and (own & unplaced).any():
@@ -240,7 +239,7 @@ def _actuators(
         if mistake:
             raise ControllerError(f"{where}: {mistake}")
         taken |= own
-        found.append(policy_actuators.model_of(entry, np.flatnonzero(own), path.parent))
+        found.append(model_of(entry, np.flatnonzero(own), path.parent))
     return tuple(found)
 
 

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from bridges.networks import write_linear
 
+import hrpsim
 from hrpsim.bridges.policy_actuators import Actuators
+from hrpsim.bridges.policy_check import check_policy
 from hrpsim.bridges.policy_description import read_policy
 from hrpsim.control import ControllerError
 
@@ -120,6 +122,24 @@ def test_a_recurrent_network_has_a_memory_for_each_joint(tmp_path):
 def test_entries_that_do_not_fit_are_named(tmp_path, entries, fault):
     with pytest.raises(ControllerError, match=fault):
         actuators(tmp_path, entries)
+
+
+def test_check_policy_names_limits_that_the_robot_does_not_have(tmp_path):
+    """The joints of the robot bear 5 Nm: the smaller limit holds."""
+    pytest.importorskip("onnxruntime")
+    write_linear(tmp_path / "policy.onnx", np.zeros((3, 3)))
+    joint = (
+        '<link name="l{0}"><inertial><mass value="1"/><inertia ixx="0.1" iyy="0.1" izz="0.1" '
+        'ixy="0" ixz="0" iyz="0"/></inertial></link><joint name="{0}" type="revolute">'
+        '<parent link="base"/><child link="l{0}"/><axis xyz="0 1 0"/>'
+        '<limit lower="-1" upper="1" velocity="9" effort="5"/></joint>'
+    )
+    text = f'<robot name="r"><link name="base"/>{"".join(map(joint.format, "abc"))}</robot>'
+    actuators(tmp_path, "{joints: [a], effort_limit: 4}, {joints: [c], effort_limit: 6}")
+    world = hrpsim.World(time_step=0.001)
+    robot = world.add_robot(hrpsim.load_model(text, base="fixed"))
+    found = [line for line in check_policy(tmp_path / "policy.yaml", robot) if "actuators" in line]
+    assert len(found) == 1 and "'c'" in found[0] and "6" in found[0]
 
 
 def test_a_network_needs_targets_of_position(tmp_path):
