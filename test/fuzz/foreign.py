@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
+from fuzz import gym_files
 
 from hrpsim import HrpsimError
 
@@ -52,6 +53,7 @@ FOREIGN = {
     "world_pickle": ".pickle",
     "snapshot_pickle": ".pickle",
     "changed_snapshot": ".json",
+    **gym_files.KINDS,
 }
 PACKAGE = """<?xml version="1.0"?><?xml-model href="http://x/y.xsd"?><package format="3">
 <name>some_robot</name><version>0.0.1</version><depend>urdf</depend></package>"""
@@ -183,6 +185,7 @@ def foreign_seeds(kind: str) -> tuple[bytes, ...]:
         kind = kind.removeprefix("visual_")
         return seeds(kind) if kind in ("stl", "obj", "ply", "dae") else _scenes(kind)
     texts = {
+        **{one: [text] for one, text in gym_files.SEEDS.items()},
         "package": [PACKAGE],
         "gazebo": [GAZEBO],
         "sdf": [SDF],
@@ -426,6 +429,8 @@ def read_foreign(kind: str, path: Path) -> None:
         read_shape(reader, entry.pop("shape"), "")
     elif kind == "metadata_props":
         _read_metadata(path)
+    elif kind in gym_files.KINDS:
+        gym_files.read_gym(kind, path)
     else:
         _read_pickle(kind, path)
 

@@ -119,7 +119,7 @@ VALUES = (
     ),
 )
 XML = ("urdf", "srdf", "mjcf", "xacro", "dae", "visual_dae", "package", "gazebo", "changed_urdf")
-XML += ("sdf", "sdf_world")
+XML += ("sdf", "sdf_world", "gym_urdf")
 YAML = ("world", "parameters", "keyframes", "metadata", "body", "study", "policy", "recording")
 YAML += ("excitation", "changed_world", "spawned_body", "metadata_props", "gltf", "visual_gltf")
 YAML += ("cnoid", "env_config")
