@@ -155,7 +155,8 @@ def _classes_of(label: str, text: str) -> dict[str, ast.ClassDef]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         place = label if line is None else f"{label}:{line}"
-        raise ControllerError(f"{place}: not Python: {getattr(error, 'msg', error)}") from error
+        problem = getattr(error, "msg", "") or str(error) or "nested too deep"
+        raise ControllerError(f"{place}: not Python: {problem}") from error
     return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
