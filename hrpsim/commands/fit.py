@@ -152,7 +152,7 @@ def _advice(study: Path, rows: Sequence[VerdictRow]) -> list[str]:
 
 
 def _write_files(options, study, result, rows, lacks, report: dict[str, Any]) -> None:
-    """Write the figures, the page and the changed models, and enter them in the report."""
+    """Write the figures, the page and the changed models. Enter all three in the report."""
     from hrpsim.fitting.report import write_model, write_report
     from hrpsim.fitting.residuals import draw_fit, draw_unexplained
 
@@ -172,7 +172,7 @@ def _write_files(options, study, result, rows, lacks, report: dict[str, Any]) ->
 
 
 def excite(options: argparse.Namespace) -> int:
-    """Propose a motion, write its files and print the forecast."""
+    """Propose a motion, write the files and print the forecast."""
     from hrpsim.fitting.excitation import propose, read_excitation, write_motion
     from hrpsim.fitting.report.verdict_table import paths_of, unit_of
 

@@ -3,7 +3,7 @@
 
 """Analyse motions of a robot that is fixed to the world by links that change.
 
-Torques and their limits, the ZMP in the soles' outline, the centre of mass, violations.
+Torques and limits, the ZMP in the soles' outline, the centre of mass, violations.
 """
 
 import argparse

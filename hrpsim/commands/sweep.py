@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim sweep`: the runs (cells) of a study, their results, one run again."""
+"""`hrpsim sweep`: the runs (cells) of a study, the results, one run again."""
 
 import argparse
 import math
@@ -267,7 +267,7 @@ class _ProgressLine:
         self._period = _PROGRESS_PERIOD if sys.stderr.isatty() else _PROGRESS_PERIOD_IN_FILES
 
     def show(self, progress) -> None:
-        """Store the progress, and show it once per period."""
+        """Store the progress. Show the progress once per period."""
         self.progress = progress
         now = time.monotonic()
         if now - self._shown < self._period:
@@ -352,7 +352,7 @@ def _with_interval(row: dict[str, Any], name: str) -> str:
 
 
 def _again(options: argparse.Namespace, study, store: Path) -> int:
-    """Repeat runs, compare them with the store, and show them."""
+    """Repeat runs, compare the results with the store, and show the runs."""
     from hrpsim.sweeps.store import open_store
     from hrpsim.sweeps.sweep import replay
 
@@ -395,7 +395,7 @@ def _worst(options: argparse.Namespace, found, store: Path) -> list[int]:
 
 
 def _started(study, found, cell: int):
-    """Return the run of a cell at its start, and its motion."""
+    """Return the run of a cell at the start, and the motion."""
     from hrpsim.sweeps.boundary import BoundaryScenario
     from hrpsim.sweeps.sweep import cell_of
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario

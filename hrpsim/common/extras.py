@@ -58,7 +58,7 @@ _OF_ROS = ("rclpy", "rcl_interfaces", "builtin_interfaces", "std_srvs")
 
 
 class MissingPackageError(HrpsimError, ImportError):
-    """A feature needs a package that is not installed; the message names the extra with it."""
+    """A feature needs a package that is not installed. The message names the extra to install."""
 
 
 def missing_package(purpose: str, error: ModuleNotFoundError) -> ImportError:

@@ -188,7 +188,7 @@ class Actuator:
             )
 
     def _check_groups(self) -> None:
-        """Refuse properties that contradict other properties, or have no effect without them."""
+        """Refuse properties that contradict other properties, or need other properties."""
         if self.resistance > 0.0 and not (self.voltage > 0.0 and self.torque_constant > 0.0):
             raise WorldError("a motor with a resistance needs a voltage and a torque_constant > 0")
         for name, (needed, text) in _NEEDS.items():
@@ -288,9 +288,9 @@ def _of_bam(
     """Return the preset of a servo with the friction coulomb + load (|motor| + |load|) + viscous v.
 
     The friction per torque is an efficiency of (1 - load) / (1 + load) in both directions. An
-    actuator has its dry and viscous friction before the gear. Factors of (1 - load) make the sum
-    equal to the source while the motor drives. While the load drives the motor, the sum without
-    `load` is larger than in the source, by 1 / efficiency.
+    actuator has dry and viscous friction before the gear. Factors of (1 - load) make the sum equal
+    to the source while the motor drives. While the load drives the motor, the sum without `load` is
+    larger than in the source, by 1 / efficiency.
     """
     efficiency = (1.0 - load) / (1.0 + load)
     actuator = replace(

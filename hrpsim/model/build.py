@@ -28,7 +28,7 @@ FREE_JOINT_NAME = "root_joint"  # what Pinocchio calls the joint of a free base
 def build_model(
     robot: RobotData, base: str, accept_nonphysical_inertia: bool
 ) -> tuple[Model, list[str]]:
-    """Return the model without its shapes, and notes on suspicious inertias.
+    """Return the model without shapes, and notes on suspicious inertias.
 
     With base "free" the first body is a FREE body in the frame of the root link. With base "fixed"
     the root link is part of the world. ModelError if an inertia is invalid.
@@ -79,7 +79,7 @@ def _grown_tree(robot: RobotData, base: str) -> LinkTree:
 
 
 def _stated(robot: RobotData, name: str) -> dict[str, Any]:
-    """Return a property of the joints that have it."""
+    """Return a property of joints, without joints that lack the property."""
     found = {joint.name: getattr(joint, name) for joint in robot.joints.values()}
     return {joint: value for joint, value in found.items() if value is not None}
 
@@ -120,7 +120,7 @@ def _free_joint_name(robot: RobotData) -> str:
 
 
 def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
-    """Check each body together with the FIXED bodies on it. Only the whole must be physical.
+    """Check each body together with the attached FIXED bodies. Only the whole must be physical.
 
     Returns a note on bodies that have mass or an <inertial>, but no moments of inertia.
     """
@@ -157,7 +157,7 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
 
 
 def _carriers(tree: LinkTree) -> dict[int, tuple[int, Placement]]:
-    """Return, for each body, the body that carries it by FIXED joints, and its place there."""
+    """Return, for each body, the carrier through FIXED joints, and the placement on the carrier."""
     found: dict[int, tuple[int, Placement]] = {}
     for i, body in enumerate(tree.bodies):
         found[i] = (i, IDENTITY)

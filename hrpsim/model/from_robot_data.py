@@ -61,7 +61,7 @@ def model_of_robot(
 
 
 def _stay_apart(robot: RobotData) -> set[Pair]:
-    """Return the pairs of links, in the order of their names, that never collide."""
+    """Return the pairs of links that never collide, in the order of the names."""
     found: set[Pair] = set()
     for link, other in robot.apart:
         others = robot.links if other == "*" else (other,)
@@ -75,7 +75,7 @@ def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
 
 
 def _odd_parts(robot: RobotData) -> list[str]:
-    """Return notes on odd shapes and limits. Each has the place of the first part of its kind."""
+    """Return notes on odd shapes and limits. A note has the place of the first part of a kind."""
     links, joints = robot.links.values(), robot.joints.values()
     kinds: tuple[tuple[str, list], ...] = (
         ("a <visual> with a size of 0 is not drawn", list(filter(_is_unseen, links))),
@@ -130,7 +130,7 @@ def _intangible(robot: RobotData) -> list[str]:
 
 
 def _ends(robot: RobotData, links: list[str]) -> list[str]:
-    """Return the links, out of some links, that have none of the others beneath them."""
+    """Return the links, out of some links, that have none of the others below."""
     joints, above = robot.joints_above(), set()
     for link in links:
         while link in joints:

@@ -49,7 +49,7 @@ def command_worlds(
     Return the number of the world that refuses its row, after which nothing changes, or -1. Return
     then the same as `set_commands`.
 
-    example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers. `given`
+    example: a reference to any Actuators. addresses (count,): of all. worlds (m,): numbers. `given`
     says which of the rows (count, k) of positions, velocities and efforts are used. The other
     arguments are passed to `set_commands`.
     """
@@ -91,7 +91,7 @@ def give_gains(
 ) -> None:
     """Set gains of the robots of some worlds by the rows of a batch, as `Robot.set_gains` does.
 
-    example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers. indices
+    example: a reference to any Actuators. addresses (count,): of all. worlds (m,): numbers. indices
     (k,): joints. kp and kd: (count, k).
     """
     for number in range(worlds.shape[0]):
@@ -110,7 +110,7 @@ def give_gains(
 def gather_efforts(example: Actuators, addresses: Indices, worlds: Indices, out: Matrix) -> None:
     """Write rows of efforts in the last step (count, joints) of the robots of some worlds.
 
-    example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers.
+    example: a reference to any Actuators. addresses (count,): of all. worlds (m,): numbers.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -150,7 +150,7 @@ class BatchCommands(FollowedEntities):
         over: float,
         worlds: list[int] | None,
     ) -> None:
-        """Write the rows (count, joints) of the chosen worlds; see `Batch.command`."""
+        """Write the rows (count, joints) of the chosen worlds. See `Batch.command`."""
         indices, chosen = self.indices(names), self.chosen(worlds)
         given = sum(_BITS[what] for what in values)
         if names is None and not given & EFFORTS and not self._warned:
@@ -180,7 +180,7 @@ class BatchCommands(FollowedEntities):
         names: str | Sequence[str] | None,
         worlds: list[int] | None,
     ) -> None:
-        """Set the gains of the chosen worlds by rows (count, joints); see `Batch.set_gains`.
+        """Set the gains of the chosen worlds by rows (count, joints). See `Batch.set_gains`.
 
         No gain changes if a row is refused.
         """

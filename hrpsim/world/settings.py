@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Check the settings of a world and store them in the record that the kernels read."""
+"""Check the settings of a world and store the settings in the kernels' record."""
 
 from __future__ import annotations
 

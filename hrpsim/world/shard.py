@@ -32,7 +32,7 @@ class Stopped(Exception):
 class Shard:
     """Some worlds of a batch. Each world takes the same steps as alone.
 
-    The steps of the worlds share working memory for most of their results. The working memory
+    The steps of the worlds share working memory for most results. The working memory
     therefore stays in the processor's cache.
     """
 

@@ -37,7 +37,7 @@ def read_npy(path: Path, error: type[HrpsimError], limit: str, kinds: str = "iuf
         kinds: allowed kinds of entries, as numpy's `dtype.kind`.
 
     Raises:
-        error: the file is no array, has other entries, or is shorter than its header says.
+        error: the file is no array, has other entries, or is shorter than the header says.
     """
     with open_file(path, error, limit) as file:
         refuse_pointer(path, file.read(100), error)
@@ -56,7 +56,7 @@ def read_npz(
     names: Collection[str] | None,
     kinds: str = "iufU",
 ) -> dict[str, np.ndarray]:
-    """Return the arrays of an .npz file by their names.
+    """Return the arrays of an .npz file by name.
 
     Args:
         path: name of the file.
@@ -115,7 +115,7 @@ def _archive(path: Path, file: BinaryIO, error: type[HrpsimError]) -> zipfile.Zi
 
 
 def reason_of(cause: BaseException) -> str:
-    """Return the first line of what a decoder says, or the kind of its error."""
+    """Return the first line of a decoder's message, or the kind of the error."""
     return str(cause).strip().partition("\n")[0][:300] or type(cause).__name__
 
 

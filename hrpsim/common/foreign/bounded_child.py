@@ -3,8 +3,8 @@
 
 """Call functions that decode foreign files in a child process of bounded memory and time.
 
-One child serves all calls of a process. It ends when its parent ends, or after a pause. A call that
-exceeds a limit ends the child, and the next call starts another child.
+One child serves all calls of a process. The child ends with the parent, or after a pause. A call
+that exceeds a limit ends the child, and the next call starts another child.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Child:
         return bytes(parts)
 
     def end(self) -> int:
-        """End the process, unless it ends by itself. Return its status."""
+        """End the process if still running. Return the exit status."""
         if self.owner != os.getpid():  # the process from which this one was forked owns the child
             return 0
         if self.is_closed:
@@ -126,7 +126,7 @@ def call_bounded(
     Args:
         function: "module:function". Only the child imports the module. The function may raise any
             error.
-        *given: its arguments.
+        *given: arguments of the function.
         label: name of the decoded file in errors.
         size: of the file [bytes]. The allowed time grows with the size.
         error: class of the errors.

@@ -3,7 +3,7 @@
 
 """Decode and parse XML without document types, entities, the network, or other files.
 
-The text is decoded here, from the encoding of its first bytes or of its declaration. The parser
+The text is decoded here, from the encoding of the first bytes or of the declaration. The parser
 receives UTF-8 only, so that no encoding hides a document type.
 """
 
@@ -43,7 +43,7 @@ _COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 def decoded_xml(
     data: bytes, label: str | Path, error: type[HrpsimError], errors: str = "strict"
 ) -> str:
-    """Return the text of an XML document. Raises `error` for another encoding than it says.
+    """Return the text of an XML document. Raise `error` for another encoding than declared.
 
     errors: "replace" replaces bytes that are no characters.
     """
@@ -73,7 +73,7 @@ def xml_root(
         text: the document.
         label: name of the document in errors.
         error: class of the error.
-        has_lines: whether the lines of the text are those of the file that `label` names.
+        has_lines: whether the lines of the text are lines of the file named by `label`.
         recover: pass over syntax errors.
         huge: allow texts of more than 10 MB within one element.
 

@@ -151,7 +151,7 @@ class _Writer:
         return is_empty and [one.type != "floating" for one in self.below[link]] == [True]
 
     def _joint(self, body: Any, joint: JointData, frame: Placement) -> None:
-        """Add a joint, whose frame is `frame` in its body with all joints at zero."""
+        """Add a joint, whose frame is `frame` in the body with all joints at zero."""
         kinds = self.mujoco.mjtJoint
         if joint.type == "fixed":
             return

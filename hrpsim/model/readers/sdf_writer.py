@@ -42,8 +42,8 @@ _FRICTION = re.compile(r"friction_([0-9.e+-]+)")
 def write_sdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> tuple[str, list[str]]:
     """Return the text of an SDF with one model, and lines on what is not written.
 
-    A link without mass that is fixed to another link becomes a <frame>, and its shapes are those of
-    the other link. Names keep their letters, and "::" becomes "__".
+    A link without mass that is fixed to another link becomes a <frame>, and the other link gets the
+    shapes. Names keep all letters, and "::" becomes "__".
 
     Args:
         robot: the robot.
@@ -124,7 +124,7 @@ class _Writer:
         return [one for one in self.robot.sensors if (one.link, one.kind) == (link, kind)]
 
     def _carried(self, link: str) -> list[tuple[str, Placement]]:
-        """Return a link and the massless links fixed to it, with their placements in it."""
+        """Return a link and the massless links fixed to the link, with placements in the link."""
         found = [(link, IDENTITY)]
         for name, placement in found:
             for joint in self.robot.joints.values():

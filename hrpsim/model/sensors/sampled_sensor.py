@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors with a rate of their own: height scans, lidars, cameras, contact sensors.
+"""Sensors with a separate rate: height scans, lidars, cameras, contact sensors.
 
 Docs: docs/howto/sensors.md. The page of robot descriptions lists every setting.
 """
@@ -24,7 +24,7 @@ from hrpsim.model.shapes.placement import Placement
 
 @dataclass(frozen=True)
 class SampledSensor:
-    """A sensor of the robot description with a rate, a latency and noise of its own."""
+    """A sensor of the robot description with separate rate, latency and noise."""
 
     name: str
     kind: str  # of SAMPLED_KINDS
@@ -77,7 +77,7 @@ _FLAGS = ("true", True, "false", False)
 
 
 def _value(key: str, kind: str, given: Any) -> Any:
-    """Return a setting in its type: a number, numbers, a whole number, a flag, a word."""
+    """Return a setting with the right type: a number, numbers, a whole number, a flag, a word."""
     if kind == "str":
         require(isinstance(given, str), f"{key}={shown_value(given)} must be a word")
         return given

@@ -21,7 +21,7 @@ class Compound:
     """Shapes that move together: `parts` are (geometry, position [m], quaternion x y z w).
 
     Position and orientation are in the compound's frame and may be left out. A compound within a
-    compound is flattened. If parts overlap, their intersection counts twice in the mass.
+    compound is flattened. If parts overlap, the intersection counts twice in the mass.
     """
 
     parts: Sequence
@@ -42,7 +42,7 @@ class Compound:
 def centered_shape(geometry: Geometry, placement: Placement) -> tuple[Geometry, Placement]:
     """Return the shape at the same place.
 
-    A mesh gets its origin in its middle, for tight bounds.
+    The origin of a mesh moves to the middle, for tight bounds.
     """
     if not isinstance(geometry, Mesh):
         return geometry, placement

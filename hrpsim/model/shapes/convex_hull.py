@@ -32,7 +32,7 @@ class ConvexHull(Mesh):
 
 
 def own_extents(points: np.ndarray) -> np.ndarray:
-    """Return the extents of points (n, 3) along their own axes (3,)."""
+    """Return the extents (3,) of points (n, 3) along the principal axes."""
     middle = points.mean(axis=0)
     axes = np.linalg.svd(np.linalg.qr(points - middle, mode="r"))[2]
     return np.ptp((points - middle) @ axes.T, axis=0)

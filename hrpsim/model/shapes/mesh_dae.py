@@ -24,13 +24,13 @@ _INSTANCES = ("instance_geometry", "instance_controller")
 
 
 def plain_dae(data: bytes) -> tuple[bytes, float]:
-    """Return a DAE with <triangles> in place of <polylist> and <polygons>, and its unit [m].
+    """Return a DAE with <triangles> in place of <polylist> and <polygons>, and the unit [m].
 
     Holes of polygons stay open.
 
     Raises:
         ModelError: the file is no XML, is an archive, or has a document type.
-        ValueError: it shows too many geometries, or its unit is no positive number.
+        ValueError: the file shows too many geometries, or the unit is no positive number.
     """
     if data[:2] == b"PK":
         raise ModelError("it is an archive, not the DAE itself: unpack it")

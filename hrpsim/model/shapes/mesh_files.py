@@ -4,7 +4,7 @@
 """Load meshes from STL, OBJ, DAE, PLY and glTF files, in metres, welded, facing outwards.
 
 Transforms in a file are applied, and scene graphs are flattened. As in the tools of ROS, the unit
-of a DAE is used and its up_axis is not. All other formats are read as metres. glTF is turned from y
+of a DAE is used and the up_axis is not. All other formats are read as metres. glTF is turned from y
 up to z up, as in RViz and Drake. Polygons are cut in `polygons.py`.
 """
 
@@ -42,7 +42,7 @@ _ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
 
 
 class ReadMesh(NamedTuple):
-    """A mesh and its repairs."""
+    """A mesh and the repairs."""
 
     mesh: Mesh
     notes: tuple[str, ...]
@@ -78,7 +78,7 @@ def load_mesh(
 
 
 def read_mesh(path: Path, scale: tuple[float, ...], hull: bool) -> ReadMesh:
-    """Return the mesh of an existing file, and its repairs. ModelError as for `load_mesh`."""
+    """Return the mesh of an existing file, and the repairs. ModelError as for `load_mesh`."""
     try:
         status = path.stat()
     except OSError as cause:
@@ -145,9 +145,9 @@ def read_scene(
     scale: tuple[float, ...] = (1.0, 1.0, 1.0),
     color: tuple[int, int, int] = (128, 128, 128),
 ):
-    """Return a file as trimesh.Scene in metres, scaled, with its colours and pictures.
+    """Return a file as trimesh.Scene in metres, scaled, with colours and pictures.
 
-    Parts without a colour of their own have `color`, from 0 to 255. The scene's metadata has
+    Parts without a colour get `color`, from 0 to 255. The scene's metadata has
     `notes` on parts that were passed over. Raises ModelError as `load_mesh` does, and if trimesh or
     a package that trimesh needs is missing.
     """
@@ -157,9 +157,9 @@ def read_scene(
 def read_parts(
     path: Path, scale: tuple[float, ...], color: tuple[int, int, int]
 ) -> list[tuple[Mesh, tuple[int, int, int]]]:
-    """Return the parts of a file in metres, scaled, each with its colour.
+    """Return the parts of a file in metres, scaled, each with a colour.
 
-    Args and errors are those of `read_scene`.
+    Args and errors are as in `read_scene`.
     """
     parts = _decoded("decoded_parts", path, tuple(scale), color)
     return [(Mesh(vertices, triangles), paint) for vertices, triangles, paint in parts]
@@ -208,7 +208,7 @@ def _require_decoder(path: Path, kind: str) -> None:
 
 @lru_cache(maxsize=1)
 def capsule_mesh(capsule: Capsule) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices (n, 3) [m] about its middle and triangles (m, 3) of a capsule along z."""
+    """Return vertices (n, 3) [m] about the middle and triangles (m, 3) of a capsule along z."""
     import trimesh
 
     mesh = trimesh.creation.capsule(capsule.length, capsule.radius)

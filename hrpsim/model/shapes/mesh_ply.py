@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rewrite a PLY so that all its faces are triangles, whatever polygons the file has.
+"""Rewrite a PLY so that all faces are triangles.
 
 trimesh reads the result. Without the rewriting trimesh cuts every polygon as a fan, and cannot read
 a binary file with polygons of different numbers of corners.
@@ -32,10 +32,10 @@ class _Element(NamedTuple):
 def plain_ply(data: bytes) -> bytes:
     """Return a PLY of vertices and triangles. A file of triangles alone is returned unchanged.
 
-    In a file with other polygons the faces keep their corners but lose other data, such as colours.
+    In a file with other polygons the faces keep the corners but lose other data, such as colours.
 
     Raises:
-        ValueError: the file is shorter than its header declares, a property has an unknown type, or
+        ValueError: the file is shorter than the header declares, a property has an unknown type, or
             a face names a vertex that does not exist.
     """
     head, mark, rest = data.partition(b"end_header")

@@ -57,7 +57,7 @@ def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
 def _welded(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Merge vertices at one position.
 
-    Drop repeated triangles, and those with under three corners.
+    Drop repeated triangles and triangles with under three corners.
     """
     low = vertices.min(axis=0)
     cell = max(WELD * float(np.ptp(vertices, axis=0).max()), np.finfo(float).tiny)
@@ -121,14 +121,17 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def _heights(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the height of each triangle over its longest side, as a fraction of that side."""
+    """Return the height of each triangle over the longest side, as a fraction of that side."""
     corners = vertices[triangles]
     sides = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).max(axis=1, initial=0.0)
     return 2.0 * areas(vertices, triangles) / np.maximum(sides, np.finfo(float).tiny) ** 2
 
 
 def _wound_alike(triangles: np.ndarray) -> tuple[np.ndarray, int]:
-    """Wind the triangles of each part in one direction. Return them and the number turned."""
+    """Wind the triangles of each part in one direction.
+
+    Return all triangles and the number turned.
+    """
     pairs = mesh_topology.edge_neighbours(triangles)
     edges = mesh_topology.directed_edges(triangles)
     clash = edges[pairs[:, 0], 0] == edges[pairs[:, 1], 0]

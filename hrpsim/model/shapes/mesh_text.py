@@ -4,7 +4,7 @@
 """Rewrite a mesh file so that it has triangles only, with indices from the file's beginning.
 
 trimesh reads the result. Without the rewriting trimesh cuts every polygon as a fan, and counts all
-negative indices of an OBJ from its end. trimesh also misreads faces with corners of several forms,
+negative indices of an OBJ from the end. trimesh also misreads faces with corners of several forms,
 and reads STL files only of the exact length. A file without these features is returned unchanged.
 """
 
@@ -31,7 +31,7 @@ def plain_obj(data: bytes) -> bytes:
     """Return an OBJ whose faces are triangles with positive indices.
 
     Raises:
-        ValueError: a face names a vertex that does not exist, with its line.
+        ValueError: a face names a vertex that does not exist. The message has the line.
     """
     text = data.replace(b"\r\n", b"\n").replace(b"\\\n", b" ")
     if not _NOT_PLAIN.search(text):
@@ -79,13 +79,13 @@ def _corner(corner: bytes, counts: list[int], at: int) -> bytes:
 
 
 def _alike(corners: list[bytes]) -> list[bytes]:
-    """Return the corners of a face, by their vertices alone if the corners have several forms."""
+    """Return the corners of a face, as vertices alone if the corners have several forms."""
     forms = {tuple(map(bool, corner.split(b"/"))) for corner in corners}
     return corners if len(forms) == 1 else [corner.partition(b"/")[0] for corner in corners]
 
 
 def plain_stl(data: bytes) -> tuple[bytes, str]:
-    """Return a binary STL that ends after its triangles, and a note on removed data, or "".
+    """Return a binary STL that ends after the triangles, and a note on removed data, or "".
 
     Raises:
         ValueError: the file has fewer triangles than declared.

@@ -4,7 +4,7 @@
 """Cut polygons into triangles. mapbox_earcut cuts polygons that are not convex.
 
 Every corner remains a corner of a triangle, so neighbours of a polygon keep matching sides. A
-polygon with corners outside one plane is cut by its projection on the plane of its mean normal.
+polygon with corners outside one plane is cut by the projection on the plane of the mean normal.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _are_convex(polygons: np.ndarray) -> np.ndarray:
 def _fans(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Return the triangles (k, n - 2, 3) of convex polygons with these corners (k, n).
 
-    A polygon of four corners is cut along its shorter diagonal, as in tinyobjloader. The choice
+    A polygon of four corners is cut along the shorter diagonal, as in tinyobjloader. The choice
     matters if the corners are not in one plane.
     """
     if corners.shape[1] == 4:

@@ -237,7 +237,7 @@ SPECIFICATIONS = dict(
 
 
 def describe(specifications: Mapping[str, Specification]) -> str:
-    """Return parameters as text for --help: each name with its default and its meaning."""
+    """Return parameters as text for --help: each name with default and meaning."""
     lines = (f"  {k} ({s.default!r})\n      {s.description}" for k, s in specifications.items())
     return "\n".join(["Parameters, with their defaults:\n", *lines])
 
@@ -247,7 +247,7 @@ class ParameterError(HrpsimError, ValueError):
 
 
 def declare(node: Node, specifications: Mapping[str, Specification]) -> dict[str, Any]:
-    """Declare parameters and return their values. ParameterError for an invalid value."""
+    """Declare parameters and return the values. Raise ParameterError for an invalid value."""
     overrides = getattr(node, "_parameter_overrides", {})  # rclpy has no other way to change them
     overrides.update({name: _as_meant(parameter) for name, parameter in overrides.items()})
     values = {}
@@ -354,8 +354,8 @@ def on_change(
 ) -> None:
     """Call `react(name, value)` after any declared parameter has been set at run time.
 
-    `check(name, value)` is called before. It returns the fault of a value that the table allows, or
-    "". With a fault, the whole request is refused with this reason.
+    `check(name, value)` is called before. `check` returns the fault of a value that the table
+    allows, or "". With a fault, the whole request is refused with this reason.
     """
 
     def checked(parameters: list[Parameter]) -> msg.SetParametersResult:

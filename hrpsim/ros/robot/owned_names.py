@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Names of topics and frames, each with its one owner. Needs no ROS.
+"""Names of topics and frames, each with one owner. Needs no ROS.
 
 A description names sensors, and may name topics for Gazebo. Such a name must not be the name of
 another owner: two publishers of one topic mix, and two frames of one name break the tree.
@@ -37,7 +37,7 @@ _SHARED = "info"  # cameras of one namespace have one camera_info, as in Gazebo
 
 
 class NamedRobot(NamedTuple):
-    """A robot, the prefix of its topics, and its frames."""
+    """A robot, the prefix of the topics, and the frames."""
 
     robot: object
     prefix: str
@@ -47,8 +47,9 @@ class NamedRobot(NamedTuple):
 def camera_topics(view) -> dict[str, str]:
     """Return the topics of a camera: info, each image, compressed and points.
 
-    A camera that declares a topic has its only image there and camera_info in the same namespace,
-    or image, depth_image, labels_map and camera_info below the topic. Points are below the topic.
+    A camera with one image and a declared topic has the image on the topic and camera_info in the
+    same namespace. A camera with several images has image, depth_image, labels_map and camera_info
+    below the topic. Points are below the topic.
     """
     wanted, own, name = view.pattern.wanted, view.description.topic, view.description.name
     alone = wanted in (("color",), ("depth",))

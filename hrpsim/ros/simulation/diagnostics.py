@@ -26,7 +26,7 @@ _BEHIND = 0.95  # of the requested real-time factor; less is reported
 
 
 class GraphWatch:
-    """Checks the graph on request; logs each new problem once."""
+    """Checks the graph on request. Logs each new problem once."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -57,7 +57,7 @@ class GraphWatch:
         return self._report(robot.robot.name, found)
 
     def _unheard(self, topic: str) -> list[str]:
-        """Return the publishers to a topic that its subscribers here cannot receive."""
+        """Return the publishers to a topic that subscribers here cannot receive."""
         senders = self._node.get_publishers_info_by_topic(topic)
         heard = self._node.get_subscriptions_info_by_topic(topic) if senders else []
         kinds = {i.topic_type for i in heard if (i.node_name, i.node_namespace) == self._own}
@@ -76,7 +76,7 @@ class GraphWatch:
         return found
 
     def _report(self, owner: str, found: list[str]) -> list[str]:
-        """Log the new problems; return all."""
+        """Log the new problems. Return all."""
         before, self._reported[owner] = self._reported.get(owner, []), found
         for text in found:
             if text not in before:
@@ -85,7 +85,7 @@ class GraphWatch:
 
 
 def _energy_values(energy: EnergyBalance | None) -> dict[str, str]:
-    """Return the balance of energy of a world with an audit; nothing of others."""
+    """Return the balance of energy of a world with an audit. Return nothing without an audit."""
     if energy is None:
         return {}
     gaining = f", {energy.gaining}" if energy.gaining else ""
@@ -106,8 +106,8 @@ def _name_of(info) -> str:
 class Diagnostics:
     """Publishes one status for the simulation and one for the commands of each robot.
 
-    Rates and times are those since the last message. A warning or error lasts for one message after
-    its cause, which its text states.
+    Rates and times count since the last message. A warning or error lasts for one message after the
+    cause, and the text states the cause.
     """
 
     def __init__(self, node: GuardedNode, simulation: Simulation) -> None:
@@ -236,7 +236,7 @@ class Diagnostics:
 
 
 def _add(status: DiagnosticStatus, level: bytes, message: str) -> None:
-    """Raise a status to `level`, and append to its message."""
+    """Raise a status to `level`, and append to the message."""
     is_first = status.message == _WELL
     status.message = message if is_first else f"{status.message}; {message}"
     status.level = max(status.level, level)

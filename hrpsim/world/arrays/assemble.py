@@ -58,7 +58,7 @@ def joined_system(entities: list[Entity]) -> System:
 
 
 class Shapes(NamedTuple):
-    """The shapes of a world, or of some entities, without their solids."""
+    """The shapes of a world, or of some entities, without solids."""
 
     records: np.ndarray  # SHAPE
     group: np.ndarray
@@ -189,7 +189,7 @@ def _subtree_size(system: System, body: int) -> int:
 
 
 def mark_free_bodies(entities: list[Entity], rests: np.ndarray) -> None:
-    """Mark the bodies that may sleep, with their radii."""
+    """Mark the bodies that may sleep, with radii."""
     for entity in entities:
         if isinstance(entity, Body):
             rest = rests[entity.first_body]

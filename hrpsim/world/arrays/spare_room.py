@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Add entities to a scene, or remove one, in arrays that have spare entries at their end.
+"""Add entities to a scene, or remove an entity, in arrays with spare entries at the end.
 
 The arrays of the scene are the leading parts of larger arrays. The work of an addition is therefore
 in proportion to the added entries. A removal moves the entries behind the removed ones. The scene
@@ -69,7 +69,7 @@ _OF_LAST_STEP = {
 
 
 class Added(NamedTuple):
-    """Entities that are added to a scene, and their records."""
+    """Entities that are added to a scene, and the records."""
 
     entities: list[Entity]
     shapes: Shapes
@@ -111,7 +111,7 @@ class Added(NamedTuple):
 
 
 class SpareRoom:
-    """The larger arrays with the arrays of a scene as their leading parts."""
+    """The larger arrays with the arrays of a scene as leading parts."""
 
     def __init__(self) -> None:
         self._whole: list[np.ndarray] = []  # in the order of _FIELDS

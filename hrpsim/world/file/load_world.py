@@ -3,7 +3,8 @@
 
 """Load world files: YAML texts that describe a world (docs/reference/world_file.md).
 
-The name, tags and named poses of a world are read too. They have no effect on the simulation.
+The name, tags and named poses of a world are read too. These three have no effect on the
+simulation.
 """
 
 from __future__ import annotations
@@ -271,7 +272,7 @@ def _check_about(reader: FileReader, world: World, file: Mapping[str, Any]) -> N
 
 
 def _add_rules(reader: FileReader, world: World, file: dict[str, Any]) -> dict[str, list[str]]:
-    """Set properties of materials and solvers. Return materials by the place of their names."""
+    """Set properties of materials and solvers. Return materials by the place of the names."""
     setters: dict[str, Callable[..., None]] = {
         "friction": world.set_friction,
         "contacts": world.set_contact,
@@ -371,7 +372,7 @@ def _add_body(
 def _add_robot(
     reader: FileReader, world: World, where: str, entry: dict[str, Any], arguments: Mapping
 ) -> None:
-    """Load one robot, and put its copies in their posture. Their actuators hold the posture."""
+    """Load one robot, and put the copies in the posture. The actuators hold the posture."""
     given = entry.get("xacro_arguments", {})
     with reader.at(where):
         model = load_model(

@@ -63,8 +63,8 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
     """A model with a state in a world.
 
     The last command of a joint decides how its actuator works: PD control to a position, velocity
-    control, or an effort. Actuators start by holding the joints at their present positions. Joints
-    without gains are passive until they get an effort command or gains.
+    control, or an effort. Actuators start by holding the joints at the present positions. Joints
+    without gains are passive until an effort command or gains arrive.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         A joint under position control uses both gains. A joint under velocity control uses kd
         alone. A joint under effort control uses no gain until its next command. Gains are a
         property of the robot and not part of the state, so `World.reset` and `World.restore` keep
-        them.
+        the gains.
 
         Args:
             kp: stiffness, one number or (n,) [Nm/rad or N/m].
@@ -206,7 +206,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             self._give_gains(indices)
 
     def know_gains_of(self, joints: Iterable[int]) -> None:
-        """Note that joints have gains, so that no warning names them."""
+        """Note that joints have gains, so that no warning names these joints."""
         if self._without_gains:
             self._without_gains.difference_update(joints)
 
@@ -346,7 +346,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         Args:
             indices: indices of k joints.
             values: positions, velocities and efforts (k,), by these names.
-            stacklevel: stack level of the warning; 3 names the caller of the calling method.
+            stacklevel: stack level of the warning. 3 names the caller of the calling method.
         """
         found, names = [], [self.joint_names[k] for k in indices]
         for what, bit in _BITS.items():
@@ -412,7 +412,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         return control
 
     def _hold_moved(self, before: np.ndarray) -> None:
-        """Hold moved joints at their present positions, if the joints hold a position."""
+        """Hold moved joints at the present positions, if the joints hold a position."""
         q, joints, control = self._q(), self.joint_index, self._control()
         moved = (q[joints.q] != before[joints.q]) & (control["given"][joints.v] & POSITIONS != 0)
         at = joints.v[moved]

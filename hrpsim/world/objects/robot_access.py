@@ -72,9 +72,8 @@ def set_commands(
 
     `given` says which of positions, velocities and efforts (k,) are given. Values must be finite
     and at most LARGEST_COMMAND, or NaN if a value is not given. A joint without any value keeps its
-    command. Joints that are `named` need gains unless efforts are given. Position targets reach
-    their goal in `steps` equal steps, the first of them now. With 0 steps the targets change at
-    once.
+    command. Joints that are `named` need gains unless efforts are given. Position targets reach the
+    goal in `steps` equal steps, the first step now. With 0 steps the targets change at once.
     """
     why, place, value = find_refusal(
         actuators, indices, positions, velocities, efforts, given, named

@@ -52,7 +52,7 @@ class LinkSources(NamedTuple):
 
 
 class LinkReaders:
-    """The kernels that read links, prepared for one scene at their first use."""
+    """The kernels that read links, prepared for one scene at first use."""
 
     @cached_property
     def links(self) -> Reference:
@@ -214,9 +214,9 @@ class ReadingSources(NamedTuple):
 def read_robot(s: ReadingSources, with_base: bool, out: Vector) -> int:
     """Write the measurements: joints, sensors, orientations of the IMUs, and optionally the base.
 
-    out has 3 n + 6 m + 4 i numbers, and BASE_SIZE more `with_base`. They are positions, velocities
-    and efforts of the joints, six numbers of each sensor, and quaternions x y z w of the IMUs. The
-    base has its q (7,) and its public v (6,).
+    out has 3 n + 6 m + 4 i numbers, and BASE_SIZE more `with_base`. The numbers are positions,
+    velocities and efforts of the joints, six numbers of each sensor, and quaternions x y z w of the
+    IMUs. The base has its q (7,) and its public v (6,).
     """
     count = s.joint_q.shape[0]
     for k in range(count):

@@ -67,7 +67,7 @@ class SolverRules:
 
     given: None, a solver or a list. The solver with a given name becomes the usual solver of
     everything that it can solve. A list has mappings with the arguments of `add`.
-    integrator, friction_model: of the world. A solver of contacts that does not accept them is
+    integrator, friction_model: of the world. A solver of contacts that does not accept both is
     refused.
     """
 
@@ -153,7 +153,7 @@ class SolverRules:
         """Return the class of each shape (n,) and the solver of each pair of classes (c, c).
 
         owners: (entity, link) of each shape. Two shapes have the same class if every rule treats
-        them alike.
+        both alike.
         """
         rules = [rule for rule in self.rules if "contact" in rule.kinds]
         seen: dict[tuple, int] = {}

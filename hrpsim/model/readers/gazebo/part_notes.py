@@ -71,7 +71,7 @@ class KnownParts:
     odd_values: Callable[[Any], Mapping[str, str]] = lambda _: {}  # attributes, and why each is odd
 
     def note(self, root: etree._Element, notes: Notes) -> None:
-        """Note the parts of an element without effect, and of all elements in it."""
+        """Note the parts without effect of an element and of all elements inside."""
         pending = [(root, "")]
         while pending:
             element, owner = pending.pop()
@@ -100,7 +100,7 @@ class KnownParts:
         return self.read.get(within) or self.read.get(element.tag)
 
     def _is_read(self, child: etree._Element, children: list[str]) -> bool:
-        """Return whether a child is read and has an effect with its present value."""
+        """Return whether a child is read and has an effect with the present value."""
         within = f"{child.getparent().tag}/{child.tag}"
         check = self.checks.get(within) or self.checks.get(child.tag)
         if child.tag not in children and child.tag != "sensor":
@@ -108,7 +108,7 @@ class KnownParts:
         return check is None or check(child, (child.text or "").strip())
 
     def _is_lost(self, child: etree._Element, children: list[str]) -> bool:
-        """Return whether a child would have an effect if it were read."""
+        """Return whether a child would have an effect if read."""
         harmless = (child.text or "").strip() in self.harmless.get(child.tag, ())
         return not self._is_read(child, children) and not harmless
 

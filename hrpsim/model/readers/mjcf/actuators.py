@@ -65,7 +65,7 @@ def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...
 
 
 def _servo_states(m: MjcfModel, k: int) -> tuple[float, float, float]:
-    """Return integral gain, its bound [rad s] and slew rate of a servo. 0 means none."""
+    """Return integral gain, integral bound [rad s] and slew rate of a servo. 0 means none."""
     gain, dynamics = m.actuator_gainprm[k], m.actuator_dynprm[k]
     if m.kind("mjtGain", m.actuator_gaintype[k]) == "PID":
         return float(gain[0]), float(dynamics[0]), float(dynamics[1])
@@ -137,7 +137,7 @@ class Drive:
 
 
 def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
-    """Map each actuator that is affine in its joint's position and velocity to that joint.
+    """Map each actuator that is affine in a joint's position and velocity to that joint.
 
     The torque g (gain u + b0 + b1 g q + b2 g v) corresponds to a servo with kp = -b1 g^2 and
     kd = -b2 g^2, to a brake if kp is 0, or to a motor. PID servos and DC motors with a controller
@@ -173,7 +173,8 @@ def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
 def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
     """Return the drive with the sum of both efforts, or None if no drive has the sum.
 
-    Gains add up. A drive that takes no velocity has its kd as damping, if the other takes one.
+    Gains add up. The kd of a drive without velocity input becomes damping, if the other drive has
+    that input.
     """
     if a.actuator != b.actuator or not _LINEAR.issuperset(a.actuator):
         return None
@@ -197,7 +198,7 @@ def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
 
 
 def _fit(part: JointData | TendonData, drive: Drive, robot: RobotData, notes: Notes) -> None:
-    """Give a joint or tendon its drive."""
+    """Give a joint or tendon a drive."""
     part.gains, part.effort = drive.gains, min(part.effort, drive.effort)
     part.damping += drive.damping
     part.rotor_inertia += drive.rotor_inertia
@@ -267,7 +268,7 @@ def _servo(m: MjcfModel, k: int) -> tuple[tuple[str, ...], float, float]:
 
 
 def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
-    """Return gain, b0, b1 and b2 of an actuator. The ctrl of a DC motor is its voltage."""
+    """Return gain, b0, b1 and b2 of an actuator. The ctrl of a DC motor is the voltage."""
     inputs, kp, kd = _servo(m, k)
     if inputs:
         return kp if "position" in inputs else 1.0, 0.0, -kp, -kd
@@ -282,7 +283,7 @@ def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
 
 
 def _describe(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
-    """Return what an actuator does: its law, limits and properties behind the gear."""
+    """Return what an actuator does: law, limits and properties behind the gear."""
     name, gain = m.names["actuator"][k], _affine(m, k)[0]
     drive = _law(m, k, gear, notes)
     _limit(m, k, drive, notes, abs(gear), abs(gain * gear))
@@ -335,7 +336,7 @@ def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
 
 
 def _add_state(m: MjcfModel, k: int, gear: float, drive: Drive, notes: Notes) -> None:
-    """Give a drive the filter or the integral of its actuator."""
+    """Give a drive the filter or the integral of the actuator."""
     name, dynamics = drive.name, m.kind("mjtDyn", m.actuator_dyntype[k])
     if dynamics not in ("INTEGRATOR", *_FILTERS):
         return

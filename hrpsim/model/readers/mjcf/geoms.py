@@ -32,7 +32,7 @@ class Surface(NamedTuple):
 
 
 def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
-    """Add the geoms of a robot's bodies to its links, and the pairs of links that stay apart."""
+    """Add the geoms of a robot's bodies to the links, and the pairs of links that stay apart."""
     colliding: dict[str, list[int]] = {}
     for geom in range(m.ngeom):
         body = int(m.geom_bodyid[geom])
@@ -70,7 +70,7 @@ def collides(m: MjcfModel, geom: int) -> bool:
 def friction_of(m: MjcfModel, geom: int) -> float:
     """Return the coefficient of sliding friction of a geom. condim 1 has no friction.
 
-    A geom that collides only in pairs has the largest coefficient of its pairs.
+    A geom that collides only in pairs has the largest coefficient of the pairs.
     """
     if _has_bits(m, geom):
         friction = 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
@@ -105,7 +105,7 @@ def material_name(surface: Surface) -> str:
 
 
 def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
-    """Return a geom's shape in its body's frame. None, with a note, if URDF lacks the shape."""
+    """Return a geom's shape in the body's frame. None, with a note, if URDF lacks the shape."""
     kind = m.kind("mjtGeom", m.geom_type[geom])
     placement = Placement(rotation_of(m.geom_quat[geom]), m.geom_pos[geom])
     material = -1 if m.geom_matid is None else int(m.geom_matid[geom])

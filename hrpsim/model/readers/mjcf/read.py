@@ -188,7 +188,7 @@ class MjcfSource:
 
 
 class MjcfModel:
-    """A compiled MJCF: MuJoCo's arrays by their names in mjModel, `names`, `option`, `enums`.
+    """A compiled MJCF: MuJoCo's arrays by the names in mjModel, `names`, `option`, `enums`.
 
     An array that the installed version of MuJoCo does not have is None.
     """
@@ -261,7 +261,7 @@ def _why_refused(source: Path, output: Path) -> str:
 
 
 def _compile(source: Path, output: Path, label: str) -> None:
-    """Compile an MJCF within time and memory that its files may need."""
+    """Compile an MJCF within the time and memory that the files may need."""
     size = MjcfSource("", source).size()
     time = min(limits.MJCF_TIME, _LEAST_TIME + _TIME_EACH * size)
     memory = min(limits.MJCF_MEMORY, _LEAST_MEMORY + _COPIES * size)

@@ -110,14 +110,14 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
 
 
 class WorldLoop(NamedTuple):
-    """A connection to the world, or to a mocap body: its name, or ""."""
+    """A connection to the world, or to a mocap body. mocap: name of that body, or ""."""
 
     loop: ConnectionData
     mocap: str
 
 
 class MjcfRobot(NamedTuple):
-    """A robot, the map from MuJoCo's bodies and joints, and its connections to the world."""
+    """A robot, the map from MuJoCo's bodies and joints, and the connections to the world."""
 
     data: RobotData
     tree: BodyTree
@@ -127,8 +127,8 @@ class MjcfRobot(NamedTuple):
 def whole_robot(m: MjcfModel) -> RobotData:
     """Return everything that moves in an MJCF as one robot.
 
-    A single tree is on its free joint. Otherwise the root link is the world, and trees are attached
-    to the world by their own joints.
+    A single tree is on a free joint. Otherwise the root link is the world, and trees are attached
+    to the world by the trees' joints.
     """
     notes = Notes()
     roots = moving_trees(m)
@@ -155,7 +155,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
 
 
 def robot_of(m: MjcfModel, roots: list[int], name: str, notes: Notes) -> MjcfRobot:
-    """Return the robot of some trees, given by their root bodies."""
+    """Return the robot of some trees, given by root bodies."""
     is_free = len(roots) == 1 and bool(free_joints(m, roots[0]))
     robot = RobotData(name, root="")
     if is_free:
@@ -247,7 +247,7 @@ def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
 
 
 def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLoop | None:
-    """Return the connection of a connect or weld, or None if its ends cannot move apart."""
+    """Return the connection of a connect or weld, or None if the ends cannot move apart."""
     pair = welded_together(m, k)
     assert pair is not None
     fixed = [body for body in pair if body not in tree.links]
@@ -271,7 +271,7 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
 
 
 def _frames(m: MjcfModel, k: int, kind: str) -> tuple[Placement, Placement]:
-    """Return the frames of a connect or weld in its two bodies."""
+    """Return the frames of a connect or weld in the two bodies."""
     if m.kind("mjtObj", m.eq_objtype[k]) == "SITE":
         return site_placement(m, int(m.eq_obj1id[k])), site_placement(m, int(m.eq_obj2id[k]))
     data, straight = m.eq_data[k], np.eye(3)
@@ -297,7 +297,7 @@ def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
 
 
 def _constant_tendon(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
-    """Make a joint follow another joint so that their tendon keeps its length.
+    """Make a joint follow another joint so that the tendon keeps the length.
 
     Return the reason for a failure, or "".
     """

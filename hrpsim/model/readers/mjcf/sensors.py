@@ -27,7 +27,7 @@ _UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 class FreeMotion:
-    """Pose and velocity of a body with `free_joints` (tree.py), and its part of qpos and qvel.
+    """Pose and velocity of a body with `free_joints` (tree.py), and the part of qpos and qvel.
 
     `m` is an MjcfModel or a mujoco.MjModel. `qpos` and `qvel` are the first of the seven and six
     entries: positions, then a quaternion w x y z; rates, then the angular velocity in the body.
@@ -53,9 +53,11 @@ class FreeMotion:
         return moved - rotation_of(turn) @ self.anchor, turn
 
     def velocity(self, turn: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the velocity of the body's origin in the world, and of its rotation in the body.
+        """Return the velocity of the body's origin in the world, and the angular velocity.
 
-        turn: its quaternion, from `pose`. Both (3,) [m/s, rad/s].
+        The angular velocity is in the body's frame.
+
+        turn: quaternion of the body, from `pose`. Both (3,) [m/s, rad/s].
         """
         spin, R = qvel[self.qvel + 3 : self.qvel + 6], rotation_of(turn)
         return self.axes @ qvel[self.qvel : self.qvel + 3] - R @ np.cross(spin, self.anchor), spin

@@ -228,7 +228,7 @@ class _Reader:
         self._segments: dict[str, Node] = {}
 
     def joint(self, node: Node, parent: str | None, depth: int) -> None:
-        """Add the part of a Joint and the parts beneath it."""
+        """Add the part of a Joint and the parts below."""
         file = self.file
         if len(self.parts) >= limits.LINKS:
             file.fail(node, f"over {limits.LINKS} links (LINKS)")

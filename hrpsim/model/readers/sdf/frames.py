@@ -40,7 +40,7 @@ class Frame:
 
     @property
     def above(self) -> Frame | str:
-        """The frame in which the placement is, or its name in the scope."""
+        """The frame of the placement, or the name of that frame in the scope."""
         return self.relative_to or self.default
 
     def fail(self, cause: str) -> NoReturn:
@@ -82,7 +82,7 @@ class Scope:
         return [frame for frame in self.frames.values() if frame.kind == kind]
 
     def all_scopes(self) -> Iterator[Scope]:
-        """Yield this scope and those of all models in it."""
+        """Yield this scope and the scopes of all models inside."""
         yield self
         for model in self.models.values():
             yield from model.all_scopes()
@@ -135,7 +135,7 @@ class Scope:
         return placement
 
     def _local(self, frame: Frame) -> Placement:
-        """Return the placement of a frame in the frame that its pose is relative to."""
+        """Return the placement of a frame in the reference frame of the pose."""
         if not frame.placement_frame:
             return frame.placement
         inner = self.models[frame.name]

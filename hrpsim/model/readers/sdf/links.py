@@ -40,9 +40,9 @@ _MOMENTS = (
 def describe_link(
     files: SdfFiles, link: Frame, data: LinkData, notes: Notes
 ) -> list[tuple[ShapeData, Surface]]:
-    """Read inertia and shapes of a link into `data`. Return its collision shapes with surfaces.
+    """Read inertia and shapes of a link into `data`. Return the collision shapes with surfaces.
 
-    The material of the link is the surface of its first collision.
+    The material of the link is the surface of the first collision.
     """
     mass, center, moments = inertial_of(link, notes)
     if mass or moments.any():
@@ -68,7 +68,7 @@ def describe_link(
 
 
 def collisions_of(files: SdfFiles, link: Frame, notes: Notes) -> list[tuple[ShapeData, Surface]]:
-    """Return the collision shapes of a link, with their surfaces."""
+    """Return the collision shapes of a link, with surfaces."""
     found = []
     for collision in link.file.children(link.element, "collision"):
         shape = shape_of(files, link, collision, _place(link, collision), notes)
@@ -78,7 +78,7 @@ def collisions_of(files: SdfFiles, link: Frame, notes: Notes) -> list[tuple[Shap
 
 
 def _place(link: Frame, element: Any) -> Placement:
-    """Return the placement of an element in its link."""
+    """Return the placement of an element in the link."""
     placement, name = pose_of(link.file, element), relative_to(link.file, element)
     if not name:
         return placement
@@ -89,7 +89,7 @@ def _place(link: Frame, element: Any) -> Placement:
 
 
 def inertial_of(link: Frame, notes: Notes) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return mass, centre and inertia about the centre of a link, in its frame.
+    """Return mass, centre and inertia about the centre of a link, in the link's frame.
 
     A link without <inertial> has 1 kg and unit inertia, as SDF says.
     """
@@ -146,6 +146,6 @@ def add_sensors(
 
 
 def _at_joint(data: SensorData, at: Placement) -> SensorData:
-    """Return a sensor of a wrench, moved to the origin of its joint."""
+    """Return a sensor of a wrench, moved to the origin of the joint."""
     placement = Placement(data.placement.R, at.p)
     return SensorData(**{**vars(data), "placement": placement})

@@ -74,7 +74,7 @@ def shape_of(
 def _cone(
     name: str, radius: float, length: float, placement: Placement, color: tuple | None
 ) -> ShapeData:
-    """Return the hull of a cone about z, with its middle at the origin."""
+    """Return the hull of a cone about z, with the middle at the origin."""
     turn = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
     low = np.full(_SIDES, -0.5 * length)
     ring = np.stack([radius * np.cos(turn), radius * np.sin(turn), low], axis=1)

@@ -162,7 +162,7 @@ def is_void(shape) -> bool:
 
 
 def shape_of(element):
-    """Return the shape of a <visual> or <collision>: the only child of its <geometry>."""
+    """Return the shape of a <visual> or <collision>: the only child of <geometry>."""
     return next(shape for shape in element.find("geometry") if not is_foreign(shape))
 
 

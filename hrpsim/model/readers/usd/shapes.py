@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Shapes of USD as shapes of links, and masses from their volumes."""
+"""Shapes of USD as shapes of links, and masses from volumes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ Inertial = tuple[float, np.ndarray, np.ndarray]
 
 
 def shape_of(shape: ShapePrim, notes: Notes) -> ShapeData | None:
-    """Return a shape in its body's frame. None, with a note, if it has no size or is a plane."""
+    """Return a shape in the body's frame.
+
+    None, with a note, for a plane or a shape without size.
+    """
     linear = shape.placement[:3, :3]
     if shape.kind in ("Cylinder", "Capsule", "Cone"):
         linear = linear @ _TURNS[shape.axis]
@@ -87,7 +90,7 @@ def _mesh(shape: ShapePrim, notes: Notes) -> ShapeData | None:
 
 
 def _outline(shape: ShapePrim) -> np.ndarray:
-    """Return points (n, 3) whose hull is a shape, nearly for round ones, before its map."""
+    """Return points (n, 3) whose hull is a shape before the map. Round shapes are approximate."""
     if shape.kind == "Cube":
         corners = itertools.product((-0.5, 0.5), repeat=3)
         return shape.sizes[0] * np.array(list(corners))
@@ -107,7 +110,7 @@ def _outline(shape: ShapePrim) -> np.ndarray:
 def inertial_of(
     body: BodyPrim, shapes: list[tuple[ShapePrim, ShapeData]], notes: Notes
 ) -> Inertial | None:
-    """Return mass, centre and inertia of a body: stated values, else those of its solid shapes."""
+    """Return mass, centre and inertia of a body: stated values, else from the solid shapes."""
     solids = []
     for prim, shape in shapes:
         uniform = _solid(shape)

@@ -139,7 +139,7 @@ class _Reader:
         return ""
 
     def _end(self, joint: Any, side: int) -> tuple[str, np.ndarray]:
-        """Return the body of one side of a joint, and the joint's frame (4, 4) in it."""
+        """Return the body of one side of a joint, and the joint's frame (4, 4) in the body."""
         relation, position, rotation = (
             (joint.GetBody0Rel(), joint.GetLocalPos0Attr(), joint.GetLocalRot0Attr()),
             (joint.GetBody1Rel(), joint.GetLocalPos1Attr(), joint.GetLocalRot1Attr()),
