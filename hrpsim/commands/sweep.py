@@ -371,14 +371,18 @@ def _again(options: argparse.Namespace, study, store: Path) -> int:
         if options.film:
             film = _film(options, study, found, cell, several=len(cells) > 1)
             reports[-1]["film"] = str(film)
-    if options.json:
-        print_json(reports)
-    else:
-        for report in reports:
-            print("\n".join(f"{key}: {value}" for key, value in report.items() if value != ""))
+    _print_runs(reports, options.json)
     if options.viewer:
         return _view(options, study, found, cells[0])
     return 0 if all(report["same_bits"] for report in reports) else 1
+
+
+def _print_runs(reports: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        print_json(reports)
+        return
+    for report in reports:
+        print("\n".join(f"{key}: {value}" for key, value in report.items() if value != ""))
 
 
 def _worst(options: argparse.Namespace, found, store: Path) -> list[int]:

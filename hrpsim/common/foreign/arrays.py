@@ -121,15 +121,7 @@ def reason_of(cause: BaseException) -> str:
 
 def _array(file: BinaryIO, most: int, kinds: str) -> np.ndarray:
     """Return the array in an open file of which at most `most` bytes are read."""
-    version = np.lib.format.read_magic(file)
-    if version not in ((1, 0), (2, 0)):
-        raise ValueError(f"version {version} of the format is not read")
-    width, read = _HEADERS[version[0]]
-    head = file.read(width)
-    if (length := int.from_bytes(head, "little")) > _HEADER:
-        raise ValueError(f"its header is said to have {length} bytes")
-    header = io.BytesIO(head + file.read(length))
-    shape, is_fortran, kind = read(header, max_header_size=_HEADER)
+    shape, is_fortran, kind = _header(file)
     if kind.hasobject or kind.kind not in kinds:
         raise ValueError(f"its entries are {kind}, not numbers{' or texts' * ('U' in kinds)}")
     size = math.prod(shape) * kind.itemsize
@@ -143,3 +135,15 @@ def _array(file: BinaryIO, most: int, kinds: str) -> np.ndarray:
         flat.tolist()  # ValueError for characters that do not exist
     order: str = "F" if is_fortran else "C"
     return flat.reshape(shape, order=order).copy(order="C")  # type: ignore[call-overload]
+
+
+def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Read the header of an open .npy file. Return shape, whether in Fortran order, and dtype."""
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"version {version} of the format is not read")
+    width, read = _HEADERS[version[0]]
+    head = file.read(width)
+    if (length := int.from_bytes(head, "little")) > _HEADER:
+        raise ValueError(f"its header is said to have {length} bytes")
+    return read(io.BytesIO(head + file.read(length)), max_header_size=_HEADER)

@@ -153,6 +153,17 @@ def call_bounded(
     return content
 
 
+def _ask(child: _Child, request: bytes) -> bytes | None:
+    """Return the answer of a child to a request, or None, as `receive` does."""
+    try:
+        with contextlib.suppress(BrokenPipeError):
+            child.send(request)
+        return child.receive(time.monotonic() + limits.DECODER_WAIT)
+    except BaseException:
+        end_child()  # an interrupted call leaves its answer in the pipe
+        raise
+
+
 def _answer(request: bytes, label: str, allowed: float, error: type[HrpsimError]) -> bytes:
     """Return the child's answer. A child that has ended since the last call is replaced."""
     global _child
@@ -164,13 +175,7 @@ def _answer(request: bytes, label: str, allowed: float, error: type[HrpsimError]
             _child = _child or _Child()
         except OSError as cause:
             raise error(f"{label}: no process could be started to decode it: {cause}") from cause
-        try:
-            with contextlib.suppress(BrokenPipeError):
-                _child.send(request)
-            answer = _child.receive(time.monotonic() + limits.DECODER_WAIT)
-        except BaseException:
-            end_child()  # an interrupted call leaves its answer in the pipe
-            raise
+        answer = _ask(_child, request)
         if answer is not None:
             return answer
         child, _child = _child, None

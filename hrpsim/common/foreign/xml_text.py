@@ -83,17 +83,20 @@ def xml_root(
     """
     if text.count("<") > 2 * limits.XML_ELEMENTS:
         raise error(f"{label}: over {limits.XML_ELEMENTS} elements (XML_ELEMENTS)")
+
+    def at(line: int) -> str:
+        return f"{label}:{line}" if has_lines and line else f"{label}"
+
     found = _TYPE.search(text) and _TYPE.search(_COMMENT.sub("", text))
     if found and not recover:
-        line = f":{text.count(chr(10), 0, text.find(found[0])) + 1}" if has_lines else ""
-        raise error(f"{label}{line}: a document type or entities are not allowed")
+        line = text.count("\n", 0, text.find(found[0])) + 1
+        raise error(f"{at(line)}: a document type or entities are not allowed")
     try:
         root = _parsed(_DECLARATION.sub("", text, count=1).encode("utf-8"), recover, huge)
     except UnicodeEncodeError as cause:
         raise error(f"{label}: is not text: {cause.reason}") from cause
     except etree.XMLSyntaxError as cause:
-        line = f":{cause.lineno}" if has_lines and cause.lineno else ""
-        raise error(f"{label}{line}: XML syntax error: {cause.msg}") from cause
+        raise error(f"{at(cause.lineno)}: XML syntax error: {cause.msg}") from cause
     if root is None:
         raise error(f"{label}: holds no element")
     return root

@@ -86,6 +86,18 @@ def read_yaml(path: Path, error: type[HrpsimError], what: str = "file") -> YamlT
     return parse_yaml(read_text(path, error, "YAML_SIZE", what), str(path), error)
 
 
+def _problem_of(cause: yaml.MarkedYAMLError) -> str:
+    """Return the place and the text of an error of PyYAML, ":line:column: problem"."""
+    mark = cause.problem_mark or cause.context_mark
+    at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+    problem = f"not YAML: {cause.problem or cause.context}"
+    if isinstance(cause, (ComposerError, ConstructorError)):
+        problem = ", ".join(filter(None, (cause.context, cause.problem)))
+    elif "nesting depth" in problem:  # newer libyaml has a limit, too
+        problem = _TOO_DEEP
+    return f"{at}: {problem}"
+
+
 def parse_yaml(
     text: str,
     label: str,
@@ -110,14 +122,7 @@ def parse_yaml(
         root = loader.get_single_node()
         data = None if root is None else loader.construct_object(root, deep=True)
     except yaml.MarkedYAMLError as cause:
-        mark = cause.problem_mark or cause.context_mark
-        at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        problem = f"not YAML: {cause.problem or cause.context}"
-        if isinstance(cause, (ComposerError, ConstructorError)):
-            problem = ", ".join(filter(None, (cause.context, cause.problem)))
-        elif "nesting depth" in problem:  # newer libyaml has a limit, too
-            problem = _TOO_DEEP
-        raise error(f"{label}{at}: {problem}") from None
+        raise error(f"{label}{_problem_of(cause)}") from None
     except yaml.YAMLError as cause:  # characters that YAML does not allow
         raise error(f"{label}: not YAML: {' '.join(str(cause).split())}") from None
     return YamlText(label, data, root, loader.named, tuple(loader.repeats))

@@ -79,6 +79,29 @@ class Points(NamedTuple):
     accelerations: Sequence[Sequence[float]] | None = None
 
 
+def _check_times(times: np.ndarray) -> None:
+    """Raise WorldError unless the times of the points (n,) [s] ascend from 0 or later."""
+    if times[0] < 0.0:
+        raise WorldError(f"point 0 is at {times[0]:g} s. Times from the start are >= 0")
+    late = np.flatnonzero(np.diff(times) <= 0.0)
+    if late.size:
+        k = int(late[0])
+        raise WorldError(f"point {k + 1} is at {times[k + 1]:g} s, not after point {k}")
+
+
+def _check_rows(names: Sequence[str], what: str, rows: Sequence[Sequence[float]]) -> None:
+    """Raise WorldError unless each row has one finite value, within bounds, for each joint."""
+    for k, row in enumerate(rows):
+        if len(row) != len(names):
+            raise WorldError(f"{len(row)} {what} in point {k} for {len(names)} joints")
+        bad = np.flatnonzero(~(np.abs(row) <= LARGEST_COMMAND))
+        if bad.size:
+            raise WorldError(
+                f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}. A command "
+                f"is finite, and at most {LARGEST_COMMAND:g}"
+            )
+
+
 def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
     """Return the motion from `start` (joints,) through the points.
 
@@ -86,32 +109,18 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
     WorldError that names the point which does not fit, or has a velocity at the end.
     """
     times = np.asarray(points.times, dtype=np.float64)
-    if times[0] < 0.0:
-        raise WorldError(f"point 0 is at {times[0]:g} s. Times from the start are >= 0")
-    late = np.flatnonzero(np.diff(times) <= 0.0)
-    if late.size:
-        k = int(late[0])
-        raise WorldError(f"point {k + 1} is at {times[k + 1]:g} s, not after point {k}")
+    _check_times(times)
     given = []
     for what, rows in zip(Points._fields[1:], points[1:]):
         if rows is None:
             break
-        for k, row in enumerate(rows):
-            if len(row) != len(names):
-                raise WorldError(f"{len(row)} {what} in point {k} for {len(names)} joints")
-            bad = np.flatnonzero(~(np.abs(row) <= LARGEST_COMMAND))
-            if bad.size:
-                raise WorldError(
-                    f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}. A command "
-                    f"is finite, and at most {LARGEST_COMMAND:g}"
-                )
+        _check_rows(names, what, rows)
         given.append(np.asarray(rows, dtype=np.float64))
-    if len(given) > 1:
-        for name, rate in zip(names, given[1][-1]):
-            if abs(rate) > _AT_REST:
-                raise WorldError(
-                    f"the last point has the velocity {rate:g} of joint {name!r}. It must be 0"
-                )
+    for name, rate in zip(names, given[1][-1] if len(given) > 1 else ()):
+        if abs(rate) > _AT_REST:
+            raise WorldError(
+                f"the last point has the velocity {rate:g} of joint {name!r}. It must be 0"
+            )
     if times[0] > 0.0:
         times = np.concatenate([[0.0], times])
         first = start, start_velocity, np.zeros(len(names))

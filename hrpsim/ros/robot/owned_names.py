@@ -26,7 +26,7 @@ OF_ROBOT = (
     *("joint_states", "joint_trajectory", "link_contacts", "odom", "robot_description"),
     *("set_base_pose", "set_joint_states", "zmp"),
 )
-# Topic of each image, below the sensor's name and below the topic of several images that a camera
+# Topic of each image: below the sensor's name, and below a topic that a camera with several images
 # declares for Gazebo.
 _IMAGES = {
     "color": ("image_raw", "image"),
@@ -51,17 +51,17 @@ def camera_topics(view) -> dict[str, str]:
     same namespace. A camera with several images has image, depth_image, labels_map and camera_info
     below the topic. Points are below the topic.
     """
-    wanted, own, name = view.pattern.wanted, view.description.topic, view.description.name
-    alone = wanted in (("color",), ("depth",))
-    within = own.rpartition("/")[0] if own and alone else own or name
-    topics = {_SHARED: f"{within}/camera_info".lstrip("/")}
-    for image in wanted:
-        below, of_gazebo = _IMAGES[image]
-        topics[image] = own if own and alone else f"{within}/{of_gazebo if own else below}"
-        if image == "color" and find_spec("PIL"):
-            topics["compressed"] = f"{topics[image]}/compressed"
+    wanted, own = view.pattern.wanted, view.description.topic
+    top = own or view.description.name
+    if own and wanted in (("color",), ("depth",)):
+        topics = {_SHARED: f"{own.rpartition('/')[0]}/camera_info".lstrip("/"), wanted[0]: own}
+    else:
+        topics = {_SHARED: f"{top}/camera_info".lstrip("/")}
+        topics |= {image: f"{top}/{_IMAGES[image][bool(own)]}" for image in wanted}
+    if "color" in wanted and find_spec("PIL"):
+        topics["compressed"] = f"{topics['color']}/compressed"
     if "depth" in wanted:
-        topics["points"] = f"{own or name}/points"
+        topics["points"] = f"{top}/points"
     return topics
 
 

@@ -190,7 +190,6 @@ class Diagnostics:
         commands, lockstep = robot.commands, robot.lockstep
         senders = sum(one.publisher_count() for one in commands)
         beyond = sum(one.limits.count for one in commands)
-        lost = sum(one.lost_count for one in commands)
         status = self._status(f"commands of {robot.robot.name}", robot.robot.model.name)
         values = {
             "publishers of joint_commands": senders,
@@ -205,7 +204,7 @@ class Diagnostics:
         )
         warnings[f"{senders} publishers; {rule} counts"] = senders > 1
         if lockstep is None:
-            values["dropped"] = lost
+            values["dropped"] = lost = sum(one.lost_count for one in commands)
             is_more = self._is_more(f"{name} dropped", lost)
             warnings["commands arrive faster than they are read"] = is_more
         rejected = self._is_more(f"{name} rejected", robot.rejections.count)
@@ -215,9 +214,7 @@ class Diagnostics:
         if lockstep is not None:
             values |= _values_of_lockstep(lockstep)
             if lockstep.is_stalled:
-                held = lockstep.policy == "hold"
-                text = "the last command holds: none arrives" if held else lockstep.describe_wait()
-                _add(status, DiagnosticStatus.ERROR, text)
+                _add(status, DiagnosticStatus.ERROR, _describe_stall(lockstep))
         status.values = _values(values)
         return status
 
@@ -240,6 +237,12 @@ def _add(status: DiagnosticStatus, level: bytes, message: str) -> None:
     is_first = status.message == _WELL
     status.message = message if is_first else f"{status.message}; {message}"
     status.level = max(status.level, level)
+
+
+def _describe_stall(lockstep: Lockstep) -> str:
+    if lockstep.policy == "hold":
+        return "the last command holds: none arrives"
+    return lockstep.describe_wait()
 
 
 def _values_of_lockstep(lockstep: Lockstep) -> dict[str, object]:

@@ -192,7 +192,7 @@ class Pair:
         return self._processes.start_module(name, module, self._folder, name)
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
-        """Return all outcomes of a cell. See CellPairs.run. `stopping()`: whether to abort it."""
+        """Return all outcomes of a cell. `stopping()`: whether to abort, as in CellPairs.run."""
         folder = self._ask(request)
         self._follow_node(folder, request.time_limit, stopping)
         folder.say(OVER)
@@ -209,7 +209,7 @@ class Pair:
         return folder
 
     def stop(self, time_limit: float) -> None:
-        """End the processes, each within `time_limit` [s, wall]. Remove their files."""
+        """End the processes, each within `time_limit` [s, wall]. Remove the files of the pair."""
         self._processes.stop(time_limit)
         self._domain.release()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -217,20 +217,13 @@ class Pair:
     def _follow_node(
         self, folder: CellFolder, time_limit: float, stopping: Callable[[], bool]
     ) -> None:
-        """Wait until the node has written its results. Raise SweepError if it does not."""
-        said, heard = len(self._node.lines), time.monotonic()
-        last, begun, absent = "", False, False
+        """Wait for the results of the node. Raise SweepError if the node writes none."""
+        silence, absent = _Silence(self._node, time_limit), False
         while not folder.has(NODE):
             ended = self._node.wait(_LOOK) is not None
             if ended and not folder.has(NODE):
                 raise SweepError(described(self._controller if absent else self._node))
-            now = time.monotonic()
-            if lines := self._node.lines[said:]:
-                said, heard, last = said + len(lines), now, lines[-1]
-                begun = begun or any(line.startswith("at ") for line in lines)
-            if now - heard > (limit := time_limit if begun else START_LIMIT):
-                after = f", after {last!r}" if last else ""
-                raise SweepError(f"the node was silent for {limit:g} s{after}")
+            silence.check()
             if stopping():
                 raise SweepError("the sweep has ended before")
             if not absent and (code := self._controller.exit_code) is not None:
@@ -242,7 +235,7 @@ class Pair:
         return ABSENT
 
     def _follow_controller(self, folder: CellFolder, stopping: Callable[[], bool]) -> None:
-        """Wait until the controller has written its results. Raise SweepError if it does not."""
+        """Wait for the results of the controller. Raise SweepError if there are none."""
         end = time.monotonic() + _END
         while not folder.has(CONTROLLER):
             ended = self._controller.wait(_LOOK) is not None
@@ -252,6 +245,26 @@ class Pair:
                 raise SweepError(f"the controller did not stop within {_END:g} s")
             if stopping():
                 raise SweepError("the sweep has ended before")
+
+
+class _Silence:
+    """Watches the lines of a node. The first step of a cell may take START_LIMIT [s, wall]."""
+
+    def __init__(self, node: ChildProcess, limit: float) -> None:
+        self._node, self._limit = node, limit
+        self._said, self._heard = len(node.lines), time.monotonic()
+        self._last, self._begun = "", False
+
+    def check(self) -> None:
+        """Raise SweepError if the node has been silent for too long."""
+        now = time.monotonic()
+        if lines := self._node.lines[self._said :]:
+            self._said, self._heard, self._last = self._said + len(lines), now, lines[-1]
+            self._begun = self._begun or any(line.startswith("at ") for line in lines)
+        limit = self._limit if self._begun else START_LIMIT
+        if now - self._heard > limit:
+            after = f", after {self._last!r}" if self._last else ""
+            raise SweepError(f"the node was silent for {limit:g} s{after}")
 
 
 def _outcomes(folder: CellFolder) -> dict[str, float]:

@@ -168,9 +168,7 @@ class SpareRoom:
         """Move the scene's arrays into larger arrays with room for these sizes."""
         arrays = _ARRAYS(scene)
         whole = self._whole
-        if not whole or any(
-            sizes[field.axis] > len(a) for a, (_, field) in zip(whole, _FIELDS, strict=True)
-        ):
+        if not self._has_room(sizes):
             whole = [
                 new_array((_roomy(sizes[field.axis]), *array.shape[1:]), array.dtype, field.fill)
                 for array, (_, field) in zip(arrays, _FIELDS, strict=True)
@@ -183,6 +181,13 @@ class SpareRoom:
             self._whole = whole
             self._bytes = [one.view(np.uint8).reshape(len(one), -1) for one in whole]
         return scene
+
+    def _has_room(self, sizes: Mapping[Axis, int]) -> bool:
+        """Return whether the larger arrays exist and hold these sizes."""
+        return bool(self._whole) and all(
+            sizes[field.axis] <= len(array)
+            for array, (_, field) in zip(self._whole, _FIELDS, strict=True)
+        )
 
     def _front(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
         """Return the scene with a given number of leading entries."""

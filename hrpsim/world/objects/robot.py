@@ -35,7 +35,14 @@ from hrpsim.world.objects.plausibility import (
     slow_servo,
     unreached,
 )
-from hrpsim.world.objects.robot_access import BEYOND, NAN_HOLDS, REFUSALS, WRITTEN, RobotAccess
+from hrpsim.world.objects.robot_access import (
+    BEYOND,
+    NAN_HOLDS,
+    REFUSALS,
+    TARGETS,
+    WRITTEN,
+    RobotAccess,
+)
 from hrpsim.world.objects.robot_actuators import RobotActuators
 from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
@@ -54,9 +61,6 @@ _VIEWS: dict[type, type[SampledView]] = {
     ContactPad: ContactView,
     Camera: CameraView,
 }
-
-
-_BITS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
 
 
 class Robot(JointConstraints, RobotLinks, RobotActuators):
@@ -284,19 +288,11 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         """
         joints = self.joint_index
         indices = joints.indices(names)
-        given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
-        if positions is not None:
-            given, q = POSITIONS, joints.vector("positions", positions, indices)
-        if velocities is not None:
-            given, v = given | VELOCITIES, joints.vector("velocities", velocities, indices)
-        if efforts is not None:
-            given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
-        if given == 0:
-            raise StateError("a command needs positions, velocities or efforts")
+        given, q, v, tau = _targets(joints, indices, positions, velocities, efforts)
         if names is None and not given & EFFORTS and self._without_gains:
             self.warn_of_missing_gains()
-        given |= NAN_HOLDS if nan_holds else 0
-        steps = ramp_steps(over, self.world.time_step) if over != 0.0 else 0
+        given |= NAN_HOLDS * bool(nan_holds)
+        steps = ramp_steps(over, self.world.time_step)
         access, named = self.access, names is not None
         actuators = access.actuators
         if kp is not None or kd is not None:
@@ -349,7 +345,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             stacklevel: stack level of the warning. 3 names the caller of the calling method.
         """
         found, names = [], [self.joint_names[k] for k in indices]
-        for what, bit in _BITS.items():
+        for what, bit in TARGETS.items():
             for k, name, value in zip(indices, names, values.get(what, ())):
                 if not self._reported[k] & bit:
                     text = self.limits.beyond([name], {what: np.array([value])})
@@ -445,13 +441,32 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         self._apply(frame.body, frame.p + frame.R @ local, force, torque)
 
 
+def _targets(
+    joints: JointIndex, indices: np.ndarray, *values: ArrayLike | None
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Return which TARGETS are given, and each target as an array (k,) for k joints, or empty."""
+    given, vectors = 0, list[np.ndarray]()
+    for (what, bit), value in zip(TARGETS.items(), values):
+        if value is None:
+            vectors.append(_NOTHING)
+        else:
+            given |= bit
+            vectors.append(joints.vector(what, value, indices))
+    if given == 0:
+        raise StateError("a command needs positions, velocities or efforts")
+    q, v, tau = vectors
+    return given, q, v, tau
+
+
 def ramp_steps(over: float, time_step: float) -> int:
     """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time.
 
     A ModelWarning says that a ramp is long.
     """
+    if over == 0.0:
+        return 0
     if not (math.isfinite(over) and over >= 0.0):
         raise StateError(f"over must be a time >= 0 s, got {over!r}")
     if text := long_period("over", over, LONGEST_RAMP, "a ramp between two commands"):
         warnings.warn(text, ModelWarning, stacklevel=3)
-    return max(round(min(over / time_step, _MOST_STEPS)), 1) if over > 0.0 else 0
+    return max(round(min(over / time_step, _MOST_STEPS)), 1)

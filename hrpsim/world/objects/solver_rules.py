@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -168,12 +169,10 @@ class SolverRules:
             )
             classes[k] = seen.setdefault(signature, len(seen))
         table = np.full((max(len(seen), 1),) * 2, self.usual["contact"], dtype=np.int64)
-        for a, i in seen.items():
-            for b, j in seen.items():
-                for rule, (bodies_a, materials_a), (bodies_b, materials_b) in zip(rules, a, b):
-                    if _fits(bodies_a, bodies_b) and _fits(materials_a, materials_b):
-                        table[i, j] = SOLVERS[rule.solver].code
-                        break
+        for (a, i), (b, j) in itertools.product(seen.items(), repeat=2):
+            fitting = (rule for rule, *both in zip(rules, a, b) if all(map(_fits, *both)))
+            if rule := next(fitting, None):
+                table[i, j] = SOLVERS[rule.solver].code
         return classes, table
 
 

@@ -146,9 +146,13 @@ class Naming:
         if kind == TENDON:
             names = [(r.name, tendon) for r in self._robots for tendon in r.model.tendons]
             return "tendon {}/{}".format(*names[source])
-        robot = next(r for r in self._robots if r.first_v <= source < r.first_v + r.nv)
-        joint = next(j.name for j in robot.model.joints if j.v_index == source - robot.first_v)
-        return f"{ROW_NAMES[kind]} of {robot.name}/{joint}"
+        return f"{ROW_NAMES[kind]} of {self._joint_at(source)}"
+
+    def _joint_at(self, dof: int) -> str:
+        """Return "robot/joint" of a degree of freedom of the world."""
+        robot = next(r for r in self._robots if r.first_v <= dof < r.first_v + r.nv)
+        joint = next(j.name for j in robot.model.joints if j.v_index == dof - robot.first_v)
+        return f"{robot.name}/{joint}"
 
     def worst_of_step(self, scene: Scene) -> str:
         """Return the constraint furthest from its law in the last step, "" if unknown."""
