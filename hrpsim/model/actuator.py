@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -174,9 +173,9 @@ class Actuator:
             raise WorldError(f"a curve needs 2 to {CURVE_POINTS} points, got {len(speeds)}")
         if speeds[0] != 0.0:
             raise WorldError(f"curve_velocity must begin at 0, got {speeds[0]:g}")
-        if any(a >= b for a, b in itertools.pairwise(speeds)):
+        if sorted(set(speeds)) != list(speeds):
             raise WorldError(f"curve_velocity must increase, got {shown_value(speeds)}")
-        if any(a < b for a, b in itertools.pairwise(torques)) or torques[-1] < 0.0:
+        if sorted(torques, reverse=True) != list(torques) or torques[-1] < 0.0:
             raise WorldError(
                 f"curve_torque must not rise with the velocity nor be negative, got"
                 f" {shown_value(torques)}"
@@ -205,13 +204,15 @@ class Actuator:
                 f"static_friction is {self.static_friction:g}, below coulomb_friction,"
                 f" {self.coulomb_friction:g}"
             )
-        hot = self.derating_temperature, self.limit_temperature
-        if hot[0] < math.inf and not (
-            self.winding_heat_capacity > 0.0 and hot[0] < hot[1] < math.inf
-        ):
-            raise WorldError(
-                "derating_temperature needs a limit_temperature above it, and winding_heat_capacity"
-            )
+        self._check_temperatures()
+
+    def _check_temperatures(self) -> None:
+        warm, hot = self.derating_temperature, self.limit_temperature
+        if warm == math.inf or (self.winding_heat_capacity > 0.0 and warm < hot < math.inf):
+            return
+        raise WorldError(
+            "derating_temperature needs a limit_temperature above it, and winding_heat_capacity"
+        )
 
     @cached_property
     def acts(self) -> bool:

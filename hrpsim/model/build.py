@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from hrpsim.common.errors import ModelError, WorldError
 from hrpsim.model import body_inertia
@@ -119,6 +119,16 @@ def _free_joint_name(robot: RobotData) -> str:
     return name
 
 
+def _refuse_inertia(robot: RobotData, link: str, on_it: list[str], cause: str) -> NoReturn:
+    others = ", ".join(repr(name) for name in on_it if name != link)
+    together = f" together with {others}, fixed to it" if others else ""
+    robot.fail(
+        robot.links[link],
+        f"non-physical inertia{together}: {cause}"
+        " (accept_nonphysical_inertia=True loads it as it is)",
+    )
+
+
 def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
     """Check each body together with the attached FIXED bodies. Only the whole must be physical.
 
@@ -137,13 +147,7 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
         link, whole = tree.bodies[i].link, total(parts)
         if cause := body_inertia.why_nonphysical(whole):
             on_it = [f.name for f in tree.frames.values() if carrier.get(f.body, (None,))[0] == i]
-            others = ", ".join(repr(name) for name in on_it if name != link)
-            together = f" together with {others}, fixed to it" if others else ""
-            tree.robot.fail(
-                tree.robot.links[link],
-                f"non-physical inertia{together}: {cause}"
-                " (accept_nonphysical_inertia=True loads it as it is)",
-            )
+            _refuse_inertia(tree.robot, link, on_it, cause)
         if body_inertia.lacks_inertia(whole):
             points.append(link)
     if not points:

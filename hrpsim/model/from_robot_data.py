@@ -97,7 +97,7 @@ def _odd_parts(robot: RobotData) -> list[str]:
             [one for one in joints if JOINT_TYPES[one.type].has_range and one.lower == one.upper],
         ),
     )
-    if wide := [joint for joint in joints if wide_limits(joint)]:
+    if wide := list(filter(wide_limits, joints)):
         kinds += ((wide_limits(wide[0]), wide),)
     if text := narrow_limits(joints):
         kinds += ((text, [robot.links[robot.root]]),)

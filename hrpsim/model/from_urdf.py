@@ -115,9 +115,14 @@ def _joint(joint, element) -> JointData:
         if joint_type.has_range:
             data.lower, data.upper = joint.limit.lower, joint.limit.upper
     if joint.mimic is not None:
-        ratio = 1.0 if joint.mimic.multiplier is None else joint.mimic.multiplier
-        data.mimic = (joint.mimic.joint, ratio, joint.mimic.offset or 0.0)
+        data.mimic = _mimic_of(joint.mimic)
     return data
+
+
+def _mimic_of(mimic) -> tuple[str, float, float]:
+    """Return leader, ratio and offset."""
+    ratio = 1.0 if mimic.multiplier is None else mimic.multiplier
+    return mimic.joint, ratio, mimic.offset or 0.0
 
 
 def _origin_of(origin) -> Placement:

@@ -212,17 +212,25 @@ def _read(
         )
     if form is URDF:
         return _Found(label, resources, UrdfText(text, path, True))
+    robot = _converted(text, path, resources, is_mjcf=form.name == "mjcf")
+    return _Found(label, resources, robot=robot)
+
+
+def _converted(
+    text: str | bytes, path: Path | None, resources: Resources, is_mjcf: bool
+) -> RobotData:
+    """Return the robot of a text in another format than URDF. A compiled MJCF file is kept."""
 
     def foreign() -> RobotData:
         robot = read_foreign(text, path, resources)
         assert robot is not None
         return _complete(robot, path)
 
-    if path is not None and form.name == "mjcf":
-        from hrpsim.model.readers.mjcf.kept import converted
+    if path is None or not is_mjcf:
+        return foreign()
+    from hrpsim.model.readers.mjcf.kept import converted
 
-        return _Found(label, resources, robot=converted(text, path, foreign))
-    return _Found(label, resources, robot=foreign())
+    return converted(text, path, foreign)
 
 
 def _complete(robot: RobotData, path: Path | None) -> RobotData:

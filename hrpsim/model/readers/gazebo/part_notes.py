@@ -77,21 +77,29 @@ class KnownParts:
             element, owner = pending.pop()
             attributes, children = (names.split() for names in self._known(element) or ("", ""))
             owner = element.get("name") or element.get("reference") or owner
-            for key, why in self.odd_values(element).items():
-                notes.add(f"{key}={element.get(key)!r} of <{element.tag}>", why, owner)
-            for key in element.attrib:
-                if key not in attributes and not key.startswith("{"):
-                    label = f"attribute {key} of <{element.tag}>"
-                    notes.add(label, self._why(key, attributes), owner)
-            found = list(element.iterchildren(tag=etree.Element))
-            for child in found:
-                if self._is_lost(child, children) and not child.tag.startswith(self.foreign):
-                    tag = tag_of(child)
-                    why = self.why_within.get(f"{element.tag}/{tag}") or self._why(tag, children)
-                    notes.add(f"<{tag}> of <{element.tag}>", why, child.get("name", owner))
-            read = [child for child in found if self._is_read(child, children)]
-            read = [child for child in read if self._known(child) and self.is_entered(child)]
-            pending += [(child, owner) for child in reversed(read)]
+            self._note_attributes(element, attributes, owner, notes)
+            entered = []
+            for child in element.iterchildren(tag=etree.Element):
+                if self._is_lost(child, children):
+                    self._note_child(child, children, owner, notes)
+                if self._is_read(child, children) and self._known(child) and self.is_entered(child):
+                    entered.append((child, owner))
+            pending += reversed(entered)
+
+    def _note_attributes(self, element: Any, read: list[str], owner: str, notes: Notes) -> None:
+        for key, why in self.odd_values(element).items():
+            notes.add(f"{key}={element.get(key)!r} of <{element.tag}>", why, owner)
+        for key in element.attrib:
+            if key not in read and not key.startswith("{"):
+                notes.add(f"attribute {key} of <{element.tag}>", self._why(key, read), owner)
+
+    def _note_child(self, child: Any, read: list[str], owner: str, notes: Notes) -> None:
+        """Note a child without effect, unless another reader lists the child."""
+        if child.tag.startswith(self.foreign):
+            return
+        tag, above = tag_of(child), child.getparent().tag
+        why = self.why_within.get(f"{above}/{tag}") or self._why(tag, read)
+        notes.add(f"<{tag}> of <{above}>", why, child.get("name", owner))
 
     def _known(self, element: etree._Element) -> tuple[str, str] | None:
         """Return the attributes and children of an element that are read, None if unknown."""

@@ -78,19 +78,20 @@ def why_not_servo(m: MjcfModel, k: int) -> str:
     gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
     inputs, kp, kd = servo_of(kind, spec, gain, bias)
     integral, _, slew = _servo_states(m, k)
-    states = {"an integral or a slew rate without kp": kp == 0.0 and (integral or slew)}
+    without = (kp > 0.0 and "position" not in inputs) or (kd > 0.0 and inputs == ("effort",))
+    faults = {
+        "with gains but without their input": inputs and without,
+        "that pushes away from its target": min(kp, kd) < 0.0,
+        "an integral or a slew rate without kp": kp == 0.0 and (integral or slew),
+    }
     if kind != "PID":
-        states |= {
+        faults |= {
             "a dcmotor with inductance": dynamics[0],
             "a dcmotor with cogging": bias[0],
             "a dcmotor without input": spec & _NO_INPUT,
-            "a dcmotor whose resistance changes with its heat": dynamics[2] and gain[2],
+            "a dcmotor whose resistance changes with its heat": dynamics[2] * gain[2],
         }
-    if inputs and ((kp > 0.0 and "position" not in inputs) or (kd > 0.0 and inputs == ("effort",))):
-        return "with gains but without their input"
-    if kp < 0.0 or kd < 0.0:
-        return "that pushes away from its target"
-    return next((what for what, value in states.items() if value), "")
+    return next((what for what, value in faults.items() if value), "")
 
 
 def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
@@ -178,13 +179,8 @@ def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
     """
     if a.actuator != b.actuator or not _LINEAR.issuperset(a.actuator):
         return None
-    inputs = tuple(name for name in _INPUTS.values() if name in a.inputs + b.inputs)
-    sums, damping = np.zeros(2), a.damping + b.damping
-    for one in (a, b):
-        kp, kd = one.gains or (0.0, 0.0)
-        if "velocity" in inputs and "velocity" not in one.inputs:
-            kd, damping = 0.0, damping + kd
-        sums += (kp, kd)
+    inputs = tuple(filter((a.inputs + b.inputs).__contains__, _INPUTS.values()))
+    gains, damping = _summed_gains(a, b, inputs)
     what = "actuator, a second on a joint"
     for name in set(a.inputs).intersection(b.inputs):
         how = "sum of both" if name == "effort" else "mean of both by their gains"
@@ -192,9 +188,23 @@ def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
     effort = a.effort + b.effort
     if min(a.effort, b.effort) < math.inf and not a.inputs == b.inputs == ("effort",):
         notes.add(what, "the sum of their bounds holds for their sum", b.name)
-    gains = None if a.gains is None and b.gains is None else (float(sums[0]), float(sums[1]))
     inertia = a.rotor_inertia + b.rotor_inertia
     return Drive(b.name, inputs, gains, effort, damping, inertia, a.actuator)
+
+
+def _summed_gains(
+    a: Drive, b: Drive, inputs: tuple[str, ...]
+) -> tuple[tuple[float, float] | None, float]:
+    """Return gains, None without any, and damping of the sum of two drives with these inputs."""
+    sums, damping = np.zeros(2), a.damping + b.damping
+    for one in (a, b):
+        kp, kd = one.gains or (0.0, 0.0)
+        if "velocity" in inputs and "velocity" not in one.inputs:
+            kd, damping = 0.0, damping + kd
+        sums += (kp, kd)
+    if a.gains is None and b.gains is None:
+        return None, damping
+    return (float(sums[0]), float(sums[1])), damping
 
 
 def _fit(part: JointData | TendonData, drive: Drive, robot: RobotData, notes: Notes) -> None:
@@ -221,15 +231,15 @@ def _driven(
     """
     transmission, name = m.kind("mjtTrn", m.actuator_trntype[k]), m.names["actuator"][k]
     number, gear = int(m.actuator_trnid[k][0]), float(m.actuator_gear[k][0])
+    kind = transmission.lower()
     if transmission in ("JOINT", "JOINTINPARENT"):
         joints = [(number, 1.0)]
     elif transmission == "TENDON":
-        joints = joints_of_tendon(m, number)
+        joints, kind = joints_of_tendon(m, number), "tendon but a fixed one of one or two joints"
     else:
         joints = []
     if len(joints) not in (1, 2):
-        what = " but a fixed one of one or two joints" if transmission == "TENDON" else ""
-        notes.add(f"actuator on a {transmission.lower()}{what}", "not simulated", name)
+        notes.add(f"actuator on a {kind}", "not simulated", name)
         return None
     if any(joint not in tree.joints for joint, _ in joints):  # another robot's
         return None
@@ -239,9 +249,8 @@ def _driven(
     parts = [robot.joints[tree.joints[joint][0]] for joint, _ in joints]
     if len(joints) == 1:
         return parts[0], gear * joints[0][1]
-    a, b = joints
-    label = m.names["tendon"][number] or name or f"tendon{number}"
-    return TendonData(label, (parts[0].name, parts[1].name), (a[1], b[1])), gear
+    names, ratios = (parts[0].name, parts[1].name), (joints[0][1], joints[1][1])
+    return TendonData(m.names["tendon"][number] or name or f"tendon{number}", names, ratios), gear
 
 
 def _why_not_affine(m: MjcfModel, k: int) -> str:
@@ -309,7 +318,7 @@ def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
     name, (gain, b0, b1, b2) = m.names["actuator"][k], _affine(m, k)
     kp, kd = 0.0 - b1 * gear * gear, 0.0 - b2 * gear * gear
     inputs, *_ = _servo(m, k)
-    if inputs and (kp > 0.0 or kd > 0.0):
+    if inputs and max(kp, kd) > 0.0:
         if gear != 1.0:
             why = f"targets are ctrl / {gear:.6g}, an effort is {gear:.6g} ctrl"
             notes.add("actuator, a servo with a gear", why, name)
@@ -317,22 +326,36 @@ def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
     if kp > 0.0:
         integrates = m.kind("mjtDyn", m.actuator_dyntype[k]) == "INTEGRATOR"
         if not (math.isclose(gain, -b1) and gear == 1.0) or b0:
-            what = "velocity" if integrates else "target"
-            why = f"the {what} is {_target(gain, 0.0 if integrates else b0, kp, gear)}"
+            why = _scale(gain, b0, kp, gear, integrates)
             notes.add("actuator, a servo with a scaled ctrl", why, name)
-        if integrates:
-            return Drive(name, ("velocity",), (kp, 0.0), damping=kd)
-        return Drive(name, ("position",), (kp, kd))
+        return _position_servo(name, kp, kd, integrates)
     if kd > 0.0 and math.isclose(gain, -b2):
         if gear != 1.0:
             notes.add("actuator, a velocity servo with a gear", "ctrl is gear times the rate", name)
         return Drive(name, ("velocity",), (0.0, kd))
-    if gain * gear != 1.0:
+    _note_motor(name, b0, gain * gear, notes)
+    return Drive(name, ("effort",), damping=kd)
+
+
+def _scale(gain: float, b0: float, kp: float, gear: float, integrates: bool) -> str:
+    """Return what the ctrl of a position servo means. The ctrl may be a rate."""
+    if integrates:
+        return f"the velocity is {_target(gain, 0.0, kp, gear)}"
+    return f"the target is {_target(gain, b0, kp, gear)}"
+
+
+def _position_servo(name: str, kp: float, kd: float, integrates: bool) -> Drive:
+    if integrates:
+        return Drive(name, ("velocity",), (kp, 0.0), damping=kd)
+    return Drive(name, ("position",), (kp, kd))
+
+
+def _note_motor(name: str, b0: float, ratio: float, notes: Notes) -> None:
+    if ratio != 1.0:
         why = "the joint's effort is gear times gain times ctrl"
         notes.add("actuator, a motor with a gear", why, name)
     if b0:
         notes.add("actuator, a motor with a constant force", "without it", name)
-    return Drive(name, ("effort",), damping=kd)
 
 
 def _add_state(m: MjcfModel, k: int, gear: float, drive: Drive, notes: Notes) -> None:

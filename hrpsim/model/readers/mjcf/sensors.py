@@ -69,6 +69,12 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.append(a[0] * b[0] - a[1:] @ b[1:], vector)
 
 
+def _note_left_out(sort: str, name: str, delay: float, notes: Notes) -> None:
+    is_state = sort.startswith(_OF_STATE)
+    why = "read it from the state of the robot" if is_state else "not simulated"
+    notes.add(f"sensor {sort.lower()}", why + ", without its delay" * bool(delay), name)
+
+
 def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
     """Add one sensor of force and torque, and one IMU, for the sensors at each site.
 
@@ -82,22 +88,15 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
         delay = 0.0 if m.sensor_delay is None else float(m.sensor_delay[k])
         kind = _KIND_OF_TYPE.get(sort)
         if kind is None:
-            where = (
-                "read it from the state of the robot"
-                if sort.startswith(_OF_STATE)
-                else "not simulated"
-            )
-            if delay:
-                where += ", without its delay"
-            notes.add(f"sensor {sort.lower()}", where, name)
+            _note_left_out(sort, name, delay, notes)
             continue
         site = int(m.sensor_objid[k])
         body = int(m.site_bodyid[site])
-        latency = min(delay, LONGEST_DELAY)
         if body not in tree.links:
             continue
-        if found.get((site, kind), latency) != latency or latency != delay:
-            simulated = found.get((site, kind), latency)
+        latency = min(delay, LONGEST_DELAY)
+        simulated = found.get((site, kind), latency)
+        if not simulated == latency == delay:
             why = f"{simulated:g} s is simulated, that of the first sensor at the site"
             notes.add("sensor delay", f"{why}, {LONGEST_DELAY:g} s at most", name)
         if (site, kind) in found:
@@ -122,11 +121,11 @@ def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
             values = getattr(m, f"key_{word}")
             if values is not None and np.size(values) and np.any(values[k]):
                 notes.add(f"keyframe {word}", "only postures are kept", name)
-        for body in np.flatnonzero(m.body_mocapid >= 0):
-            place = m.key_mpos[k].reshape(-1, 3)[m.body_mocapid[body]]
-            turn = m.key_mquat[k].reshape(-1, 4)[m.body_mocapid[body]]
-            if np.any(place != m.body_pos[body]) or np.any(turn != m.body_quat[body]):
-                notes.add("keyframe mpos, mquat", "only postures are kept", name)
+        bodies = np.flatnonzero(m.body_mocapid >= 0)
+        mocaps = m.body_mocapid[bodies]
+        moved = (m.key_mpos[k].reshape(-1, 3)[mocaps] != m.body_pos[bodies]).any(axis=1)
+        moved |= (m.key_mquat[k].reshape(-1, 4)[mocaps] != m.body_quat[bodies]).any(axis=1)
+        notes.add("keyframe mpos, mquat", "only postures are kept", name, times=int(moved.sum()))
 
 
 def posture(m: MjcfModel, tree: BodyTree, name: str, qpos: np.ndarray) -> KeyframeData:

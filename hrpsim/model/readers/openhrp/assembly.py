@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -276,20 +277,29 @@ def assembled(
     _add_links(robot, parts, is_free, notes, fail)
     _add_sensors(robot, parts, notes)
     moving = [part for part in parts if part.type in MOVING_TYPES]
-    driven = [part for part in moving if part.joint_id >= 0]
-    driven.sort(key=lambda part: part.joint_id)
+    driven = sorted((p for p in moving if p.joint_id >= 0), key=attrgetter("joint_id"))
     robot.commanded = {part.name: ("effort",) for part in driven}
     same = sum(a.joint_id == b.joint_id for a, b in itertools.pairwise(driven))
     notes.add("joint_id of two joints", "commanded one after the other", times=same)
-    base = root.placement if is_free else None
+    _add_poses(robot, root.placement if is_free else None, moving, driven, pose)
+    robot.notes = notes.lines()
+    return robot
+
+
+def _add_poses(
+    robot: RobotData,
+    base: Placement | None,
+    moving: list[Part],
+    driven: list[Part],
+    pose: list[float],
+) -> None:
+    """Add the initial posture and the standard pose, in joint positions by joint id."""
     robot.add_start(base, {part.name: part.start for part in moving if part.start})
     posed: dict[str, tuple[float, ...]] = {
         part.name: (pose[part.joint_id],) for part in driven if part.joint_id < len(pose)
     }
     if posed:
         robot.keyframes.append(KeyframeData("standard_pose", base, posed))
-    robot.notes = notes.lines()
-    return robot
 
 
 def _add_links(

@@ -296,30 +296,38 @@ class _Reader:
                 self.joint(child, part.name, depth + 1)
             elif child.type == "Segment":
                 self._segment(child, part, T, depth)
-            elif child.type in _SENSORS:
-                R = file.rotation(child, "rotation")
-                p = _or(file.numbers(child, "translation", 3), (0.0, 0.0, 0.0))
-                placement = assembly.placement_of(T @ assembly.affine(R, np.array(p)))
-                label = child.name or f"{part.name}_{child.type}"
-                part.sensors.append((label, _SENSORS[child.type], placement))
-                self._content(child, part, T, depth + 1)
             elif child.type in _DEVICES:
                 self.notes.add(child.type, "not simulated")
             elif child.type == "Surface":
-                for key, shapes in (("visual", part.visuals), ("collision", part.collisions)):
-                    shapes += self._shapes(child.nodes(key), T)
-            elif child.type in _HANDLES:
+                part.visuals += self._shapes(child.nodes("visual"), T)
+                part.collisions += self._shapes(child.nodes("collision"), T)
+            elif child.type in _SENSORS or child.type in _HANDLES:
+                self._add_sensor(child, part, T)
                 self._content(child, part, T, depth + 1)
             elif self._holds_parts(child):
-                if child.type not in GROUPS:
-                    file.fail(
-                        child,
-                        f"a {child.type} holds joints, segments or sensors, and what it does to "
-                        f"them is not known; known are {', '.join((*GROUPS, *_HANDLES))}",
-                    )
-                self._content(child, part, T @ transform_of(file, child), depth + 1)
+                self._content(child, part, T @ self._motion_of(child), depth + 1)
             else:
                 part.shapes += self._shapes([child], T)
+
+    def _add_sensor(self, node: Node, part: assembly.Part, T: np.ndarray) -> None:
+        """Add a sensor to a link. A mouse handle is no sensor."""
+        if node.type not in _SENSORS:
+            return
+        R = self.file.rotation(node, "rotation")
+        p = _or(self.file.numbers(node, "translation", 3), (0.0, 0.0, 0.0))
+        placement = assembly.placement_of(T @ assembly.affine(R, np.array(p)))
+        label = node.name or f"{part.name}_{node.type}"
+        part.sensors.append((label, _SENSORS[node.type], placement))
+
+    def _motion_of(self, group: Node) -> np.ndarray:
+        """Return the transform (4, 4) of a group that holds parts of a robot."""
+        if group.type not in GROUPS:
+            self.file.fail(
+                group,
+                f"a {group.type} holds joints, segments or sensors, and what it does to "
+                f"them is not known; known are {', '.join((*GROUPS, *_HANDLES))}",
+            )
+        return transform_of(self.file, group)
 
     def _segment(self, node: Node, part: assembly.Part, T: np.ndarray, depth: int) -> None:
         file = self.file
