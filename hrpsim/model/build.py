@@ -135,15 +135,13 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
     Returns a note on bodies that have mass or an <inertial>, but no moments of inertia.
     """
     carrier = _carriers(tree)
-    members: dict[int, list[BodyInertia]] = {i: [] for i in range(len(inertias))}
+    members: dict[int, list[BodyInertia]] = {}
     for i, body in enumerate(tree.bodies):
         owner, placement = carrier[i]
         if owner != WORLD and body.has_inertial:
-            members[owner].append(inertias[i].seen_from(placement))
+            members.setdefault(owner, []).append(inertias[i].seen_from(placement))
     points = []
-    for i, parts in members.items():
-        if not parts:
-            continue
+    for i, parts in sorted(members.items()):
         link, whole = tree.bodies[i].link, total(parts)
         if cause := body_inertia.why_nonphysical(whole):
             on_it = [f.name for f in tree.frames.values() if carrier.get(f.body, (None,))[0] == i]

@@ -14,7 +14,7 @@ import importlib.util
 import os
 import re
 import warnings
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,9 +88,46 @@ def read_mesh(path: Path, scale: tuple[float, ...], hull: bool) -> ReadMesh:
 
 @lru_cache(maxsize=512)
 def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bool) -> ReadMesh:
-    def fail(why: str):
-        return ModelError(f"mesh {path}: {why}")
+    vertices, triangles, notes = _scaled(path, scale)
+    if hull:
+        points = vertices[np.unique(triangles)]
+        _check_hull(path, points)
+        return ReadMesh(ConvexHull(points, path), notes)
+    if len(triangles) > TRIANGLE_LIMIT:
+        raise _error(
+            path,
+            f"it has {len(triangles)} triangles, and {TRIANGLE_LIMIT} are the limit: take its"
+            " convex hull (hull=True, in a description meshes=hull) or simplify it",
+        )
+    try:
+        mended = repaired(vertices, triangles)
+    except ModelError as cause:
+        raise _error(path, str(cause)) from None
+    if len(mended.triangles) == 0:
+        raise _error(path, f"none of its {len(triangles)} triangles has an area")
+    return ReadMesh(Mesh(mended.vertices, mended.triangles, path), notes + mended.notes)
 
+
+def _error(path: str, why: str) -> ModelError:
+    return ModelError(f"mesh {path}: {why}")
+
+
+def _check_hull(path: str, points: np.ndarray) -> None:
+    """Refuse points (n, 3) with too many different points for a hull."""
+    if len(points) <= limits.HULL_POINTS:
+        return
+    count = len(np.unique(points @ _ASKEW))  # STL repeats each vertex some six times
+    if count > limits.HULL_POINTS:
+        raise _error(
+            path,
+            f"it has {count} different vertices, and {limits.HULL_POINTS} are the limit "
+            "for a hull (HULL_POINTS): simplify it",
+        )
+
+
+def _scaled(path: str, scale: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Return vertices (n, 3) [m] and triangles (m, 3) of a file, checked and scaled, and notes."""
+    fail = partial(_error, path)
     if not (np.isfinite(scale).all() and all(scale)):
         raise fail(f"scale {scale} must be finite and not zero")
     vertices, triangles, notes = _triangles(Path(path))
@@ -111,28 +148,7 @@ def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bo
             f" not between {SMALLEST:g} and {LARGEST:g} m: most likely it is in another unit;"
             " scale 0.001 reads millimetres"
         )
-    if hull:
-        points = vertices[np.unique(triangles)]
-        if len(points) > limits.HULL_POINTS:
-            count = len(np.unique(points @ _ASKEW))  # STL repeats each vertex some six times
-            if count > limits.HULL_POINTS:
-                raise fail(
-                    f"it has {count} different vertices, and {limits.HULL_POINTS} are the limit "
-                    "for a hull (HULL_POINTS): simplify it"
-                )
-        return ReadMesh(ConvexHull(points, path), notes)
-    if len(triangles) > TRIANGLE_LIMIT:
-        raise fail(
-            f"it has {len(triangles)} triangles, and {TRIANGLE_LIMIT} are the limit: take its"
-            " convex hull (hull=True, in a description meshes=hull) or simplify it"
-        )
-    try:
-        mended = repaired(vertices, triangles)
-    except ModelError as cause:
-        raise fail(str(cause)) from None
-    if len(mended.triangles) == 0:
-        raise fail(f"none of its {len(triangles)} triangles has an area")
-    return ReadMesh(Mesh(mended.vertices, mended.triangles, path), notes + mended.notes)
+    return vertices, triangles, notes
 
 
 def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:

@@ -93,31 +93,33 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         for edge in np.flatnonzero(np.isin(number, list(wanted))):
             holders.setdefault(int(number[edge]), []).append(int(edge))
         gone: set[int] = set()
-        touched: set[int] = set()
-        made: list[tuple[np.integer, np.integer, np.integer]] = []
+        made: list[np.ndarray] = [np.zeros((0, 3), dtype=np.int64)]
         for k in flat.tolist():
             corners = vertices[triangles[k]]
             sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
             side = 3 * k + int(sides.argmax())
-            others = [edge // 3 for edge in holders[int(number[side])] if edge // 3 != k]
-            if len(others) > 1 or k in touched or (others and others[0] in touched):
+            others = [edge for edge in holders[int(number[side])] if edge // 3 != k]
+            if len(others) > 1 or not gone.isdisjoint({k, *(edge // 3 for edge in others)}):
                 continue
             gone.add(k)
-            touched.add(k)
-            if others:
-                (other,) = others
-                there = next(at for at in holders[int(number[side])] if at // 3 == other)
-                p, q, apex = triangles[other][(there % 3 + np.arange(3)) % 3]
-                middle = triangles[k][(side % 3 + 2) % 3]
-                gone.add(other)
-                touched.add(other)
-                made += [(p, middle, apex), (middle, q, apex)]
+            for edge in others:
+                gone.add(edge // 3)
+                made.append(_cut_in_two(triangles, edge, triangles[k][(side % 3 + 2) % 3]))
         if not gone:
             break
         kept = np.delete(triangles, sorted(gone), axis=0)
-        made = [t for t in made if len(set(map(int, t))) == 3]
-        triangles = np.concatenate([kept, np.array(made, dtype=np.int64).reshape(-1, 3)])
+        triangles = np.concatenate([kept, *made])
     return triangles[_heights(vertices, triangles) >= FLAT]
+
+
+def _cut_in_two(triangles: np.ndarray, edge: int, middle: int) -> np.ndarray:
+    """Return the two triangles (2, 3) of a triangle that is cut at an edge.
+
+    A part without three different corners is left out.
+    """
+    p, q, apex = triangles[edge // 3][(edge % 3 + np.arange(3)) % 3]
+    parts = np.array([(p, middle, apex), (middle, q, apex)], dtype=np.int64)
+    return parts[[len(set(part.tolist())) == 3 for part in parts]]
 
 
 def _heights(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:

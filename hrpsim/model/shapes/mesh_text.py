@@ -10,6 +10,7 @@ and reads STL files only of the exact length. A file without these features is r
 
 from __future__ import annotations
 
+import itertools
 import re
 import struct
 
@@ -27,6 +28,22 @@ _COUNTED = {b"v": 0, b"vt": 1, b"vn": 2}
 _STL_HEAD, _STL_FACET = 84, 50  # bytes
 
 
+def _contents(lines: list[bytes]) -> tuple[list[list[bytes]], dict[int, list[bytes]]]:
+    """Return the vertices of an OBJ, and the corners of the faces by the indices of the lines."""
+    vertices: list[list[bytes]] = []
+    faces: dict[int, list[bytes]] = {}
+    counts = [0, 0, 0]
+    for at, line in enumerate(lines):
+        word, *rest = line.partition(b"#")[0].split() or [b""]
+        if word in _COUNTED:
+            counts[_COUNTED[word]] += 1
+        if word == b"v":
+            vertices.append(rest[:3])
+        elif word == b"f":
+            faces[at] = _alike([_corner(corner, counts, at) for corner in rest])
+    return vertices, faces
+
+
 def plain_obj(data: bytes) -> bytes:
     """Return an OBJ whose faces are triangles with positive indices.
 
@@ -37,28 +54,19 @@ def plain_obj(data: bytes) -> bytes:
     if not _NOT_PLAIN.search(text):
         return data
     lines = text.split(b"\n")
-    vertices: list[list[bytes]] = []
-    faces: list[tuple[int, list[bytes]]] = []  # their lines and corners
-    counts = [0, 0, 0]
-    for at, line in enumerate(lines):
-        word, *rest = line.partition(b"#")[0].split() or [b""]
-        if word in _COUNTED:
-            counts[_COUNTED[word]] += 1
-            if word == b"v":
-                vertices.append(rest[:3])
-        elif word == b"f":
-            faces.append((at, _alike([_corner(corner, counts, at) for corner in rest])))
-    corners = [corner for _, face in faces for corner in face]
+    vertices, faces = _contents(lines)
+    corners = list(itertools.chain(*faces.values()))
     numbers = np.array([int(corner.partition(b"/")[0]) for corner in corners], dtype=np.int64) - 1
     wrong = np.flatnonzero((numbers < 0) | (numbers >= len(vertices)))
     if wrong.size:
         raise ValueError(
             f"a face names vertex {numbers[wrong[0]] + 1}, and there are {len(vertices)} of them"
         )
-    triangles = cut(np.array(vertices, dtype=float)[numbers], [len(face) for _, face in faces])
-    for at, _ in faces:
+    sizes = list(map(len, faces.values()))
+    triangles = cut(np.array(vertices, dtype=float)[numbers], sizes)
+    for at in faces:
         lines[at] = b""
-    owner = np.repeat([at for at, _ in faces], [len(face) for _, face in faces])
+    owner = np.repeat(list(faces), sizes)
     for a, b, c in triangles:
         lines[owner[a]] += b"f %b %b %b\n" % (corners[a], corners[b], corners[c])
     return b"\n".join(lines)

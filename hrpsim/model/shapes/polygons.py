@@ -125,13 +125,23 @@ def _with_all_corners(triangles: list[tuple], start: int, end: int) -> None:
     for a, b in zip(kept, [*kept[1:], *kept[:1]], strict=True):
         between = range(a + 1, b) if a < b else (*range(a + 1, end), *range(start, b))
         for corner in between:
-            turn = 1 if (a, b) in holders else -1  # the other way round
-            if (a, b)[::turn] not in holders:
+            if not _insert(triangles, holders, a, b, corner):
                 break
-            k = holders[(a, b)[::turn]]
-            (apex,) = (n for n in triangles[k] if n not in (a, b))
-            triangles[k] = (corner, b, apex)[::turn]
-            holders[(corner, b)[::turn]] = k
-            holders[(a, corner)[::turn]] = holders[(apex, a)[::turn]] = len(triangles)
-            triangles.append((a, corner, apex)[::turn])
             a = corner
+
+
+def _insert(triangles: list[tuple], holders: dict[tuple, int], a: int, b: int, corner: int) -> bool:
+    """Cut the triangle at a side in two at a corner. Return whether there is such a triangle.
+
+    `holders` has the index of the triangle at each directed side.
+    """
+    turn = 1 if (a, b) in holders else -1  # the other way round
+    if (a, b)[::turn] not in holders:
+        return False
+    k = holders[(a, b)[::turn]]
+    (apex,) = (n for n in triangles[k] if n not in (a, b))
+    triangles[k] = (corner, b, apex)[::turn]
+    holders[(corner, b)[::turn]] = k
+    holders[(a, corner)[::turn]] = holders[(apex, a)[::turn]] = len(triangles)
+    triangles.append((a, corner, apex)[::turn])
+    return True

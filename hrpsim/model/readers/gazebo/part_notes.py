@@ -75,7 +75,7 @@ class KnownParts:
         pending = [(root, "")]
         while pending:
             element, owner = pending.pop()
-            attributes, children = (names.split() for names in self._known(element) or ("", ""))
+            attributes, children = map(str.split, self._known(element) or ("", ""))
             owner = element.get("name") or element.get("reference") or owner
             self._note_attributes(element, attributes, owner, notes)
             entered = []

@@ -222,6 +222,14 @@ def _fit(part: JointData | TendonData, drive: Drive, robot: RobotData, notes: No
         notes.add("actuator on a tendon", f"without its {one.replace('_', ' ')}", drive.name)
 
 
+def _transmission(m: MjcfModel, k: int) -> tuple[str, list[tuple[int, float]]]:
+    """Return the kind of an actuator's transmission, and the joints with the ratio of each."""
+    kind, number = m.kind("mjtTrn", m.actuator_trntype[k]), int(m.actuator_trnid[k][0])
+    if kind == "TENDON":
+        return "tendon but a fixed one of one or two joints", joints_of_tendon(m, number)
+    return kind.lower(), [(number, 1.0)] if kind in ("JOINT", "JOINTINPARENT") else []
+
+
 def _driven(
     m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes, k: int
 ) -> tuple[JointData | TendonData, float] | None:
@@ -229,15 +237,9 @@ def _driven(
 
     A fixed tendon of one joint is a gear.
     """
-    transmission, name = m.kind("mjtTrn", m.actuator_trntype[k]), m.names["actuator"][k]
+    name = m.names["actuator"][k]
     number, gear = int(m.actuator_trnid[k][0]), float(m.actuator_gear[k][0])
-    kind = transmission.lower()
-    if transmission in ("JOINT", "JOINTINPARENT"):
-        joints = [(number, 1.0)]
-    elif transmission == "TENDON":
-        joints, kind = joints_of_tendon(m, number), "tendon but a fixed one of one or two joints"
-    else:
-        joints = []
+    kind, joints = _transmission(m, k)
     if len(joints) not in (1, 2):
         notes.add(f"actuator on a {kind}", "not simulated", name)
         return None
@@ -319,9 +321,8 @@ def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
     kp, kd = 0.0 - b1 * gear * gear, 0.0 - b2 * gear * gear
     inputs, *_ = _servo(m, k)
     if inputs and max(kp, kd) > 0.0:
-        if gear != 1.0:
-            why = f"targets are ctrl / {gear:.6g}, an effort is {gear:.6g} ctrl"
-            notes.add("actuator, a servo with a gear", why, name)
+        why = f"targets are ctrl / {gear:.6g}, an effort is {gear:.6g} ctrl"
+        notes.add("actuator, a servo with a gear", why, name, times=gear != 1.0)
         return Drive(name, inputs, (kp, kd))
     if kp > 0.0:
         integrates = m.kind("mjtDyn", m.actuator_dyntype[k]) == "INTEGRATOR"

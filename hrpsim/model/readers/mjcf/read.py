@@ -9,6 +9,7 @@ here only to find these numbers. MuJoCo checks everything else.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -107,20 +108,25 @@ class MjcfSource:
     def _named(self) -> tuple[set[Path], bool]:
         """Return the files that are read and exist, and whether each name fits one."""
         found = {path for path in self._seen if isinstance(path, Path)}
-        folders, names = {""}, set()
-        for _, element in self._elements():
-            if element.tag == "compiler":
-                folders.update(element.get(name, "") for name in _NAMING_FOLDERS)
-            names.update(map(element.get, _NAMING_FILES))
         tops = {path.parent for path in found} | {self._top or Path.cwd()}
-        places = [top / folder for top in tops for folder in folders]
+        folders, names = self._names()
         is_complete = True
-        for name in filter(None, names):
-            fits = {at / tail for at in places for tail in (name, Path(name).name)}
+        for name in names:
+            parts = itertools.product(tops, folders, (name, Path(name).name))
+            fits = {top / folder / tail for top, folder, tail in parts}
             there = {path.resolve() for path in filter(self._is_file, fits)}
             is_complete = is_complete and bool(there)
             found |= there
         return found, is_complete
+
+    def _names(self) -> tuple[set[str], set[str]]:
+        """Return the folders of <compiler>, and the names of files in all elements."""
+        folders, names = {""}, set[str]()
+        for _, element in self._elements():
+            if element.tag == "compiler":
+                folders.update(element.get(name, "") for name in _NAMING_FOLDERS)
+            names.update(element.get(key, "") for key in _NAMING_FILES)
+        return folders, names - {""}
 
     @staticmethod
     def _is_file(path: Path) -> bool:

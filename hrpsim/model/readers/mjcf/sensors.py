@@ -75,6 +75,12 @@ def _note_left_out(sort: str, name: str, delay: float, notes: Notes) -> None:
     notes.add(f"sensor {sort.lower()}", why + ", without its delay" * bool(delay), name)
 
 
+def _free_name(robot: RobotData, *wanted: str) -> str:
+    """Return a name that no sensor has, after the first wanted name that is not empty."""
+    first = next(filter(None, wanted))
+    return free_name(first, {sensor.name for sensor in robot.sensors})
+
+
 def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
     """Add one sensor of force and torque, and one IMU, for the sensors at each site.
 
@@ -82,10 +88,11 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
     """
     found: dict[tuple[int, type[SensorKind]], float] = {}  # latencies
     with_joint = {joint.child for joint in robot.joints.values()}
+    delays = np.zeros(m.nsensor) if m.sensor_delay is None else m.sensor_delay
     for k in range(m.nsensor):
         sort = m.kind("mjtSensor", m.sensor_type[k])
         name = m.names["sensor"][k]
-        delay = 0.0 if m.sensor_delay is None else float(m.sensor_delay[k])
+        delay = float(delays[k])
         kind = _KIND_OF_TYPE.get(sort)
         if kind is None:
             _note_left_out(sort, name, delay, notes)
@@ -96,17 +103,16 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
             continue
         latency = min(delay, LONGEST_DELAY)
         simulated = found.get((site, kind), latency)
-        if not simulated == latency == delay:
-            why = f"{simulated:g} s is simulated, that of the first sensor at the site"
-            notes.add("sensor delay", f"{why}, {LONGEST_DELAY:g} s at most", name)
+        why = f"{simulated:g} s is simulated, that of the first sensor at the site"
+        is_other = not simulated == latency == delay
+        notes.add("sensor delay", f"{why}, {LONGEST_DELAY:g} s at most", name, times=is_other)
         if (site, kind) in found:
             continue
         if kind.at_joint and tree.links[body] not in with_joint:
             notes.add(f"sensor {sort.lower()} on the base", "no joint above carries a force", name)
             continue
         found[site, kind] = latency
-        wanted = m.names["site"][site] or name or f"site{site}"
-        label = free_name(wanted, {sensor.name for sensor in robot.sensors})
+        label = _free_name(robot, m.names["site"][site], name, f"site{site}")
         placement = site_placement(m, site)
         robot.sensors.append(SensorData(label, kind.kind, tree.links[body], placement, latency))
 

@@ -203,6 +203,12 @@ class Vrml:
             return node
         if name:
             self._named[name] = node
+        self._read_fields(node, depth)
+        return node
+
+    def _read_fields(self, node: Node, depth: int) -> None:
+        """Read the fields of a node up to the closing brace."""
+        word, name = node.type, node.name
         given: set[str] = set()
         while (token := self._expect())[1] != "}":
             of = token[1]
@@ -216,7 +222,6 @@ class Vrml:
                 self.repeated.setdefault((word, of), []).append(first)
             given.add(of)
             node.fields[of] = self._value(depth)
-        return node
 
     def _used(self) -> Node:
         """Return the node that USE names."""

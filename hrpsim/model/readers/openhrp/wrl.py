@@ -60,6 +60,14 @@ def transform_of(file: Vrml, node: Node) -> np.ndarray:
     return assembly.affine(linear, moved)
 
 
+def _chosen(file: Vrml, node: Node) -> list[Node]:
+    """Return the child of a Switch or LOD that is shown, if any."""
+    if node.type == "LOD":
+        return node.nodes("level")[:1]
+    choice = int(file.number(node, "whichChoice", -1.0))
+    return node.nodes("choice")[choice : choice + 1] if choice >= 0 else []
+
+
 def vrml_shapes(
     file: Vrml, nodes: list[Node], T: np.ndarray, notes: Notes, depth: int = 0, inlined: int = 0
 ) -> list[ShapeData]:
@@ -72,13 +80,8 @@ def vrml_shapes(
             found += _shape(file, node, T, notes)
         elif node.type == "Inline":
             found += _inline(file, node, T, notes, inlined)
-        elif node.type == "Switch":
-            choice = int(file.number(node, "whichChoice", -1.0))
-            choices = node.nodes("choice")
-            if 0 <= choice < len(choices):
-                found += vrml_shapes(file, [choices[choice]], T, notes, depth + 1, inlined)
-        elif node.type == "LOD":
-            found += vrml_shapes(file, node.nodes("level")[:1], T, notes, depth + 1, inlined)
+        elif node.type in ("Switch", "LOD"):
+            found += vrml_shapes(file, _chosen(file, node), T, notes, depth + 1, inlined)
         elif node.type in GROUPS or node.nodes("children"):
             if node.type not in GROUPS:
                 notes.add(node.type, "its shapes alone are read")
@@ -291,8 +294,7 @@ class _Reader:
             file.fail(node, f"nodes are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")
         for child in node.nodes("children", "humanoidBody"):
             if child.type == "Joint":
-                if not np.array_equal(T, np.eye(4)):
-                    file.fail(child, "a Joint must not be within a Transform: move that into it")
+                self._require_no_transform(child, T)
                 self.joint(child, part.name, depth + 1)
             elif child.type == "Segment":
                 self._segment(child, part, T, depth)
@@ -308,6 +310,10 @@ class _Reader:
                 self._content(child, part, T @ self._motion_of(child), depth + 1)
             else:
                 part.shapes += self._shapes([child], T)
+
+    def _require_no_transform(self, joint: Node, T: np.ndarray) -> None:
+        if not np.array_equal(T, np.eye(4)):
+            self.file.fail(joint, "a Joint must not be within a Transform: move that into it")
 
     def _add_sensor(self, node: Node, part: assembly.Part, T: np.ndarray) -> None:
         """Add a sensor to a link. A mouse handle is no sensor."""

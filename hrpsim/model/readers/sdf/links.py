@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,13 @@ _MOMENTS = (
 )
 
 
+def _visuals_of(files: SdfFiles, link: Frame, notes: Notes) -> Iterator[ShapeData]:
+    for visual in link.file.children(link.element, "visual"):
+        shape = shape_of(files, link, visual, _place(link, visual), notes)
+        if shape is not None and shape.kind != PLANE:
+            yield shape
+
+
 def describe_link(
     files: SdfFiles, link: Frame, data: LinkData, notes: Notes
 ) -> list[tuple[ShapeData, Surface]]:
@@ -49,19 +57,15 @@ def describe_link(
         data.inertial = mass, center, moments
     if not link.file.flag(link.element, "gravity", default=True):
         data.gravity_compensation = 1.0
-    for visual in link.file.children(link.element, "visual"):
-        shape = shape_of(files, link, visual, _place(link, visual), notes)
-        if shape is not None and shape.kind != PLANE:
-            data.visuals.append(shape)
+    data.visuals += _visuals_of(files, link, notes)
     found = collisions_of(files, link, notes)
     for shape, _ in found:
         if shape.kind == PLANE:
             notes.add("<plane> of a moving link", "left out", f"{link.name}/{shape.name}")
         else:
             data.collisions.append(shape)
-    surfaces = [surface for _, surface in found]
-    data.material = surfaces[0].name if surfaces else None
-    if len({surface.key for surface in surfaces}) > 1:
+    data.material = found[0][1].name if found else None
+    if len({surface.key for _, surface in found}) > 1:
         why = "that of its first collision holds for all"
         notes.add("<surface>, several in a link", why, link.name)
     return found

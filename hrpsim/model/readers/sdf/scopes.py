@@ -67,6 +67,12 @@ def relative_to(file: SdfFile, element: Any) -> str:
     return next((name for name in names if name), "")
 
 
+def _flag(name: str, said: _Include, default: _Include) -> bool:
+    """Return a flag of an <include>, or else of the included element."""
+    source = default if said.element.find(name) is None else said
+    return source.file.flag(source.element, name)
+
+
 class _Reader:
     def __init__(self, files: SdfFiles) -> None:
         self.files = files
@@ -104,9 +110,7 @@ class _Reader:
             placement_frame=self._placement_frame(file, element, include, has_pose),
         )
         scope.placement = frame
-        scope.is_static = file.flag(element, "static")
-        if include is not None and include.element.find("static") is not None:
-            scope.is_static = include.file.flag(include.element, "static")
+        scope.is_static = _flag("static", said, _Include(file, element))
         if outer is not None:
             self._add(outer, frame)
             outer.models[name] = scope

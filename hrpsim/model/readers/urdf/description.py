@@ -146,6 +146,10 @@ def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
         document.text(shape, "filename")
         if shape.get("scale") is not None:
             document.numbers(shape, "scale", 3)
+    _check_sizes(document, shape, is_seen)
+
+
+def _check_sizes(document: Document, shape, is_seen: bool) -> None:
     sizes = {key: min(document.numbers(shape, key, n)) for key, n in GEOMETRIES[shape.tag].items()}
     may_be_flat = is_seen or shape.tag == "sphere" or is_void(shape)
     for key, least in sizes.items():

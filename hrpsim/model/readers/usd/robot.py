@@ -180,9 +180,10 @@ class _Robot:
         made, axes = [], []
         coordinates = edge.coordinates()
         for prim, dof, name in coordinates:
+            kind, ending = ("revolute", dof[-1].lower()) if _turns(dof) else ("prismatic", dof)
             if len(_free(prim)) > 1:
-                name += f"_{dof[-1].lower()}" if _turns(dof) else f"_{dof}"
-            joint = JointData(name, "revolute" if _turns(dof) else "prismatic", "", "")
+                name += f"_{ending}"
+            joint = JointData(name, kind, "", "")
             self._describe(prim, dof, joint)
             made.append(joint)
             frame = prim.frame1 if edge.is_turned else prim.frame0
