@@ -28,7 +28,7 @@ EXTRAS = {
     "xarray": "sweep",
     "zarr": "sweep",
 }
-"""The extra by the name that is imported; packages of ROS 2 come with the extra `ros`."""
+"""The extra by the name that is imported. Packages of ROS 2 come with the extra `ros`."""
 
 EXTRA_PURPOSES = {
     "record": "bags of ROS 2 and .mcap files",

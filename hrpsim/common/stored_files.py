@@ -48,7 +48,7 @@ def trusted(folder: Path) -> Path:
         return folder
     say_once(
         f"the cache {folder} is not used, because {_judged[folder]}: kernels are compiled anew in "
-        f"each process; change that, or set {VARIABLE} to a folder of your own",
+        f"each process. Change that, or set {VARIABLE} to a folder of your own",
         f"untrusted {folder}",
     )
     return NOWHERE

@@ -216,7 +216,7 @@ def _unresisted_joints(tree: LinkTree, system: System) -> list[str]:
     where = tree.robot.where(tree.robot.links[links[0]])
     return [
         f"{where}: no inertia resists {_listed('joint', names)}:"
-        " a step of a world fails as long as neither gains nor damping do; give"
+        " a step of a world fails as long as neither gains nor damping do. Give"
         f" {_listed('link', links)} an <inertial>, or each joint a rotor inertia (<hrpsim>,"
         " <rotor>)"
     ]

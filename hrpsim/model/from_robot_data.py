@@ -92,7 +92,7 @@ def _odd_parts(robot: RobotData) -> list[str]:
             [joint for joint in joints if UNSTATED in (joint.effort, joint.velocity)],
         ),
         (
-            "limits that are equal hold a joint in place; lower and upper are 0 where <limit> does"
+            "limits that are equal hold a joint in place. lower and upper are 0 where <limit> does"
             " not state them: state both, or make the joint continuous",
             [one for one in joints if JOINT_TYPES[one.type].has_range and one.lower == one.upper],
         ),
@@ -124,7 +124,7 @@ def _intangible(robot: RobotData) -> list[str]:
     shown = ", ".join(map(repr, _ends(robot, seen)[:SHOWN]))
     return [
         f"{robot.where(robot.links[robot.root])}: no link has a <collision>, though"
-        f" {len(seen)} have a <visual>: in a world the robot falls through everything; give the"
+        f" {len(seen)} have a <visual>: in a world the robot falls through everything. Give the"
         f" links that it touches things with (its ends are {shown}) a <collision> each"
     ]
 

@@ -216,9 +216,7 @@ def _read(
     return _Found(label, resources, robot=robot)
 
 
-def _converted(
-    text: str | bytes, path: Path | None, resources: Resources, is_mjcf: bool
-) -> RobotData:
+def _converted(text: str, path: Path | None, resources: Resources, is_mjcf: bool) -> RobotData:
     """Return the robot of a text in another format than URDF. A compiled MJCF file is kept."""
 
     def foreign() -> RobotData:

@@ -84,7 +84,7 @@ def _mesh(
     except ModelError as cause:
         robot.fail(
             place,
-            f'{cause}; mend the file, or let the link do without: <hrpsim reference="{link.name}">'
+            f'{cause}. Mend the file, or let the link do without: <hrpsim reference="{link.name}">'
             '<mesh as="none"/></hrpsim>, or meshes="none" for all',
         )
     use = MeshUse(link.name, uri, str(path), wanted, len(mesh.vertices), len(mesh.triangles))
@@ -98,7 +98,7 @@ def _exact_or_hull(path: Path, scale: tuple[float, ...]) -> tuple[Mesh, str, tup
     if why is None:
         return mesh, "exact", notes
     hull, _ = read_mesh(path, scale, hull=True)
-    return hull, "hull", (f"{why}; its convex hull is used",)
+    return hull, "hull", (f"{why}. Its convex hull is used",)
 
 
 def drawn_shapes(robot: RobotData) -> tuple[Visual, ...]:

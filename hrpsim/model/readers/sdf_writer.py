@@ -135,7 +135,7 @@ class _Writer:
     def _inertial(self, element: Any, link: LinkData) -> None:
         mass, center, moments = link.inertial or (0.0, np.zeros(3), np.zeros((3, 3)))
         if not mass:
-            self.notes.add("link without mass", "written so; Gazebo wants a mass", link.name)
+            self.notes.add("link without mass", "written so. Gazebo wants a mass", link.name)
         inertial = etree.SubElement(element, "inertial")
         _pose(inertial, Placement(np.eye(3), center))
         _numbers(inertial, mass=mass)

@@ -145,8 +145,8 @@ def _scaled(path: str, scale: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray
     if not SMALLEST <= extent <= LARGEST:
         raise fail(
             f"it extends over {extent:.3g} m (with scale {' '.join(f'{s:g}' for s in scale)}),"
-            f" not between {SMALLEST:g} and {LARGEST:g} m: most likely it is in another unit;"
-            " scale 0.001 reads millimetres"
+            f" not between {SMALLEST:g} and {LARGEST:g} m: most likely it is in another unit."
+            " Scale 0.001 reads millimetres"
         )
     return vertices, triangles, notes
 

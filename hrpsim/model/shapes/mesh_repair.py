@@ -88,10 +88,7 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         if len(flat) == 0:
             return triangles
         number, _ = mesh_topology.shared_edges(triangles)
-        holders: dict[int, list[int]] = {}
-        wanted = set(number.reshape(-1, 3)[flat].ravel().tolist())
-        for edge in np.flatnonzero(np.isin(number, list(wanted))):
-            holders.setdefault(int(number[edge]), []).append(int(edge))
+        holders = _holders(number, number.reshape(-1, 3)[flat])
         gone: set[int] = set()
         made: list[np.ndarray] = [np.zeros((0, 3), dtype=np.int64)]
         for k in flat.tolist():
@@ -110,6 +107,14 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         kept = np.delete(triangles, sorted(gone), axis=0)
         triangles = np.concatenate([kept, *made])
     return triangles[_heights(vertices, triangles) >= FLAT]
+
+
+def _holders(number: np.ndarray, wanted: np.ndarray) -> dict[int, list[int]]:
+    """Return the sides of triangles at each wanted edge, given the edge `number` of each side."""
+    holders: dict[int, list[int]] = {}
+    for side in np.flatnonzero(np.isin(number, wanted)):
+        holders.setdefault(int(number[side]), []).append(int(side))
+    return holders
 
 
 def _cut_in_two(triangles: np.ndarray, edge: int, middle: int) -> np.ndarray:

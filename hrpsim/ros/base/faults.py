@@ -144,7 +144,7 @@ class Faults:
         if isinstance(error, MemoryError):
             return f"{where}: refused, it needs more memory than there is"
         self._report(error, where)
-        return f"{self.last}; the log has its traceback"
+        return f"{self.last}. The log has its traceback"
 
     @contextmanager
     def held(self, where: str) -> Iterator[None]:

@@ -56,7 +56,7 @@ class Specification:
         """Return the fault of a value of the right type and range, or ""."""
         if not self.choices or value in self.choices:
             return ""
-        return f"parameter {name!r} is {value!r}; it must be {self._allowed}"
+        return f"parameter {name!r} is {value!r}. It must be {self._allowed}"
 
     @property
     def _allowed(self) -> str:
@@ -257,7 +257,7 @@ def declare(node: Node, specifications: Mapping[str, Specification]) -> dict[str
             values[name] = node.declare_parameter(name, default, specification.descriptor()).value
         except ParameterException as error:
             is_type = isinstance(error, InvalidParameterTypeException)
-            hint = "; write 2.0, not 2" if is_type and isinstance(default, float) else ""
+            hint = ". Write 2.0, not 2" if is_type and isinstance(default, float) else ""
             raise ParameterError(f"{error}{hint}") from error
         if problem := specification.problem(name, values[name]):
             raise ParameterError(problem)

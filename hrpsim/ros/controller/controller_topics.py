@@ -355,7 +355,7 @@ class VelocityListener:
                 self._named.add(kind)
                 self._node.get_logger().warning(
                     f"{info.node_name} sends {topic} as {kind}, which is not received here: the "
-                    f"type is {own}; stamped_cmd_vel chooses between Twist and TwistStamped"
+                    f"type is {own}. stamped_cmd_vel chooses between Twist and TwistStamped"
                 )
 
     def _time(self, message, now: Stamp) -> int:

@@ -173,7 +173,7 @@ class Lockstep:
         else:
             cause = "its stamp is ahead"
         text = (
-            f"{cause} ({stamp} s, awaited {awaited} s); in lockstep a command "
+            f"{cause} ({stamp} s, awaited {awaited} s). In lockstep a command "
             "carries the stamp of the state that it answers"
         )
         self._rejections.report(topic, "", text, kind=cause)
@@ -203,7 +203,7 @@ class Lockstep:
         """Log a stall: a warning, or only information if the controller has ended."""
         if self._publisher_count() == 0 and self._answered >= 0:
             self._logger.info(
-                f"the sender of {self._sources[0].topic} has left; simulated time waits at "
+                f"the sender of {self._sources[0].topic} has left. Simulated time waits at "
                 f"{self._clock.stamp} s for another{consequence}"
             )
         else:

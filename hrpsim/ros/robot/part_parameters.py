@@ -111,7 +111,7 @@ class JointGains(PartParameters):
         if fits and value[0] > 0.0:
             return ""
         return (
-            f"parameter {name!r} is {list(value)}; it must be [kp, kd]: two finite numbers, "
+            f"parameter {name!r} is {list(value)}. It must be [kp, kd]: two finite numbers, "
             f"kp > 0 and kd >= 0, at most {LARGEST:g}"
         )
 
@@ -152,7 +152,7 @@ class JointModes(PartParameters):
         """Return what is wrong with a value for a parameter, or ""."""
         if value in MODES:
             return ""
-        return f"parameter {name!r} is {value!r}; it must be one of: {', '.join(map(repr, MODES))}"
+        return f"parameter {name!r} is {value!r}. It must be one of: {', '.join(map(repr, MODES))}"
 
     def change(self, name: str, value: str) -> None:
         """Set the mode of a joint. A joint that is commanded again holds the present position."""

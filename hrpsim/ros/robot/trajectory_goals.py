@@ -110,7 +110,7 @@ class TrajectoryGoals(JointTrajectories):
     def poll(self) -> None:
         """Cancel the running goal at the client's request, and accept new goals."""
         if self._active is not None and self._active.goal.is_cancel_requested:
-            self._finish("canceled", "SUCCESSFUL", "canceled by the client; positions are held")
+            self._finish("canceled", "SUCCESSFUL", "canceled by the client. Positions are held")
         super().poll()
 
     def validate(self, message: Any) -> Any:

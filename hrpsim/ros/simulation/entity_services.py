@@ -243,7 +243,7 @@ class EntityServices:
                 self._simulation.contents.delete(entity.name)
                 raise
         response.entity_name = entity.name
-        return f"{entity.name!r} is there; its topics are in {topics!r}" if topics else ""
+        return f"{entity.name!r} is there. Its topics are in {topics!r}" if topics else ""
 
     def _spawn_several(self, request, response) -> str | Refusal:
         """Spawn one entity after another. Continue after a refusal."""

@@ -184,7 +184,7 @@ class NodeSession(Grabbing):
             self._simulation.advance(1)
             self._simulation.publish_last()
         except KernelsAbsent as absent:
-            self._node.get_logger().warning(f"no step: {absent}; try again later")
+            self._node.get_logger().warning(f"no step: {absent}. Try again later")
         except HrpsimError as error:
             self._node.get_logger().error(str(error))
 

@@ -172,7 +172,7 @@ def _located(path: Path, name: str) -> Path:
     for folder in folders:
         if (folder / rest).is_file():
             return folder / rest
-    cure = f"; name Choreonoid's folder `share` in {SHARE_VARIABLE}" if head == "${SHARE}" else ""
+    cure = f". Name Choreonoid's folder `share` in {SHARE_VARIABLE}" if head == "${SHARE}" else ""
     shown = ", ".join(map(str, folders[:4]))
     raise WorldError(f"{path}: there is no file {shown_value(name)} in {shown}{cure}")
 

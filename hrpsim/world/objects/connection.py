@@ -149,7 +149,7 @@ def _per_axis(field: str, what: str, finite: bool = True) -> Any:
         connection._changing()
         connection._set(field, numbers)
 
-    return property(read, change, doc=f"{what}; assign one number for all axes, or six.")
+    return property(read, change, doc=f"{what}. Assign one number for all axes, or six")
 
 
 class Connection(Closed):

@@ -187,7 +187,7 @@ def half_turn(quaternion: np.ndarray) -> str:
     if quaternion.tolist() != [1.0, 0.0, 0.0, 0.0]:
         return ""
     return (
-        "upside down, with the quaternion 1 0 0 0: the order is x y z w, so no turn is 0 0 0 1; if"
+        "upside down, with the quaternion 1 0 0 0: the order is x y z w, so no turn is 0 0 0 1. If"
         " a half turn about x is meant, write -1 0 0 0"
     )
 
@@ -243,7 +243,7 @@ def unreached(entity: Entity, joint: Joint, velocity: float, kd: float, gravity:
         return ""
     return (
         f"velocity {velocity:.6g} of {joint.name!r}: its gain kd, {kd:.4g}, may yield by"
-        f" {speed - reached:.3g} to weight ({load:.3g}), friction and damping; `drive` keeps a"
+        f" {speed - reached:.3g} to weight ({load:.3g}), friction and damping. `drive` keeps a"
         " velocity"
     )
 
@@ -305,5 +305,5 @@ def depth_in_ground(
         return ""
     return (
         f"{-height:.3g} m inside 'world/{plane.link}', with {shape.link!r}: set its position "
-        f"{-height:.3g} m higher, or it is pushed out and may fall; `place_on_floor` does so"
+        f"{-height:.3g} m higher, or it is pushed out and may fall. `place_on_floor` does so"
     )

@@ -105,7 +105,7 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
         ("equality solref, solimp", active, m.eq_solref, m.eq_solimp),
     ):
         odd = np.any(solref != _SOLREF, axis=1) | np.any(solimp != _SOLIMP, axis=1)
-        why = "constraints are rigid; set_contact makes contacts yield"
+        why = "constraints are rigid. set_contact makes contacts yield"
         notes.add(element, why, times=int((odd & chosen).sum()))
 
 
@@ -147,7 +147,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
     ]
     for geom in scenery:
         if collides(m, geom):
-            why = "no part of the robot; load_world has it"
+            why = "no part of the robot. load_world has it"
             notes.add("geom of the world", why, m.names["geom"][geom])
     note_the_rest(m, notes)
     robot.data.notes += notes.lines()

@@ -331,7 +331,7 @@ class _Reader:
             self.file.fail(
                 group,
                 f"a {group.type} holds joints, segments or sensors, and what it does to "
-                f"them is not known; known are {', '.join((*GROUPS, *_HANDLES))}",
+                f"them is not known. Known are {', '.join((*GROUPS, *_HANDLES))}",
             )
         return transform_of(self.file, group)
 
