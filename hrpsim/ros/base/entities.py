@@ -26,7 +26,8 @@ from hrpsim.model.readers.urdf.xacro_text import is_xacro, read_source
 from hrpsim.model.robot_formats import format_of
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.world.file.load_shapes import read_shape
-from hrpsim.world.file.load_world import EntityNotes, read_body
+from hrpsim.world.file.load_world import read_body
+from hrpsim.world.file.world_notes import EntityNotes
 from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot

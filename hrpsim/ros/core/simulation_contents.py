@@ -18,6 +18,7 @@ from hrpsim.model.shapes.placement import Placement
 from hrpsim.ros.base.entities import Entities, Refusal, located
 from hrpsim.world.file import load_world
 from hrpsim.world.file.file_reader import FileReader
+from hrpsim.world.file.world_notes import WorldNotes, read_notes
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
@@ -34,7 +35,7 @@ _LONGEST_NAME = 200  # [letters]
 class LoadedWorld(NamedTuple):
     """Notes on a world, and the source of the world: `uri`, or `text`."""
 
-    notes: load_world.WorldNotes = load_world.WorldNotes()
+    notes: WorldNotes = WorldNotes()
     uri: str = ""
     text: str = ""
     xacro_arguments: tuple[str, ...] = ()  # "name:=value", in addition to the file's
@@ -57,7 +58,7 @@ def load_source(
             reader = load_world.open_world(source)
         else:
             reader = load_world.open_world_text(source, "resource_string")
-        notes = load_world.read_notes(reader)
+        notes = read_notes(reader)
         for path in load_world.described_robots(reader):
             entities.refuse_large(path)
             entities.refuse_xacro(path)
@@ -96,7 +97,7 @@ class WorldEntry(NamedTuple):
     """A world that can be loaded from `uri`."""
 
     uri: str
-    notes: load_world.WorldNotes
+    notes: WorldNotes
 
 
 def find_worlds(sources: Iterable[str]) -> Found:
@@ -104,7 +105,7 @@ def find_worlds(sources: Iterable[str]) -> Found:
 
     def worlds_at(path: Path, prefix: str = "") -> list[WorldEntry]:
         if os.path.isfile(path):
-            return [WorldEntry(str(path), load_world.read_notes(load_world.open_world(path)))]
+            return [WorldEntry(str(path), read_notes(load_world.open_world(path)))]
         return [
             WorldEntry(prefix + file.name if prefix else str(file), notes)
             for file in _files(path, load_world.YAML.suffixes)
@@ -162,10 +163,10 @@ def _files(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
     return iter(found[:_MOST_FILES])
 
 
-def _notes_of(path: Path) -> load_world.WorldNotes | None:
+def _notes_of(path: Path) -> WorldNotes | None:
     """Return the notes of a world file. Return None for another kind of file."""
     try:
-        return load_world.read_notes(load_world.open_world(path))
+        return read_notes(load_world.open_world(path))
     except HrpsimError:
         return None
 

@@ -25,7 +25,7 @@ from hrpsim.ros.base.entities import Entities, EntityMotion, Refusal
 from hrpsim.ros.base.faults import fill_result, resource_of, service_name
 from hrpsim.ros.base.geometry_values import fill, fill_pose, numbers_of, placement_of, vector_of
 from hrpsim.ros.core.simulation import Simulation
-from hrpsim.world.file.load_world import EntityNotes
+from hrpsim.world.file.world_notes import EntityNotes
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 

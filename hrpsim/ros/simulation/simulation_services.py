@@ -28,7 +28,7 @@ from hrpsim.ros.core.simulation_contents import (
 from hrpsim.ros.core.turns import TURN, NextTurn, make_steps, when_compiled
 from hrpsim.ros.simulation.entity_services import offer, tag_filter
 from hrpsim.ros.simulation.world_setup import world_of
-from hrpsim.world.file.load_world import PoseBounds, WorldNotes
+from hrpsim.world.file.world_notes import PoseBounds, WorldNotes
 
 _FEATURES = (
     *("SPAWNING", "DELETING", "NAMED_POSES", "POSE_BOUNDS", "ENTITY_TAGS", "ENTITY_BOUNDS"),
