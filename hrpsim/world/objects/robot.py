@@ -288,11 +288,10 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         """
         joints = self.joint_index
         indices = joints.indices(names)
-        given, q, v, tau = _targets(joints, indices, positions, velocities, efforts)
+        given, q, v, tau = _targets(joints, indices, positions, velocities, efforts, nan_holds)
         if names is None and not given & EFFORTS and self._without_gains:
             self.warn_of_missing_gains()
-        given |= NAN_HOLDS * bool(nan_holds)
-        steps = ramp_steps(over, self.world.time_step)
+        steps = ramp_steps(over, self.world.time_step) if over != 0.0 else 0
         access, named = self.access, names is not None
         actuators = access.actuators
         if kp is not None or kd is not None:
@@ -301,12 +300,18 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         became, place, value = access.set_commands(
             actuators, indices, q, v, tau, given, named, steps
         )
-        if became == BEYOND:
-            self.report_beyond(indices, {"positions": q, "velocities": v, "efforts": tau})
-        elif became != WRITTEN:
-            raise self.refusal(became, indices[place], value)
+        if became != WRITTEN:
+            self._answer(became, indices, place, value, q, v, tau)
         if given & (POSITIONS | VELOCITIES | EFFORTS) == VELOCITIES and kd is None:
             self.report_unreached(indices, v)
+
+    def _answer(
+        self, became: int, indices: np.ndarray, place: int, value: float, *targets: np.ndarray
+    ) -> None:
+        """Raise the error of a refused command, or warn of targets beyond limits."""
+        if became != BEYOND:
+            raise self.refusal(became, indices[place], value)
+        self.report_beyond(indices, dict(zip(TARGETS, targets)), stacklevel=4)
 
     def report_unreached(self, indices: np.ndarray, velocities: np.ndarray) -> None:
         """Warn of velocities that the damping gain does not reach, once for each joint.
@@ -442,20 +447,24 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
 
 def _targets(
-    joints: JointIndex, indices: np.ndarray, *values: ArrayLike | None
+    joints: JointIndex,
+    indices: np.ndarray,
+    positions: ArrayLike | None,
+    velocities: ArrayLike | None,
+    efforts: ArrayLike | None,
+    nan_holds: bool,
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Return which TARGETS are given, and each target as an array (k,) for k joints, or empty."""
-    given, vectors = 0, list[np.ndarray]()
-    for (what, bit), value in zip(TARGETS.items(), values):
-        if value is None:
-            vectors.append(_NOTHING)
-        else:
-            given |= bit
-            vectors.append(joints.vector(what, value, indices))
+    """Return the bits of what is given, and each target as an array (k,) for k joints, or empty."""
+    given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
+    if positions is not None:
+        given, q = POSITIONS, joints.vector("positions", positions, indices)
+    if velocities is not None:
+        given, v = given | VELOCITIES, joints.vector("velocities", velocities, indices)
+    if efforts is not None:
+        given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
     if given == 0:
         raise StateError("a command needs positions, velocities or efforts")
-    q, v, tau = vectors
-    return given, q, v, tau
+    return given | NAN_HOLDS if nan_holds else given, q, v, tau
 
 
 def ramp_steps(over: float, time_step: float) -> int:
@@ -463,10 +472,8 @@ def ramp_steps(over: float, time_step: float) -> int:
 
     A ModelWarning says that a ramp is long.
     """
-    if over == 0.0:
-        return 0
     if not (math.isfinite(over) and over >= 0.0):
         raise StateError(f"over must be a time >= 0 s, got {over!r}")
     if text := long_period("over", over, LONGEST_RAMP, "a ramp between two commands"):
         warnings.warn(text, ModelWarning, stacklevel=3)
-    return max(round(min(over / time_step, _MOST_STEPS)), 1)
+    return max(round(min(over / time_step, _MOST_STEPS)), 1) if over > 0.0 else 0
