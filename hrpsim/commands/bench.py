@@ -4,9 +4,9 @@
 """Time hrpsim and other engines.
 
 Each case runs all engines in turn in one process, on one thread and one core, and prints medians,
-spread, ratios, the accuracy of each engine, fitted exponents, and whether the claims hold. At
-the end it reports what became slower than in a stored run. Engines that are not installed are left
-out: pip install 'hrpsim[bench]'.
+spread, ratios, the accuracy of each engine, fitted exponents, and whether the claims hold. The last
+lines report what became slower than in a stored run. Engines that are not installed are left out:
+pip install 'hrpsim[bench]'.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim check-model`: loads a description, lists its contents and its self-collisions."""
+"""`hrpsim check-model`: loads a description, lists the contents and the self-collisions."""
 
 import argparse
 import sys
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check_model(options: argparse.Namespace) -> int:
-    """Load a description. Print its joints, links, mass, sensors, meshes and self-collisions."""
+    """Load a description. Print joints, links, mass, sensors, meshes and self-collisions."""
     from hrpsim.model.load import load_model
 
     with warnings.catch_warnings(record=True) as caught:
@@ -137,7 +137,7 @@ def _self_collisions(options: argparse.Namespace, model) -> dict:
 
 
 def _closest(model, touching) -> dict[str, str] | str:
-    """Return the closest pairs without overlap, or the reason why they are unknown."""
+    """Return the closest pairs without overlap, or the reason why no pairs are known."""
     from hrpsim.geometry.link_distances import LinkDistances
 
     try:

@@ -59,9 +59,9 @@ _OF_POLICIES = ("check-policy", "explain", "rollout")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return the exit status: 0 done, 1 refused or failed, 2 wrong usage.
+    """Run the command line. Return the exit status: 0 done, 1 refused or failed, 2 wrong usage.
 
-    130 and 143 are those of SIGINT and SIGTERM.
+    130 and 143 stand for SIGINT and SIGTERM.
     """
     gc.set_threshold(_YOUNG)
     given = sys.argv[1:] if arguments is None else arguments
@@ -96,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, name: str) -> int:
-    """Run a command; MissingPackageError if it needs the package of an extra."""
+    """Run a command. Raise MissingPackageError if it needs the package of an extra."""
     try:
         return options.run(options)
     except ModuleNotFoundError as error:
@@ -104,7 +104,7 @@ def _run(options: argparse.Namespace, name: str) -> int:
 
 
 def _parsed(given: list[str]) -> argparse.Namespace:
-    """Return the options; wrong usage ends the program, with names that are similar."""
+    """Return the options. Wrong usage ends the program, with similar names."""
     parser = _parser(given[0] if given else "")
     commands = parser.get_default("commands")
     if given and not given[0].startswith("-") and given[0] not in commands:
@@ -118,7 +118,7 @@ def _parsed(given: list[str]) -> argparse.Namespace:
 
 
 def _output_is_closed() -> bool:
-    """Return whether nothing reads the standard output any more; the rest of it is then dropped."""
+    """Return whether the reader of standard output is gone. Drop the remaining output then."""
     output = select.poll()
     output.register(sys.stdout.fileno(), 0)
     is_closed = any(event & select.POLLERR for _, event in output.poll(0))
@@ -141,7 +141,10 @@ class _PrintVersion(argparse.Action):
 
 
 def _parser(asked: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands; if `asked` names one, only it has options."""
+    """Return the parser of all commands.
+
+    If `asked` names a command, only this command has options.
+    """
     parser = argparse.ArgumentParser(prog="hrpsim", description=__doc__)
     parser.add_argument("--version", action=_PrintVersion, help="print which hrpsim this is")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -181,7 +184,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
 
 
 class _OneScreen(argparse.RawDescriptionHelpFormatter):
-    """Help on one screen: options once, each up to its first semicolon; the reference has all."""
+    """Help on one screen: options once, each up to the first semicolon. The reference has all."""
 
     def __init__(self, prog: str, **options) -> None:
         super().__init__(prog, max_help_position=34, **options)
@@ -204,7 +207,7 @@ class _OneScreen(argparse.RawDescriptionHelpFormatter):
 
 
 def _add_command(commands, name: str, module, summary: str) -> None:
-    """Add a command with its module's options, docstring and EPILOG."""
+    """Add a command with the options, docstring and EPILOG of the module."""
     parser = commands.add_parser(
         name,
         help=summary,
@@ -288,7 +291,7 @@ def _step_and_show(world, steps: int) -> float:
 
 
 def reproduce_experiments(options: argparse.Namespace) -> int:
-    """Run experiments, compare with theory and other engines; status 1 if a target is missed."""
+    """Run experiments, compare with theory and other engines. Status 1 if a target is missed."""
     from evidence.experiments.framework.experiment import Options
     from evidence.experiments.framework.reproduce import reproduce
 

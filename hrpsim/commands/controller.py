@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim controller new NAME`: writes a template of a controller, and its test."""
+"""`hrpsim controller new NAME`: writes templates of a controller and a test."""
 
 import argparse
 import keyword
@@ -93,7 +93,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def new_controller(options: argparse.Namespace) -> int:
-    """Write the controller and its test. HrpsimError, before any file is written, on failure."""
+    """Write the controller and the test.
+
+    On failure raise HrpsimError, before any file is written.
+    """
     name = options.name
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise HrpsimError(

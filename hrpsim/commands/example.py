@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim example`: copies an example with its robot and world into the current folder."""
+"""`hrpsim example`: copies an example with robot and world into the current folder."""
 
 import argparse
 import ast
@@ -31,7 +31,7 @@ _IMPORT = re.compile(r"^from hrpsim import share_path\n", re.MULTILINE)
 
 
 class Example(NamedTuple):
-    """An example: its first file among the shared files, its summary, and how to start it."""
+    """An example: the first file among the shared files, the summary, and how to start."""
 
     file: str
     summary: str
@@ -81,7 +81,7 @@ def examples() -> dict[str, Example]:
 
 
 def copy(chosen: Example, folder: Path) -> int:
-    """Copy an example and all files that it names to a new folder. Return the number of files.
+    """Copy an example and all named files to a new folder. Return the number of files.
 
     Raises:
         HrpsimError: the folder exists. Nothing is copied then.
@@ -102,7 +102,7 @@ def copy(chosen: Example, folder: Path) -> int:
 
 
 def _with_references(first: str) -> dict[str, str]:
-    """Return the texts of a shared file and of all shared files that it names, by name."""
+    """Return the texts of a shared file and of all shared files named inside, by name."""
     found: dict[str, str] = {}
     wanted = [first]
     while wanted:

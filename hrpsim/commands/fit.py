@@ -16,6 +16,7 @@ from hrpsim.common.errors import require_packages
 from hrpsim.common.progress import Progress, show_line
 
 if TYPE_CHECKING:
+    from hrpsim.fitting.fit_study import FitStudy
     from hrpsim.fitting.report.verdict_table import VerdictRow
     from hrpsim.fitting.result import FitResult
 
@@ -76,37 +77,39 @@ def fit(options: argparse.Namespace) -> int:
     """Fit parameters and print the result, or propose a motion."""
     if options.excite:
         return excite(options)
-    if options.plot or options.residuals or options.report:
+    if any((options.plot, options.residuals, options.report)):
         require_packages("a figure of a fit", ("matplotlib",), "pip install 'hrpsim[plot]'")
-    from hrpsim.fitting.fit_study import read_fit_study
-    from hrpsim.fitting.report import suspects, verdict_rows
-    from hrpsim.sweeps.executors import processors
+    from hrpsim.fitting.report import verdict_rows
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        study = read_fit_study(options.study)
-        count = processors() if options.processes is None else options.processes
-        study.options["processes"] = count
-        with Progress("fitting:") as progress:
-            result = study.run(progress.say)
-        with Progress("fitting for the cross-validation:") as progress:
-            validated = study.cross_validate(progress.say) if study.folds else {}
-        given = study.world, study.recordings, study.parameters, result
-        lacks = []
-        if options.report:
-            show_line("hrpsim: looking for what the model lacks")
-            lacks = suspects(*given, **study.options)
-            show_line("")
+        study, result, validated = _fitted(options)
+        lacks = _lacks(study, result) if options.report else []
     rows = verdict_rows(result, study.parameters, prismatic_of(study.world))
     report = {"study": study.title, **_report(result, rows, validated)}
     report["what the model lacks"] = [one.text() for one in lacks if one.named]
-    report["warnings"] = list(dict.fromkeys(str(warning.message) for warning in caught))
-    if report["warnings"]:
+    if caught:
+        report["warnings"] = list(dict.fromkeys(str(warning.message) for warning in caught))
         report["verdict"] += " The warnings say what looks wrong in the data."
     report["a motion that determines more"] = _advice(options.study, rows)
     _write_files(options, study, result, rows, lacks, report)
     print_report({key: value for key, value in report.items() if value}, options.json)
     return 0 if result.explains and result.reached else 1
+
+
+def _fitted(options: argparse.Namespace) -> tuple[FitStudy, FitResult, dict]:
+    """Run a study. Return the study, the result and the errors of the cross-validation."""
+    from hrpsim.fitting.fit_study import read_fit_study
+    from hrpsim.sweeps.executors import processors
+
+    study = read_fit_study(options.study)
+    count = processors() if options.processes is None else options.processes
+    study.options["processes"] = count
+    with Progress("fitting:") as progress:
+        result = study.run(progress.say)
+    with Progress("fitting for the cross-validation:") as progress:
+        validated = study.cross_validate(progress.say) if study.folds else {}
+    return study, result, validated
 
 
 def _report(
@@ -151,8 +154,18 @@ def _advice(study: Path, rows: Sequence[VerdictRow]) -> list[str]:
     ]
 
 
+def _lacks(study: FitStudy, result: FitResult) -> list:
+    """Return the effects whose absence from the model may explain the residuals."""
+    from hrpsim.fitting.report import suspects
+
+    show_line("hrpsim: looking for what the model lacks")
+    found = suspects(study.world, study.recordings, study.parameters, result, **study.options)
+    show_line("")
+    return found
+
+
 def _write_files(options, study, result, rows, lacks, report: dict[str, Any]) -> None:
-    """Write the figures, the page and the changed models, and enter them in the report."""
+    """Write the figures, the page and the changed models. Enter all three in the report."""
     from hrpsim.fitting.report import write_model, write_report
     from hrpsim.fitting.residuals import draw_fit, draw_unexplained
 
@@ -172,7 +185,7 @@ def _write_files(options, study, result, rows, lacks, report: dict[str, Any]) ->
 
 
 def excite(options: argparse.Namespace) -> int:
-    """Propose a motion, write its files and print the forecast."""
+    """Propose a motion, write the files and print the forecast."""
     from hrpsim.fitting.excitation import propose, read_excitation, write_motion
     from hrpsim.fitting.report.verdict_table import paths_of, unit_of
 

@@ -3,10 +3,11 @@
 
 """Analyse motions of a robot that is fixed to the world by links that change.
 
-Torques and their limits, the ZMP in the soles' outline, the centre of mass, violations.
+Torques and limits, the ZMP in the soles' outline, the centre of mass, violations.
 """
 
 import argparse
+import itertools
 import json
 import sys
 from collections.abc import Sequence
@@ -81,27 +82,21 @@ def run(options: argparse.Namespace) -> int:
     from hrpsim.analysis.fixed_links import parse_fixed_links
     from hrpsim.analysis.motion_files import read_motion
     from hrpsim.analysis.summary import analyse_motion
+    from hrpsim.geometry.link_distances import LinkDistances
     from hrpsim.model.load import load_model
 
-    if len(options.motions) > 1 and (options.csv or options.plot):
-        raise HrpsimError("--csv and --plot take one motion")
-    if options.plot:
-        require_packages("a figure of a motion", ("matplotlib",), "pip install 'hrpsim[plot]'")
+    _check_output(options)
     model = load_model(options.robot, xacro_arguments=pairs(options.xacro))
     fixed = parse_fixed_links(options.fixed_link, model)
-    distances = None
-    if options.self_collisions:
-        from hrpsim.geometry.link_distances import LinkDistances
-
-        distances = LinkDistances(model)
+    distances = LinkDistances(model) if options.self_collisions else None
     shown = [MotionProgress(str(path)) for path in options.motions]
     sampling = {"period": options.period, "smoothing": options.smoothing}
     motions = [
         read_motion(path, model, **sampling, progress=progress)
         for path, progress in zip(options.motions, shown)
     ]
-    named = [link for motion in motions for entry in motion.fixed for link in entry.links]
-    named += [link for entry in fixed for link in entry.links]
+    entries = itertools.chain(*(motion.fixed for motion in motions), fixed)
+    named = [link for entry in entries for link in entry.links]
     analyser = Analyser(model, _soles(model, options.sole, named), split=options.split)
     how = {"friction": options.friction, "lift_tolerance": options.lift_tolerance}
     results = [
@@ -110,6 +105,14 @@ def run(options: argparse.Namespace) -> int:
     ]
     _show(options, results)
     return 0
+
+
+def _check_output(options: argparse.Namespace) -> None:
+    """Raise HrpsimError if the results cannot be shown as asked."""
+    if len(options.motions) > 1 and (options.csv or options.plot):
+        raise HrpsimError("--csv and --plot take one motion")
+    if options.plot:
+        require_packages("a figure of a motion", ("matplotlib",), "pip install 'hrpsim[plot]'")
 
 
 def _show(options: argparse.Namespace, results: Sequence[Any]) -> None:

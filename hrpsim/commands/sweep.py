@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim sweep`: the runs (cells) of a study, their results, one run again."""
+"""`hrpsim sweep`: the runs (cells) of a study, the results, one run again."""
 
 import argparse
 import math
@@ -15,6 +15,7 @@ from typing import Any
 
 from hrpsim.commands.parts import view
 from hrpsim.commands.parts.output import print_json, print_report
+from hrpsim.commands.parts.repeat_runs import repeat_runs
 from hrpsim.common.arguments import positive, whole
 from hrpsim.common.errors import HrpsimError
 from hrpsim.common.progress import bar, show_line
@@ -168,7 +169,7 @@ def sweep(options: argparse.Namespace) -> int:
 
         patience, command = options.patience or PATIENCE, _controller_command(options)
         study = replace(study, scenario=over_ros(study.scenario, patience, command))
-    return _again(options, study, store) if again else _run(options, study, store)
+    return repeat_runs(options, study, store) if again else _run(options, study, store)
 
 
 def _controller_command(options: argparse.Namespace):
@@ -267,7 +268,7 @@ class _ProgressLine:
         self._period = _PROGRESS_PERIOD if sys.stderr.isatty() else _PROGRESS_PERIOD_IN_FILES
 
     def show(self, progress) -> None:
-        """Store the progress, and show it once per period."""
+        """Store the progress. Show the progress once per period."""
         self.progress = progress
         now = time.monotonic()
         if now - self._shown < self._period:
@@ -349,84 +350,3 @@ def _with_interval(row: dict[str, Any], name: str) -> str:
     if f"{name}_low" in row:
         text += f" ({row[f'{name}_low']:.3f} to {row[f'{name}_high']:.3f})"
     return text
-
-
-def _again(options: argparse.Namespace, study, store: Path) -> int:
-    """Repeat runs, compare them with the store, and show them."""
-    from hrpsim.sweeps.store import open_store
-    from hrpsim.sweeps.sweep import replay
-
-    found = open_store(store)
-    if options.film:
-        from hrpsim.viewer.film import check_film
-
-        check_film(options.film)
-    cells = [options.cell] if options.worst is None else _worst(options, found, store)
-    reports = []
-    for cell in cells:
-        again = replay(study.scenario, found, cell)
-        report = {"cell": cell, "values": again.values, "outcomes": again.outcomes}
-        report |= {"error": again.error, "same_bits": again.same, "differs": again.differs}
-        reports.append(report)
-        if options.film:
-            film = _film(options, study, found, cell, several=len(cells) > 1)
-            reports[-1]["film"] = str(film)
-    if options.json:
-        print_json(reports)
-    else:
-        for report in reports:
-            print("\n".join(f"{key}: {value}" for key, value in report.items() if value != ""))
-    if options.viewer:
-        return _view(options, study, found, cells[0])
-    return 0 if all(report["same_bits"] for report in reports) else 1
-
-
-def _worst(options: argparse.Namespace, found, store: Path) -> list[int]:
-    """Return the worst cells. HrpsimError if no outcome says which cells are the worst."""
-    from hrpsim.sweeps.sweep import worst_cells
-
-    by = options.by or ("largest_tilt" if "largest_tilt" in found else None)
-    if by is None:
-        raise HrpsimError("--worst needs --by NAME, the outcome by which cells are the worst")
-    cells = worst_cells(found, by, options.worst)
-    if not cells:
-        raise HrpsimError(f"{store}: no cell has an outcome {by.removeprefix('-')!r} yet")
-    return cells
-
-
-def _started(study, found, cell: int):
-    """Return the run of a cell at its start, and its motion."""
-    from hrpsim.sweeps.boundary import BoundaryScenario
-    from hrpsim.sweeps.sweep import cell_of
-    from hrpsim.sweeps.worlds.world_scenario import WorldScenario
-    from hrpsim.viewer.session import Motion
-
-    if isinstance(study.scenario, BoundaryScenario):
-        raise HrpsimError(
-            "a cell of a study with find is many runs. To show one run, use a study with "
-            f"{study.scenario.parameter} in its design"
-        )
-    if not isinstance(study.scenario, WorldScenario):
-        raise HrpsimError("only cells of a study of a world can be shown. This one has a function")
-    chosen = cell_of(found, cell)
-    run = study.scenario.start(chosen.values, chosen.seed)
-    return run, Motion(run.period, run.go_on, rewinds=False)
-
-
-def _film(options: argparse.Namespace, study, found, cell: int, several: bool) -> Path:
-    from hrpsim.viewer.film import make_film
-
-    run, motion = _started(study, found, cell)
-    path = options.film
-    if several:
-        path = path.with_name(f"{path.stem}_{cell}{path.suffix}")
-    try:
-        make_film(run.world, path, run.left, motion)
-    finally:
-        run.stop()
-    return path
-
-
-def _view(options: argparse.Namespace, study, found, cell: int) -> int:
-    run, motion = _started(study, found, cell)
-    return view.view(options, run.world, motion)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim walk`: a humanoid walks, here or over ROS 2. Exit status 1: it fell."""
+"""`hrpsim walk`: a humanoid walks, here or over ROS 2. Exit status 1: a fall."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
 
 
 def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
-    """Return the robot at the start of its walk, and its parameters of the controller."""
+    """Return the robot at the start of the walk, and the parameters of the controller."""
     from hrpsim.commands.warm_up import compile_for_walks
 
     compile_for_walks()
@@ -331,7 +331,7 @@ def _progress(controller: Walk, progress: Progress) -> Callable[[float], None]:
     start, ends = 0.0, None
 
     def show(simulated: float) -> None:
-        """Show the walk's progress at `simulated` [s], if it is time to."""
+        """Show the walk's progress at `simulated` [s], if due."""
         nonlocal start, ends
         now = time.monotonic()
         if ends is None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim warm-up`: compile the kernels now that worlds would compile at their first use."""
+"""`hrpsim warm-up`: compile the kernels now that worlds would compile at first use."""
 
 import argparse
 import contextlib
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile the step and all kernels that it calls, and store the kernels on disk."""
+    """Compile the step and all kernels called by the step, and store the kernels on disk."""
     begin = time.perf_counter()
     known = parts()
     for name in options.kernels:
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 def compile_for_walks() -> None:
     """Compile the step and the kernels of walks on all processors, unless already compiled.
 
-    Without this call, worlds compile the kernels one after another at their first use. Worlds also
+    Without this call, worlds compile the kernels one after another at first use. Worlds also
     do so if nothing can be stored on disk.
     """
     from hrpsim.control.balance.stabilizing import stabilize
@@ -129,7 +129,7 @@ def seconds_left(
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return parts in the order in which processes start them: the longest first."""
+    """Return parts in the order of the processes: the longest first."""
     return sorted(names, key=_weight, reverse=True)
 
 
@@ -205,7 +205,7 @@ def _compile_dynamics(model, q, v) -> None:
 
 
 def _compile_walk() -> None:
-    """Compile the kernels of the walking controller's period, and of its planning."""
+    """Compile the kernels of the walking controller's period, and of planning."""
     import numpy as np
 
     from hrpsim.common.resources import share_path

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinds of option values; argparse refuses any other with one line and exit status 2."""
+"""Kinds of option values. argparse refuses other values with one line and exit status 2."""
 
 import argparse
 import math

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The exceptions of hrpsim; each message names the given value, its place, and the alternatives."""
+"""The exceptions of hrpsim. Each message names the given value, the place, and the alternatives."""
 
 import importlib
 import importlib.util
@@ -40,18 +40,18 @@ def one_line(message: object, longest: int = MESSAGE_LENGTH) -> str:
 
 
 class HrpsimError(Exception):
-    """Base of every error that hrpsim raises on purpose; its text is one line of limited length."""
+    """Base of every error that hrpsim raises on purpose. The text is one line of limited length."""
 
     def __str__(self) -> str:
         return one_line(Exception.__str__(self))  # that of KeyError adds quotes
 
 
 class ModelError(HrpsimError, ValueError):
-    """A robot description that cannot be loaded; the message names file, element and cause."""
+    """A robot description that cannot be loaded. The message names file, element and cause."""
 
 
 class WorldError(HrpsimError, ValueError):
-    """A request that a world, robot or body cannot satisfy; its state does not change."""
+    """A request that a world, robot or body cannot satisfy. The state does not change."""
 
 
 class StateError(WorldError):
@@ -71,14 +71,17 @@ class FitError(HrpsimError, ValueError):
 
 
 class ModelWarning(UserWarning):
-    """A part of a file was corrected, replaced or ignored; the message names file and cause."""
+    """A part of a file was corrected, replaced or ignored. The message names file and cause."""
 
     def __str__(self) -> str:
         return one_line(super().__str__(), WARNING_LENGTH)
 
 
 class FitWarning(ModelWarning):
-    """A part of a recording is not used, or a parameter is not determined. The message names it."""
+    """A part of a recording is not used, or a parameter is not determined.
+
+    The message names which.
+    """
 
 
 def require_packages(purpose: str, packages: Iterable[str], remedy: str) -> None:
@@ -112,7 +115,7 @@ def require_name(
 
     Args:
         kind: what `given` names.
-        given: a name; a value that is no text is refused too.
+        given: a name. A value that is no text is refused too.
         available: the known names.
         error: class of the error, or a function that raises the error of a text.
         where: begins the text, before a colon.
@@ -164,7 +167,10 @@ def suggestion(given: str, available: Iterable[str]) -> str:
 
 
 class NamedParts(dict[str, _Part]):
-    """Parts by name; UnknownNameError, which names those of the `kind` that exist, for others."""
+    """Parts by name.
+
+    Another name raises UnknownNameError, which lists the existing `kind` names.
+    """
 
     def __init__(self, kind: str, parts: Mapping[str, _Part]) -> None:
         super().__init__(parts)
@@ -175,12 +181,12 @@ class NamedParts(dict[str, _Part]):
 
 
 def shown_value(value: object) -> str:
-    """Return a value for an error message: its repr, cut where it is long or deep."""
+    """Return the repr of a value for an error message, cut if long or deep."""
     return _brief.repr(value)
 
 
 def optional_module(name: str, consequence: str, log: Callable[[str], object]) -> ModuleType | None:
-    """Return a module, or None after a `log` of the consequence if its package is missing."""
+    """Return a module. If the package is missing, `log` the consequence and return None."""
     package = name.partition(".")[0]
     try:
         return importlib.import_module(name)

@@ -28,7 +28,7 @@ EXTRAS = {
     "xarray": "sweep",
     "zarr": "sweep",
 }
-"""The extra by the name that is imported; packages of ROS 2 come with the extra `ros`."""
+"""The extra by the name that is imported. Packages of ROS 2 come with the extra `ros`."""
 
 EXTRA_PURPOSES = {
     "record": "bags of ROS 2 and .mcap files",
@@ -58,7 +58,7 @@ _OF_ROS = ("rclpy", "rcl_interfaces", "builtin_interfaces", "std_srvs")
 
 
 class MissingPackageError(HrpsimError, ImportError):
-    """A feature needs a package that is not installed; the message names the extra with it."""
+    """A feature needs a package that is not installed. The message names the extra to install."""
 
 
 def missing_package(purpose: str, error: ModuleNotFoundError) -> ImportError:

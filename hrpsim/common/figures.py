@@ -7,7 +7,7 @@ from hrpsim.common.errors import HrpsimError
 
 
 def new_figure(width: float, height: float, dpi: float = 100.0):
-    """Return an empty matplotlib figure [inch]; HrpsimError without matplotlib."""
+    """Return an empty matplotlib figure [inch]. Raise HrpsimError without matplotlib."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

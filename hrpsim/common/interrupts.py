@@ -3,11 +3,10 @@
 
 """Handle signals that end a program at once, even while machine code is compiled, or runs.
 
-Python handles a signal between two of its own instructions. LLVM works for seconds without one,
-and loses nothing: its output is stored on disk completely or not at all. Many steps are made in
-parts, between which signals are handled; but one step of a world with ten thousand bodies, or the
-hull of a large mesh, can take too long to wait for. Such a call cannot be left from outside, only
-with its process.
+Python handles a signal between two Python instructions. LLVM works for seconds without such a
+point, and loses nothing: output is stored on disk completely or not at all. Many steps are made in
+parts, and signals are handled between the parts. One step of a world with ten thousand bodies, or
+the hull of a large mesh, can take too long to wait. Only the end of the process ends such a call.
 """
 
 import os
@@ -84,8 +83,8 @@ def ends_while_computing(clean_up: Callable[[], None] = lambda: None) -> Iterato
 def signals_raise() -> Iterator[None]:
     """Make SIGINT raise KeyboardInterrupt and SIGTERM Terminated, so that all is cleaned up.
 
-    Not within LLVM's Python binding: it records who frees a module only after the call that passes
-    it on. An exception between the two frees it twice. There the process ends at once.
+    Within LLVM's Python binding the process ends at once. The binding records who frees a module
+    only after handing on the module. An exception between the two frees the module twice.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -120,8 +119,8 @@ def _watch(hears: socket.socket, clean_up: Callable[[], None]) -> None:
 def _is_lost_in_computing() -> bool:
     """Return whether the main thread does not return from a compiler, or from a single call.
 
-    It is observed from the signal until the answer is clear. A thread that Python runs moves
-    to another instruction within _TIMEOUT.
+    The thread is observed from the signal until the answer is clear. A thread that Python runs
+    moves to another instruction within _TIMEOUT.
     """
     clock = time.pthread_getcpuclockid(threading.main_thread().ident)
     begin, used_before, instruction = time.monotonic(), time.clock_gettime(clock), _instruction()

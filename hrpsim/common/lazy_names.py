@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Public names of a package, imported when they are first used (PEP 562).
+"""Public names of a package, imported at first use (PEP 562).
 
-The library lazy-loader does the same from a stub. Its key is missing in rosdep, so that a ROS
-workspace could not install it.
+The library lazy-loader does the same from a stub. rosdep has no key for lazy-loader, so a ROS
+workspace could not install the library.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _IMPORT = re.compile(r"^    from (\S+) import (\([^)]+\)|.+)$", re.MULTILINE)
 def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` of the package with this `__name__`.
 
-    The block `if TYPE_CHECKING:` of its source imports the names for type checkers and editors, and
-    so says where each is defined. A name whose module needs the package of an extra that is not
-    installed raises MissingPackageError, which names the extra.
+    The block `if TYPE_CHECKING:` of the package imports the names for type checkers and editors.
+    The block so says where each name is defined. A name whose module needs the package of an extra
+    that is not installed raises MissingPackageError, which names the extra.
     """
     loader: Any = sys.modules[package].__loader__
     home = {}

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Limits of the contents of untrusted files; each error that refuses one names its limit.
+"""Limits of the contents of untrusted files. Each error names the limit.
 
-The limits are well above the needs of robots, worlds and motions and well below those of a
-machine: a file at a limit is read within seconds and with less than 1 GB.
+The limits are well above the needs of robots, worlds and motions. A file at a limit is read within
+seconds and with less than 1 GB.
 """
 
 # Text

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""No process outlives the one that started it: Linux sends a signal when the parent ends."""
+"""No process outlives the parent: Linux sends a signal when the parent ends."""
 
 import ctypes
 import os
@@ -14,7 +14,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def signal_at_parent_end(number: int = signal.SIGTERM) -> None:
-    """Send this process a signal when the thread that started it ends, even by kill -9."""
+    """Send this process a signal when the starting thread ends, even by kill -9."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(number))
 
@@ -22,8 +22,8 @@ def signal_at_parent_end(number: int = signal.SIGTERM) -> None:
 def end_with_parent() -> None:
     """Send this process SIGTERM at the end of the parent, if HRPSIM_END_WITH is set.
 
-    Raise KeyboardInterrupt if the process that it names has ended already. This does not apply to
-    processes that this one starts: the variable is removed from the environment.
+    Raise KeyboardInterrupt if the named process has ended already. Children of this process are
+    unaffected: the variable is removed from the environment.
     """
     named = os.environ.pop(VARIABLE, "")
     if not named:

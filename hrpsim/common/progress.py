@@ -39,7 +39,7 @@ class Progress:
         self._is_shown = False
 
     def show(self, done: float, whole: float, note: str = "") -> None:
-        """Show how much is done, as "simulating [###---] 12.5 of 60 s", if it is time to.
+        """Show how much is done, as "simulating [###---] 12.5 of 60 s", if due.
 
         Args:
             done: the finished part, in the unit.
@@ -54,7 +54,7 @@ class Progress:
         self._show(f"{bar(share)} {count} of {whole:g}{self._unit}{behind}")
 
     def say(self, text: str) -> None:
-        """Show a text in place of a bar, for a task of unknown length, if it is time to."""
+        """Show a text in place of a bar, for a task of unknown length, if due."""
         if self._is_due():
             self._show(text)
 

@@ -1,12 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find the files that hrpsim ships (urdf/, config/, launch/), however it was installed.
+"""Find the files that hrpsim ships (urdf/, config/, launch/), in every kind of installation.
 
-They are at the root of the checkout that the code runs from, or in
-share/hrpsim of the prefix it is installed in. pip, virtual environments, --user, --target and
-colcon all keep that layout, so ROS and its package index, which may have another hrpsim, are not
-used.
+The files are at the root of the checkout that the code runs from, or in share/hrpsim of the
+installation prefix. pip, virtual environments, --user, --target and colcon all keep that layout.
+The package index of ROS may have another hrpsim and is not used.
 """
 
 import os
@@ -16,7 +15,7 @@ from pathlib import Path
 def share_path(relative: str | os.PathLike[str] = "") -> Path:
     """Return the path of a file or folder that hrpsim ships, such as "config/walking_demo.yaml".
 
-    Raises FileNotFoundError with the folder that was searched and its contents.
+    Raises FileNotFoundError with the searched folder and the contents of that folder.
     """
     package = Path(__file__).resolve().parents[1]
     candidates = [package.parent, *(prefix / "share" / "hrpsim" for prefix in package.parents)]

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinds of values in files, by voluptuous; errors name the allowed values.
+"""Kinds of values in files, by voluptuous. Errors name the allowed values.
 
 A kind is a function that returns the value, or raises voluptuous.Invalid with the path to the
-mistake. Bounds of numbers are those of hrpsim.common.values. `world_schema` combines the kinds.
+mistake. Bounds of numbers are in hrpsim.common.values. `world_schema` combines the kinds.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -57,7 +57,7 @@ def flag(value: Any) -> bool:
 
 
 def name(value: Any) -> str:
-    """Return a name; a whole number is one too."""
+    """Return a name. A whole number is a name too."""
     if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
         raise needed("a name", value)
     return str(value)
@@ -88,7 +88,7 @@ def one_of(what: str, choices: Iterable[str]) -> Kind:
 
 
 def listing(each: Kind, least: int = 0, most: int | None = None, what: str = "a list") -> Kind:
-    """Return the kind of lists of `least` to `most`; null is an empty list."""
+    """Return the kind of lists of `least` to `most`. null is an empty list."""
     items = vol.Schema([each])
 
     def check(value):
@@ -141,7 +141,7 @@ def _is_content(error: vol.Invalid) -> bool:
 
 
 def _translated(error: vol.Invalid, known: list[str]) -> vol.Invalid:
-    """Return an error about a mapping's keys in hrpsim's words; others unchanged."""
+    """Return an error about a mapping's keys in hrpsim's words. Return others unchanged."""
     if len(error.path) != 1:
         return error
     if error.error_message == "extra keys not allowed":
@@ -150,7 +150,7 @@ def _translated(error: vol.Invalid, known: list[str]) -> vol.Invalid:
 
 
 def table(each: Kind, what: str) -> Kind:
-    """Return the kind of mappings from names to values; null is an empty one."""
+    """Return the kind of mappings from names to values. null is an empty mapping."""
     schema = vol.Schema({name: each})
 
     def check(value):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Texts that contain their own checksum, such as the metadata of stores and bags."""
+"""Texts that contain a checksum, such as the metadata of stores and bags."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ UNSEALED = b"0" * 8  # in place of the digits, while the checksum is computed
 
 
 def sealed(text: bytes, mark: bytes) -> bytes:
-    """Return a text with its checksum after the last `mark`, in place of UNSEALED."""
+    """Return a text with the checksum after the last `mark`, in place of UNSEALED."""
     head, _, tail = text.rpartition(mark + UNSEALED)
     return head + mark + _digits(text) + tail
 
 
 def seal_holds(text: bytes, mark: bytes) -> bool | None:
-    """Return whether a text has its own checksum, or None without any."""
+    """Return whether the checksum in a text is right, or None without a checksum."""
     head, found, tail = text.rpartition(mark)
     if not found:
         return None

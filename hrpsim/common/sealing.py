@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pickles with a checksum, so that a damaged one is refused before anything of it is used.
+"""Pickles with a checksum. A damaged pickle is refused before any use.
 
 The checksum finds damage, not forgery: a pickle is a program, whoever made it.
 """
@@ -22,7 +22,7 @@ _PROTOCOL = 4  # the lowest of all supported versions of Python
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles some objects by their attributes, although they have a way of their own."""
+    """Pickles some objects by attributes, instead of by a method of the objects."""
 
     def __init__(self, file: io.BytesIO, is_plain: Callable[[Any], bool]) -> None:
         super().__init__(file, _PROTOCOL)
@@ -33,12 +33,12 @@ class _Pickler(pickle.Pickler):
 
 
 def plain_parts(one: Any) -> Any:
-    """Return how `pickle` makes an object again from its attributes."""
+    """Return how `pickle` makes an object again from the attributes."""
     return object.__reduce_ex__(one, _PROTOCOL)
 
 
 def plain_copy(one: _Object, memo: dict[int, Any]) -> _Object:
-    """Return the deep copy of an object by its attributes."""
+    """Return the deep copy of an object by attributes."""
     made = type(one).__new__(type(one))
     memo[id(one)] = made
     state = deepcopy(plain_parts(one)[2], memo)
@@ -52,13 +52,13 @@ def plain_copy(one: _Object, memo: dict[int, Any]) -> _Object:
 def sealed(
     what: str, form: object, one: Any, is_plain: Callable[[Any], bool] = lambda _: False
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Return how `pickle` makes an object again: from its own pickle, with a checksum.
+    """Return how `pickle` makes an object again: from an inner pickle, with a checksum.
 
     Args:
         what: name of the object in errors.
-        form: unpickled first. It refuses another version.
+        form: unpickled first. `form` refuses another version.
         one: the object.
-        is_plain: whether an object is pickled by its attributes.
+        is_plain: whether an object is pickled by attributes.
     """
     file = io.BytesIO()
     _Pickler(file, is_plain).dump(one)

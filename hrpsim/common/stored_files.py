@@ -3,7 +3,7 @@
 
 """Files that are stored for later processes, complete or absent.
 
-Each file of `write_whole` carries its length and a checksum; one that is damaged is removed.
+Each file of `write_whole` carries length and checksum. A damaged file is removed.
 
 What is stored is run as code. So a folder counts only if nobody else may write there, as OpenSSH
 requires of keys: this user or root owns the folder, others may not write, and no folder above is
@@ -48,14 +48,14 @@ def trusted(folder: Path) -> Path:
         return folder
     say_once(
         f"the cache {folder} is not used, because {_judged[folder]}: kernels are compiled anew in "
-        f"each process; change that, or set {VARIABLE} to a folder of your own",
+        f"each process. Change that, or set {VARIABLE} to a folder of your own",
         f"untrusted {folder}",
     )
     return NOWHERE
 
 
 def why_not(folder: Path) -> str:
-    """Return why others may change what is in a folder, or in its way, or ""."""
+    """Return why others may change the contents of a folder, or a folder above, or ""."""
     real = Path(os.path.realpath(folder))
     for path in (real, *real.parents):
         try:
@@ -98,7 +98,7 @@ def _chosen_home() -> Path:
 
 
 def read_whole(path: Path) -> bytes | None:
-    """Return the content of a file, or None where there is none; a damaged file is removed."""
+    """Return the content of a file, or None without a file. A damaged file is removed."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -129,12 +129,12 @@ def make_folder(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file with its length and checksum, as `write_at_once` does."""
+    """Write a file with length and checksum, as `write_at_once` does."""
     write_at_once(path, _head_of(content), content)
 
 
 def write_at_once(path: Path, *parts: bytes) -> None:
-    """Write a file atomically: no process ever reads a part of it. Raises OSError."""
+    """Write a file atomically: no process ever reads an incomplete file. Raises OSError."""
     make_folder(path.parent)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

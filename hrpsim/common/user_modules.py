@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Users' modules, named by their file: controllers, scenarios."""
+"""Users' modules, named by file: controllers, scenarios."""
 
 import importlib.util
 import sys
@@ -10,7 +10,7 @@ from types import ModuleType
 
 
 def module_in_file(path: Path) -> ModuleType:
-    """Execute a .py file again and return its module; its exceptions propagate."""
+    """Execute a .py file again and return the module. Exceptions of the file propagate."""
     specification = importlib.util.spec_from_file_location(path.stem, path)
     assert specification and specification.loader  # as for every .py file
     module = importlib.util.module_from_spec(specification)

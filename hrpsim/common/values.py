@@ -5,7 +5,7 @@
 
 Each returns the checked value and raises WorldError (vectors: StateError), which names the
 given value and the allowed ones. A truth value or a text is no number here. RANGES bounds the
-settings of a world; everything else is bounded by LARGEST, to keep products far from overflow.
+settings of a world. LARGEST bounds everything else, to keep products far from overflow.
 """
 
 import math
@@ -20,7 +20,7 @@ LARGEST = 1e50  # masses, lengths and their products stay far from overflow
 
 
 class Range(NamedTuple):
-    """Bounds of a number, `low` itself included or not, and its unit."""
+    """Bounds of a number, `low` included or not, and the unit."""
 
     low: float = -LARGEST
     high: float = LARGEST
@@ -91,9 +91,9 @@ def whole(name: str, value, low: int, high: int) -> int:
 
 
 def whole_count(name: str, value, low: int = 1, error: type[Exception] = WorldError) -> int:
-    """Return a whole number of things >= `low`: an integer, so 1.0 and True are none; or `error`.
+    """Return a count >= `low`. Raise `error` for 1.0, True and all others that are no integer.
 
-    A count that comes out of a division is rounded by its caller, who knows which way.
+    The caller rounds a count from a division, because the caller knows which way.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         kind = f" of type {type(value).__name__}" if is_number(value) else ""
@@ -127,9 +127,9 @@ def is_number(value) -> bool:
 
 
 def finite_vector(name: str, values, length: int, bounds: Range | None = None) -> np.ndarray:
-    """Return a new float64 vector; StateError on a wrong length or bad values.
+    """Return a new float64 vector. Raise StateError on a wrong length or bad values.
 
-    Every entry must be finite, and within `bounds` where they are given.
+    Every entry must be finite, and within `bounds` if given.
     """
     try:
         given = np.asarray(values)
@@ -152,7 +152,7 @@ def finite_vector(name: str, values, length: int, bounds: Range | None = None) -
 
 
 def not_negative(what: str, value, count: int, finite: bool = True) -> np.ndarray:
-    """Return `count` numbers >= 0 from as many or from one; infinite ones unless `finite`."""
+    """Return `count` numbers >= 0 from `count` numbers or one. Allow inf unless `finite`."""
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "iuf":
@@ -173,5 +173,5 @@ def not_negative(what: str, value, count: int, finite: bool = True) -> np.ndarra
 
 
 def positive(what: str, value) -> float:
-    """Return a positive finite number; WorldError for anything else."""
+    """Return a positive finite number. Raise WorldError for anything else."""
     return number(what, value, POSITIVE)

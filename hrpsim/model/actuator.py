@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -174,9 +173,9 @@ class Actuator:
             raise WorldError(f"a curve needs 2 to {CURVE_POINTS} points, got {len(speeds)}")
         if speeds[0] != 0.0:
             raise WorldError(f"curve_velocity must begin at 0, got {speeds[0]:g}")
-        if any(a >= b for a, b in itertools.pairwise(speeds)):
+        if sorted(set(speeds)) != list(speeds):
             raise WorldError(f"curve_velocity must increase, got {shown_value(speeds)}")
-        if any(a < b for a, b in itertools.pairwise(torques)) or torques[-1] < 0.0:
+        if sorted(torques, reverse=True) != list(torques) or torques[-1] < 0.0:
             raise WorldError(
                 f"curve_torque must not rise with the velocity nor be negative, got"
                 f" {shown_value(torques)}"
@@ -188,7 +187,7 @@ class Actuator:
             )
 
     def _check_groups(self) -> None:
-        """Refuse properties that contradict other properties, or have no effect without them."""
+        """Refuse properties that contradict other properties, or need other properties."""
         if self.resistance > 0.0 and not (self.voltage > 0.0 and self.torque_constant > 0.0):
             raise WorldError("a motor with a resistance needs a voltage and a torque_constant > 0")
         for name, (needed, text) in _NEEDS.items():
@@ -205,13 +204,15 @@ class Actuator:
                 f"static_friction is {self.static_friction:g}, below coulomb_friction,"
                 f" {self.coulomb_friction:g}"
             )
-        hot = self.derating_temperature, self.limit_temperature
-        if hot[0] < math.inf and not (
-            self.winding_heat_capacity > 0.0 and hot[0] < hot[1] < math.inf
-        ):
-            raise WorldError(
-                "derating_temperature needs a limit_temperature above it, and winding_heat_capacity"
-            )
+        self._check_temperatures()
+
+    def _check_temperatures(self) -> None:
+        warm, hot = self.derating_temperature, self.limit_temperature
+        if warm == math.inf or (self.winding_heat_capacity > 0.0 and warm < hot < math.inf):
+            return
+        raise WorldError(
+            "derating_temperature needs a limit_temperature above it, and winding_heat_capacity"
+        )
 
     @cached_property
     def acts(self) -> bool:
@@ -288,9 +289,9 @@ def _of_bam(
     """Return the preset of a servo with the friction coulomb + load (|motor| + |load|) + viscous v.
 
     The friction per torque is an efficiency of (1 - load) / (1 + load) in both directions. An
-    actuator has its dry and viscous friction before the gear. Factors of (1 - load) make the sum
-    equal to the source while the motor drives. While the load drives the motor, the sum without
-    `load` is larger than in the source, by 1 / efficiency.
+    actuator has dry and viscous friction before the gear. Factors of (1 - load) make the sum equal
+    to the source while the motor drives. While the load drives the motor, the sum without `load` is
+    larger than in the source, by 1 / efficiency.
     """
     efficiency = (1.0 - load) / (1.0 + load)
     actuator = replace(

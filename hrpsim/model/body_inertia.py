@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Checks that the inertia of moving bodies is physical and resists their joints."""
+"""Checks that the inertia of moving bodies is physical and resists the joints."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 from hrpsim.common.errors import ModelError, WorldError
 from hrpsim.model import body_inertia
@@ -28,7 +28,7 @@ FREE_JOINT_NAME = "root_joint"  # what Pinocchio calls the joint of a free base
 def build_model(
     robot: RobotData, base: str, accept_nonphysical_inertia: bool
 ) -> tuple[Model, list[str]]:
-    """Return the model without its shapes, and notes on suspicious inertias.
+    """Return the model without shapes, and notes on suspicious inertias.
 
     With base "free" the first body is a FREE body in the frame of the root link. With base "fixed"
     the root link is part of the world. ModelError if an inertia is invalid.
@@ -79,7 +79,7 @@ def _grown_tree(robot: RobotData, base: str) -> LinkTree:
 
 
 def _stated(robot: RobotData, name: str) -> dict[str, Any]:
-    """Return a property of the joints that have it."""
+    """Return a property of joints, without joints that lack the property."""
     found = {joint.name: getattr(joint, name) for joint in robot.joints.values()}
     return {joint: value for joint, value in found.items() if value is not None}
 
@@ -119,31 +119,33 @@ def _free_joint_name(robot: RobotData) -> str:
     return name
 
 
+def _refuse_inertia(robot: RobotData, link: str, on_it: list[str], cause: str) -> NoReturn:
+    others = ", ".join(repr(name) for name in on_it if name != link)
+    together = f" together with {others}, fixed to it" if others else ""
+    robot.fail(
+        robot.links[link],
+        f"non-physical inertia{together}: {cause}"
+        " (accept_nonphysical_inertia=True loads it as it is)",
+    )
+
+
 def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
-    """Check each body together with the FIXED bodies on it. Only the whole must be physical.
+    """Check each body together with the attached FIXED bodies. Only the whole must be physical.
 
     Returns a note on bodies that have mass or an <inertial>, but no moments of inertia.
     """
     carrier = _carriers(tree)
-    members: dict[int, list[BodyInertia]] = {i: [] for i in range(len(inertias))}
+    members: dict[int, list[BodyInertia]] = {}
     for i, body in enumerate(tree.bodies):
         owner, placement = carrier[i]
         if owner != WORLD and body.has_inertial:
-            members[owner].append(inertias[i].seen_from(placement))
+            members.setdefault(owner, []).append(inertias[i].seen_from(placement))
     points = []
-    for i, parts in members.items():
-        if not parts:
-            continue
+    for i, parts in sorted(members.items()):
         link, whole = tree.bodies[i].link, total(parts)
         if cause := body_inertia.why_nonphysical(whole):
             on_it = [f.name for f in tree.frames.values() if carrier.get(f.body, (None,))[0] == i]
-            others = ", ".join(repr(name) for name in on_it if name != link)
-            together = f" together with {others}, fixed to it" if others else ""
-            tree.robot.fail(
-                tree.robot.links[link],
-                f"non-physical inertia{together}: {cause}"
-                " (accept_nonphysical_inertia=True loads it as it is)",
-            )
+            _refuse_inertia(tree.robot, link, on_it, cause)
         if body_inertia.lacks_inertia(whole):
             points.append(link)
     if not points:
@@ -157,7 +159,7 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
 
 
 def _carriers(tree: LinkTree) -> dict[int, tuple[int, Placement]]:
-    """Return, for each body, the body that carries it by FIXED joints, and its place there."""
+    """Return, for each body, the carrier through FIXED joints, and the placement on the carrier."""
     found: dict[int, tuple[int, Placement]] = {}
     for i, body in enumerate(tree.bodies):
         found[i] = (i, IDENTITY)
@@ -214,7 +216,7 @@ def _unresisted_joints(tree: LinkTree, system: System) -> list[str]:
     where = tree.robot.where(tree.robot.links[links[0]])
     return [
         f"{where}: no inertia resists {_listed('joint', names)}:"
-        " a step of a world fails as long as neither gains nor damping do; give"
+        " a step of a world fails as long as neither gains nor damping do. Give"
         f" {_listed('link', links)} an <inertial>, or each joint a rotor inertia (<hrpsim>,"
         " <rotor>)"
     ]

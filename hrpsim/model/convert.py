@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Convert any description to a URDF with <hrpsim> elements, to SDF or to MJCF, with its meshes."""
+"""Convert any description to a URDF with <hrpsim> elements, to SDF or to MJCF, with all meshes."""
 
 from __future__ import annotations
 
@@ -50,13 +50,14 @@ def convert(
 ) -> Converted:
     """Write a description in any format of `load_model` as another one with the same dynamics.
 
-    The suffix of the target is its format: `.sdf` is SDF, `.xml` is MJCF, and others are URDF. MJCF
+    The suffix of the target is the format: `.sdf` is SDF, `.xml` is MJCF, and others are URDF. MJCF
     needs the package mujoco (`pip install hrpsim[mjcf]`). SDF and MJCF get copies of all meshes, in
     the folder TARGET_meshes next to the target.
 
-    A URDF names mesh files where they are. Meshes within the source are written to STL files in the
-    folder TARGET_meshes. If the target is in a package (a folder above has a package.xml), URIs are
-    package://NAME/... Otherwise URIs are file:// with the whole path, which RViz can read too.
+    A URDF names mesh files at the present place. Meshes within the source are written to STL files
+    in the folder TARGET_meshes. If the target is in a package (a folder above has a package.xml),
+    URIs are package://NAME/... Otherwise URIs are file:// with the whole path, which RViz can read
+    too.
 
     Args:
         source: path or text of the description.
@@ -95,7 +96,7 @@ def convert(
 
 
 def _write(target: Path, text: str, files: Mapping[Path, bytes]) -> None:
-    """Write a description and its meshes. ModelError if that fails."""
+    """Write a description with all meshes. Raise ModelError on failure."""
     try:
         for file, data in files.items():
             write_at_once(file, data)

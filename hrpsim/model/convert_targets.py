@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Write a robot as SDF or MJCF, with copies of its meshes."""
+"""Write a robot as SDF or MJCF, with copies of all meshes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hrpsim.model.shapes.mesh_files import read_mesh
 
 
 class Written(NamedTuple):
-    """A description in another format: its text, its mesh files, and what it cannot say."""
+    """A description in another format: text, mesh files, and losses."""
 
     text: str
     files: dict[Path, bytes]
@@ -38,7 +38,7 @@ class _Meshes:
         self.names: dict[bytes, str] = {}
 
     def copy(self, mesh: MeshData | MeshFile) -> str:
-        """Return the name of a copy, relative to the target. A file keeps its format."""
+        """Return the name of a copy, relative to the target. The format of the file stays."""
         if isinstance(mesh, MeshData):
             return self._kept(stl_of(mesh), mesh.name, ".stl")
         path = self._path(mesh)
@@ -53,7 +53,7 @@ class _Meshes:
         return self._kept(stl_of(mesh), mesh.name, ".stl")
 
     def files(self) -> dict[Path, bytes]:
-        """Return the contents of all copies by their paths."""
+        """Return the contents of all copies by path."""
         return {self._target.parent / name: data for data, name in self.names.items()}
 
     def _path(self, mesh: MeshFile) -> Path:

@@ -4,7 +4,7 @@
 """Extensions of URDF: <hrpsim reference="joint or link"> elements, <ros2_control> interfaces.
 
 docs/reference/robot_descriptions.md lists the elements. A sensor on a joint is a sensor on the
-joint's child link. A connection closes a loop. It joins a frame in the referenced link (xyz, rpy)
+joint's child link. A connection closes a loop and joins a frame in the referenced link (xyz, rpy)
 to a frame in another link (to_xyz, to_rpy). The two frames coincide when the loop is closed.
 """
 
@@ -50,7 +50,7 @@ _CONNECTION_ATTRIBUTES = (
 
 
 def with_robot_name(text: str, name: str) -> str:
-    """Return a URDF's text with an element that states the robot's name in its world."""
+    """Return a URDF's text with an element that states the robot's name in the world."""
     at = text.rfind("</robot>")
     return f"{text[:at]}<hrpsim {ROBOT_NAME}={quoteattr(name)}/>\n{text[at:]}" if at >= 0 else text
 
@@ -356,7 +356,7 @@ def _read_keyframe(description: Description, robot: RobotData, link: str, tag) -
 
 
 class _Reader(NamedTuple):
-    """The reader of a tag of <hrpsim>: what the tag belongs to, and its contents."""
+    """The reader of a tag of <hrpsim>: the owner and the contents of the tag."""
 
     owner: str
     read: Callable[[Description, RobotData, str, Any], None]

@@ -61,7 +61,7 @@ def model_of_robot(
 
 
 def _stay_apart(robot: RobotData) -> set[Pair]:
-    """Return the pairs of links, in the order of their names, that never collide."""
+    """Return the pairs of links that never collide, in the order of the names."""
     found: set[Pair] = set()
     for link, other in robot.apart:
         others = robot.links if other == "*" else (other,)
@@ -75,7 +75,7 @@ def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
 
 
 def _odd_parts(robot: RobotData) -> list[str]:
-    """Return notes on odd shapes and limits. Each has the place of the first part of its kind."""
+    """Return notes on odd shapes and limits. A note has the place of the first part of a kind."""
     links, joints = robot.links.values(), robot.joints.values()
     kinds: tuple[tuple[str, list], ...] = (
         ("a <visual> with a size of 0 is not drawn", list(filter(_is_unseen, links))),
@@ -92,12 +92,12 @@ def _odd_parts(robot: RobotData) -> list[str]:
             [joint for joint in joints if UNSTATED in (joint.effort, joint.velocity)],
         ),
         (
-            "limits that are equal hold a joint in place; lower and upper are 0 where <limit> does"
+            "limits that are equal hold a joint in place. lower and upper are 0 where <limit> does"
             " not state them: state both, or make the joint continuous",
             [one for one in joints if JOINT_TYPES[one.type].has_range and one.lower == one.upper],
         ),
     )
-    if wide := [joint for joint in joints if wide_limits(joint)]:
+    if wide := list(filter(wide_limits, joints)):
         kinds += ((wide_limits(wide[0]), wide),)
     if text := narrow_limits(joints):
         kinds += ((text, [robot.links[robot.root]]),)
@@ -124,13 +124,13 @@ def _intangible(robot: RobotData) -> list[str]:
     shown = ", ".join(map(repr, _ends(robot, seen)[:SHOWN]))
     return [
         f"{robot.where(robot.links[robot.root])}: no link has a <collision>, though"
-        f" {len(seen)} have a <visual>: in a world the robot falls through everything; give the"
+        f" {len(seen)} have a <visual>: in a world the robot falls through everything. Give the"
         f" links that it touches things with (its ends are {shown}) a <collision> each"
     ]
 
 
 def _ends(robot: RobotData, links: list[str]) -> list[str]:
-    """Return the links, out of some links, that have none of the others beneath them."""
+    """Return the links, out of some links, that have none of the others below."""
     joints, above = robot.joints_above(), set()
     for link in links:
         while link in joints:

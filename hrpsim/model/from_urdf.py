@@ -49,7 +49,7 @@ def robot_of_urdf(urdf: UrdfText) -> tuple[RobotData, list[str]]:
 
 
 def _link(link, element, colors: dict[str, tuple[float, ...]]) -> LinkData:
-    """Return the link of urdf-parser-py's object and its element."""
+    """Return the link from urdf-parser-py's object and the XML element."""
     data = LinkData(link.name, element=element)
     if link.inertial is not None:
         moments = link.inertial.inertia.to_matrix()
@@ -101,7 +101,7 @@ def _color(visual, colors: dict[str, tuple[float, ...]]) -> tuple[float, ...] | 
 
 
 def _joint(joint, element) -> JointData:
-    """Return the joint of urdf-parser-py's object and its element."""
+    """Return the joint from urdf-parser-py's object and the XML element."""
     data = JointData(
         *(joint.name, joint.type, joint.parent, joint.child, _origin_of(joint.origin)),
         axis=tuple(joint.axis or (1.0, 0.0, 0.0)),
@@ -115,9 +115,14 @@ def _joint(joint, element) -> JointData:
         if joint_type.has_range:
             data.lower, data.upper = joint.limit.lower, joint.limit.upper
     if joint.mimic is not None:
-        ratio = 1.0 if joint.mimic.multiplier is None else joint.mimic.multiplier
-        data.mimic = (joint.mimic.joint, ratio, joint.mimic.offset or 0.0)
+        data.mimic = _mimic_of(joint.mimic)
     return data
+
+
+def _mimic_of(mimic) -> tuple[str, float, float]:
+    """Return leader, ratio and offset."""
+    ratio = 1.0 if mimic.multiplier is None else mimic.multiplier
+    return mimic.joint, ratio, mimic.offset or 0.0
 
 
 def _origin_of(origin) -> Placement:
@@ -125,7 +130,7 @@ def _origin_of(origin) -> Placement:
 
 
 def _readings(description: Description) -> list[str]:
-    """Return the notes. Each has the place of the first element of its kind."""
+    """Return the notes. Each has the place of the first element of a kind."""
     root = description.document.root
     colors = [(_material(color), color) for color in root.iter("color") if _odd(color)]
     calls = [(_macro(call), call) for call in _calls(description)]

@@ -37,7 +37,7 @@ class TreeBody:
 
 @dataclass
 class LinkTree:
-    """The forest during its assembly, depth first."""
+    """The forest during the assembly, depth first."""
 
     robot: RobotData
     cut_links: set[str]  # whose fixed joints are kept, because a sensor measures there
@@ -49,7 +49,7 @@ class LinkTree:
     def add_body(
         self, name: str | None, parent: int, joint_type: int, placement: Placement, link: str
     ) -> int:
-        """Append a body and its degrees of freedom. `name` is None for a joint without any."""
+        """Append a body with degrees of freedom. `name` is None for a joint without any."""
         body = len(self.bodies)
         q_index = sum(JOINT_NQ[b.joint_type] for b in self.bodies)
         v_index = len(self.dofs)
@@ -82,7 +82,7 @@ class LinkTree:
             self.bodies[body].parts.append(BodyInertia(*inertial).seen_from(placement))
 
     def place_joint(self, joint: JointData, parent: Frame) -> tuple[int, Placement]:
-        """Add the bodies moved by `joint`. Return body and placement of its child link."""
+        """Add the bodies moved by `joint`. Return body and placement of the child link."""
         at = Placement(parent.R, parent.p).then(joint.origin)
         body = parent.body
         if joint.type == "fixed":

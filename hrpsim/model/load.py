@@ -56,10 +56,10 @@ def load_model(  # many parameters: keyword arguments
 ) -> Model:
     """Return the model of a robot description.
 
-    Xacro is recognised by its file name or its namespace, and MJCF by its root element <mujoco>.
-    The package mujoco reads MJCF. .body and .wrl are recognised by their names. Their meshes are
-    written to files of the cache folder. `Model.not_simulated` and a ModelWarning list elements of
-    any format that are not simulated or not known.
+    Xacro is recognised by file name or namespace, and MJCF by the root element <mujoco>.
+    The package mujoco reads MJCF. .body and .wrl are recognised by file name. The meshes of both
+    are written to files of the cache folder. `Model.not_simulated` and a ModelWarning list elements
+    of any format that are not simulated or not known.
 
     An effort or velocity limit of 0 or -1 means no limit, as in most published descriptions, and
     becomes inf. A collision sphere without a radius is a point. <dynamics> of a planar joint
@@ -82,9 +82,9 @@ def load_model(  # many parameters: keyword arguments
             resist each joint. A moving link without any <inertial> is a massless intermediate. A
             ModelWarning names moving links with moments of zero.
         meshes: use of collision meshes. "hull" uses the convex hull of each mesh. "exact" uses the
-            triangles, which may be concave. A mesh that bounds no solid is then used as its hull,
-            with a ModelWarning. "none" disables mesh collisions, and the files are not read. <mesh
-            as="..."/> of a link in <hrpsim> has priority.
+            triangles, which may be concave. A mesh that bounds no solid is then replaced by the
+            hull, with a ModelWarning. "none" disables mesh collisions, and the files are not read.
+            <mesh as="..."/> of a link in <hrpsim> has priority.
         srdf: path or text of an SRDF. Its <disable_collisions> apply if the robot collides with
             itself. A ModelWarning names lines about links that the robot does not have.
         allow_xacro: False refuses descriptions that need xacro, for untrusted descriptions.
@@ -212,21 +212,27 @@ def _read(
         )
     if form is URDF:
         return _Found(label, resources, UrdfText(text, path, True))
+    robot = _converted(text, path, resources, is_mjcf=form.name == "mjcf")
+    return _Found(label, resources, robot=robot)
+
+
+def _converted(text: str, path: Path | None, resources: Resources, is_mjcf: bool) -> RobotData:
+    """Return the robot of a text in another format than URDF. A compiled MJCF file is kept."""
 
     def foreign() -> RobotData:
         robot = read_foreign(text, path, resources)
         assert robot is not None
         return _complete(robot, path)
 
-    if path is not None and form.name == "mjcf":
-        from hrpsim.model.readers.mjcf.kept import converted
+    if path is None or not is_mjcf:
+        return foreign()
+    from hrpsim.model.readers.mjcf.kept import converted
 
-        return _Found(label, resources, robot=converted(text, path, foreign))
-    return _Found(label, resources, robot=foreign())
+    return converted(text, path, foreign)
 
 
 def _complete(robot: RobotData, path: Path | None) -> RobotData:
-    """Check a robot of another format than URDF and store its meshes. Return the robot."""
+    """Check a robot of another format than URDF and store the meshes. Return the robot."""
     from hrpsim.model.readers.check_robot import check_robot
     from hrpsim.model.readers.stored_meshes import store_meshes
 
@@ -263,7 +269,7 @@ def recall(key: str, resources: Resources | None = None) -> Model | None:
 
 
 def keep(key: str, model: Model) -> Model:
-    """Store a model for later processes, if possible. Return the model as later processes get it.
+    """Store a model for later processes, if possible. Return the model as in later processes.
 
     Nothing is stored under the key "".
     """

@@ -28,7 +28,7 @@ MESH_USES = ("hull", "exact", "none")  # uses of collision meshes
 
 @dataclass(frozen=True)
 class Joint:
-    """A moving joint: its body in the kernels, and its indices in q and v."""
+    """A moving joint: the body in the kernels, and the indices in q and v."""
 
     name: str
     joint_type: int  # hrpsim.model.system REVOLUTE, PRISMATIC or FREE
@@ -38,7 +38,7 @@ class Joint:
 
     @property
     def motion(self) -> JointMotion:
-        """Its coordinates, their unit and their usual range."""
+        """Coordinates of the joint, with unit and usual range."""
         return MOTIONS[self.joint_type]
 
 
@@ -54,7 +54,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class CollisionShape:
-    """One collision element: geometry placed in the frame of its body (-1: the world)."""
+    """One collision element: geometry placed in the frame of the body (-1: the world)."""
 
     name: str
     link: str
@@ -70,7 +70,7 @@ class CollisionShape:
 
 
 class Visual(NamedTuple):
-    """One drawn shape, placed in the frame of its link."""
+    """One drawn shape, placed in the frame of the link."""
 
     link: str
     placement: Placement
@@ -96,7 +96,7 @@ class MeshUse:
 
 @dataclass(frozen=True)
 class Sensor:
-    """A sensor of the robot description, placed in the frame of its body (-1: the world).
+    """A sensor of the robot description, placed in the frame of the body (-1: the world).
 
     Kind "force_torque" measures the wrench of the child side of the joint above `body` on the
     parent side, expressed in and about the sensor frame. With `tare`, the weight of the child side
@@ -148,7 +148,7 @@ class Model:
     q has the base x y z qx qy qz qw (free base only), then one number for each joint. v has the
     base linear velocity and base angular velocity, both in the base frame, then the joint rates.
     Joints are depth first, with siblings sorted by joint name (the order of Pinocchio). A
-    continuous joint takes one angle. A floating joint on a fixed base takes seven numbers of q, its
+    continuous joint takes one angle. A floating joint on a fixed base takes seven numbers of q, the
     pose in the world, and six numbers of v.
     """
 
@@ -245,7 +245,7 @@ class Model:
     def starting(self) -> np.ndarray:
         """Return the initial q of robots: `neutral`, with the joint positions in `start`.
 
-        Joints that follow one of these joints (<mimic>) follow it here too.
+        Joints that follow one of these joints (<mimic>) follow here too.
         """
         q, system = self.neutral(), self.system
         for name, position in self.start.items():
@@ -284,7 +284,7 @@ def adjacent_bodies(model: Model) -> frozenset[tuple[int, int]]:
 
     Links that are fixed to each other are one body. Bodies without a shape between two others are
     passed over, such as bodies between an ankle and a sole on bushes. Each body is therefore
-    adjacent to its nearest ancestor with a shape. A floating body is adjacent to nothing.
+    adjacent to the nearest ancestor with a shape. A floating body is adjacent to nothing.
     """
     shaped = {shape.body for shape in model.shapes}
     pairs = set()

@@ -50,10 +50,10 @@ def put_at(
 
 
 def placed(model: Model, at: Placement) -> Model:
-    """Return a model on a fixed base with its base link at `at` in the world.
+    """Return a model on a fixed base with the base link at `at` in the world.
 
     All parts that are fixed to the world move, and so does the first joint of each tree. Floating
-    links start relative to the new place. Their places in keyframes move too.
+    links start relative to the new place. Placements in keyframes move too.
     """
     moved = Placement(model.frames[model.base_link].R, model.frames[model.base_link].p)
     at = at.then(moved.inverse())
@@ -74,7 +74,7 @@ def placed(model: Model, at: Placement) -> Model:
 
 
 def _moved(part: _Part, at: Placement) -> _Part:
-    """Return a part at its new place, if the part is fixed to the world."""
+    """Return a part at the new place, if the part is fixed to the world."""
     if part.body >= 0:
         return part
     R, p = at.then(Placement(part.R, part.p))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Formats of robot descriptions: how each is recognised, and its reader.
+"""Formats of robot descriptions: how each is recognised and read.
 
 A reader returns a `RobotData`. URDF and xacro have none, because `load_model` reads URDF itself.
 """
@@ -27,7 +27,7 @@ _ROOT = re.compile(r"<([A-Za-z_][\w.-]*)")
 
 @dataclass(frozen=True)
 class RobotFormat:
-    """A format, with a reader or the reason why it is not read."""
+    """A format, with a reader or the reason for the lack of a reader."""
 
     name: str
     title: str = ""  # in a list of what is read
@@ -100,7 +100,7 @@ READ_FORMATS = f"{', '.join(_TITLES[:-1])} and {_TITLES[-1]}"
 
 
 def format_of(text: str, path: Path | None) -> RobotFormat:
-    """Return the format of a description: by its suffix, else its beginning or root element."""
+    """Return the format of a description: by suffix, else by beginning or root element."""
     suffix = "" if path is None else path.suffix.lower()
     at = 0
     while (skipped := _SKIPPED.match(text, at)) is not None:

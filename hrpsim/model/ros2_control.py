@@ -21,8 +21,8 @@ INITIAL = "initial_value"  # parameter of a state interface
 def read_ros2_control(description: Description, robot: RobotData, element) -> None:
     """Record command interfaces and start positions. ModelError for invalid values.
 
-    The start of a joint is the <param name="initial_value"> of its position's <state_interface>,
-    as gz_ros2_control and the mock system of ros2_control read it.
+    The start of a joint is the <param name="initial_value"> of the position's <state_interface>, as
+    in gz_ros2_control and the mock system of ros2_control.
     """
     document = description.document
     for joint in document.children(element, "joint"):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The names of a sensor outside of the description: its topic and its frame."""
+"""The names of a sensor outside of the description: topic and frame."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from hrpsim.model.sensors.sampled_sensor import SampledSensor
 
 
 def sensor_topic(sensor: Sensor) -> str:
-    """Return the topic of a sensor: its own, or for an IMU as in REP 145, else its name."""
+    """Return the topic of a sensor: as declared, or for an IMU as in REP 145, else the name."""
     return sensor.topic or sensor.name + STEP_KINDS[sensor.kind].topic_below
 
 
 def sensor_frame(model: Model, sensor: Sensor | SampledSensor) -> str:
-    """Return the frame of a sensor: the link that it names, one with its pose, or its own."""
+    """Return the frame of a sensor: the named link, a link at that pose, or a new frame."""
     return sensor.frame or link_at(model, sensor) or sensor.name
 
 
 def link_at(model: Model, sensor: Sensor | SampledSensor) -> str | None:
-    """Return the link whose frame coincides with the sensor's; its own link comes first."""
+    """Return the link whose frame coincides with the sensor's. The sensor's link comes first."""
     for link in (sensor.link, *model.link_names):
         frame = model.frame(link)
         if (

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The arrays that every dynamics kernel reads: a forest of rigid bodies joined to their parents.
+"""The arrays that every dynamics kernel reads: a forest of rigid bodies joined to parents.
 
 A `System` describes one robot, or a whole world of robots and free bodies laid one after another.
-A *body* is moved by one joint: a URDF link with everything fixed to it. Bodies are in topological
-order (parent before child), and each tree is contiguous.
+A *body* is moved by one joint: a URDF link with everything fixed to the link. Bodies are in
+topological order (parent before child), and each tree is contiguous.
 
-Every joint moves about or along the z axis of its own frame. The body frame is this joint frame
+Every joint moves about or along the z axis of the joint frame. The body frame is this joint frame
 after the motion. The body frame therefore differs from the URDF link frame by the fixed placement
 in `Frame`.
 """
@@ -35,7 +35,7 @@ class System(NamedTuple):
     All arrays are C-contiguous. Integers are int64, the rest float64. `parent` is -1 for a body
     attached to the world. `placement_R`, `placement_p` place the joint frame in the parent's body
     frame (R_parent_joint, p_parent [m]). `inertia` is about `com`. Both are in the body frame.
-    The configuration of a FREE body is x y z qx qy qz qw. Its velocity in kernels is the angular
+    The configuration of a FREE body is x y z qx qy qz qw. The velocity in kernels is the angular
     velocity, then the velocity of the body origin, both along the world's axes.
     """
 

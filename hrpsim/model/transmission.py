@@ -24,7 +24,7 @@ KINDS = {"SimpleTransmission": 1, "DifferentialTransmission": 2, "FourBarLinkage
 class Tendon:
     """A fixed tendon of two joints, pulled by an actuator. The length is the sum of c_i q_i.
 
-    Gains of the actuator and its limit apply along the length.
+    Gains and limit of the actuator apply along the length.
     """
 
     name: str
@@ -44,7 +44,7 @@ def read_transmissions(
 
     Args:
         description: description of the robot.
-        rotors: rotor inertia of each actuator [kg m^2 or kg], and the element that declares it.
+        rotors: rotor inertia of each actuator [kg m^2 or kg], and the declaring element.
 
     Raises:
         ModelError: a transmission is ill-formed, or a rotor belongs to no transmission.
@@ -70,7 +70,7 @@ def read_transmissions(
 
 
 def kind_of(element) -> str:
-    """Return the name of the class of a <transmission>, without its package."""
+    """Return the name of the class of a <transmission>, without the package."""
     kind = element.findtext("plugin") or element.findtext("type") or element.get("type") or ""
     return kind.strip().rpartition("/")[2]
 
@@ -104,7 +104,7 @@ def _transmission(description: Description, element, kind: str) -> Transmission:
 
 
 def _parts(description: Description, element, tag: str, kind: str) -> list:
-    """Return the <joint> or <actuator> elements, in the order of their roles if all have one."""
+    """Return the <joint> or <actuator> elements, in the order of roles if all have a role."""
     given = [part for part in description.document.children(element, tag) if part.get("name")]
     roles = [(part.get("role") or part.findtext("role") or "").strip() for part in given]
     count = KINDS[kind]
@@ -165,7 +165,7 @@ def _reflected(
     transmissions: Mapping[str, Transmission],
     rotors: Mapping[str, tuple[float, object]],
 ) -> dict[str, float]:
-    """Return the rotor inertias of actuators reflected to their joints."""
+    """Return the rotor inertias of actuators reflected to the joints."""
     actuators = {name: t for t in transmissions.values() for name in t.actuators}
     document = description.document
     for name, (_, element) in rotors.items():

@@ -5,7 +5,7 @@
 
 Labels without meaning for motion or measurement are not listed: names, `role`, `visualize`,
 `always_on`, `hardwareInterface`, and the <hardware> of a controller manager that uses topics. The
-contents of <hrpsim> are checked by their reader.
+reader of <hrpsim> checks the contents.
 """
 
 from __future__ import annotations

@@ -26,11 +26,11 @@ POINT_RADIUS = 1e-6  # [m], of a sphere that represents a point
 def read_shapes(
     robot: RobotData, frames: dict[str, Frame], resources: Resources, meshes: str
 ) -> tuple[tuple[CollisionShape, ...], tuple[MeshUse, ...]]:
-    """Return the shapes, placed in their bodies, and the use of each mesh.
+    """Return the shapes, placed in the bodies, and the use of each mesh.
 
-    A shape without a name gets the name of its link and its index in the link. `meshes` is the use
-    of meshes in links without a use of their own. An exact mesh that bounds no solid becomes its
-    hull. ModelError names the place of a mesh that is neither usable exactly nor as a hull.
+    A shape without a name gets the name of the link and the index in the link. `meshes` is the
+    default use of meshes in a link. An exact mesh that bounds no solid becomes the hull. ModelError
+    names the place of a mesh that is neither usable exactly nor as a hull.
     """
     shapes: list[CollisionShape] = []
     uses: list[MeshUse] = []
@@ -66,7 +66,7 @@ def read_shapes(
 def _mesh(
     robot: RobotData, resources: Resources, link: LinkData, shape: ShapeData, wanted: str
 ) -> tuple[Mesh | None, MeshUse]:
-    """Return the geometry of a mesh and its use. The geometry is None without collision."""
+    """Return the geometry and the use of a mesh. The geometry is None without collision."""
     assert isinstance(shape.mesh, MeshFile)
     uri, scale = shape.mesh.uri, shape.mesh.scale
     if wanted == "none":
@@ -84,7 +84,7 @@ def _mesh(
     except ModelError as cause:
         robot.fail(
             place,
-            f'{cause}; mend the file, or let the link do without: <hrpsim reference="{link.name}">'
+            f'{cause}. Mend the file, or let the link do without: <hrpsim reference="{link.name}">'
             '<mesh as="none"/></hrpsim>, or meshes="none" for all',
         )
     use = MeshUse(link.name, uri, str(path), wanted, len(mesh.vertices), len(mesh.triangles))
@@ -92,13 +92,13 @@ def _mesh(
 
 
 def _exact_or_hull(path: Path, scale: tuple[float, ...]) -> tuple[Mesh, str, tuple[str, ...]]:
-    """Return a mesh unchanged if the mesh bounds a solid, else its hull, and a note."""
+    """Return a mesh unchanged if the mesh bounds a solid, else the hull, and a note."""
     mesh, notes = read_mesh(path, scale, hull=False)
     why = why_no_solid(mesh)
     if why is None:
         return mesh, "exact", notes
     hull, _ = read_mesh(path, scale, hull=True)
-    return hull, "hull", (f"{why}; its convex hull is used",)
+    return hull, "hull", (f"{why}. Its convex hull is used",)
 
 
 def drawn_shapes(robot: RobotData) -> tuple[Visual, ...]:
@@ -139,20 +139,20 @@ def _rgb(color: tuple[float, ...]) -> tuple[int, int, int]:
 
 
 def load_mesh(model: Model, mesh: MeshFile, color: tuple[int, int, int] = GREY):
-    """Return a mesh of a description as a trimesh.Scene [m], scaled, with its colours.
+    """Return a mesh of a description as a trimesh.Scene [m], scaled, with colours.
 
-    Parts of the file without a colour of their own have `color`.
+    Parts of the file without a colour get `color`.
 
-    Raises ModelError if the file is missing or unreadable, or if trimesh or its reader of the
+    Raises ModelError if the file is missing or unreadable, or if trimesh or the reader of the
     format is not installed.
     """
     return read_scene(_file_of(model, mesh), mesh.scale, color)
 
 
 def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, int, int]]]:
-    """Return the meshes of a visual's file in its frame, each with its colour.
+    """Return the meshes of a visual's file in the visual's frame, each with a colour.
 
-    A mesh without a colour of its own has the visual's colour. Raises the same errors as
+    A mesh without a colour gets the visual's colour. Raises the same errors as
     `load_mesh`.
     """
     assert isinstance(visual.geometry, MeshFile)

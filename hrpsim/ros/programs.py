@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The installed programs: each reports missing packages before it imports what needs them."""
+"""The installed programs. Each reports missing packages before importing further modules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REMEDY = "source a ROS 2, or pip install 'hrpsim[ros,record]'"
 
 
 def _run(program: str, module: str, *packages: str) -> int:
-    """Run the `main` of a module below hrpsim.ros; return its exit code."""
+    """Run the `main` of a module below hrpsim.ros. Return the exit code."""
     try:
         require_packages(program, packages, _REMEDY)
         main = import_module(f"hrpsim.ros.{module}").main

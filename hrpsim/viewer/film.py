@@ -127,7 +127,7 @@ class Film:
     Args:
         world: the world.
         file: an .mp4 or .gif, or a .png for one picture, taken at the end.
-        size: width and height [pixels]; by default SIZE.
+        size: width and height [pixels]. The default is SIZE.
         position: of a fixed camera (3,) [m]. By default the camera follows the moving bodies.
         target: the point at which a fixed camera looks (3,) [m].
         forces: whether the contact forces are drawn as arrows.
@@ -197,7 +197,7 @@ def pixels(
 ) -> np.ndarray:
     """Return the pixels (height, width, 3) of a world with shadows and contact forces as arrows.
 
-    force_scale: length of arrows [m/N]; 0: none.
+    force_scale: length of arrows [m/N]. 0 draws none.
     """
     arrows = contact_arrows(world.contacts, force_scale) if force_scale else ()
     width, height = size
@@ -221,7 +221,7 @@ def make_film(
         file: an .mp4 or .gif, a .png for one picture, an .html that plays the run in a browser,
             or an .rrd for the viewer rerun.
         duration: [s].
-        motion: advances time; by default the world's own steps.
+        motion: advances time. The default is the world's own steps.
         options: options of `Film`.
 
     Returns:

@@ -125,7 +125,7 @@ class Gate:
         if request.headers.get("Upgrade", "").lower() != "websocket":
             return await asyncio.to_thread(self._file, request)
         if len(page.server.connections) >= _MOST_PAGES:
-            return page.respond(503, f"hrpsim: {_MOST_PAGES} pages are shown already; close one\n")
+            return page.respond(503, f"hrpsim: {_MOST_PAGES} pages are shown already. Close one\n")
         return None
 
     def _why_refused(self, request: Request) -> str:
@@ -136,9 +136,9 @@ class Gate:
         if self._has_token(request):
             return ""
         if not self._only_here:
-            return "the token is missing or wrong; open the whole address that was printed"
+            return "the token is missing or wrong. Open the whole address that was printed"
         if not _is_loopback(urlsplit(f"//{host}").hostname or ""):
-            return "this viewer is not called so; open the address that was printed"
+            return "this viewer is not called so. Open the address that was printed"
         return ""
 
     def _has_token(self, request: Request) -> bool:

@@ -35,8 +35,8 @@ class Viewer:
 
     Args:
         world: the world.
-        motion: advances time; by default the world's own steps.
-        session: the state of the player; by default a new one.
+        motion: advances time. The default is the world's own steps.
+        session: the state of the player. The default is a new session.
         host: the address to listen on. From another machine the page opens only with the token in
             `url`.
         port: 0 for any free one. If the port is taken, the next free port is used.

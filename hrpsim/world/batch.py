@@ -208,8 +208,7 @@ class Batch(BatchMotion, Closed):
                 The default is all worlds.
 
         Raises:
-            StateError: a robot refuses a row. Robots with the same joints all keep their gains
-                then.
+            StateError: a robot refuses a row. Robots with the same joints all keep the gains then.
             WorldError: a world does not exist.
         """
         rows = self._rows("kp", kp), self._rows("kd", kd)
@@ -362,7 +361,7 @@ class Batch(BatchMotion, Closed):
     def reset(self, worlds: Sequence[int] | np.ndarray | None = None) -> None:
         """Return worlds to the state in which the batch was made.
 
-        Masses, friction and gains keep their present values.
+        Masses, friction and gains do not change.
 
         worlds: numbers of worlds, or a truth value for each world. The default is all worlds.
         """

@@ -19,6 +19,7 @@ from hrpsim.world.followed_entities import FollowedEntities, alike, array_for
 from hrpsim.world.objects.robot import Robot, ramp_steps
 from hrpsim.world.objects.robot_access import (
     BEYOND,
+    TARGETS,
     WRITTEN,
     Actuators,
     find_refusal,
@@ -27,7 +28,6 @@ from hrpsim.world.objects.robot_access import (
 
 reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
 
-_BITS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
 _NOTHING = np.empty((1, 0))
 
 
@@ -49,7 +49,7 @@ def command_worlds(
     Return the number of the world that refuses its row, after which nothing changes, or -1. Return
     then the same as `set_commands`.
 
-    example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers. `given`
+    example: a reference to any Actuators. addresses (count,): of all. worlds (m,): numbers. `given`
     says which of the rows (count, k) of positions, velocities and efforts are used. The other
     arguments are passed to `set_commands`.
     """
@@ -91,7 +91,7 @@ def give_gains(
 ) -> None:
     """Set gains of the robots of some worlds by the rows of a batch, as `Robot.set_gains` does.
 
-    example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers. indices
+    example: a reference to any Actuators. addresses (count,): of all. worlds (m,): numbers. indices
     (k,): joints. kp and kd: (count, k).
     """
     for number in range(worlds.shape[0]):
@@ -110,7 +110,7 @@ def give_gains(
 def gather_efforts(example: Actuators, addresses: Indices, worlds: Indices, out: Matrix) -> None:
     """Write rows of efforts in the last step (count, joints) of the robots of some worlds.
 
-    example: a reference to any Actuators; addresses (count,) of all; worlds (m,): numbers.
+    example: a reference to any Actuators. addresses (count,): of all. worlds (m,): numbers.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -123,6 +123,14 @@ _command_worlds, _give_gains = prepared(command_worlds), prepared(give_gains)
 _gather_efforts = prepared(gather_efforts)
 
 
+def _all_rows(values: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    return [values.get(what, _NOTHING) for what in TARGETS]
+
+
+def _row(values: Mapping[str, np.ndarray], k: int) -> dict[str, np.ndarray]:
+    return {what: rows[k] for what, rows in values.items()}
+
+
 class BatchCommands(FollowedEntities):
     """The actuators of the robots of one name, one robot in each world."""
 
@@ -133,7 +141,7 @@ class BatchCommands(FollowedEntities):
             self._alike
             and 0 < len(values)
             and all(
-                what in _BITS and rows.shape[1] == joints and rows.dtype.kind in "biuf"
+                what in TARGETS and rows.shape[1] == joints and rows.dtype.kind in "biuf"
                 for what, rows in values.items()
             )
         )
@@ -150,18 +158,17 @@ class BatchCommands(FollowedEntities):
         over: float,
         worlds: list[int] | None,
     ) -> None:
-        """Write the rows (count, joints) of the chosen worlds; see `Batch.command`."""
+        """Write the rows (count, joints) of the chosen worlds. See `Batch.command`."""
         indices, chosen = self.indices(names), self.chosen(worlds)
-        given = sum(_BITS[what] for what in values)
+        given = sum(map(TARGETS.__getitem__, values))
         if names is None and not given & EFFORTS and not self._warned:
             for k in chosen.tolist():
                 self.entities[k].warn_of_missing_gains()
             self._warned = worlds is None
-        rows = [values.get(what, _NOTHING) for what in _BITS]
         steps = ramp_steps(over, self._worlds[0].time_step)
         how = given, names is not None, steps
         refusing, became, place, value = _command_worlds(
-            self.example, self.addresses, chosen, indices, *rows, *how
+            self.example, self.addresses, chosen, indices, *_all_rows(values), *how
         )
         if refusing >= 0:
             raise self.entities[refusing].refusal(became, indices[place], value)
@@ -170,8 +177,7 @@ class BatchCommands(FollowedEntities):
                 self.entities[k].report_unreached(indices, values["velocities"][k])
         if became == BEYOND:
             for k in chosen.tolist():
-                one = {what: array[k] for what, array in values.items()}
-                self.entities[k].report_beyond(indices, one, stacklevel=4)
+                self.entities[k].report_beyond(indices, _row(values, k), stacklevel=4)
 
     def set_gains(
         self,
@@ -180,7 +186,7 @@ class BatchCommands(FollowedEntities):
         names: str | Sequence[str] | None,
         worlds: list[int] | None,
     ) -> None:
-        """Set the gains of the chosen worlds by rows (count, joints); see `Batch.set_gains`.
+        """Set the gains of the chosen worlds by rows (count, joints). See `Batch.set_gains`.
 
         No gain changes if a row is refused.
         """

@@ -32,7 +32,7 @@ class BatchMotion(BatchArguments):
         """Return the configurations (count, nq) of the robots or bodies called `name`.
 
         One kernel gathers the rows. The array is contiguous, so torch and jax take the array by
-        `__dlpack__` without a copy. The next call with the same `out` changes their values too.
+        `__dlpack__` without a copy. The next call with the same `out` changes these values too.
 
         Args:
             name: name of the robots or bodies.

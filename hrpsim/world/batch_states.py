@@ -33,7 +33,7 @@ class State(NamedTuple):
 def gather_positions(example: State, addresses: Indices, worlds: Indices, out: Matrix) -> None:
     """Write rows of positions (count, nq) of the entities of some worlds.
 
-    example: a reference to any State; addresses (count,) of all; worlds (m,): numbers.
+    example: a reference to any State. addresses (count,): of all. worlds (m,): numbers.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -48,7 +48,7 @@ def gather_velocities(
 ) -> None:
     """Write rows of public velocities (count, nv) of the entities of some worlds.
 
-    example: a reference to any State; addresses (count,) of all; worlds (m,): numbers. forest: the
+    example: a reference to any State. addresses (count,): of all. worlds (m,): numbers. forest: the
     forest of each entity.
     """
     for number in range(worlds.shape[0]):

@@ -67,13 +67,16 @@ class Checkpoint(Closed):
         np.copyto(there, self._kernels[0], where=there == 0)  # kernels loaded since stay
         self._kernels[:] = self._kernels_at_start
 
+    def _keep_array(self, one: np.ndarray) -> None:
+        if one.size and one.flags.writeable:
+            # Bytes copy faster than records.
+            values = one.reshape(-1).view(np.uint8) if one.flags.c_contiguous else one
+            self._arrays.append((values, values.copy()))
+
     def _kept(self, one: Any) -> Iterable[Any]:
         """Save the attributes of one object. Return the objects among the attributes."""
         if isinstance(one, np.ndarray):
-            if one.size and one.flags.writeable:
-                # Bytes copy faster than records.
-                values = one.reshape(-1).view(np.uint8) if one.flags.c_contiguous else one
-                self._arrays.append((values, values.copy()))
+            self._keep_array(one)
             return ()
         if isinstance(one, (tuple, frozenset)):
             return one

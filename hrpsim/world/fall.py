@@ -70,6 +70,6 @@ def clearance(robot: Robot) -> float:
 
 
 def tilt(quaternion: tuple[float, float, float, float]) -> float:
-    """Return the angle between the base's z axis and the vertical [rad]; xyzw."""
+    """Return the angle between the base's z axis and the vertical [rad]. Quaternions are xyzw."""
     x, y, _, _ = quaternion
     return math.acos(max(-1.0, min(1.0, 1.0 - 2.0 * (x * x + y * y))))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The entities of one name in all worlds of a batch, and references to their arrays."""
+"""The entities of one name in all worlds of a batch, and references to the arrays."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class FollowedEntities:
         raise NotImplementedError
 
     def _compare(self) -> None:
-        """Find out whether all entities are alike, after some of them have changed."""
+        """Find out whether all entities are alike, after changes of some entities."""
 
 
 def alike(one: Entity, other: Entity) -> bool:

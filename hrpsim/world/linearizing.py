@@ -50,7 +50,7 @@ _find_refused_step = prepared(find_refused_step)
 
 
 class _Sides(dict[tuple[int, int, int, int, int], tuple[str, str, str]]):
-    """Names of constraints and actuators, and of their sides, by NEAR without the distance."""
+    """Names of constraints and actuators, and of the sides, by NEAR without the distance."""
 
     def __init__(self, naming: Callable[[], Naming]) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class Linearizing(Part):
         return self.__dict__ | {"_known": None, "_parameters": None}
 
     def parameters(self) -> Mapping[str, Entry]:
-        """Return the known parameters by path. A new layout of the scene refreshes them."""
+        """Return the known parameters by path, refreshed after a new layout of the scene."""
         scene, contents = self._scenes.scene, self._contents
         materials, last = contents.materials.index, self._parameters
         if last is None or last[0] is not scene or last[1] != len(materials):
@@ -161,7 +161,7 @@ class Linearizing(Part):
             raise WorldError(f"linearize: {name} {OF_CONTACTS[of_contact]}")
 
     def _refuse_found(self, found: StepDerivatives) -> None:
-        """Raise WorldError if the derivatives found something that they do not cover, by name."""
+        """Raise WorldError for anything that the derivatives do not cover, by name."""
         for reason, number in found.refused:
             name = self._scenes.naming().name(*found.step.constraint_of(number))
             raise WorldError(f"linearize: {name} {reason}")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters of a world by path, with the constants that they change."""
+"""Parameters of a world by path, with the constants changed by each."""
 
 from __future__ import annotations
 

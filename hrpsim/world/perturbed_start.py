@@ -17,7 +17,7 @@ def perturbed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a configuration (nq,) and a velocity (nv,) beside the present ones of a robot.
 
-    The joints stay within their limits. The lowest point of the robot is as high as at present. The
+    The joints stay within the limits. The lowest point of the robot is as high as at present. The
     robot has the returned configuration afterwards, but not the velocity.
 
     Args:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @kernel
 def _prepare(s: Scene) -> int:
-    """Do a step up to the solution of its rows. The constraint bodies keep their free velocity."""
+    """Do a step up to the solution of the rows. The constraint bodies keep the free velocity."""
     begin_step(s)
     forward_kinematics(s)
     status = find_contacts(s)

@@ -38,7 +38,7 @@ class SelfContacts:
         self._links = [shape.link for shape in model.shapes]
 
     def touching(self, q) -> dict[Pair, float]:
-        """Return pairs of links that overlap at the configuration q, and their depth [m]."""
+        """Return pairs of links that overlap at the configuration q, and the depth [m]."""
         self._robot.q = q
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
@@ -72,7 +72,7 @@ class PairSurvey:
 def survey_pairs(model: Model, samples: int, seed: int = 0) -> PairSurvey:
     """Return how often each pair of links overlaps in `samples` random postures.
 
-    Joints are drawn uniformly over their range. Joints without limits are drawn over one turn or 2
+    Joints are drawn uniformly over the range. Joints without limits are drawn over one turn or 2
     m. A pair that overlaps in a fraction s of all postures is missed with the probability
     (1 - s)^samples.
     """

@@ -1,11 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Check the settings of a world and store them in the record that the kernels read."""
+"""Check the settings of a world and store the settings in the kernels' record."""
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Collection
@@ -59,12 +58,9 @@ def new_settings(options: dict) -> np.ndarray:
     integrator = INTEGRATORS[options["integrator"]]
     record["integrator"] = integrator.code
     record["order"], record["staged"] = integrator.order, integrator.is_staged
-    record["horizon"] = time_step if integrator.is_implicit else 0.0
+    record["horizon"] = time_step * integrator.is_implicit
     record["drift"], record["lead"] = integrator.drift * time_step, integrator.lead * time_step
-    limits = USUAL_SWEEP_LIMITS
-    if options["sweep_limit"] is not None:
-        limits = (whole("sweep_limit", options["sweep_limit"], 1, SWEEPS),) * 2
-    record["sweep_limit"], record["cold_sweep_limit"] = limits
+    record["sweep_limit"], record["cold_sweep_limit"] = _sweep_limits(options["sweep_limit"])
     tolerance, by_residual = _tolerance(options), options["stop"] == "residual"
     record["tolerance"] = (tolerance if by_residual else _TOLERANCE) * STANDARD_GRAVITY * time_step
     record["relative_tolerance"] = 0.0 if by_residual else tolerance
@@ -75,12 +71,26 @@ def new_settings(options: dict) -> np.ndarray:
     for name in _NUMBERS:
         record[name] = setting(name, options[name])
     gained = float(np.linalg.norm(record["gravity"])) * time_step
-    for name, (share, most) in _THRESHOLDS.items():
-        # With less a ball bounces for good.
-        is_free = name == "restitution_threshold" and integrator.is_staged
-        usual = min(share * gained, math.inf if is_free else most) if gained > 0.0 else most
+    for name in _THRESHOLDS:
+        usual = _threshold(name, gained, integrator.is_staged)
         record[name] = usual if options[name] is None else setting(name, options[name])
     return record
+
+
+def _sweep_limits(given: int | None) -> tuple[int, int]:
+    if given is None:
+        return USUAL_SWEEP_LIMITS
+    return (whole("sweep_limit", given, 1, SWEEPS),) * 2
+
+
+def _threshold(name: str, gained: float, is_staged: bool) -> float:
+    """Return the default of a speed threshold [m/s]. `gained`: from gravity in one step [m/s]."""
+    share, most = _THRESHOLDS[name]
+    if gained <= 0.0:
+        return most
+    if name == "restitution_threshold" and is_staged:
+        return share * gained  # with less a ball bounces for good
+    return min(share * gained, most)
 
 
 def _names_a_file(given: object) -> bool:

@@ -32,7 +32,7 @@ class Stopped(Exception):
 class Shard:
     """Some worlds of a batch. Each world takes the same steps as alone.
 
-    The steps of the worlds share working memory for most of their results. The working memory
+    The steps of the worlds share working memory for most results. The working memory
     therefore stays in the processor's cache.
     """
 
@@ -56,26 +56,10 @@ class Shard:
         """
         failures: dict[int, WorldError] = {}
         begun: list[Stepping] = []
-        left, rest = self._turns["left"], {}
-        is_ready = self._settled == Scenes.changes
+        left = self._turns["left"]
         left[:] = 0
         try:
-            for index, stepping in enumerate(self._steppings):
-                try:
-                    stepping.begin_call()
-                    begun.append(stepping)
-                    if is_ready:
-                        continue
-                    stepping.get_ready()
-                    stepping.lift()
-                    if stepping.has_samplers:
-                        rest[index] = n
-                    else:
-                        left[index] = n
-                except WorldError as error:
-                    failures[self._numbers[index]] = error
-            if is_ready:
-                left[:] = [0 if number in failures else n for number in self._numbers]
+            rest = self._begin(n, begun, failures)
             while left.any() or self._next_chunk(rest, failures):
                 if stop.is_set():
                     raise Stopped
@@ -91,6 +75,39 @@ class Shard:
                     stepping.end_pushes()
                 stepping.end_call()
         return failures
+
+    def _begin(
+        self, n: int, begun: list[Stepping], failures: dict[int, WorldError]
+    ) -> dict[int, int]:
+        """Begin a call of `n` steps in each world. Store the steps of worlds without samplers.
+
+        Args:
+            n: number of steps.
+            begun: receives the parts of the worlds whose call has begun.
+            failures: receives the errors, by the number of the world.
+
+        Returns:
+            steps of the worlds with samplers, by the index of the world.
+        """
+        left, rest = self._turns["left"], {}
+        is_ready = self._settled == Scenes.changes
+        for index, stepping in enumerate(self._steppings):
+            try:
+                stepping.begin_call()
+                begun.append(stepping)
+                if is_ready:
+                    continue
+                stepping.get_ready()
+                stepping.lift()
+                if stepping.has_samplers:
+                    rest[index] = n
+                else:
+                    left[index] = n
+            except WorldError as error:
+                failures[self._numbers[index]] = error
+        if is_ready:
+            left[:] = [0 if number in failures else n for number in self._numbers]
+        return rest
 
     def _next_chunk(self, rest: dict[int, int], failures: dict[int, WorldError]) -> bool:
         """Begin the steps up to the next sample of a sensor. Return whether there are any.

@@ -3,10 +3,10 @@
 
 """The start of a world: warn of an implausible start, and find a state of rest.
 
-Rest is found by dynamic relaxation with kinetic damping. A robot that is put down with its joints
-at their targets sinks into its gains and sways for seconds. During relaxation the world moves as
-usual, but loses all velocity at every peak of kinetic energy. A swing passes its equilibrium at
-the peak. A few swings are then enough.
+Rest is found by dynamic relaxation with kinetic damping. A robot that is put down with all joints
+at the targets sinks into the gains and sways for seconds. During relaxation the world moves as
+usual, but loses all velocity at every peak of kinetic energy. A swing passes its equilibrium at the
+peak. A few swings are then enough.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ class Started(WorldState, Protocol):
 
     @property
     def fixed_shapes(self) -> tuple[CollisionShape, ...]:
-        """Fixed shapes, in the order that they were added."""
+        """Fixed shapes, in the order of addition."""
 
 
 def warn_of_start(
     world: Started, placed: Collection[Entity], reported: set[tuple[str, str]], stacklevel: int
 ) -> None:
-    """Warn of robots and bodies inside a plane, beyond their limits, or in other units.
+    """Warn of robots and bodies inside a plane, beyond limits, or in other units.
 
     Each robot or body with a problem gets a ModelWarning with the amount and the remedy.
 
@@ -108,7 +108,7 @@ def lift_to_floor(world: Started, entity: Entity) -> float:
 
 
 def _beyond_limits(entity: Entity) -> str:
-    """Return a text of the joints of a robot that are beyond their limits, or ""."""
+    """Return a text of the joints of a robot beyond limits, or ""."""
     if not isinstance(entity, Robot):
         return ""
     state = {"positions": entity.joint_positions, "velocities": entity.joint_velocities}
@@ -138,7 +138,7 @@ class Settled(NamedTuple):
 
 
 class RestReport:
-    """Compares entities with their state at the time when this report was made."""
+    """Compares entities with the state at the time when this report was made."""
 
     def __init__(self, entities: Mapping[str, Entity]) -> None:
         self._before = {name: (one, one.q, _watch(one)) for name, one in entities.items()}

@@ -88,10 +88,10 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         continuous: fast objects pass through nothing. An object that moves by more than a quarter
             of its thickness in a step has contacts with everything in its path.
         sleeping: free bodies at rest for 0.5 s are left out of the step, with everything that
-            presses on them or is connected to them. They return when something else presses on them
-            or when they change. The limit of speed at rest is a hundred times the speed of
-            `tolerance` with stop "residual" (1e-6 m/s; at most 1e-5). Robots, and all that they
-            touch, never sleep.
+            presses on them or is connected to them. Sleeping bodies return at a new contact or
+            change. The limit of speed at rest is a hundred times the speed of `tolerance` with stop
+            "residual" (1e-6 m/s; at most 1e-5). Robots, and all bodies in contact with robots,
+            never sleep.
         audit: measure the energy that steps create in `stats.energy`. Gains of energy cause a
             ModelWarning.
     """
@@ -276,7 +276,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         return self._sleep.sleeps(entity)
 
     def wake(self, *entities: Entity) -> None:
-        """Wake these entities with their islands. Without arguments, wake every sleeping entity."""
+        """Wake these entities with the islands. Without arguments, wake every sleeping entity."""
         self._sleep.wake(*entities)
 
     # -- interface of its objects (WorldState, hrpsim.world.objects.entity) ---------------------
@@ -370,7 +370,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
     def contact_records(self) -> np.ndarray:
         """Return the CONTACT records of the last step.
 
-        Sleeping entities keep their last records.
+        Sleeping entities keep the last records.
         """
         return self._sleep.contact_records()
 

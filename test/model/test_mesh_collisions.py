@@ -101,7 +101,7 @@ def test_an_open_mesh_becomes_its_hull_and_that_is_said(tmp_path, opened, bracke
     with pytest.warns(ModelWarning, match=r"open\.obj: it is open: 3 of its \d+ edges .* hull is"):
         model = load_model(path, meshes="exact")
     assert [use.use for use in model.meshes] == ["hull", "exact"]
-    assert "its convex hull is used" in model.meshes[0].note
+    assert "Its convex hull is used" in model.meshes[0].note
     assert model.shapes[0].geometry.is_convex
     assert model.shapes[0].geometry.volume == pytest.approx(HULL_VOLUME, rel=1e-6)
 

@@ -46,7 +46,7 @@ def raising(error):
         (WorldError("no such body"), 0, "no such body"),
         (RecursionError(), 0, "it is nested too deep"),
         (MemoryError(), 0, "it needs more memory than there is"),
-        (KeyError("mass"), 1, "internal error: KeyError: 'mass'; the log has its traceback"),
+        (KeyError("mass"), 1, "internal error: KeyError: 'mass'. The log has its traceback"),
     ],
 )
 def test_a_service_answers_whatever_is_raised(faults, log, error, count, answer):

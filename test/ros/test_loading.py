@@ -20,14 +20,8 @@ from hrpsim.ros.core.simulation_contents import (
     load_source,
 )
 from hrpsim.ros.simulation.entity_services import meets_hull
-from hrpsim.world.file.load_world import (
-    EntityNotes,
-    WorldNotes,
-    build_world,
-    open_world,
-    open_world_text,
-    read_notes,
-)
+from hrpsim.world.file.load_world import build_world, open_world, open_world_text
+from hrpsim.world.file.world_notes import EntityNotes, WorldNotes, read_notes
 
 
 def world_of_arm(time_step=2e-3):

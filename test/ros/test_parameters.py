@@ -19,7 +19,7 @@ from hrpsim.ros.base.parameters import SPECIFICATIONS, named_values
     [
         ("real_time_factor:=-1.0", "real_time_factor"),
         ("publish_rate:=fast", "publish_rate"),
-        ("publish_rate:=200", "write 2.0, not 2"),
+        ("publish_rate:=200", "Write 2.0, not 2"),
         ("step_count:=0", "step_count"),
         ("integrator:=leapfrog", "'leapfrog'"),
         ("world_file:=no_such_world.yaml", "no_such_world.yaml"),

@@ -230,7 +230,7 @@ def test_gains_take_effect_and_outlive_a_reset(bench):
     for value in ([1.0], [-1.0, 1.0], [1.0, math.nan], [0.0, 1.0], [1.0, 1.0, 1.0]):
         answer = change(f"gains.{HEAD}", value)
         assert not answer.successful
-        assert "it must be [kp, kd]: two finite numbers, kp > 0 and kd >= 0" in answer.reason
+        assert "It must be [kp, kd]: two finite numbers, kp > 0 and kd >= 0" in answer.reason
     assert not change(f"gains.{HEAD}", "stiff").successful
 
 

@@ -232,7 +232,7 @@ def test_the_end_of_a_controller_is_no_fault():
     with pytest.raises(WorldError):
         rig.simulation.advance(1)
     (told,) = rig.log.lines
-    assert "the sender of /joint_commands has left; simulated time waits at 0.005" in told
+    assert "the sender of /joint_commands has left. Simulated time waits at 0.005" in told
 
 
 def test_commands_beyond_limits_are_counted_and_named_once_a_second():

@@ -296,7 +296,7 @@ def test_urdf_as_text_and_by_uri(simulator):
     assert (answer.result.result, answer.entity_name) == (OK, "pebble")
     answer = simulator.spawn(PENDULUM)
     assert answer.result.result == OK, answer.result.error_message
-    assert "its topics are in 'pendulum/'" in answer.result.error_message
+    assert "Its topics are in 'pendulum/'" in answer.result.error_message
     uri = "package://hrpsim/urdf/hrp2_like.urdf.xacro"
     answer = simulator.spawn(uri=uri, name="twin", initial_pose__pose=pose(0, 3, 1))
     assert answer.result.result == OK, answer.result.error_message

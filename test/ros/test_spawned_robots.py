@@ -85,7 +85,7 @@ def test_a_spawned_robot_is_commanded_and_measured(zoo):
     """From rest, hanging: angular velocity = torque * time / inertia."""
     result = zoo.spawn("pendulum")
     assert result.result == Result.RESULT_OK, result.error_message
-    assert "its topics are in 'pendulum/'" in result.error_message
+    assert "Its topics are in 'pendulum/'" in result.error_message
     states = zoo.listener.collect(STATE, "/pendulum/joint_states")
     commands = zoo.listener.publisher(STATE, "/pendulum/joint_commands")
     zoo.listener.send(commands, JointState(name=["hinge"], effort=[1.1e-6]))

@@ -346,7 +346,7 @@ def test_a_lidar_declared_for_gazebo():
 @pytest.mark.parametrize(
     "settings, text",
     [
-        ('type="lidar" azimuth="-4 4"', "458.* degrees; 360"),
+        ('type="lidar" azimuth="-4 4"', "458.* degrees. 360"),
         ('type="lidar" azimuth="1 -1"', "the least first"),
         ('type="lidar" elevation="0 1.8"', "-90 to 90 degrees"),
         ('type="lidar" columns="0"', "no rays"),

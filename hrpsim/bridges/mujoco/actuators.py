@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from hrpsim.bridges.mujoco.native import package
-from hrpsim.model.readers.mjcf.actuators import KINDS, servo_of, why_not_servo
 from hrpsim.model.readers.mjcf.read import MjcfModel
+from hrpsim.model.readers.mjcf.servos import KINDS, servo_of, why_not_servo
 from hrpsim.model.readers.mjcf.tree import BodyTree
 from hrpsim.world.objects.robot import Robot
 

@@ -66,7 +66,7 @@ def recording(options: argparse.Namespace, world) -> Iterator[None]:
 
 
 def print_table(options: argparse.Namespace, world) -> int:
-    """Print the signals of the world, those of --signals if given. Return 0."""
+    """Print the signals of the world, or only --signals if given. Return 0."""
     from hrpsim.bag.logger import Logger
     from hrpsim.bag.signal_types import chosen_columns
 

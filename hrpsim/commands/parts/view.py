@@ -60,7 +60,7 @@ def make_film(
     Args:
         options: of the command.
         world: the world.
-        film: the file. By default that of --film.
+        film: the file. By default --film.
         follow: the robot that stays in the middle. By default all moving bodies are shown.
     """
     from hrpsim.viewer.film import make_film
@@ -120,9 +120,9 @@ def view(
 
 
 def controlled(robot, controller, parameters):
-    """Return the control loop of a robot and its motion.
+    """Return the control loop and the motion of a robot.
 
-    After the end of the controller, its last command holds. A reset starts the controller again.
+    After the end of the controller, the last command holds. A reset starts the controller again.
     """
     from hrpsim.control.framework.control_loop import ControlLoop
     from hrpsim.viewer.session import Motion

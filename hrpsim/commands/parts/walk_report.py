@@ -63,8 +63,7 @@ def zmps_in_plan(
 ) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the measured and the planned ZMP at the trial's times (n, 2) [m], in the plan's world.
 
-    The planned ZMP is NaN before the motion begins. It is None for a sequence without ZMP and
-    waist.
+    The planned ZMP is NaN before the motion begins, and None for a sequence without ZMP and waist.
     """
     plan = plan_in_world(model, trial, sequence)
     measured = (measured_zmp(model, trial) - plan.p[:2]) @ plan.R[:2, :2]
@@ -119,7 +118,7 @@ def report_lines(result: dict[str, Any]) -> list[str]:
 
 
 def pace_text(pace: Mapping[str, float]) -> str:
-    """Return the pace of an eased walk relative to its plan, or "" for the planned pace."""
+    """Return the pace of an eased walk relative to the plan, or "" for the planned pace."""
     pace = {"length": 1.0, "time": 1.0, "inset": 0.0, **pace}
     if pace["length"] == pace["time"] == 1.0:
         return ""

@@ -121,7 +121,7 @@ def ready(
 
 
 def robot_in_world(prepared: PreparedBiped, world_file: Path | None) -> Robot:
-    """Return the robot in a world of its own, or in the world of a file without robots."""
+    """Return the robot in a new world, or in the world of a file without robots."""
     from hrpsim.world.file.load_world import load_world
     from hrpsim.world.world import World
 

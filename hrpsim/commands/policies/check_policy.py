@@ -3,12 +3,11 @@
 
 """`hrpsim check-policy`: what differs when a policy fails here, by name.
 
-Compares the description of an ONNX policy with its network (sizes, and what its exporter wrote into
-it), with the robot (joints, default posture, gains, effort limits) and with the world's time step.
-If the exporter's entries differ, the command simulates both.
-With a recording of the simulator that trained it, also the network's answers to the recorded
-observations, and what is observed here when the recorded actions are commanded. Status 1 if
-anything differs.
+Compares the description of an ONNX policy with the network (sizes, and entries of the exporter),
+with the robot (joints, default posture, gains, effort limits) and with the world's time step. If
+the exporter's entries differ, the command simulates both. A recording of the training simulator
+adds the network's answers to the recorded observations, and the observations here under the
+recorded actions. Status 1 if anything differs.
 """
 
 import argparse

@@ -3,8 +3,8 @@
 
 """`hrpsim explain`: says why a policy falls or drifts here, and not in a reference.
 
-The command runs the policy in both from perturbed starts. It takes the differences between the
-simulators away one by one and together. The reference is MuJoCo, or a recording of the states.
+The command runs the policy in both from perturbed starts. The differences between the simulators
+are removed one by one and together. The reference is MuJoCo, or a recording of the states.
 """
 
 import argparse

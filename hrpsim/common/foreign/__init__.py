@@ -3,7 +3,7 @@
 
 """The gate for foreign bytes: every file and text of somebody else is read here.
 
-Each module reads one form: bytes, text, XML, YAML, JSON, arrays, tables of numbers. A reader names
-the class of its errors and the limit of `common/limits.py` that holds. Decoders of other packages
-that can expand a file run in a child process (`bounded_child.py`).
+Each module reads one form: bytes, text, XML, YAML, JSON, arrays, tables of numbers. The caller of a
+reader names the class of errors. Limits are in `common/limits.py`. Decoders of other packages that
+can expand a file run in a child process (`bounded_child.py`).
 """

@@ -37,7 +37,7 @@ def read_npy(path: Path, error: type[HrpsimError], limit: str, kinds: str = "iuf
         kinds: allowed kinds of entries, as numpy's `dtype.kind`.
 
     Raises:
-        error: the file is no array, has other entries, or is shorter than its header says.
+        error: the file is no array, has other entries, or is shorter than the header says.
     """
     with open_file(path, error, limit) as file:
         refuse_pointer(path, file.read(100), error)
@@ -56,7 +56,7 @@ def read_npz(
     names: Collection[str] | None,
     kinds: str = "iufU",
 ) -> dict[str, np.ndarray]:
-    """Return the arrays of an .npz file by their names.
+    """Return the arrays of an .npz file by name.
 
     Args:
         path: name of the file.
@@ -115,21 +115,13 @@ def _archive(path: Path, file: BinaryIO, error: type[HrpsimError]) -> zipfile.Zi
 
 
 def reason_of(cause: BaseException) -> str:
-    """Return the first line of what a decoder says, or the kind of its error."""
+    """Return the first line of a decoder's message, or the kind of the error."""
     return str(cause).strip().partition("\n")[0][:300] or type(cause).__name__
 
 
 def _array(file: BinaryIO, most: int, kinds: str) -> np.ndarray:
     """Return the array in an open file of which at most `most` bytes are read."""
-    version = np.lib.format.read_magic(file)
-    if version not in ((1, 0), (2, 0)):
-        raise ValueError(f"version {version} of the format is not read")
-    width, read = _HEADERS[version[0]]
-    head = file.read(width)
-    if (length := int.from_bytes(head, "little")) > _HEADER:
-        raise ValueError(f"its header is said to have {length} bytes")
-    header = io.BytesIO(head + file.read(length))
-    shape, is_fortran, kind = read(header, max_header_size=_HEADER)
+    shape, is_fortran, kind = _header(file)
     if kind.hasobject or kind.kind not in kinds:
         raise ValueError(f"its entries are {kind}, not numbers{' or texts' * ('U' in kinds)}")
     size = math.prod(shape) * kind.itemsize
@@ -143,3 +135,15 @@ def _array(file: BinaryIO, most: int, kinds: str) -> np.ndarray:
         flat.tolist()  # ValueError for characters that do not exist
     order: str = "F" if is_fortran else "C"
     return flat.reshape(shape, order=order).copy(order="C")  # type: ignore[call-overload]
+
+
+def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Read the header of an open .npy file. Return shape, whether in Fortran order, and dtype."""
+    version = np.lib.format.read_magic(file)
+    if version not in ((1, 0), (2, 0)):
+        raise ValueError(f"version {version} of the format is not read")
+    width, read = _HEADERS[version[0]]
+    head = file.read(width)
+    if (length := int.from_bytes(head, "little")) > _HEADER:
+        raise ValueError(f"its header is said to have {length} bytes")
+    return read(io.BytesIO(head + file.read(length)), max_header_size=_HEADER)

@@ -3,8 +3,8 @@
 
 """Call functions that decode foreign files in a child process of bounded memory and time.
 
-One child serves all calls of a process. It ends when its parent ends, or after a pause. A call that
-exceeds a limit ends the child, and the next call starts another child.
+One child serves all calls of a process. The child ends with the parent, or after a pause. A call
+that exceeds a limit ends the child, and the next call starts another child.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Child:
         return bytes(parts)
 
     def end(self) -> int:
-        """End the process, unless it ends by itself. Return its status."""
+        """End the process if still running. Return the exit status."""
         if self.owner != os.getpid():  # the process from which this one was forked owns the child
             return 0
         if self.is_closed:
@@ -126,7 +126,7 @@ def call_bounded(
     Args:
         function: "module:function". Only the child imports the module. The function may raise any
             error.
-        *given: its arguments.
+        *given: arguments of the function.
         label: name of the decoded file in errors.
         size: of the file [bytes]. The allowed time grows with the size.
         error: class of the errors.
@@ -153,6 +153,17 @@ def call_bounded(
     return content
 
 
+def _ask(child: _Child, request: bytes) -> bytes | None:
+    """Return the answer of a child to a request, or None, as `receive` does."""
+    try:
+        with contextlib.suppress(BrokenPipeError):
+            child.send(request)
+        return child.receive(time.monotonic() + limits.DECODER_WAIT)
+    except BaseException:
+        end_child()  # an interrupted call leaves its answer in the pipe
+        raise
+
+
 def _answer(request: bytes, label: str, allowed: float, error: type[HrpsimError]) -> bytes:
     """Return the child's answer. A child that has ended since the last call is replaced."""
     global _child
@@ -164,13 +175,7 @@ def _answer(request: bytes, label: str, allowed: float, error: type[HrpsimError]
             _child = _child or _Child()
         except OSError as cause:
             raise error(f"{label}: no process could be started to decode it: {cause}") from cause
-        try:
-            with contextlib.suppress(BrokenPipeError):
-                _child.send(request)
-            answer = _child.receive(time.monotonic() + limits.DECODER_WAIT)
-        except BaseException:
-            end_child()  # an interrupted call leaves its answer in the pipe
-            raise
+        answer = _ask(_child, request)
         if answer is not None:
             return answer
         child, _child = _child, None

@@ -15,10 +15,10 @@ from hrpsim.common.errors import HrpsimError
 def csv_rows(
     lines: Iterable[str], label: str | Path, error: type[HrpsimError], most: int, limit: str
 ) -> Iterator[tuple[list[str], int]]:
-    """Yield the cells of each row, without spaces around them, and the number of its last line.
+    """Yield the cells of each row, stripped of spaces, and the number of the row's last line.
 
     Args:
-        lines: of the text, with their ends.
+        lines: of the text, with line ends.
         label: name of the file in errors.
         error: class of the errors.
         most: number of cells that are read.

@@ -40,7 +40,7 @@ def open_file(
 ) -> Iterator[BinaryIO]:
     """Open a regular file of at most as many bytes as the limit allows.
 
-    Pipes, devices, sockets and folders are refused before they are opened. A pipe would block, and
+    Pipes, devices, sockets and folders are refused unopened. A pipe would block, and
     the opening of a device can have effects.
 
     Args:

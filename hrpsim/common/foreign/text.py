@@ -13,7 +13,7 @@ _ENDS = "\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"  # of lines, for `str.splitline
 
 
 def read_text(path: Path, error: type[HrpsimError], limit: str, what: str = "file") -> str:
-    """Return the UTF-8 text of a file; its lines end in line feeds.
+    """Return the UTF-8 text of a file. All lines end in line feeds.
 
     Args:
         path: name of the file.

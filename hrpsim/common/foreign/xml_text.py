@@ -3,7 +3,7 @@
 
 """Decode and parse XML without document types, entities, the network, or other files.
 
-The text is decoded here, from the encoding of its first bytes or of its declaration. The parser
+The text is decoded here, from the encoding of the first bytes or of the declaration. The parser
 receives UTF-8 only, so that no encoding hides a document type.
 """
 
@@ -43,7 +43,7 @@ _COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
 def decoded_xml(
     data: bytes, label: str | Path, error: type[HrpsimError], errors: str = "strict"
 ) -> str:
-    """Return the text of an XML document. Raises `error` for another encoding than it says.
+    """Return the text of an XML document. Raise `error` for another encoding than declared.
 
     errors: "replace" replaces bytes that are no characters.
     """
@@ -73,7 +73,7 @@ def xml_root(
         text: the document.
         label: name of the document in errors.
         error: class of the error.
-        has_lines: whether the lines of the text are those of the file that `label` names.
+        has_lines: whether the lines of the text are lines of the file named by `label`.
         recover: pass over syntax errors.
         huge: allow texts of more than 10 MB within one element.
 
@@ -83,17 +83,20 @@ def xml_root(
     """
     if text.count("<") > 2 * limits.XML_ELEMENTS:
         raise error(f"{label}: over {limits.XML_ELEMENTS} elements (XML_ELEMENTS)")
+
+    def at(line: int) -> str:
+        return f"{label}:{line}" if has_lines and line else f"{label}"
+
     found = _TYPE.search(text) and _TYPE.search(_COMMENT.sub("", text))
     if found and not recover:
-        line = f":{text.count(chr(10), 0, text.find(found[0])) + 1}" if has_lines else ""
-        raise error(f"{label}{line}: a document type or entities are not allowed")
+        line = text.count("\n", 0, text.find(found[0])) + 1
+        raise error(f"{at(line)}: a document type or entities are not allowed")
     try:
         root = _parsed(_DECLARATION.sub("", text, count=1).encode("utf-8"), recover, huge)
     except UnicodeEncodeError as cause:
         raise error(f"{label}: is not text: {cause.reason}") from cause
     except etree.XMLSyntaxError as cause:
-        line = f":{cause.lineno}" if has_lines and cause.lineno else ""
-        raise error(f"{label}{line}: XML syntax error: {cause.msg}") from cause
+        raise error(f"{at(cause.lineno)}: XML syntax error: {cause.msg}") from cause
     if root is None:
         raise error(f"{label}: holds no element")
     return root

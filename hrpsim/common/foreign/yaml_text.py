@@ -3,8 +3,8 @@
 
 """YAML as data with positions in the text: plain values only, limited before expansion.
 
-Values are mappings, lists, text, numbers, true, false and null; a date is text. Besides YAML 1.1,
-1e-3 is a number, as in YAML 1.2. Tags other than those of these kinds are refused. Sizes, depth,
+Values are mappings, lists, text, numbers, true, false and null. A date is text. Besides YAML 1.1,
+1e-3 is a number, as in YAML 1.2. Tags of other kinds are refused. Sizes, depth,
 and expanded aliases are bounded by hrpsim.common.limits, and a key that is given twice is an error.
 """
 
@@ -41,7 +41,7 @@ else:
 
 
 class YamlText(NamedTuple):
-    """The data of a text, and their positions in it."""
+    """The data of a text, and the positions in the text."""
 
     label: str
     data: Any
@@ -52,14 +52,14 @@ class YamlText(NamedTuple):
     def location(self, path: Sequence[str | int]) -> str:
         """Return "label:line:column" of the entry at a path of keys and indices.
 
-        The position is the key's, not the value's. Where there is nothing at the path, it is that
-        of the nearest entry above.
+        The position is the key's, not the value's. For an unknown path the nearest entry above has
+        the position.
         """
         mark = self._mark(path)
         return self.label if mark is None else f"{self.label}:{mark.line + 1}:{mark.column + 1}"
 
     def line(self, path: Sequence[str | int]) -> int:
-        """Return the line of the entry at a path, as `location` does; 0 in an empty text."""
+        """Return the line of the entry at a path, as `location` does. Return 0 in an empty text."""
         mark = self._mark(path)
         return 0 if mark is None else mark.line + 1
 
@@ -82,8 +82,20 @@ class YamlText(NamedTuple):
 
 
 def read_yaml(path: Path, error: type[HrpsimError], what: str = "file") -> YamlText:
-    """Read a YAML file; raise `error` with file, line and column for any mistake."""
+    """Read a YAML file. Raise `error` with file, line and column for any mistake."""
     return parse_yaml(read_text(path, error, "YAML_SIZE", what), str(path), error)
+
+
+def _problem_of(cause: yaml.MarkedYAMLError) -> str:
+    """Return the place and the text of an error of PyYAML, ":line:column: problem"."""
+    mark = cause.problem_mark or cause.context_mark
+    at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+    problem = f"not YAML: {cause.problem or cause.context}"
+    if isinstance(cause, (ComposerError, ConstructorError)):
+        problem = ", ".join(filter(None, (cause.context, cause.problem)))
+    elif "nesting depth" in problem:  # newer libyaml has a limit, too
+        problem = _TOO_DEEP
+    return f"{at}: {problem}"
 
 
 def parse_yaml(
@@ -95,8 +107,8 @@ def parse_yaml(
 ) -> YamlText:
     """Return the data of a YAML text.
 
-    repeated: whether a key may be given twice; then the last counts, and `repeats` has them.
-    anchors_of: a text whose anchors are also valid in this one.
+    repeated: whether a key may be given twice. The last then counts, and `repeats` has all.
+    anchors_of: a text whose anchors are also valid in this text.
     """
     if len(text) > limits.YAML_SIZE:
         raise error(f"{label}: over {limits.YAML_SIZE} characters (YAML_SIZE)")
@@ -110,14 +122,7 @@ def parse_yaml(
         root = loader.get_single_node()
         data = None if root is None else loader.construct_object(root, deep=True)
     except yaml.MarkedYAMLError as cause:
-        mark = cause.problem_mark or cause.context_mark
-        at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        problem = f"not YAML: {cause.problem or cause.context}"
-        if isinstance(cause, (ComposerError, ConstructorError)):
-            problem = ", ".join(filter(None, (cause.context, cause.problem)))
-        elif "nesting depth" in problem:  # newer libyaml has a limit, too
-            problem = _TOO_DEEP
-        raise error(f"{label}{at}: {problem}") from None
+        raise error(f"{label}{_problem_of(cause)}") from None
     except yaml.YAMLError as cause:  # characters that YAML does not allow
         raise error(f"{label}: not YAML: {' '.join(str(cause).split())}") from None
     return YamlText(label, data, root, loader.named, tuple(loader.repeats))
@@ -139,7 +144,7 @@ class _Loader(_Base):
         self._depth = self._count = self._aliases = 0
 
     def compose_node(self, parent, index) -> yaml.Node:
-        """Return the next node; its `size` is the number of nodes in it, aliases expanded."""
+        """Return the next node. `size` is the number of nodes inside, aliases expanded."""
         event = self.peek_event()
         self._depth += 1
         if self._depth > limits.YAML_DEPTH:
@@ -194,7 +199,7 @@ class _Loader(_Base):
             raise _refusal(node, f"{shown!r} is no {kind}") from None
 
     def construct_integer(self, node) -> int | str:
-        """Return an integer; 1_ is a prefix of names, not YAML 1.1's 1_000."""
+        """Return an integer. 1_ is a prefix of names, not YAML 1.1's 1_000."""
         return node.value if node.value.endswith("_") else self.construct_yaml_int(node)
 
 

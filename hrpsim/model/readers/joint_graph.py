@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Make trees of robots from joints between any links, as SDF and USD have them."""
+"""Make trees of robots from joints between any links, as in SDF and USD."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Edge(Protocol):
         """The carried link."""
 
     def turned(self) -> Edge:
-        """Return the same joint with its links exchanged."""
+        """Return the same joint with the links exchanged."""
 
 
 AnyEdge = TypeVar("AnyEdge", bound=Edge)
@@ -45,7 +45,7 @@ def spanning_tree(
     """Return joints from parent to child, joints that close loops, and the links that float.
 
     The tree begins at the world, then at links that no joint carries, `first` before others. A
-    joint is turned round only if its child is reached in no other way.
+    joint is turned round only if no other way reaches the child.
     """
     edges = list(edges)
     by_end: dict[str, list[AnyEdge]] = defaultdict(list)
@@ -109,16 +109,16 @@ def join(
     at: Placement,
     place: Callable[[str], Placement],
 ) -> str:
-    """Add a chain of joints of one coordinate. Return the link right below its first joint.
+    """Add a chain of joints of one coordinate. Return the link right below the first joint.
 
     Links without mass lie between the joints, and below an axis that passes by the child.
 
     Args:
         robot: receives the joints and links.
-        edge: the joint of the file, with the links that it connects.
+        edge: the joint of the file, with the connected links.
         joints: without names of links, from parent to child. None: the links are fixed.
         axes: of the joints, each (3,), in the frame of `place`.
-        at: placement of the joint's frame, with a point of all axes as its origin.
+        at: placement of the joint's frame, with a point of all axes as origin.
         place: returns the placement of a link, all in one frame.
     """
     above, below = place(edge.parent), place(edge.child)
@@ -148,9 +148,9 @@ def add_chain(
 
     Args:
         robot: receives the joints and links.
-        joints: from parent to child, with their origins.
+        joints: from parent to child, with origins.
         ends: names of the parent and of the child.
-        anchor: origin of the last joint in the child (3,) [m]. If it is not zero, a fixed joint
+        anchor: origin of the last joint in the child (3,) [m]. If not zero, a fixed joint
             leads from there to the child.
         link_name: returns the name of the link below a joint, by the name of the joint.
         fixed: name of the fixed joint, if the name is free.
@@ -171,7 +171,7 @@ def add_chain(
 
 
 def _needed(joint: JointData, anchor: np.ndarray) -> np.ndarray:
-    """Return the point of the axis for the link below, zero if its origin is on the axis."""
+    """Return the point of the axis for the link below, zero if the link's origin is on the axis."""
     if joint.type == "prismatic":
         return np.zeros(3)
     axis = np.array(joint.axis)
@@ -180,7 +180,7 @@ def _needed(joint: JointData, anchor: np.ndarray) -> np.ndarray:
 
 
 def float_bases(robot: RobotData, bases: Iterable[str], place: Callable[[str], Placement]) -> None:
-    """Let bases float from the world, if the world is the root, where `place` puts them in it."""
+    """Let bases float from the world, if the world is the root, at the placement by `place`."""
     for base in bases if robot.root == WORLD_LINK else ():
         name = robot.free_joint_name(f"{base}_free")
         robot.add_joint(JointData(name, "floating", WORLD_LINK, base, place(base)))

@@ -151,7 +151,7 @@ class _Writer:
         return is_empty and [one.type != "floating" for one in self.below[link]] == [True]
 
     def _joint(self, body: Any, joint: JointData, frame: Placement) -> None:
-        """Add a joint, whose frame is `frame` in its body with all joints at zero."""
+        """Add a joint, whose frame is `frame` in the body with all joints at zero."""
         kinds = self.mujoco.mjtJoint
         if joint.type == "fixed":
             return
@@ -201,7 +201,7 @@ class _Writer:
         for k, shape in enumerate(link.collisions):
             self._geom(body, f"{link.name}_{k}", shape).group = _COLLISION_GROUP
         if link.material is not None:
-            why = "friction is of pairs of materials; geoms have MuJoCo's default"
+            why = "friction is of pairs of materials. Geoms have MuJoCo's default"
             self.notes.add("material", why, link.material)
 
     def _geom(self, body: Any, name: str, shape: ShapeData) -> Any:

@@ -48,7 +48,7 @@ def wide_limits(joint: JointData) -> str:
         return ""
     return (
         f"limits such as {ends[0]:.6g} to {ends[1]:.6g} rad are over two turns:"
-        f" {if_degrees(widest)}; without limits, make the joint continuous"
+        f" {if_degrees(widest)}. Without limits, make the joint continuous"
     )
 
 

@@ -34,7 +34,7 @@ class MeshData:
 
 @dataclass(frozen=True)
 class MeshFile:
-    """A mesh file that hrpsim reads itself, by its URI, scaled along its axes."""
+    """A mesh file that hrpsim reads, by URI, scaled along the axes."""
 
     uri: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
@@ -44,8 +44,8 @@ class MeshFile:
 class ShapeData:
     """One shape of a link. The kind determines `size`.
 
-    box: edge lengths; sphere: radius; cylinder, capsule: radius, length of the straight part (all
-    [m]). A mesh has no size, and its data are in `mesh`.
+    Sizes [m] are edge lengths of a box, radius of a sphere, or radius and straight length of a
+    cylinder or capsule. A mesh has no size, and `mesh` has the data.
     """
 
     kind: str
@@ -66,7 +66,7 @@ class ShapeData:
 
 @dataclass
 class LinkData:
-    """A link with its inertia in the link's frame.
+    """A link with inertia in the link's frame.
 
     The inertia is mass [kg], centre (3,) [m], and inertia about the centre (3, 3).
     """
@@ -109,7 +109,7 @@ class JointData:
 
 @dataclass
 class TendonData:
-    """A fixed tendon of two joints and its actuator, with fields as in `JointData`."""
+    """A fixed tendon of two joints and the actuator, with fields as in `JointData`."""
 
     name: str
     joints: tuple[str, str]
@@ -182,7 +182,7 @@ class SensorData:
 
 @dataclass(frozen=True)
 class SampledSensorData:
-    """A sensor with a rate of its own, such as a camera. Its settings are texts."""
+    """A sensor with a separate rate, such as a camera. Settings are texts."""
 
     name: str
     kind: str
@@ -252,12 +252,12 @@ class RobotData:
     notes: list[str] = field(default_factory=list)
 
     def add_link(self, name: str) -> LinkData:
-        """Add a link and return the link. Its name must be new."""
+        """Add a link and return the link. The name must be new."""
         self.links[name] = LinkData(name)
         return self.links[name]
 
     def add_joint(self, joint: JointData) -> JointData:
-        """Add a joint and return the joint. Its name must be new."""
+        """Add a joint and return the joint. The name must be new."""
         self.joints[joint.name] = joint
         return joint
 

@@ -42,8 +42,8 @@ _FRICTION = re.compile(r"friction_([0-9.e+-]+)")
 def write_sdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> tuple[str, list[str]]:
     """Return the text of an SDF with one model, and lines on what is not written.
 
-    A link without mass that is fixed to another link becomes a <frame>, and its shapes are those of
-    the other link. Names keep their letters, and "::" becomes "__".
+    A link without mass that is fixed to another link becomes a <frame>, and the other link gets the
+    shapes. Names keep all letters, and "::" becomes "__".
 
     Args:
         robot: the robot.
@@ -124,7 +124,7 @@ class _Writer:
         return [one for one in self.robot.sensors if (one.link, one.kind) == (link, kind)]
 
     def _carried(self, link: str) -> list[tuple[str, Placement]]:
-        """Return a link and the massless links fixed to it, with their placements in it."""
+        """Return a link and the massless links fixed to the link, with placements in the link."""
         found = [(link, IDENTITY)]
         for name, placement in found:
             for joint in self.robot.joints.values():
@@ -135,7 +135,7 @@ class _Writer:
     def _inertial(self, element: Any, link: LinkData) -> None:
         mass, center, moments = link.inertial or (0.0, np.zeros(3), np.zeros((3, 3)))
         if not mass:
-            self.notes.add("link without mass", "written so; Gazebo wants a mass", link.name)
+            self.notes.add("link without mass", "written so. Gazebo wants a mass", link.name)
         inertial = etree.SubElement(element, "inertial")
         _pose(inertial, Placement(np.eye(3), center))
         _numbers(inertial, mass=mass)
@@ -177,36 +177,20 @@ class _Writer:
         kind = "continuous" if joint.type == "revolute" and is_free else joint.type
         element = _joint_element(model, joint.name, _TYPES[kind], joint.parent, joint.child)
         for sensor in self._sensors_of(joint.child, "force_torque"):
-            if np.any(sensor.placement.p):
-                self.notes.add("place of a force_torque", "SDF has the joint's", sensor.name)
-            tag = self._sensor(element, sensor)
-            _pose(tag, Placement(sensor.placement.R, np.zeros(3)))
-            wrench = etree.SubElement(tag, "force_torque")
-            _text(wrench, "frame", "sensor")
-            ways = ("child_to_parent", "parent_to_child")
-            _text(wrench, "measure_direction", ways[sensor.reversed])
-        if kind == "fixed":
-            return
-        axis = etree.SubElement(element, "axis")
-        _text(axis, "xyz", exact_text(joint.axis))
-        limit = etree.SubElement(axis, "limit")
-        _text(
-            limit,
-            "lower",
-            "-" + _NO_LIMIT if math.isinf(joint.lower) else exact_text([joint.lower]),
-        )
-        _text(limit, "upper", _NO_LIMIT if math.isinf(joint.upper) else exact_text([joint.upper]))
-        stated = {"effort": joint.effort, "velocity": joint.velocity}
-        _numbers(limit, **{tag: value for tag, value in stated.items() if 0.0 < value < math.inf})
-        dynamics = {"damping": joint.damping, "friction": joint.friction}
-        dynamics |= {"spring_stiffness": joint.stiffness, "spring_reference": joint.rest}
-        element = etree.SubElement(axis, "dynamics")
-        _numbers(element, **{tag: value for tag, value in dynamics.items() if value})
-        if joint.mimic is not None:
-            leader, ratio, offset = joint.mimic
-            mimic = etree.SubElement(axis, "mimic", joint=_name(leader))
-            _numbers(mimic, multiplier=ratio, offset=offset, reference=0.0)
-        self._note_joint(joint)
+            self._wrench(element, sensor)
+        if kind != "fixed":
+            _axis(element, joint)
+            self._note_joint(joint)
+
+    def _wrench(self, joint: Any, sensor: robot_data.SensorData) -> None:
+        if np.any(sensor.placement.p):
+            self.notes.add("place of a force_torque", "SDF has the joint's", sensor.name)
+        tag = self._sensor(joint, sensor)
+        _pose(tag, Placement(sensor.placement.R, np.zeros(3)))
+        wrench = etree.SubElement(tag, "force_torque")
+        _text(wrench, "frame", "sensor")
+        ways = ("child_to_parent", "parent_to_child")
+        _text(wrench, "measure_direction", ways[sensor.reversed])
 
     def _sensor(self, owner: Any, sensor: robot_data.SensorData) -> Any:
         element = etree.SubElement(owner, "sensor", name=_name(sensor.name), type=sensor.kind)
@@ -268,3 +252,23 @@ def _pose(element: Any, placement: Placement, relative_to: str = "") -> None:
     pose.text = exact_text((*placement.p, *angles))
     if relative_to:
         pose.set("relative_to", relative_to)
+
+
+def _axis(element: Any, joint: JointData) -> None:
+    """Add the <axis> of a joint with one coordinate."""
+    axis = etree.SubElement(element, "axis")
+    _text(axis, "xyz", exact_text(joint.axis))
+    limit = etree.SubElement(axis, "limit")
+    for tag, bound in (("lower", joint.lower), ("upper", joint.upper)):
+        sign = "-" if bound < 0.0 else ""
+        _text(limit, tag, sign + _NO_LIMIT if math.isinf(bound) else exact_text([bound]))
+    stated = {"effort": joint.effort, "velocity": joint.velocity}
+    _numbers(limit, **{tag: value for tag, value in stated.items() if 0.0 < value < math.inf})
+    dynamics = {"damping": joint.damping, "friction": joint.friction}
+    dynamics |= {"spring_stiffness": joint.stiffness, "spring_reference": joint.rest}
+    element = etree.SubElement(axis, "dynamics")
+    _numbers(element, **{tag: value for tag, value in dynamics.items() if value})
+    if joint.mimic is not None:
+        leader, ratio, offset = joint.mimic
+        mimic = etree.SubElement(axis, "mimic", joint=_name(leader))
+        _numbers(mimic, multiplier=ratio, offset=offset, reference=0.0)

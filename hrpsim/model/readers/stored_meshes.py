@@ -50,7 +50,7 @@ def _with_file(shape: ShapeData) -> ShapeData:
 
 
 def cached_mesh(mesh: MeshData) -> Path:
-    """Return a file with this mesh, below the cache folder and named by its content.
+    """Return a file with this mesh, below the cache folder and named by the content.
 
     If the cache folder cannot be written, the file is in a folder that is deleted with this
     process. ModelError if neither folder can be written.

@@ -3,10 +3,10 @@
 
 """Write URDF text of a `RobotData` with <hrpsim> elements, and read URDF of any version.
 
-Numbers lose no digit, but the length of a capsule, which is that of a cylinder around it, may
-change by rounding. Versions 1.1 and 1.2 are read by the rules of urdfdom 6. Version 1.1 has
-<origin quat_xyzw>. In version 1.2 a limit may omit effort and velocity, but must have lower and
-upper. <capsule> of these versions is read in any version.
+Numbers lose no digit. Only the length of a capsule, written as a cylinder around the capsule, may
+change by rounding. Versions 1.1 and 1.2 are read by the rules of urdfdom 6. Version 1.1 has <origin
+quat_xyzw>. In version 1.2 a limit may omit effort and velocity, but must have lower and upper.
+<capsule> of these versions is read in any version.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ VERSIONS = ("1.0", "1.1", "1.2")
 
 
 def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri | None = None) -> str:
-    """Return URDF text. `mesh_uri` returns the URI of each mesh, by default that of its file.
+    """Return URDF text. `mesh_uri` returns the URI of each mesh, by default the URI of the file.
 
     ModelError for a name that XML cannot contain.
     """
@@ -246,12 +246,12 @@ def exact_text(numbers: Iterable[float]) -> str:
 
 
 def exact_texts(**numbers: float) -> dict[str, str]:
-    """Return each number as text that can be read back exactly, by its name."""
+    """Return each number as text that can be read back exactly, by name."""
     return {name: exact_text([number]) for name, number in numbers.items()}
 
 
 def moments_of(inertia: np.ndarray) -> dict[str, float]:
-    """Return the six moments of an inertia (3, 3) by their names in URDF and SDF."""
+    """Return the six moments of an inertia (3, 3) by the names in URDF and SDF."""
     return {name: inertia[at] for name, at in _MOMENTS.items()}
 
 

@@ -85,8 +85,8 @@ class Camera(SampledSensorKind):
         )
         require(
             0.0 < self.fov < _WIDEST_LENS,
-            f"fov: a field of view of {math.degrees(self.fov):g} degrees; a lens has more than 0 "
-            f"and less than {math.degrees(_WIDEST_LENS):g}; for more take several cameras",
+            f"fov: a field of view of {math.degrees(self.fov):g} degrees. A lens has more than 0 "
+            f"and less than {math.degrees(_WIDEST_LENS):g}. For more take several cameras",
         )
         require(0.0 < self.near < self.far, "far must be above near, and near above 0")
         require(bool(self.wanted), f"images: at least one of {', '.join(IMAGES)}")

@@ -13,9 +13,9 @@ from hrpsim.model.sensors.sensor_kind import SampledSensorKind, cells_along, req
 
 @dataclass(frozen=True)
 class ContactPad(SampledSensorKind):
-    """The contacts of one link: their wrench in the sensor's frame, and a grid of pressure.
+    """The contacts of one link: wrench in the sensor's frame, and a grid of pressure.
 
-    The grid is in the xy plane of the frame, size[0] by size[1], centred at its origin. Without a
+    The grid is in the xy plane of the frame, size[0] by size[1], centred at the origin. Without a
     `cell` there is no grid.
     """
 

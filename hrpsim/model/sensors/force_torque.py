@@ -21,8 +21,8 @@ _DIRECTIONS = ("child_to_parent", "parent_to_child")
 class ForceTorque(StepSensorKind):
     """The wrench of the child side of the joint above the link on the parent side.
 
-    In Gazebo the wrench may also be the opposite one. Its axes are the axes of the child or of the
-    sensor.
+    In Gazebo the wrench may also be the opposite wrench. The axes are the axes of the child or of
+    the sensor.
     """
 
     kind = "force_torque"
@@ -46,12 +46,12 @@ class ForceTorque(StepSensorKind):
 
     @staticmethod
     def gazebo_placement(sensor: _Element, pose: Placement) -> Placement:
-        """Return a placement at the joint. `pose` turns it if <frame> is "sensor"."""
+        """Return a placement at the joint. `pose` turns the placement if <frame> is "sensor"."""
         return Placement(pose.R, IDENTITY.p) if _frame(sensor) == "sensor" else IDENTITY
 
     @classmethod
     def gazebo_settings(cls, document: Document, sensor: _Element) -> dict[str, Any]:
-        """Return rate, noise, and whether the wrench is that of the parent on the child."""
+        """Return rate, noise, and whether the wrench acts from the parent on the child."""
         settings = super().gazebo_settings(document, sensor)
         return settings | {"reversed": _direction(sensor) == _DIRECTIONS[1]}
 

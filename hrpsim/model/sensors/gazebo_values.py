@@ -22,7 +22,7 @@ def noise_of_axes(
         document: the description.
         sensor: element <sensor>.
         kind: element in <sensor> with the noise.
-        quantities: elements of the first and the last three values, and their names in SDF 1.4.
+        quantities: elements of the first and the last three values, with the names in SDF 1.4.
     """
     noise, bias, bias_mean = [], [], []
     first, last, *olds = quantities

@@ -66,7 +66,7 @@ class Lidar(RayPattern):
         require(low <= high, "azimuth needs two numbers, the least first")
         require(
             high - low <= _FULL_TURN,
-            f"azimuth: a field of view of {math.degrees(high - low):g} degrees; 360 is the most",
+            f"azimuth: a field of view of {math.degrees(high - low):g} degrees. 360 is the most",
         )
         require(
             bool(self.elevation) and max(map(abs, self.elevation)) <= _UPRIGHT,

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors with a rate of their own: height scans, lidars, cameras, contact sensors.
+"""Sensors with a separate rate: height scans, lidars, cameras, contact sensors.
 
 Docs: docs/howto/sensors.md. The page of robot descriptions lists every setting.
 """
@@ -24,7 +24,7 @@ from hrpsim.model.shapes.placement import Placement
 
 @dataclass(frozen=True)
 class SampledSensor:
-    """A sensor of the robot description with a rate, a latency and noise of its own."""
+    """A sensor of the robot description with separate rate, latency and noise."""
 
     name: str
     kind: str  # of SAMPLED_KINDS
@@ -76,20 +76,24 @@ def sampled_sensor(
 _FLAGS = ("true", True, "false", False)
 
 
+def _numbers(key: str, given: Any) -> tuple[float, ...]:
+    """Return the numbers of a text, a list or one number."""
+    words = given.split() if isinstance(given, str) else given
+    try:
+        return tuple(map(float, words if isinstance(words, (list, tuple)) else [words]))
+    except (TypeError, ValueError):
+        raise ModelError(f"{key}={shown_value(given)}: numbers are needed") from None
+
+
 def _value(key: str, kind: str, given: Any) -> Any:
-    """Return a setting in its type: a number, numbers, a whole number, a flag, a word."""
+    """Return a setting with the right type: a number, numbers, a whole number, a flag, a word."""
     if kind == "str":
         require(isinstance(given, str), f"{key}={shown_value(given)} must be a word")
         return given
     if kind == "bool":
         require(given in _FLAGS, f"{key}={shown_value(given)} must be true or false")
         return given in _FLAGS[:2]
-    words = given.split() if isinstance(given, str) else given
-    words = words if isinstance(words, (list, tuple)) else [words]
-    try:
-        numbers = tuple(float(word) for word in words)
-    except (TypeError, ValueError):
-        raise ModelError(f"{key}={shown_value(given)}: numbers are needed") from None
+    numbers = _numbers(key, given)
     is_endless = key == "max_range" and numbers == (math.inf,)
     is_number = is_endless or all(map(math.isfinite, numbers))
     require(is_number, f"{key}={shown_value(given)} is not finite")

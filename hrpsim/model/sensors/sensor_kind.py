@@ -34,7 +34,7 @@ def cells_along(length: float, cell: float) -> float:
 
 
 class SensorKind:
-    """A kind of sensor: its name here, and its names in other formats.
+    """A kind of sensor: the name here, and the names in other formats.
 
     A subclass is an entry of a table in `kinds.py`.
     """
@@ -98,7 +98,7 @@ class SampleNoise(NamedTuple):
 
 
 class SensedRobot(Protocol):
-    """The robot that carries a sensor, as `SampledSensorKind.measure` sees it."""
+    """The robot that carries a sensor, as seen by `SampledSensorKind.measure`."""
 
     name: str
 
@@ -112,7 +112,7 @@ class SensedRobot(Protocol):
 
 @dataclass(frozen=True)
 class SampledSensorKind(SensorKind):
-    """A kind of sensor with a rate of its own. A subclass is a frozen dataclass of its settings."""
+    """A kind of sensor with a separate rate. A subclass is a frozen dataclass of settings."""
 
     common: ClassVar[tuple[str, ...]] = COMMON  # settings besides its own
 
@@ -127,7 +127,7 @@ class SampledSensorKind(SensorKind):
     def measure(self, robot: SensedRobot, sensor: Any) -> Any:
         """Return the exact values now. `sensor` is the SampledSensor.
 
-        A kind with a view of its own, such as a scan, measures there.
+        A kind with a special view, such as a scan, measures in that view.
         """
         raise NotImplementedError
 
@@ -144,5 +144,8 @@ class SampledSensorKind(SensorKind):
 
     @staticmethod
     def gazebo_settings(document: Document, sensor: _Element) -> dict[str, Any]:
-        """Return the rate. The sensor is off until its first reading, so that it costs nothing."""
+        """Return the rate.
+
+        The sensor is off until the first reading, and costs nothing till then.
+        """
         return {"rate": text_of(sensor, "update_rate", "0"), "enabled": False}

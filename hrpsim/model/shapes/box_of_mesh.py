@@ -27,7 +27,7 @@ _known: weakref.WeakKeyDictionary[Mesh, tuple[_Placed | None]] = weakref.WeakKey
 
 
 def box_of(mesh: Mesh) -> _Placed | None:
-    """Return the box of a mesh, with its axes R (3, 3) and centre p (3,) [m] in the mesh.
+    """Return the box of a mesh, with axes R (3, 3) and centre p (3,) [m] in the mesh.
 
     The result is None if the mesh is no box. Each mesh is searched once.
     """
@@ -37,7 +37,7 @@ def box_of(mesh: Mesh) -> _Placed | None:
 
 
 def _find_box(mesh: Mesh) -> _Placed | None:
-    """Return the box with axes along normals of the mesh, if the mesh consists of its faces."""
+    """Return the box with axes along normals of the mesh, if the faces of the box are the mesh."""
     triangles = mesh.triangles
     if len(triangles) < 12:
         return None

@@ -21,7 +21,7 @@ class Compound:
     """Shapes that move together: `parts` are (geometry, position [m], quaternion x y z w).
 
     Position and orientation are in the compound's frame and may be left out. A compound within a
-    compound is flattened. If parts overlap, their intersection counts twice in the mass.
+    compound is flattened. If parts overlap, the intersection counts twice in the mass.
     """
 
     parts: Sequence
@@ -42,7 +42,7 @@ class Compound:
 def centered_shape(geometry: Geometry, placement: Placement) -> tuple[Geometry, Placement]:
     """Return the shape at the same place.
 
-    A mesh gets its origin in its middle, for tight bounds.
+    The origin of a mesh moves to the middle, for tight bounds.
     """
     if not isinstance(geometry, Mesh):
         return geometry, placement
@@ -61,11 +61,14 @@ def _part(number: int, part) -> tuple[Geometry | Compound, Placement]:
         raise ModelError(f"{where} must be (geometry, position, orientation), got {part!r}")
     if len(items) == 2 and isinstance(items[1], Placement):
         return items
-    position, orientation = items[1:] + _AT_ORIGIN[len(items) - 1 :]
+    return items[0], _placement(where, *items[1:], *_AT_ORIGIN[len(items) - 1 :])
+
+
+def _placement(where: str, position, orientation) -> Placement:
     p, q = (np.array(v, dtype=np.float64) for v in (position, orientation))
     if p.shape != (3,) or not np.isfinite(p).all():
         raise ModelError(f"{where}: the position must be three finite numbers, got {position!r}")
     length = np.linalg.norm(q)
     if q.shape != (4,) or not np.isfinite(length) or length < 1e-6:
         raise ModelError(f"{where}: the orientation must be a quaternion, got {orientation!r}")
-    return items[0], Placement(rotation_matrix(q / length), p)
+    return Placement(rotation_matrix(q / length), p)

@@ -32,7 +32,7 @@ class ConvexHull(Mesh):
 
 
 def own_extents(points: np.ndarray) -> np.ndarray:
-    """Return the extents of points (n, 3) along their own axes (3,)."""
+    """Return the extents (3,) of points (n, 3) along the principal axes."""
     middle = points.mean(axis=0)
     axes = np.linalg.svd(np.linalg.qr(points - middle, mode="r"))[2]
     return np.ptp((points - middle) @ axes.T, axis=0)
@@ -76,6 +76,19 @@ def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
     return points[used], numbers.reshape(triangles.shape)
 
 
+def _corners(around: dict[int, int], is_corner: np.ndarray) -> list[int]:
+    """Return the corners of an outline in order, given the next vertex of each.
+
+    Without one closed outline, the list is empty.
+    """
+    vertex, polygon = min(around), []
+    for _ in range(len(around)):
+        if is_corner[vertex]:
+            polygon.append(vertex)
+        vertex = around.pop(vertex, -1)
+    return [] if around else polygon
+
+
 def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np.ndarray | None:
     """Return triangles that span the plane polygons of the hull, or None after a failure.
 
@@ -92,12 +105,8 @@ def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np
         return None
     fans = [lone]
     for around in _outlines(triangles, facet, size):
-        vertex, polygon = min(around), []
-        for _ in range(len(around)):
-            if is_corner[vertex]:
-                polygon.append(vertex)
-            vertex = around.pop(vertex, -1)
-        if around or len(polygon) < 3:
+        polygon = _corners(around, is_corner)
+        if len(polygon) < 3:
             return None
         turn = polygon.index(min(polygon))
         first, *others = polygon[turn:] + polygon[:turn]

@@ -30,7 +30,7 @@ def _positive(owner: str, **values: float) -> None:
 
 @dataclass(frozen=True)
 class Plane:
-    """A half-space that fills z <= 0 of its frame. The outward normal is +z."""
+    """A half-space that fills z <= 0 of the frame. The outward normal is +z."""
 
     kind = PLANE
 
@@ -116,11 +116,11 @@ _BARS: dict[str, type[Cylinder | Capsule]] = {"cylinder": Cylinder, "capsule": C
 
 
 def primitive(kind: str, size: Sequence[float]) -> Box | Sphere | Cylinder | Capsule:
-    """Return a box, sphere, cylinder or capsule by the name of its kind.
+    """Return a box, sphere, cylinder or capsule by the name of the kind.
 
     Args:
         kind: "box", "sphere", "cylinder" or "capsule".
-        size: edge lengths; radius; radius and length [m].
+        size: edge lengths, or radius, or radius and length [m].
 
     Raises:
         ModelError: a size is not positive.
@@ -185,7 +185,7 @@ class Mesh:
 
     @property
     def label(self) -> str:
-        """Name of the mesh in errors: "mesh FILE", or its class."""
+        """Name of the mesh in errors: "mesh FILE", or the class."""
         return f"mesh {self.source}" if self.source else type(self).__name__
 
     @property
@@ -220,7 +220,7 @@ class Mesh:
 
     @cached_property
     def centered(self) -> tuple[Mesh, np.ndarray]:
-        """The same mesh relative to the middle of its bounds, and this middle (3,) [m]."""
+        """The same mesh relative to the middle of the bounds, and this middle (3,) [m]."""
         middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
         return self.moved(-middle), middle
 

@@ -10,6 +10,7 @@ without a bound. The XML that is written here has neither.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from lxml import etree
@@ -24,13 +25,13 @@ _INSTANCES = ("instance_geometry", "instance_controller")
 
 
 def plain_dae(data: bytes) -> tuple[bytes, float]:
-    """Return a DAE with <triangles> in place of <polylist> and <polygons>, and its unit [m].
+    """Return a DAE with <triangles> in place of <polylist> and <polygons>, and the unit [m].
 
     Holes of polygons stay open.
 
     Raises:
         ModelError: the file is no XML, is an archive, or has a document type.
-        ValueError: it shows too many geometries, or its unit is no positive number.
+        ValueError: the file shows too many geometries, or the unit is no positive number.
     """
     if data[:2] == b"PK":
         raise ModelError("it is an archive, not the DAE itself: unpack it")
@@ -51,29 +52,32 @@ def _unit(root: etree._Element) -> float:
     return unit
 
 
+def _count_shown(
+    scene: etree._Element, nodes: dict[str, etree._Element], shown: dict[etree._Element, int]
+) -> None:
+    """Add the number of geometries that a scene and each node below show."""
+    pending = [(scene, False)]  # elements, and whether all parts of the element are counted
+    within: set[etree._Element] = set()
+    while pending:
+        element, is_counted = pending.pop()
+        if is_counted:
+            within.discard(element)
+            own = sum(len(element.findall(f"{{*}}{kind}")) for kind in _INSTANCES)
+            shown[element] = own + sum(shown[part] for part in _parts_of(element, nodes))
+        elif element in within:
+            raise ValueError(f"node {element.get('id')!r} instances itself")
+        elif element not in shown:
+            within.add(element)
+            pending.append((element, True))
+            pending += [(part, False) for part in _parts_of(element, nodes)]
+
+
 def _bound_instances(root: etree._Element) -> None:
     """Raise ValueError if nodes instance each other in a circle, or show too many geometries."""
     nodes = {node.get("id"): node for node in root.iter("{*}node") if node.get("id")}
     shown: dict[etree._Element, int] = {}
     for scene in root.iter("{*}visual_scene"):
-        pending: list[etree._Element] = [scene]
-        within: set[etree._Element] = set()
-        while pending:
-            element = pending[-1]
-            parts = [] if element in shown else _parts_of(element, nodes)
-            if element not in within and any(part not in shown for part in parts):
-                within.add(element)
-                for part in parts:
-                    if part in within:
-                        raise ValueError(f"node {part.get('id')!r} instances itself")
-                    if part not in shown:
-                        pending.append(part)
-                continue
-            pending.pop()
-            within.discard(element)
-            if element not in shown:
-                own = sum(len(element.findall(f"{{*}}{kind}")) for kind in _INSTANCES)
-                shown[element] = own + sum(shown.get(part, 0) for part in parts)
+        _count_shown(scene, nodes, shown)
         if shown[scene] > _SHOWN:
             raise ValueError(f"it shows {shown[scene]} geometries, and {_SHOWN} are the limit")
 
@@ -85,28 +89,35 @@ def _parts_of(element: etree._Element, nodes: dict[str, etree._Element]) -> list
     return [*element.findall("{*}node"), *(node for node in named if node is not None)]
 
 
+def _cut_rows(
+    element: etree._Element, points: np.ndarray, width: int, column: int
+) -> Iterator[np.ndarray]:
+    """Yield the inputs of the corners of the triangles of each polygon, `width` a corner."""
+    if (counts := element.find("{*}vcount")) is not None:
+        flat = _integers(element.find("{*}p")).reshape(-1, width)
+        yield flat[cut(points[flat[:, column]], _integers(counts))]
+    for outline in element.findall("{*}p") if counts is None else ():
+        ring = _integers(outline).reshape(-1, width)
+        yield ring[cut(points[ring[:, column]], [len(ring)])]
+    for holed in element.findall("{*}ph"):
+        rings = [_integers(ring).reshape(-1, width) for ring in holed]
+        ring = np.concatenate(rings)
+        ends = np.cumsum([len(one) for one in rings]).tolist()
+        yield ring[cut_rings(points[ring[:, column]], ends)]
+
+
 def _to_triangles(mesh: etree._Element, element: etree._Element) -> None:
     inputs = element.findall("{*}input")
     width = 1 + max(int(source.get("offset", "0")) for source in inputs)
     (vertex,) = (source for source in inputs if source.get("semantic") == "VERTEX")
     column = int(vertex.get("offset", "0"))
     points = _positions(mesh, vertex.get("source", "")[1:])
-    rows = []
-    if (counts := element.find("{*}vcount")) is not None:
-        flat = _integers(element.find("{*}p")).reshape(-1, width)
-        rows.append(flat[cut(points[flat[:, column]], _integers(counts))])
-    for outline in element.findall("{*}p") if counts is None else ():
-        ring = _integers(outline).reshape(-1, width)
-        rows.append(ring[cut(points[ring[:, column]], [len(ring)])])
-    for holed in element.findall("{*}ph"):
-        rings = [_integers(ring).reshape(-1, width) for ring in holed]
-        ring = np.concatenate(rings)
-        ends = np.cumsum([len(one) for one in rings]).tolist()
-        rows.append(ring[cut_rings(points[ring[:, column]], ends)])
+    rows = [np.empty((0, width), int)]
+    rows += (part.reshape(-1, width) for part in _cut_rows(element, points, width, column))
     for child in element.iterchildren("{*}vcount", "{*}p", "{*}ph"):
         element.remove(child)
     name = element.tag.removesuffix(etree.QName(element).localname)
-    made = np.concatenate([part.reshape(-1, width) for part in rows] or [np.empty((0, width), int)])
+    made = np.concatenate(rows)
     element.tag = name + "triangles"
     element.set("count", str(len(made) // 3))
     body = etree.Element(name + "p")

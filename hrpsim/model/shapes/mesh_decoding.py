@@ -69,9 +69,9 @@ def decoded_triangles(path: str, kind: str) -> tuple[np.ndarray, np.ndarray, tup
 def decoded_scene(
     path: str, kind: str, scale: tuple[float, ...], color: tuple[int, int, int]
 ) -> trimesh.Scene:
-    """Return a file as trimesh.Scene in metres, scaled, with its colours and pictures.
+    """Return a file as trimesh.Scene in metres, scaled, with colours and pictures.
 
-    Parts without a colour of their own have `color`. The scene's metadata has `notes` on parts that
+    Parts without a colour get `color`. The scene's metadata has `notes` on parts that
     were passed over. Raises any error of the decoder.
     """
     parts, notes = _drawn(path, kind, scale, color)
@@ -85,7 +85,7 @@ def decoded_parts(
 ) -> list[tuple[np.ndarray, np.ndarray, tuple[int, int, int]]]:
     """Return vertices (n, 3) [m], triangles (m, 3) and colour of each part of a file.
 
-    Args and errors are those of `decoded_scene`.
+    Args and errors are as in `decoded_scene`.
     """
     found = []
     for part in _drawn(path, kind, scale, color)[0]:
@@ -101,7 +101,7 @@ def decoded_parts(
 def _drawn(
     path: str, kind: str, scale: tuple[float, ...], color: tuple[int, int, int]
 ) -> tuple[list[Any], tuple[str, ...]]:
-    """Return the parts of a file as it is drawn, and notes."""
+    """Return the parts of a file as drawn, and notes."""
     scene, in_metres, notes = _scene(Path(path), kind, pictures=True)
     used: list[Any] = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
     _refuse_more(
@@ -164,7 +164,7 @@ def _scene(
 
 
 class _Log(logging.Handler):
-    """Keep what trimesh says of pictures that it could not read. No log reaches the terminal."""
+    """Keep trimesh's messages on unreadable pictures. No log reaches the terminal."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
@@ -191,7 +191,7 @@ class _Log(logging.Handler):
 
 
 class _Folder(trimesh.resolvers.Resolver):
-    """Reads the files of one folder, and of folders in it, for trimesh."""
+    """Reads the files of one folder, and of folders inside, for trimesh."""
 
     def __init__(self, folder: Path, is_open: bool) -> None:
         self._folder = folder.resolve()

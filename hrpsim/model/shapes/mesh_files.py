@@ -4,7 +4,7 @@
 """Load meshes from STL, OBJ, DAE, PLY and glTF files, in metres, welded, facing outwards.
 
 Transforms in a file are applied, and scene graphs are flattened. As in the tools of ROS, the unit
-of a DAE is used and its up_axis is not. All other formats are read as metres. glTF is turned from y
+of a DAE is used and the up_axis is not. All other formats are read as metres. glTF is turned from y
 up to z up, as in RViz and Drake. Polygons are cut in `polygons.py`.
 """
 
@@ -14,7 +14,7 @@ import importlib.util
 import os
 import re
 import warnings
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,7 +42,7 @@ _ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
 
 
 class ReadMesh(NamedTuple):
-    """A mesh and its repairs."""
+    """A mesh and the repairs."""
 
     mesh: Mesh
     notes: tuple[str, ...]
@@ -78,7 +78,7 @@ def load_mesh(
 
 
 def read_mesh(path: Path, scale: tuple[float, ...], hull: bool) -> ReadMesh:
-    """Return the mesh of an existing file, and its repairs. ModelError as for `load_mesh`."""
+    """Return the mesh of an existing file, and the repairs. ModelError as for `load_mesh`."""
     try:
         status = path.stat()
     except OSError as cause:
@@ -88,9 +88,46 @@ def read_mesh(path: Path, scale: tuple[float, ...], hull: bool) -> ReadMesh:
 
 @lru_cache(maxsize=512)
 def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bool) -> ReadMesh:
-    def fail(why: str):
-        return ModelError(f"mesh {path}: {why}")
+    vertices, triangles, notes = _scaled(path, scale)
+    if hull:
+        points = vertices[np.unique(triangles)]
+        _check_hull(path, points)
+        return ReadMesh(ConvexHull(points, path), notes)
+    if len(triangles) > TRIANGLE_LIMIT:
+        raise _error(
+            path,
+            f"it has {len(triangles)} triangles, and {TRIANGLE_LIMIT} are the limit: take its"
+            " convex hull (hull=True, in a description meshes=hull) or simplify it",
+        )
+    try:
+        mended = repaired(vertices, triangles)
+    except ModelError as cause:
+        raise _error(path, str(cause)) from None
+    if len(mended.triangles) == 0:
+        raise _error(path, f"none of its {len(triangles)} triangles has an area")
+    return ReadMesh(Mesh(mended.vertices, mended.triangles, path), notes + mended.notes)
 
+
+def _error(path: str, why: str) -> ModelError:
+    return ModelError(f"mesh {path}: {why}")
+
+
+def _check_hull(path: str, points: np.ndarray) -> None:
+    """Refuse points (n, 3) with too many different points for a hull."""
+    if len(points) <= limits.HULL_POINTS:
+        return
+    count = len(np.unique(points @ _ASKEW))  # STL repeats each vertex some six times
+    if count > limits.HULL_POINTS:
+        raise _error(
+            path,
+            f"it has {count} different vertices, and {limits.HULL_POINTS} are the limit "
+            "for a hull (HULL_POINTS): simplify it",
+        )
+
+
+def _scaled(path: str, scale: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Return vertices (n, 3) [m] and triangles (m, 3) of a file, checked and scaled, and notes."""
+    fail = partial(_error, path)
     if not (np.isfinite(scale).all() and all(scale)):
         raise fail(f"scale {scale} must be finite and not zero")
     vertices, triangles, notes = _triangles(Path(path))
@@ -108,31 +145,10 @@ def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bo
     if not SMALLEST <= extent <= LARGEST:
         raise fail(
             f"it extends over {extent:.3g} m (with scale {' '.join(f'{s:g}' for s in scale)}),"
-            f" not between {SMALLEST:g} and {LARGEST:g} m: most likely it is in another unit;"
-            " scale 0.001 reads millimetres"
+            f" not between {SMALLEST:g} and {LARGEST:g} m: most likely it is in another unit."
+            " Scale 0.001 reads millimetres"
         )
-    if hull:
-        points = vertices[np.unique(triangles)]
-        if len(points) > limits.HULL_POINTS:
-            count = len(np.unique(points @ _ASKEW))  # STL repeats each vertex some six times
-            if count > limits.HULL_POINTS:
-                raise fail(
-                    f"it has {count} different vertices, and {limits.HULL_POINTS} are the limit "
-                    "for a hull (HULL_POINTS): simplify it"
-                )
-        return ReadMesh(ConvexHull(points, path), notes)
-    if len(triangles) > TRIANGLE_LIMIT:
-        raise fail(
-            f"it has {len(triangles)} triangles, and {TRIANGLE_LIMIT} are the limit: take its"
-            " convex hull (hull=True, in a description meshes=hull) or simplify it"
-        )
-    try:
-        mended = repaired(vertices, triangles)
-    except ModelError as cause:
-        raise fail(str(cause)) from None
-    if len(mended.triangles) == 0:
-        raise fail(f"none of its {len(triangles)} triangles has an area")
-    return ReadMesh(Mesh(mended.vertices, mended.triangles, path), notes + mended.notes)
+    return vertices, triangles, notes
 
 
 def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
@@ -145,9 +161,9 @@ def read_scene(
     scale: tuple[float, ...] = (1.0, 1.0, 1.0),
     color: tuple[int, int, int] = (128, 128, 128),
 ):
-    """Return a file as trimesh.Scene in metres, scaled, with its colours and pictures.
+    """Return a file as trimesh.Scene in metres, scaled, with colours and pictures.
 
-    Parts without a colour of their own have `color`, from 0 to 255. The scene's metadata has
+    Parts without a colour get `color`, from 0 to 255. The scene's metadata has
     `notes` on parts that were passed over. Raises ModelError as `load_mesh` does, and if trimesh or
     a package that trimesh needs is missing.
     """
@@ -157,9 +173,9 @@ def read_scene(
 def read_parts(
     path: Path, scale: tuple[float, ...], color: tuple[int, int, int]
 ) -> list[tuple[Mesh, tuple[int, int, int]]]:
-    """Return the parts of a file in metres, scaled, each with its colour.
+    """Return the parts of a file in metres, scaled, each with a colour.
 
-    Args and errors are those of `read_scene`.
+    Args and errors are as in `read_scene`.
     """
     parts = _decoded("decoded_parts", path, tuple(scale), color)
     return [(Mesh(vertices, triangles), paint) for vertices, triangles, paint in parts]
@@ -208,7 +224,7 @@ def _require_decoder(path: Path, kind: str) -> None:
 
 @lru_cache(maxsize=1)
 def capsule_mesh(capsule: Capsule) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices (n, 3) [m] about its middle and triangles (m, 3) of a capsule along z."""
+    """Return vertices (n, 3) [m] about the middle and triangles (m, 3) of a capsule along z."""
     import trimesh
 
     mesh = trimesh.creation.capsule(capsule.length, capsule.radius)

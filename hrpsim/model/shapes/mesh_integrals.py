@@ -45,7 +45,7 @@ def areas(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def doubled_areas(corners: np.ndarray) -> np.ndarray:
-    """Return the normal of each triangle (m, 3), with twice the area as its length [m^2].
+    """Return the normal of each triangle (m, 3), with twice the area as length [m^2].
 
     `corners` (m, 3, 3) [m] are anticlockwise, as seen from the side of the normal.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rewrite a PLY so that all its faces are triangles, whatever polygons the file has.
+"""Rewrite a PLY so that all faces are triangles.
 
 trimesh reads the result. Without the rewriting trimesh cuts every polygon as a fan, and cannot read
 a binary file with polygons of different numbers of corners.
@@ -32,10 +32,10 @@ class _Element(NamedTuple):
 def plain_ply(data: bytes) -> bytes:
     """Return a PLY of vertices and triangles. A file of triangles alone is returned unchanged.
 
-    In a file with other polygons the faces keep their corners but lose other data, such as colours.
+    In a file with other polygons the faces keep the corners but lose other data, such as colours.
 
     Raises:
-        ValueError: the file is shorter than its header declares, a property has an unknown type, or
+        ValueError: the file is shorter than the header declares, a property has an unknown type, or
             a face names a vertex that does not exist.
     """
     head, mark, rest = data.partition(b"end_header")
@@ -47,7 +47,7 @@ def plain_ply(data: bytes) -> bytes:
     body = _Body(rest.partition(b"\n")[2], _ORDERS[kind])
     columns = {name: body.columns(element) for name, element in elements.items()}
     polygons = next(c for name, c in columns["face"].items() if name.startswith("vertex_ind"))
-    sizes = np.array([len(polygon) for polygon in polygons])
+    sizes = np.array(list(map(len, polygons)))
     if (sizes == 3).all():
         return data
     corners = np.concatenate(polygons).astype(np.int64)
@@ -83,16 +83,20 @@ class _Body:
         self._data = data
         self._words = [] if order else data.split()
 
+    def _table(self, element: _Element, names: list[str]) -> dict:
+        """Return the columns of an element with one number for each property."""
+        if not self._order:
+            table = self._take("f8", element.length * len(names)).reshape(element.length, -1)
+            return {name: table[:, k] for k, name in enumerate(names)}
+        row = [(name, self._order + types[0]) for name, types in element.properties.items()]
+        table = self._take(row, element.length)
+        return {name: table[name] for name in names}
+
     def columns(self, element: _Element) -> dict:
         """Return each property of the next element: an array, or a list of arrays."""
         names = list(element.properties)
         if all(len(types) == 1 for types in element.properties.values()):
-            if not self._order:
-                table = self._take("f8", element.length * len(names)).reshape(element.length, -1)
-                return {name: table[:, k] for k, name in enumerate(names)}
-            row = [(name, self._order + types[0]) for name, types in element.properties.items()]
-            table = self._take(row, element.length)
-            return {name: table[name] for name in names}
+            return self._table(element, names)
         found: dict[str, list] = {name: [] for name in names}
         for _ in range(element.length):
             for name, types in element.properties.items():

@@ -57,7 +57,7 @@ def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
 def _welded(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Merge vertices at one position.
 
-    Drop repeated triangles, and those with under three corners.
+    Drop repeated triangles and triangles with under three corners.
     """
     low = vertices.min(axis=0)
     cell = max(WELD * float(np.ptp(vertices, axis=0).max()), np.finfo(float).tiny)
@@ -88,47 +88,57 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
         if len(flat) == 0:
             return triangles
         number, _ = mesh_topology.shared_edges(triangles)
-        holders: dict[int, list[int]] = {}
-        wanted = set(number.reshape(-1, 3)[flat].ravel().tolist())
-        for edge in np.flatnonzero(np.isin(number, list(wanted))):
-            holders.setdefault(int(number[edge]), []).append(int(edge))
+        holders = _holders(number, number.reshape(-1, 3)[flat])
         gone: set[int] = set()
-        touched: set[int] = set()
-        made: list[tuple[np.integer, np.integer, np.integer]] = []
+        made: list[np.ndarray] = [np.zeros((0, 3), dtype=np.int64)]
         for k in flat.tolist():
             corners = vertices[triangles[k]]
             sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
             side = 3 * k + int(sides.argmax())
-            others = [edge // 3 for edge in holders[int(number[side])] if edge // 3 != k]
-            if len(others) > 1 or k in touched or (others and others[0] in touched):
+            others = [edge for edge in holders[int(number[side])] if edge // 3 != k]
+            if len(others) > 1 or not gone.isdisjoint({k, *(edge // 3 for edge in others)}):
                 continue
             gone.add(k)
-            touched.add(k)
-            if others:
-                (other,) = others
-                there = next(at for at in holders[int(number[side])] if at // 3 == other)
-                p, q, apex = triangles[other][(there % 3 + np.arange(3)) % 3]
-                middle = triangles[k][(side % 3 + 2) % 3]
-                gone.add(other)
-                touched.add(other)
-                made += [(p, middle, apex), (middle, q, apex)]
+            for edge in others:
+                gone.add(edge // 3)
+                made.append(_cut_in_two(triangles, edge, triangles[k][(side % 3 + 2) % 3]))
         if not gone:
             break
         kept = np.delete(triangles, sorted(gone), axis=0)
-        made = [t for t in made if len(set(map(int, t))) == 3]
-        triangles = np.concatenate([kept, np.array(made, dtype=np.int64).reshape(-1, 3)])
+        triangles = np.concatenate([kept, *made])
     return triangles[_heights(vertices, triangles) >= FLAT]
 
 
+def _holders(number: np.ndarray, wanted: np.ndarray) -> dict[int, list[int]]:
+    """Return the sides of triangles at each wanted edge, given the edge `number` of each side."""
+    holders: dict[int, list[int]] = {}
+    for side in np.flatnonzero(np.isin(number, wanted)):
+        holders.setdefault(int(number[side]), []).append(int(side))
+    return holders
+
+
+def _cut_in_two(triangles: np.ndarray, edge: int, middle: int) -> np.ndarray:
+    """Return the two triangles (2, 3) of a triangle that is cut at an edge.
+
+    A part without three different corners is left out.
+    """
+    p, q, apex = triangles[edge // 3][(edge % 3 + np.arange(3)) % 3]
+    parts = np.array([(p, middle, apex), (middle, q, apex)], dtype=np.int64)
+    return parts[[len(set(part.tolist())) == 3 for part in parts]]
+
+
 def _heights(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the height of each triangle over its longest side, as a fraction of that side."""
+    """Return the height of each triangle over the longest side, as a fraction of that side."""
     corners = vertices[triangles]
     sides = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).max(axis=1, initial=0.0)
     return 2.0 * areas(vertices, triangles) / np.maximum(sides, np.finfo(float).tiny) ** 2
 
 
 def _wound_alike(triangles: np.ndarray) -> tuple[np.ndarray, int]:
-    """Wind the triangles of each part in one direction. Return them and the number turned."""
+    """Wind the triangles of each part in one direction.
+
+    Return all triangles and the number turned.
+    """
     pairs = mesh_topology.edge_neighbours(triangles)
     edges = mesh_topology.directed_edges(triangles)
     clash = edges[pairs[:, 0], 0] == edges[pairs[:, 1], 0]

@@ -4,12 +4,13 @@
 """Rewrite a mesh file so that it has triangles only, with indices from the file's beginning.
 
 trimesh reads the result. Without the rewriting trimesh cuts every polygon as a fan, and counts all
-negative indices of an OBJ from its end. trimesh also misreads faces with corners of several forms,
+negative indices of an OBJ from the end. trimesh also misreads faces with corners of several forms,
 and reads STL files only of the exact length. A file without these features is returned unchanged.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import struct
 
@@ -27,38 +28,45 @@ _COUNTED = {b"v": 0, b"vt": 1, b"vn": 2}
 _STL_HEAD, _STL_FACET = 84, 50  # bytes
 
 
-def plain_obj(data: bytes) -> bytes:
-    """Return an OBJ whose faces are triangles with positive indices.
-
-    Raises:
-        ValueError: a face names a vertex that does not exist, with its line.
-    """
-    text = data.replace(b"\r\n", b"\n").replace(b"\\\n", b" ")
-    if not _NOT_PLAIN.search(text):
-        return data
-    lines = text.split(b"\n")
+def _contents(lines: list[bytes]) -> tuple[list[list[bytes]], dict[int, list[bytes]]]:
+    """Return the vertices of an OBJ, and the corners of the faces by the indices of the lines."""
     vertices: list[list[bytes]] = []
-    faces: list[tuple[int, list[bytes]]] = []  # their lines and corners
+    faces: dict[int, list[bytes]] = {}
     counts = [0, 0, 0]
     for at, line in enumerate(lines):
         word, *rest = line.partition(b"#")[0].split() or [b""]
         if word in _COUNTED:
             counts[_COUNTED[word]] += 1
-            if word == b"v":
-                vertices.append(rest[:3])
+        if word == b"v":
+            vertices.append(rest[:3])
         elif word == b"f":
-            faces.append((at, _alike([_corner(corner, counts, at) for corner in rest])))
-    corners = [corner for _, face in faces for corner in face]
+            faces[at] = _alike([_corner(corner, counts, at) for corner in rest])
+    return vertices, faces
+
+
+def plain_obj(data: bytes) -> bytes:
+    """Return an OBJ whose faces are triangles with positive indices.
+
+    Raises:
+        ValueError: a face names a vertex that does not exist. The message has the line.
+    """
+    text = data.replace(b"\r\n", b"\n").replace(b"\\\n", b" ")
+    if not _NOT_PLAIN.search(text):
+        return data
+    lines = text.split(b"\n")
+    vertices, faces = _contents(lines)
+    corners = list(itertools.chain(*faces.values()))
     numbers = np.array([int(corner.partition(b"/")[0]) for corner in corners], dtype=np.int64) - 1
     wrong = np.flatnonzero((numbers < 0) | (numbers >= len(vertices)))
     if wrong.size:
         raise ValueError(
             f"a face names vertex {numbers[wrong[0]] + 1}, and there are {len(vertices)} of them"
         )
-    triangles = cut(np.array(vertices, dtype=float)[numbers], [len(face) for _, face in faces])
-    for at, _ in faces:
+    sizes = list(map(len, faces.values()))
+    triangles = cut(np.array(vertices, dtype=float)[numbers], sizes)
+    for at in faces:
         lines[at] = b""
-    owner = np.repeat([at for at, _ in faces], [len(face) for _, face in faces])
+    owner = np.repeat(list(faces), sizes)
     for a, b, c in triangles:
         lines[owner[a]] += b"f %b %b %b\n" % (corners[a], corners[b], corners[c])
     return b"\n".join(lines)
@@ -79,13 +87,13 @@ def _corner(corner: bytes, counts: list[int], at: int) -> bytes:
 
 
 def _alike(corners: list[bytes]) -> list[bytes]:
-    """Return the corners of a face, by their vertices alone if the corners have several forms."""
+    """Return the corners of a face, as vertices alone if the corners have several forms."""
     forms = {tuple(map(bool, corner.split(b"/"))) for corner in corners}
     return corners if len(forms) == 1 else [corner.partition(b"/")[0] for corner in corners]
 
 
 def plain_stl(data: bytes) -> tuple[bytes, str]:
-    """Return a binary STL that ends after its triangles, and a note on removed data, or "".
+    """Return a binary STL that ends after the triangles, and a note on removed data, or "".
 
     Raises:
         ValueError: the file has fewer triangles than declared.

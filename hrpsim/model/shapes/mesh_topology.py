@@ -30,7 +30,7 @@ def shared_edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def why_open(triangles: np.ndarray) -> str | None:
     """Return the reason why triangles (m, 3) bound no solid, or None for a closed surface.
 
-    In a closed surface every edge belongs to two triangles that run along it in opposite
+    In a closed surface every edge belongs to two triangles that run along the edge in opposite
     directions.
     """
     number, uses = shared_edges(triangles)
@@ -119,7 +119,7 @@ def parts_of(triangles: np.ndarray) -> tuple[int, np.ndarray]:
 def connected(a: np.ndarray, b: np.ndarray, count: int) -> tuple[int, np.ndarray]:
     """Return the number of parts and the part of each of `count` things (count,).
 
-    Thing a[k] is joined to thing b[k]. Parts are numbered by their first thing.
+    Thing a[k] is joined to thing b[k]. Parts are numbered by the first thing inside.
     """
     if count <= _FEW:
         return _few_connected(a.tolist(), b.tolist(), count)

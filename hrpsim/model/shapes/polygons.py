@@ -4,7 +4,7 @@
 """Cut polygons into triangles. mapbox_earcut cuts polygons that are not convex.
 
 Every corner remains a corner of a triangle, so neighbours of a polygon keep matching sides. A
-polygon with corners outside one plane is cut by its projection on the plane of its mean normal.
+polygon with corners outside one plane is cut by the projection on the plane of the mean normal.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _are_convex(polygons: np.ndarray) -> np.ndarray:
 def _fans(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Return the triangles (k, n - 2, 3) of convex polygons with these corners (k, n).
 
-    A polygon of four corners is cut along its shorter diagonal, as in tinyobjloader. The choice
+    A polygon of four corners is cut along the shorter diagonal, as in tinyobjloader. The choice
     matters if the corners are not in one plane.
     """
     if corners.shape[1] == 4:
@@ -125,13 +125,23 @@ def _with_all_corners(triangles: list[tuple], start: int, end: int) -> None:
     for a, b in zip(kept, [*kept[1:], *kept[:1]], strict=True):
         between = range(a + 1, b) if a < b else (*range(a + 1, end), *range(start, b))
         for corner in between:
-            turn = 1 if (a, b) in holders else -1  # the other way round
-            if (a, b)[::turn] not in holders:
+            if not _insert(triangles, holders, a, b, corner):
                 break
-            k = holders[(a, b)[::turn]]
-            (apex,) = (n for n in triangles[k] if n not in (a, b))
-            triangles[k] = (corner, b, apex)[::turn]
-            holders[(corner, b)[::turn]] = k
-            holders[(a, corner)[::turn]] = holders[(apex, a)[::turn]] = len(triangles)
-            triangles.append((a, corner, apex)[::turn])
             a = corner
+
+
+def _insert(triangles: list[tuple], holders: dict[tuple, int], a: int, b: int, corner: int) -> bool:
+    """Cut the triangle at a side in two at a corner. Return whether there is such a triangle.
+
+    `holders` has the index of the triangle at each directed side.
+    """
+    turn = 1 if (a, b) in holders else -1  # the other way round
+    if (a, b)[::turn] not in holders:
+        return False
+    k = holders[(a, b)[::turn]]
+    (apex,) = (n for n in triangles[k] if n not in (a, b))
+    triangles[k] = (corner, b, apex)[::turn]
+    holders[(corner, b)[::turn]] = k
+    holders[(a, corner)[::turn]] = holders[(apex, a)[::turn]] = len(triangles)
+    triangles.append((a, corner, apex)[::turn])
+    return True

@@ -21,7 +21,7 @@ _FLATTEST = 1e-9  # least part of its bounding box that a solid fills
 
 
 class BodyInertia(NamedTuple):
-    """Mass [kg], centre of mass (3,) [m] and inertia about it (3, 3) [kg m^2], in one frame."""
+    """Mass [kg], centre of mass c (3,) [m] and inertia about c (3, 3) [kg m^2], in one frame."""
 
     mass: float
     com: np.ndarray
@@ -50,12 +50,12 @@ def total(parts: Sequence[BodyInertia]) -> BodyInertia:
 
 
 def solid_inertia(geometry: Geometry | Compound, mass: float) -> np.ndarray:
-    """Return the inertia (3, 3) of a uniform solid about its centre of mass [kg m^2]."""
+    """Return the inertia (3, 3) of a uniform solid about the centre of mass [kg m^2]."""
     return _uniform(geometry, mass).inertia
 
 
 def solid_parts(geometry: Geometry | Compound) -> list[tuple[Geometry, Placement]]:
-    """Return the shapes of a uniform solid, placed about its centre of mass."""
+    """Return the shapes of a uniform solid, placed about the centre of mass."""
     center = _uniform(geometry, 1.0).com
     if isinstance(geometry, Compound):
         return [

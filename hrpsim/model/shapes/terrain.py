@@ -3,8 +3,8 @@
 
 """Ground to walk on: heights over a grid, and terrains by name, such as stairs and rubble.
 
-All terrains but given heights begin at the frame's origin, extend along x with their middle at
-y = 0, and stand on z = 0. Random terrains depend only on `seed`.
+All terrains but given heights begin at the frame's origin, extend along x with the middle at y = 0,
+and stand on z = 0. Random terrains depend only on `seed`.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def ramp(length: float, rise: float, width: float, landing: float = 0.0) -> Comp
 def rubble(length: float, width: float, height: float, stone: float, seed: int = 0) -> Compound:
     """Return scattered flat stones, one in each square of `stone` by `stone`, with lengths in m.
 
-    Each stone is a box with edges of half to all of `stone`, turned at random within its square.
+    Each stone is a box with edges of half to all of `stone`, turned at random within the square.
     The stone is a quarter to all of `height` high.
     """
     _positive("rubble", length=length, width=width, height=height, stone=stone)

@@ -26,7 +26,7 @@ _LAST_WORDS = 10.0  # [s] to wait for its lines after its end; others may hold t
 
 
 class ChildProcess:
-    """Runs `command` with its output in `log`. The process ends with its parent at the latest."""
+    """Runs `command` with the output in `log`. The process ends with the parent at the latest."""
 
     def __init__(
         self, name: str, command: Sequence[str], log: Path, environment: Mapping[str, str]
@@ -95,7 +95,7 @@ class ChildProcess:
         return self.exit_code
 
     def send_signal(self, number: int) -> None:
-        """Send a signal to the process, if it still runs."""
+        """Send a signal to the process if the process still runs."""
         self._process.send_signal(number)
 
     def stop(self, timeout: float = 60.0) -> int:
@@ -139,7 +139,7 @@ class Processes:
         return self.all[-1]
 
     def start_module(self, name: str, module: str, *arguments: str) -> ChildProcess:
-        """Start a module in its own Python process."""
+        """Start a module in a separate Python process."""
         return self.start(name, sys.executable, "-m", module, *arguments)
 
     def stop(self, timeout: float) -> list[tuple[ChildProcess, int]]:
@@ -153,7 +153,7 @@ class Processes:
 def own_shared_memory(pid: int) -> list[Path]:
     """Return the DDS shared-memory files used only by this process.
 
-    A killed process leaves them.
+    A killed process leaves such files.
     """
     own = mapped_shared_memory(pid)
     for entry in Path("/proc").glob("[0-9]*"):
@@ -173,7 +173,7 @@ def mapped_shared_memory(pid: int) -> set[str]:
 def remove_abandoned_memory(names: Iterable[str]) -> None:
     """Remove shared-memory files of owners that held the file's lock and have ended.
 
-    Ports stay, because the next process of their domain uses them.
+    Ports stay, because the next process of the domain uses the ports.
     """
     for name in names:
         lock = _FOLDER / f"{name}_el"

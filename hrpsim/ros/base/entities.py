@@ -26,7 +26,8 @@ from hrpsim.model.readers.urdf.xacro_text import is_xacro, read_source
 from hrpsim.model.robot_formats import format_of
 from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.world.file.load_shapes import read_shape
-from hrpsim.world.file.load_world import EntityNotes, read_body
+from hrpsim.world.file.load_world import read_body
+from hrpsim.world.file.world_notes import EntityNotes
 from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
@@ -67,7 +68,7 @@ class EntityMotion(NamedTuple):
 class Entities:
     """The robots and bodies of a node's world, by name.
 
-    The frame of a body is at its centre of mass. The frame of a robot is the frame of its base
+    The frame of a body is at the centre of mass. The frame of a robot is the frame of the base
     link.
     """
 
@@ -77,7 +78,7 @@ class Entities:
         self.hold(world)
 
     def hold(self, world, notes: Mapping[str, EntityNotes] | None = None) -> None:
-        """Switch to another world in its initial state. `notes` describe its entities, by name."""
+        """Switch to another world in the initial state. `notes` describe the entities by name."""
         self.world = world
         self._first_state = world.snapshot()
         self._spawned: list[Entity] = []
@@ -127,11 +128,11 @@ class Entities:
     def spawn(
         self, name: str, uri: str, text: str, pose: Placement, *, allow_renaming: bool = False
     ) -> Entity:
-        """Add the entity described by `uri`, or else by `text`, with its frame at `pose`.
+        """Add the entity described by `uri`, or else by `text`, with the frame at `pose`.
 
-        Return it. A URDF or xacro is a robot, free unless its root link is called "world". YAML is
-        an entry of `bodies` in a world file. With `allow_renaming` a taken or missing name is made
-        unique.
+        Return the entity. A URDF or xacro is a robot, free unless the root link is called "world".
+        YAML is an entry of `bodies` in a world file. With `allow_renaming` a taken or missing name
+        is made unique.
         """
         if not uri and not text:
             raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
@@ -159,14 +160,14 @@ class Entities:
         return entity
 
     def delete(self, name: str) -> int:
-        """Remove an entity from the world. Return the number of connections removed with it."""
+        """Remove an entity and the connections to the entity. Return the number of connections."""
         entity = self.named(name)
         before = len(self.world.connections)
         self._remove(entity)
         return before - len(self.world.connections)
 
     def delete_spawned(self) -> int:
-        """Remove all spawned entities. Return their number."""
+        """Remove all spawned entities. Return the number of entities."""
         spawned = list(self._spawned)
         for entity in spawned:
             self._remove(entity)

@@ -26,10 +26,10 @@ _LONGEST = 2000  # letters of a message that quotes a request
 
 
 def noted(found: Any, response):
-    """Return the response of a service, given the result `found` of its callback.
+    """Return the response of a service, given the result `found` of the callback.
 
-    `found` is one of: the response itself; the message of a success, or None for no message; a
-    Refusal, which is added to the filled response.
+    `found` is the response, the message of a success, None for no message, or a Refusal. A Refusal
+    is added to the filled response.
     """
     if isinstance(found, type(response)):
         return found
@@ -91,7 +91,7 @@ def resource_of(message: Any) -> Any:
 
 
 def service_name(kind: str) -> str:
-    """Return the name of a service by its type, for example spawn_entity for SpawnEntity."""
+    """Return the name of a service by type, for example spawn_entity for SpawnEntity."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
 
 
@@ -144,7 +144,7 @@ class Faults:
         if isinstance(error, MemoryError):
             return f"{where}: refused, it needs more memory than there is"
         self._report(error, where)
-        return f"{self.last}; the log has its traceback"
+        return f"{self.last}. The log has its traceback"
 
     @contextmanager
     def held(self, where: str) -> Iterator[None]:
@@ -221,7 +221,7 @@ class Rejections:
         self.report(topic, consequence, self._faults.explain(error, topic))
 
     def report(self, topic: str, consequence: str, cause: str, kind: str | None = None) -> None:
-        """Count one message on `topic`. `kind` identifies the cause. The default is its text."""
+        """Count one message on `topic`. `kind` identifies the cause. The default is the text."""
         self.count += 1
         self.last = f"{topic} rejected{', ' if consequence else ''}{consequence}: {cause}"
         if self._filters[topic].passes(kind or cause):
@@ -229,5 +229,5 @@ class Rejections:
 
 
 def sendable(text: str, longest: int = _LONGEST) -> str:
-    """Return a text of valid Unicode, without its middle if the text is longer than `longest`."""
+    """Return a text of valid Unicode. Cut the middle of a text longer than `longest`."""
     return shortened(text.encode("utf-8", "backslashreplace").decode(), longest)

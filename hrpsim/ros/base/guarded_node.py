@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Nodes that resend lost answers, and that survive errors in their callbacks."""
+"""Nodes that resend lost answers and survive errors in callbacks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class CountingPublisher(Publisher):
         super().__init__(*arguments, **options)
 
     def publish(self, message) -> None:
-        """Publish a message and count it."""
+        """Publish and count a message."""
         super().publish(message)
         self.sent[0] += 1
 
@@ -72,7 +72,7 @@ class AnsweringNode(Node):
 
 
 def _is_sent(service: Service, response, header) -> bool:
-    """Send an answer. Return whether the middleware knew its client."""
+    """Send an answer. Return whether the middleware knew the client."""
     with _watching_warnings, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Service.send_response(service, response, header)
@@ -112,7 +112,7 @@ class GuardedNode(AnsweringNode):
 
     A service answers an error with the error's message. The services of parameters do the same. A
     message or a timer event with a failing callback is skipped. `faults` counts the node's own
-    errors and logs them with their tracebacks.
+    errors and logs each error with the traceback.
     """
 
     def __init__(self, name: str, **options) -> None:
@@ -121,7 +121,10 @@ class GuardedNode(AnsweringNode):
         super().__init__(name, **options)
 
     def create_service(self, srv_type, srv_name, callback, **options):
-        """Make a service that answers errors of `callback`. Other callbacks run while it waits."""
+        """Make a service that answers errors of `callback`.
+
+        Other callbacks run while the service waits.
+        """
         if inspect.iscoroutinefunction(callback):
             options.setdefault("callback_group", MutuallyExclusiveCallbackGroup())
         answer = self.faults.answering(srv_type, srv_name, callback)
@@ -133,7 +136,7 @@ class GuardedNode(AnsweringNode):
         return super().create_subscription(msg_type, topic, hear, qos_profile, **options)
 
     def create_publisher(self, msg_type, topic, qos_profile, **options):
-        """Make a publisher that counts its messages."""
+        """Make a publisher that counts messages."""
         options.setdefault("publisher_class", CountingPublisher)
         return super().create_publisher(msg_type, topic, qos_profile, **options)
 
@@ -145,7 +148,7 @@ class GuardedNode(AnsweringNode):
         return DeferringActionServer(self, action_type, action_name, **options)
 
     def withdraw(self, server: DeferringActionServer, name: str) -> None:
-        """Make an action server reject goals, and destroy it later.
+        """Make an action server reject goals. Destroy the server later.
 
         When a writer is removed, DDS drops data that were sent but not received, such as the last
         results.
@@ -162,7 +165,7 @@ class GuardedNode(AnsweringNode):
         timer = self.create_timer(_LINGER, end, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def create_timer(self, timer_period_sec, callback, *arguments, **options):
-        """Make a timer that continues if its callback fails."""
+        """Make a timer that continues if the callback fails."""
         turn = self.faults.hearing("a timer", callback)
         return super().create_timer(timer_period_sec, turn, *arguments, **options)
 

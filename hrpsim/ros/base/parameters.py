@@ -56,7 +56,7 @@ class Specification:
         """Return the fault of a value of the right type and range, or ""."""
         if not self.choices or value in self.choices:
             return ""
-        return f"parameter {name!r} is {value!r}; it must be {self._allowed}"
+        return f"parameter {name!r} is {value!r}. It must be {self._allowed}"
 
     @property
     def _allowed(self) -> str:
@@ -243,7 +243,7 @@ SPECIFICATIONS = dict(
 
 
 def describe(specifications: Mapping[str, Specification]) -> str:
-    """Return parameters as text for --help: each name with its default and its meaning."""
+    """Return parameters as text for --help: each name with default and meaning."""
     lines = (f"  {k} ({s.default!r})\n      {s.description}" for k, s in specifications.items())
     return "\n".join(["Parameters, with their defaults:\n", *lines])
 
@@ -253,7 +253,7 @@ class ParameterError(HrpsimError, ValueError):
 
 
 def declare(node: Node, specifications: Mapping[str, Specification]) -> dict[str, Any]:
-    """Declare parameters and return their values. ParameterError for an invalid value."""
+    """Declare parameters and return the values. Raise ParameterError for an invalid value."""
     overrides = getattr(node, "_parameter_overrides", {})  # rclpy has no other way to change them
     overrides.update({name: _as_meant(parameter) for name, parameter in overrides.items()})
     values = {}
@@ -263,7 +263,7 @@ def declare(node: Node, specifications: Mapping[str, Specification]) -> dict[str
             values[name] = node.declare_parameter(name, default, specification.descriptor()).value
         except ParameterException as error:
             is_type = isinstance(error, InvalidParameterTypeException)
-            hint = "; write 2.0, not 2" if is_type and isinstance(default, float) else ""
+            hint = ". Write 2.0, not 2" if is_type and isinstance(default, float) else ""
             raise ParameterError(f"{error}{hint}") from error
         if problem := specification.problem(name, values[name]):
             raise ParameterError(problem)
@@ -360,8 +360,8 @@ def on_change(
 ) -> None:
     """Call `react(name, value)` after any declared parameter has been set at run time.
 
-    `check(name, value)` is called before. It returns the fault of a value that the table allows, or
-    "". With a fault, the whole request is refused with this reason.
+    `check(name, value)` is called before. `check` returns the fault of a value that the table
+    allows, or "". With a fault, the whole request is refused with this reason.
     """
 
     def checked(parameters: list[Parameter]) -> msg.SetParametersResult:

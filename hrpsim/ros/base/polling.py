@@ -20,7 +20,7 @@ from rclpy.qos import QoSProfile
 
 
 class PolledGroup(CallbackGroup):
-    """A callback group that no executor serves. Only `take` reads its subscriptions."""
+    """A callback group that no executor serves. Only `take` reads the subscriptions."""
 
     def can_execute(self, entity) -> bool:
         """Return False, so that executors skip every member."""
@@ -63,7 +63,7 @@ class PolledSubscription:
         self._message_type, self._raw = message_type, raw
 
     def take(self) -> tuple[Any, dict[str, int]] | None:
-        """Return the oldest waiting message and its info, or None.
+        """Return the oldest waiting message with info, or None.
 
         The info has `source_timestamp` and `received_timestamp` [ns, wall clock]. If the middleware
         counts messages, the info also has `publication_sequence_number`.
@@ -102,5 +102,5 @@ class PolledSubscription:
             yield taken
 
     def destroy(self) -> None:
-        """Remove the subscription from its node."""
+        """Remove the subscription from the node."""
         self._node.destroy_subscription(self.subscription)

@@ -28,7 +28,7 @@ _LONGEST_SILENCE = 1.0  # of a signal with code that does not poll [s, wall]
 
 
 class StopSignal:
-    """Sets `requested` at these signals. Use it around the life of a process.
+    """Sets `requested` at these signals. Use this context around the life of a process.
 
     Until `loop_started` is called there is nothing to shut down, and the first signal raises
     KeyboardInterrupt. From then on signals only set `requested`. A second Ctrl-C therefore cannot
@@ -103,7 +103,7 @@ def run_program(
     arguments: list[str] | None,
     describe: Callable[[], str] | None = None,
 ) -> int:
-    """Run `body(stop)` between rclpy's start and end. Return its exit code.
+    """Run `body(stop)` between rclpy's start and end. Return the exit code of `body`.
 
     arguments: command line, including arguments for ROS. The default is sys.argv.
     describe: returns the text of --help, for a program that takes arguments for ROS only. Any other

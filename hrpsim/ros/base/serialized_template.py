@@ -72,7 +72,7 @@ class SerializedTemplate:
 
 
 def _serialized(message) -> bytes:
-    """Return the message as a publisher sends it, without bytes after its end.
+    """Return the message as a publisher sends the message, without trailing bytes.
 
     serialize_message counts padding before the numbers of empty arrays, although the padding is not
     written. Up to 7 undefined bytes follow for each array. Strict readers of bags (rosbags) reject

@@ -3,7 +3,7 @@
 
 """Simulated time in ROS as integer nanoseconds that never decrease, and due times of messages.
 
-Needs no ROS. The source of messages is a PolledSubscription, or an object with its methods.
+Needs no ROS. The source of messages is a PolledSubscription, or an object with the same methods.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SimulationClock:
         return math.ceil(nanoseconds / (self.time_step * NANOSECONDS) - _ROUNDING)
 
     def change_step(self, time_step: float) -> None:
-        """Change the step length [s]. Start at its first multiple that is not in the past."""
+        """Change the step length [s]. Start at the first multiple that is not in the past."""
         self.steps = math.ceil(self.steps * self.time_step / time_step - _ROUNDING)
         self.time_step = time_step
 
@@ -103,7 +103,7 @@ class MessageQueue:
 
 
 class StampedQueue(MessageQueue):
-    """Messages with a header. Each message is due when its stamp is reached.
+    """Messages with a header. Each message is due when simulated time reaches the stamp.
 
     A message with a stamp in the past, or more than 1 s of simulated time ahead, is due at once.
     """

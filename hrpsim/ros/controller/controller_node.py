@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-r"""Program `hrpsim_controller`: runs a controller plug-in in a process of its own, over ROS topics.
+r"""Program `hrpsim_controller`: runs a controller plug-in in a separate process, over ROS topics.
 
     ros2 run hrpsim hrpsim_controller --ros-args -p controller:=my_package.my_module:MyController \
         -p parameters_file:=gains.yaml -p lockstep:=true
@@ -129,7 +129,10 @@ class ControllerNode:
 
     @property
     def is_asking(self) -> bool:
-        """Whether it requests, in lockstep, the period of commands: then spin its node."""
+        """Whether the controller requests, in lockstep, the period of commands.
+
+        If so, spin the node.
+        """
         return self._wanted is not None
 
     @property
@@ -139,7 +142,7 @@ class ControllerNode:
         return of_states + (self._velocities.rejections.count if self._velocities else 0)
 
     def spin_once(self) -> bool:
-        """Wait briefly for the next event and handle it; return whether there was one."""
+        """Wait briefly for the next event and handle it. Return whether there was one."""
         if self.host is None:
             return self._configure(self._description.wait(_WAIT))
         if self.is_asking:
@@ -176,12 +179,12 @@ class ControllerNode:
         return self._commands.listener_count >= self._listeners
 
     def stop(self) -> None:
-        """Stop the controller, unless it has been stopped."""
+        """Stop the controller unless already stopped."""
         if self.host is not None:
             self.host.stop()
 
     def destroy(self) -> None:
-        """Stop the controller, and remove the node from the graph after its commands arrived."""
+        """Stop the controller. Remove the node from the graph after all commands have arrived."""
         try:
             self.stop()
             if self._commands is not None:
@@ -207,7 +210,10 @@ class ControllerNode:
         return True
 
     def _compare_periods(self, wanted: float | None) -> bool:
-        """Return whether the simulation's period is known; HrpsimError if it is another one."""
+        """Return whether the simulation's period is known.
+
+        Raise HrpsimError if the controller has another period.
+        """
         if wanted is None:
             return False
         self._wanted = None
@@ -268,7 +274,7 @@ class ControllerNode:
 
 
 def _own_parameters(file: str, texts: list[str], kinds) -> dict:
-    """Return the controller's parameters: those of the file, with single overrides."""
+    """Return the parameters of the controller from the file, with single overrides."""
     given = named_values("parameters", texts).items()
     return (read_parameters(file, kinds) if file else {}) | {
         name: parse_yaml(text, f"parameters: {name}", HrpsimError).data for name, text in given
@@ -276,9 +282,10 @@ def _own_parameters(file: str, texts: list[str], kinds) -> dict:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the controller until it has finished or a signal arrives; return the exit code.
+    """Run the controller to the end or until a signal arrives. Return the exit code.
 
-    An error in the controller's own code ends it with code 1 and a traceback that begins there.
+    An error in the controller's own code ends the program with code 1. The traceback begins in that
+    code.
     """
     logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
     return run_program(_run, arguments, _describe)
@@ -293,7 +300,7 @@ def _run(stop: StopSignal) -> int:
 
 
 def run_controller(stop: Callable[[], bool], begun: Callable[[], None], **node_options) -> int:
-    """Run one controller until it has finished or `stop()`; return the exit code.
+    """Run one controller to the end or until `stop()` is true. Return the exit code.
 
     `begun` is called as soon as `stop` is polled regularly.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller's topics: description, states of one stamp, commands, their period, cmd_vel."""
+"""A controller's topics: description, states of one stamp, commands, command period, cmd_vel."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def _described(text: str, base: str) -> Model:
 
 
 class DescriptionListener:
-    """Waits for the model in robot_description; the root link is fixed if base is "fixed"."""
+    """Waits for the model in robot_description. The root link is fixed if base is "fixed"."""
 
     def __init__(self, node: Node, base: str) -> None:
         self._base = base
         self._subscription = PolledSubscription(node, String, "robot_description", qos.LATCHED)
 
     def wait(self, longest: float) -> tuple[Model, str] | None:
-        """Return the model and the robot's name in its world, "" if the text lacks the name.
+        """Return the model and the robot's name in the world. The name is "" if the text has none.
 
         None after `longest` [s, wall]. ModelError for an invalid description.
         """
@@ -78,8 +78,8 @@ class StateListener:
     """Combines joint_states and the sensors' messages of one stamp into a `State`.
 
     `rejections` counts and logs invalid messages: of other joints, with values that are missing or
-    not finite. The true base, if the controller needs it, is that of odom; contacts and zero-moment
-    point are those of contact_points.
+    not finite. A controller that needs the true base receives the base from odom. Contacts and
+    zero-moment point come from contact_points.
     """
 
     def __init__(self, node: Node, model: Model, needs: Needs) -> None:
@@ -113,7 +113,7 @@ class StateListener:
         return all(s.publisher_count() > 0 for s in self._subscriptions.values())
 
     def wait(self, longest: float) -> tuple[Stamp, State] | None:
-        """Return the newest complete state and its stamp; None after `longest` [s, wall]."""
+        """Return the newest complete state and its stamp. Return None after `longest` [s, wall]."""
         self._take_all()
         stamp = self._complete()
         if stamp is None:
@@ -144,7 +144,7 @@ class StateListener:
                     del arrived[next(iter(arrived))]
 
     def _reading(self, topic: str, message) -> Any:
-        """Return a message's arrays or reading; HrpsimError for one that does not fit."""
+        """Return a message's arrays or reading. Raise HrpsimError if the message does not fit."""
         if isinstance(message, PointCloud2):
             return points_of(message, self._link_count)
         if isinstance(message, JointState):
@@ -187,7 +187,7 @@ class StateListener:
         return [topic for topic, arrived in self._arrived.items() if newest not in arrived]
 
     def _pop(self, topic: str, stamp: Stamp) -> Any:
-        """Return a topic's reading of `stamp`; drop it and older ones."""
+        """Return a topic's reading of `stamp`. Drop this reading and older readings."""
         arrived = self._arrived[topic]
         while (oldest := next(iter(arrived))) != stamp:
             del arrived[oldest]
@@ -273,7 +273,10 @@ class WantedPeriod:
         self._end = math.inf  # of the time-out [s, wall]
 
     def poll(self) -> float | None:
-        """Return the period [s], 0 if no node expects one; None while it is not known."""
+        """Return the period [s], 0 if no node expects one.
+
+        Return None while the period is unknown.
+        """
         self._ask()
         answers = [answer.result() for answer in self._answers.values() if answer.done()]
         values = [value for answer in answers for value in answer.values]
@@ -309,8 +312,9 @@ class WantedPeriod:
 class VelocityListener:
     """Hands the velocities of cmd_vel to a controller's `command_velocity`.
 
-    Of a Twist it takes linear.x, linear.y and angular.z. One counts from the time of its stamp on,
-    if that lies at most 1 s of simulated time ahead; any other, and one without a stamp, from now.
+    Only linear.x, linear.y and angular.z of a Twist count. A Twist counts from the time of the
+    stamp if the stamp is at most 1 s of simulated time ahead. Any other Twist, or a Twist without a
+    stamp, counts from now.
 
     Args:
         node: of the controller.
@@ -327,7 +331,7 @@ class VelocityListener:
         self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
 
     def poll(self, now: Stamp) -> None:
-        """Take what has arrived; invalid messages are counted and logged."""
+        """Take the messages that have arrived. Count and log invalid messages."""
         self._name_other_types()
         for message, _ in self._subscription.take_all():
             try:
@@ -351,7 +355,7 @@ class VelocityListener:
                 self._named.add(kind)
                 self._node.get_logger().warning(
                     f"{info.node_name} sends {topic} as {kind}, which is not received here: the "
-                    f"type is {own}; stamped_cmd_vel chooses between Twist and TwistStamped"
+                    f"type is {own}. stamped_cmd_vel chooses between Twist and TwistStamped"
                 )
 
     def _time(self, message, now: Stamp) -> int:

@@ -28,9 +28,9 @@ _INTERFACES = ("position", "velocity", "effort")
 
 
 class GroupServices:
-    """Offers ~/activate_<member> for each member; ~/members, latched, has the state of each.
+    """Offers ~/activate_<member> for each member. The latched topic ~/members has all states.
 
-    A switch is made at the next control tick; the service answers before.
+    A switch takes place at the next control tick, after the answer of the service.
     """
 
     def __init__(self, node: Node, group: ControllerGroup) -> None:
@@ -44,7 +44,7 @@ class GroupServices:
         self.publish_states()
 
     def publish_states(self) -> None:
-        """Publish the states of the members, if they have changed."""
+        """Publish the states of the members if a state has changed."""
         states = {name: member.state for name, member in self._group.members.items()}
         text = json.dumps(states)
         if text != self._last:
@@ -70,9 +70,9 @@ class GroupServices:
 class ManagerServices:
     """Offers ~/list_controllers, ~/list_controller_types, load, configure, unload and switch.
 
-    A controller is a member of the group: only members can be loaded, because their entries list
-    their joints. A switch is made at the next control tick, all of it at once; the service
-    answers before. `release` is the module of the service types; their fields differ by release.
+    A controller is a member of the group. Only members can be loaded, because each entry lists the
+    joints. A switch takes place at the next control tick, as a whole, after the answer of the
+    service. `release` is the module of the service types, whose fields differ by release.
     """
 
     def __init__(self, node, group: ControllerGroup, release) -> None:
@@ -148,7 +148,7 @@ class ManagerServices:
         return [n for n in names if n in members and members[n].is_configured]
 
     def _unhindered(self, begin: list[str], end: list[str], refuse: bool) -> list[str]:
-        """Return those of `begin` that share no joint with a member that stays active."""
+        """Return the members of `begin` that share no joint with a member that stays active."""
         kept = []
         for name in begin:
             require_name("controller", name, self._group.members, ControllerError)
@@ -177,7 +177,7 @@ class ManagerServices:
 
 
 def offer_manager_services(node, group: ControllerGroup) -> ManagerServices | None:
-    """Offer the services if their types are installed; else log that they are not."""
+    """Offer the services if the types are installed. Otherwise log the absence."""
     consequence = "members are switched by ~/activate_<member> only"
     release = optional_module(f"{PACKAGE}.srv", consequence, node.get_logger().info)
     return release and ManagerServices(node, group, release)

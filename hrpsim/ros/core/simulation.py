@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A running world: simulated time and its rate, pause, steps, reset. Needs no ROS."""
+"""A running world: simulated time, rate, pause, steps, reset. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ class Input(Protocol):
 
 
 class Simulation:
-    """Steps a world in wall time and on request, with its inputs and its publications.
+    """Steps a world in wall time and on request, with inputs and publications.
 
     `robots` is a RobotInterfaces, `publications` a StatePublisher. Simulated time is the number of
-    steps since the start times the time step; it continues after a reset, and in another world.
-    After an unload there is an empty world, which cannot be stepped. `failure` states why a step
-    failed, after which the simulation is paused in the last state.
+    steps since the start times the time step. Simulated time continues after a reset and in another
+    world. After an unload there is an empty world, which cannot be stepped. `failure` states why a
+    step failed, after which the simulation is paused in the last state.
 
-    While a step waits for `kernels`, compiled in another process if `use_compiler_beside` has set
-    it, time stops and requests are answered. `era` counts how often the state was replaced.
+    While a step waits for `kernels`, time stops and requests are answered. `use_compiler_beside`
+    sets `kernels`, compiled in another process. `era` counts how often the state was replaced.
     """
 
     def __init__(
@@ -129,8 +129,8 @@ class Simulation:
     def advance(self, steps: int, longest: float = math.inf) -> None:
         """Apply the waiting commands, make `steps` steps and publish where a publication is due.
 
-        It makes fewer if an end is requested meanwhile, or after `longest` [s, wall]. Raises
-        WorldError if a step fails or, in lockstep, the command for a tick does not arrive in time;
+        The number is lower if an end is requested meanwhile, or after `longest` [s, wall]. Raises
+        WorldError if a step fails or, in lockstep, the command for a tick is late. Raises
         KernelsAbsent if a step waits for kernels.
         """
         end, latest = self.clock.steps + steps, time.monotonic() + longest
@@ -155,12 +155,12 @@ class Simulation:
         self.publications.publish_slowly(everything=True)
 
     def pause(self) -> None:
-        """Stop stepping; simulated time stops."""
+        """Stop stepping and simulated time."""
         self.paused = True
         self._stopped_at = -1
 
     def resume(self) -> None:
-        """Continue to step; the time spent paused is not made up for."""
+        """Continue to step. The paused time is not made up for."""
         self.contents.require_world()
         self.paused = False
         self._stopped_at = -1
@@ -196,10 +196,10 @@ class Simulation:
         self._end = time.monotonic() + _FAREWELL
 
     def load(self, world, loaded: LoadedWorld) -> None:
-        """Simulate another world, stopped in its initial state; simulated time continues.
+        """Simulate another world, stopped in the initial state. Simulated time continues.
 
-        Raises HrpsimError, without any change, if that world cannot be stepped or published;
-        KernelsAbsent likewise, while kernels that it needs are being compiled.
+        Raises HrpsimError, without any change, if that world cannot be stepped or published.
+        Raises KernelsAbsent, without any change, while kernels of that world are being compiled.
         """
         with self.compiling():
             compile_step(world)
@@ -212,13 +212,13 @@ class Simulation:
         self._stopped_at = self.clock.steps
 
     def unload(self) -> None:
-        """Unload the world; Refusal if there is none."""
+        """Unload the world. Raise Refusal if there is none."""
         if self.contents.loaded is None:
             raise Refusal("NO_WORLD_LOADED", "no world is loaded")
         self._switch_to(World(time_step=self.world.time_step), None)
 
     def reset(self) -> None:
-        """Restore the initial state of the world; time continues, waiting commands are dropped."""
+        """Restore the initial state of the world. Time continues. Waiting commands are dropped."""
         self.contents.require_world()
         was_stopped = self.state == "stopped"
         self.entities.restore_first()
@@ -232,7 +232,7 @@ class Simulation:
         self.states.save(name, self.world)
 
     def load_state(self, name: str) -> None:
-        """Restore a saved state, bit for bit; time continues, waiting commands are dropped."""
+        """Restore a saved state, bit for bit. Time continues. Waiting commands are dropped."""
         self.contents.require_world()
         self.states.restore(name, self.world)
         self._restart()
@@ -294,7 +294,7 @@ class Simulation:
         return time.monotonic() >= self._end
 
     def _poll(self, inputs: Iterable[Input]) -> None:
-        """Read the inputs that are due; in lockstep wait for them, up to the time-out."""
+        """Read the inputs that are due. In lockstep, wait for due inputs up to the time-out."""
         for one in inputs:
             one.poll()
         locksteps = self.robots.locksteps
@@ -308,7 +308,7 @@ class Simulation:
                 raise WorldError(waiting.describe_wait())
 
     def _wait_for_commands(self) -> bool:
-        """Wait briefly for the commands of a lockstep tick; return whether steps can be made."""
+        """Wait briefly for the commands of a lockstep tick. Return whether steps can be made."""
         if not self.robots.locksteps:
             return True
         try:
@@ -351,7 +351,7 @@ class Simulation:
             self.account.count(took, world.stats.last_call)
 
     def _wait_paused(self, turn: Callable[[float], None]) -> None:
-        """Run the host's callbacks; repeat the state for nodes that start during a pause."""
+        """Run the host's callbacks. Repeat the state for nodes that start during a pause."""
         for one in self.robots.inputs:
             one.poll()
         turn(_TURN)
@@ -359,7 +359,7 @@ class Simulation:
             self.publications.repeat_if_due()
 
     def _wait_for_kernels(self, turn: Callable[[float], None]) -> None:
-        """Run the host's callbacks while kernels are compiled; this time is not made up for."""
+        """Run the host's callbacks while kernels are compiled. This time is not made up for."""
         if self.kernels.is_busy:
             self.publications.repeat_if_due()
             turn(_TURN)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The contents of a simulation: worlds and their sources, robots and bodies, saved states."""
+"""The contents of a simulation: worlds and sources, robots and bodies, saved states."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from hrpsim.model.shapes.placement import Placement
 from hrpsim.ros.base.entities import Entities, Refusal, located
 from hrpsim.world.file import load_world
 from hrpsim.world.file.file_reader import FileReader
+from hrpsim.world.file.world_notes import WorldNotes, read_notes
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
@@ -32,9 +33,9 @@ _LONGEST_NAME = 200  # [letters]
 
 
 class LoadedWorld(NamedTuple):
-    """Notes on a world, and its source: `uri`, or `text`."""
+    """Notes on a world, and the source of the world: `uri`, or `text`."""
 
-    notes: load_world.WorldNotes = load_world.WorldNotes()
+    notes: WorldNotes = WorldNotes()
     uri: str = ""
     text: str = ""
     xacro_arguments: tuple[str, ...] = ()  # "name:=value", in addition to the file's
@@ -43,7 +44,7 @@ class LoadedWorld(NamedTuple):
 def load_source(
     uri: str, text: str, entities: Entities, build: Callable[[FileReader], Any]
 ) -> tuple[Any, LoadedWorld]:
-    """Return the world that `uri`, or else `text`, describes, as `build` makes it, and its notes.
+    """Return the world that `build` makes from `uri`, or else from `text`, and the notes.
 
     No text from a request is evaluated: robot descriptions must meet the limits of `entities`.
     Raises Refusal with NO_RESOURCE, UNSUPPORTED_FORMAT, MISSING_ASSETS or RESOURCE_PARSE_ERROR.
@@ -57,7 +58,7 @@ def load_source(
             reader = load_world.open_world(source)
         else:
             reader = load_world.open_world_text(source, "resource_string")
-        notes = load_world.read_notes(reader)
+        notes = read_notes(reader)
         for path in load_world.described_robots(reader):
             entities.refuse_large(path)
             entities.refuse_xacro(path)
@@ -96,7 +97,7 @@ class WorldEntry(NamedTuple):
     """A world that can be loaded from `uri`."""
 
     uri: str
-    notes: load_world.WorldNotes
+    notes: WorldNotes
 
 
 def find_worlds(sources: Iterable[str]) -> Found:
@@ -104,7 +105,7 @@ def find_worlds(sources: Iterable[str]) -> Found:
 
     def worlds_at(path: Path, prefix: str = "") -> list[WorldEntry]:
         if os.path.isfile(path):
-            return [WorldEntry(str(path), load_world.read_notes(load_world.open_world(path)))]
+            return [WorldEntry(str(path), read_notes(load_world.open_world(path)))]
         return [
             WorldEntry(prefix + file.name if prefix else str(file), notes)
             for file in _files(path, load_world.YAML.suffixes)
@@ -162,16 +163,16 @@ def _files(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
     return iter(found[:_MOST_FILES])
 
 
-def _notes_of(path: Path) -> load_world.WorldNotes | None:
-    """Return the notes of a world file; None for another kind of file."""
+def _notes_of(path: Path) -> WorldNotes | None:
+    """Return the notes of a world file. Return None for another kind of file."""
     try:
-        return load_world.read_notes(load_world.open_world(path))
+        return read_notes(load_world.open_world(path))
     except HrpsimError:
         return None
 
 
 class SavedStates:
-    """Snapshots of the present world by name; at most `limit` at once."""
+    """Snapshots of the present world by name, at most `limit` at once."""
 
     def __init__(self, limit: int = 20) -> None:
         self.limit = limit
@@ -194,19 +195,22 @@ class SavedStates:
         self._states[name] = world.snapshot()
 
     def restore(self, name: str, world) -> None:
-        """Restore a state bit for bit; WorldError for an unknown name, or one of other entities."""
+        """Restore a state bit for bit.
+
+        Raise WorldError for an unknown name or a state of other entities.
+        """
         require_name("saved state", name, self._states)
         world.restore(self._states[name])
 
     def clear(self) -> None:
-        """Drop all states: they belong to another world."""
+        """Drop all states, which belong to another world."""
         self._states = {}
 
 
 class Contents:
-    """The robots and bodies of the world, with the robots' topics; calls `changed` after changes.
+    """The robots and bodies of the world, with the robots' topics. Calls `changed` after changes.
 
-    loaded: the present world; None: there is none, and nothing can be spawned.
+    loaded: the present world. None: no world, and nothing can be spawned.
     """
 
     def __init__(self, entities: Entities, robots, loaded: LoadedWorld | None) -> None:
@@ -229,7 +233,7 @@ class Contents:
         namespace: str = "",
         allow_renaming: bool = False,
     ) -> tuple[Entity, str]:
-        """Call `Entities.spawn`; return the entity and, for a robot, its namespace."""
+        """Call `Entities.spawn`. Return the entity and, for a robot, its namespace."""
         self.require_world()
         with self._entities.all_or_nothing():
             entity = self._entities.spawn(name, uri, text, pose, allow_renaming=allow_renaming)
@@ -238,14 +242,14 @@ class Contents:
         return entity, topics
 
     def delete(self, name: str) -> int:
-        """Remove an entity, with its topics; return how many connections were removed with it."""
+        """Remove an entity with all topics and connections. Return the number of connections."""
         count = self._entities.delete(name)
         self._robots.drop_removed()
         self.notify()
         return count
 
     def delete_spawned(self) -> int:
-        """Remove all spawned entities; return how many there were."""
+        """Remove all spawned entities. Return the number of entities."""
         count = self._entities.delete_spawned()
         self._robots.drop_removed()
         self.notify()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The solver's stopping rule, its convergence, and step times between reports. Needs no ROS."""
+"""The solver's stopping rule and convergence, and step times between reports. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hrpsim.world.settings import ACCURACIES
 
 
 class SolverSettings:
-    """Sets sweep limit and tolerance of a world; 0 means the world's own value."""
+    """Sets sweep limit and tolerance of a world. 0 means the world's own value."""
 
     def __init__(self, world) -> None:
         self._world = world
@@ -38,7 +38,7 @@ class SolverSettings:
         return ""
 
     def of(self, world) -> SolverSettings:
-        """Return the same settings for another world, applied to it."""
+        """Apply the same settings to another world and return the settings."""
         other = SolverSettings(world)
         other.sweep_limit, other.tolerance = self.sweep_limit, self.tolerance
         other.accuracy = self.accuracy
@@ -59,7 +59,7 @@ class SolverSettings:
 
 
 class StepAccount:
-    """Counts steps, their wall time, and those in which the solver did not converge."""
+    """Counts steps, wall time, and steps without convergence of the solver."""
 
     def __init__(self, clock: SimulationClock) -> None:
         self._clock = clock
@@ -69,7 +69,7 @@ class StepAccount:
         self.begin_interval()
 
     def count(self, seconds: float, made: Convergence) -> None:
-        """Add the wall time of some steps [s], and the convergence of the solver in them."""
+        """Add the wall time of some steps [s] and the convergence of the solver in these steps."""
         self._seconds += seconds
         self.made += made.steps
         self.newton_count += made.newton_steps
@@ -99,7 +99,7 @@ class StepAccount:
 
     @property
     def time_per_step(self) -> float:
-        """Mean wall time of a step in this interval [s]; NaN without any."""
+        """Mean wall time of a step in this interval [s]. NaN without steps."""
         steps = self._clock.steps - self._first_step
         return self._seconds / steps if steps else math.nan
 

@@ -3,7 +3,7 @@
 
 """Cooperative callbacks: long ones pause regularly so that others run.
 
-They run in a callback group of their own, or rclpy would block other callbacks until they end.
+Turns run in a separate callback group. In a shared group rclpy would block other callbacks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ class NextTurn:
 
 
 async def when_compiled(simulation: Simulation, action: Callable[[], _Result]) -> _Result:
-    """Return `action()`, repeated when its kernels are compiled; WorldError after a new state."""
+    """Return `action()`, repeated when its kernels are compiled.
+
+    Raise WorldError after a new state.
+    """
     era = simulation.era
     while True:
         try:

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A walk over ROS 2: simulation node, controller and recorder, each in its own process.
+"""A walk over ROS 2: simulation node, controller and recorder, each in a separate process.
 
-They communicate over DDS in a private ROS domain, node and controller in lockstep.
+The processes communicate over DDS in a private ROS domain. Node and controller run in lockstep.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class DemoMonitor:
         return (self.simulated - simulated) / max(self.last_progress - wall, 1e-9)
 
     def resume(self, timeout: float, check: Callable[[], object]) -> bool:
-        """Call ~/resume, and `check` meanwhile; return whether it answered in `timeout` [s]."""
+        """Call ~/resume, and `check` meanwhile. Return whether an answer came in `timeout` [s]."""
         end = time.monotonic() + timeout
         client = self._node.create_client(Trigger, "hrpsim/resume")
         if not self._wait(client.service_is_ready, end, check):
@@ -164,7 +164,7 @@ class DemoSettings:
 
 
 class DemoRun:
-    """Starts the processes, runs the walk, checks the recording; at exit it ends the processes."""
+    """Starts the processes, runs the walk, checks the recording. Ends the processes at exit."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class DemoRun:
                 self._problems.append(f"{child.name} ended with code {code}, see {child.log}")
 
     def play(self) -> None:
-        """Start all processes, run the walk to its end, and report progress."""
+        """Start all processes, run the walk to the end, and report progress."""
         self._say(f"ROS_DOMAIN_ID {self._domain_id}, this machine only. Output in {self._output}")
         try:
             self._start()
@@ -205,7 +205,7 @@ class DemoRun:
             self._problems.append(str(error))
 
     def summary(self) -> dict:
-        """Return the results, and write them to summary.json."""
+        """Return the results. Write the results to summary.json."""
         bag, picture = self._output / "bag", self._output / "foot_forces.png"
         counts = message_counts(bag) if (bag / "metadata.yaml").exists() else {}
         expected = [*self._settings.topics, "/joint_commands"]
@@ -272,7 +272,7 @@ class DemoRun:
             raise DemoError(f"the node did not answer ~/resume within {STALL_LIMIT:.0f} s")
 
     def _follow(self) -> None:
-        """Watch until the controller has ended; report progress regularly."""
+        """Watch until the controller has ended. Report progress regularly."""
         monitor = self._monitor
         every = 1.0 if sys.stdout.isatty() else 5.0
         next_word = time.monotonic() + every
@@ -305,7 +305,7 @@ class DemoRun:
                 raise DemoError(f"{child.name} ended early, see {child.log}")
 
     def _wait_ready(self, children: list[ChildProcess]) -> None:
-        """Wait until all of them are ready; report regularly which of them are not."""
+        """Wait until all processes are ready. Report regularly which processes are not."""
         limit = self._settings.start_limit
         start = time.monotonic()
         next_word = start + WORD_PERIOD
@@ -351,7 +351,7 @@ class DemoRun:
 
 
 def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
-    """Run the walk; return the summary, also in summary.json, whose `problems` list failures.
+    """Run the walk. Return the summary, also in summary.json. `problems` lists failures.
 
     say: receives lines about progress. Raises KeyboardInterrupt for a signal before the start.
     """
@@ -366,7 +366,7 @@ def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
 
 
 def fresh_folder(folder: Path) -> None:
-    """Make the output folder; remove only the output of an earlier walk from it."""
+    """Make the output folder. Remove only the output of an earlier walk."""
     folder.mkdir(parents=True, exist_ok=True)
     if folder == DEFAULT_OUTPUT:
         (folder / ".gitignore").write_text("*\n")
@@ -377,6 +377,6 @@ def fresh_folder(folder: Path) -> None:
 
 
 def _describe(child: ChildProcess) -> str:
-    """Return the name of a child process and its last line."""
+    """Return the name and the last line of a child process."""
     last = child.lines[-1:]
     return f"{child.name} ({last[0]})" if last else child.name

@@ -3,9 +3,9 @@
 
 """Program `dynamics_observer`: computes the floor reaction to the motion in joint_states.
 
-It reads robot_description and joint_states of a simulated or real robot, and publishes the
-zero-moment point, the centre of mass, the capture point and the wrench on each sole that the
-motion of the joints requires. It uses neither odometry nor force sensors.
+The program reads robot_description and joint_states of a simulated or real robot. The results are
+the zero-moment point, the centre of mass, the capture point and the wrench on each sole. The motion
+of the joints determines all results: neither odometry nor force sensors are used.
 
     ros2 run hrpsim dynamics_observer --ros-args -p cutoff:=10.0
 """
@@ -46,8 +46,8 @@ _POINTS = ("zmp", "com", "capture_point")  # topics, and fields of Observer.samp
 class DynamicsObserver:
     """Publishes the result of inverse dynamics for each joint state.
 
-    Velocities, if a joint state has none, are differentiated from positions; accelerations are
-    always differentiated, with a low-pass of `cutoff`. Joints that it does not name stay at zero.
+    Without velocities in a joint state, velocities are differentiated from positions. Accelerations
+    are always differentiated, with a low-pass of `cutoff`. Joints without a state stay at zero.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class DynamicsObserver:
         print(f"ready: {model.name}, soles {', '.join(analyser.links)}", flush=True)
 
     def _warm_up(self) -> None:
-        """Compile before the first joint state; start with all soles on the floor."""
+        """Compile before the first joint state. Start with all soles on the floor."""
         rest = np.zeros_like(self._velocities)
         self.observer.update(self._positions, rest, rest)
 
@@ -148,7 +148,7 @@ class DynamicsObserver:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the observer until a signal arrives; return the exit code."""
+    """Run the observer until a signal arrives. Return the exit code."""
     return run_program(_run, arguments, lambda: __doc__)
 
 

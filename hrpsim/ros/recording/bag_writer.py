@@ -53,7 +53,7 @@ class SpooledRecords:
         return self._count
 
     def __iter__(self) -> Iterator[BytesIO]:
-        """Yield the records in order, each positioned at its end for writing."""
+        """Yield the records in order, each positioned at the end for writing."""
         self._file.seek(0)
         for _ in range(self._count):
             (length,) = _LENGTH.unpack(self._file.read(_LENGTH.size))
@@ -64,7 +64,7 @@ class SpooledRecords:
 
 
 def definition_file(type_name: str) -> Path:
-    """Return the .msg file of a type, in the share folder of the prefix of its Python package.
+    """Return the .msg file of a type, in the share folder of the Python package's prefix.
 
     Imports nothing. Raises HrpsimError for names that are no type of an installed package.
     """
@@ -81,18 +81,18 @@ def definition_file(type_name: str) -> Path:
 
 
 def message_type(type_name: str) -> type:
-    """Return the class of a message type; HrpsimError, with nothing imported, as above."""
+    """Return the class of a message type. Raise HrpsimError, with nothing imported, as above."""
     definition_file(type_name)
     package, _, name = type_name.split("/")
     return getattr(import_module(f"{package}.msg"), name)
 
 
 class BagFull(HrpsimError, OSError):
-    """A bag that can no longer be written; the message names file and cause."""
+    """A bag that can no longer be written. The message names file and cause."""
 
 
 class BagWriter:
-    """A bag that is being written; use it as a context manager, so that its index gets written.
+    """A bag that is being written. Use the bag as a context manager: the exit writes the index.
 
     `storage` is "mcap" or "sqlite3". Messages before the last call of `keep`, which `write` makes
     after each megabyte, survive any end of the process. Raises rosbags.rosbag2.WriterError if
@@ -133,7 +133,7 @@ class BagWriter:
                 seal(self.path, self._file.name)
 
     def add_topic(self, topic: str, type_name: str, qos: QoSProfile) -> None:
-        """Declare a topic before its first message; an error if its type is not installed."""
+        """Declare a topic before its first message. Raise an error if the type is not installed."""
         self._learn(type_name)
         with self._named():
             self._connections[topic] = self._writer.add_connection(
@@ -185,7 +185,7 @@ class BagWriter:
         self._writer.set_custom_data(LOST_MESSAGES, json.dumps(losses))
 
     def _learn(self, type_name: str) -> None:
-        """Register the installed definition of a type and of the types it contains."""
+        """Register the installed definition of a type and of all types inside."""
         if type_name in self._types.fielddefs:
             return
         definition = get_types_from_msg(definition_file(type_name).read_text(), type_name)

@@ -3,7 +3,7 @@
 
 """Writes all topics to a bag, then plots the wrenches on the feet: `hrpsim record`.
 
-Launch files start it as `wrench_recorder`, because ROS programs take --ros-args.
+Launch files start the program as `wrench_recorder`, because ROS programs take --ros-args.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DRAIN_TIME = 0.3  # [s, wall] without a message after the end
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the program `wrench_recorder`; return the exit code."""
+    """Run the program `wrench_recorder`. Return the exit code."""
     from rclpy.utilities import remove_ros_args
 
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -57,10 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def record(options: argparse.Namespace, ros_arguments: list[str] | None = None) -> int:
-    """Record until a signal or the time limit; return 0, or 1 if nothing could be recorded.
+    """Record until a signal or the time limit. Return 0, or 1 if nothing could be recorded.
 
-    It prints "ready" once it is matched with every publisher and has received the expected topics.
-    At the end it reports lost messages, by the publishers' sequence numbers.
+    The program prints "ready" once matched with every publisher and after a message on each
+    expected topic. The report at the end lists lost messages, by the publishers' sequence numbers.
     """
 
     def body(stop: StopSignal) -> int:
@@ -106,7 +106,7 @@ def _record_bag(options, stop: StopSignal) -> int:
 
 
 def _told(bag: Path, recorder) -> int:
-    """Read a closed bag back, and print what it holds. Return 1 if messages are missing."""
+    """Read a closed bag back, and print the contents. Return 1 if messages are missing."""
     print(recorder.summary(), flush=True)
     problem = _rest_of(bag, recorder.count)
     if problem:
@@ -140,7 +140,7 @@ def _plot(options) -> int:
 
 
 def _wait_until_ready(recorder, bag, options, stop: StopSignal) -> list[str]:
-    """Record while publishers are discovered; return the expected topics that stayed silent."""
+    """Record while publishers are discovered. Return the expected topics that stayed silent."""
     start = settled_since = time.monotonic()
     next_word, seen = start + _WORD_PERIOD, -1
     while not stop():

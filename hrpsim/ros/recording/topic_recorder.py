@@ -26,7 +26,7 @@ _DEPTH = 5000
 
 @dataclass
 class SequenceCounter:
-    """Counts the gaps in the sequence numbers that the publisher of a topic gives its messages."""
+    """Counts the gaps in the sequence numbers of a topic's publisher."""
 
     received: int = 0
     size: int = 0  # bytes of all messages
@@ -35,7 +35,7 @@ class SequenceCounter:
     publishers: set[bytes] = field(default_factory=set)
 
     def add_publishers(self, gids: Iterable[bytes]) -> None:
-        """Note who publishes; a message does not say which publisher counted it."""
+        """Note who publishes. A message does not name the publisher that counted."""
         self.publishers.update(gids)
         if len(self.publishers) > 1:
             self.lost = None
@@ -51,7 +51,7 @@ class SequenceCounter:
 
 
 class TopicRecorder:
-    """Records the topics in the namespace of `node`, including those that appear later.
+    """Records the topics in the namespace of `node`, including topics that appear later.
 
     Args:
         node: receives the messages.
@@ -103,11 +103,14 @@ class TopicRecorder:
                 self._counters[topic].add_publishers(gids)
 
     def take(self) -> int:
-        """Write the messages that have arrived to the bag; return their number."""
+        """Write the messages that have arrived to the bag. Return the number of messages."""
         return sum(self._take_from(*item) for item in self._subscriptions.items())
 
     def has_heard(self, topic: str) -> bool:
-        """Return whether a message of `topic` has arrived: its publisher knows this subscriber."""
+        """Return whether a message of `topic` has arrived.
+
+        The publisher then knows this subscriber.
+        """
         return topic in self._counters and self._counters[topic].received > 0
 
     def has_heard_its_namespace(self) -> bool:
@@ -115,7 +118,7 @@ class TopicRecorder:
         return any(self.has_heard(t) for t in self._counters if t.startswith(self.namespace))
 
     def all_matched(self) -> bool:
-        """Return whether every topic with a publisher is matched with it."""
+        """Return whether every topic with a publisher is matched."""
         return all(
             subscription.publisher_count() > 0
             for topic, subscription in self._subscriptions.items()
@@ -136,7 +139,7 @@ class TopicRecorder:
         )
 
     def losses(self) -> dict[str, int | None]:
-        """Return how many messages of each topic got lost; None if unknown."""
+        """Return how many messages of each topic got lost. Return None if unknown."""
         return {topic: counter.lost for topic, counter in sorted(self._counters.items())}
 
     @property
@@ -166,8 +169,8 @@ class TopicRecorder:
     def _is_better(self, topic: str, qos: QoSProfile, known: PolledSubscription) -> bool:
         """Return whether a new subscription with `qos` would receive more than the present one.
 
-        A topic may be known from its subscribers before it has a publisher. A latched publisher
-        sends its earlier messages only to a latched subscription.
+        Subscribers may make a topic known before a publisher exists. A latched publisher sends
+        earlier messages only to a latched subscription.
         """
         if not self._node.count_publishers(topic):
             return False

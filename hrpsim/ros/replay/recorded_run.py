@@ -61,7 +61,7 @@ class State(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A message, and the time of the clock at its arrival [ns]."""
+    """A message, and the time of the clock at the arrival [ns]."""
 
     time: int
     message: Any
@@ -70,8 +70,8 @@ class Arrival(NamedTuple):
 class Recording:
     """The topics of a simulation in a bag.
 
-    `description` is the first message of simulation_description, empty if it was not recorded.
-    Raises BagError if there are no joint states, or those of several simulations.
+    `description` is the first message of simulation_description, or empty without such a message.
+    Raises BagError for a bag without joint states, or with joint states of several simulations.
     """
 
     def __init__(self, bag: Path) -> None:
@@ -89,7 +89,7 @@ class Recording:
         return {name: prefix for name, prefix in found.items() if prefix + STATES in self._types}
 
     def states(self, prefix: str) -> dict[int, State]:
-        """Return a robot's states by their stamps [ns]; of repeated states the last one."""
+        """Return a robot's states by stamp [ns]. The last of repeated states counts."""
         found = {}
         for message in messages(self.bag, prefix + STATES):
             lists = message.position, message.velocity, message.effort

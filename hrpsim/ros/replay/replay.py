@@ -145,7 +145,7 @@ class Replay:
         return sum(one.accepted_count for one in self._inputs)
 
     def run(self, tolerance: float = 0.0, duration: float = 0.0) -> Comparison:
-        """Step to the last recorded state; return how the states compare.
+        """Step to the last recorded state. Return how the states compare.
 
         With a `duration` [s], to the last one within it after the first.
         """

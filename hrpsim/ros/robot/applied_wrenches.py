@@ -30,10 +30,11 @@ class _Push:
 
 
 class AppliedWrenches(RobotInput):
-    """Applies each wrench to the link that its header names, in the link's frame at its origin.
+    """Applies each wrench to the link named in the header, in the link's frame at the origin.
 
-    It acts in full for `duration` [s] of simulated time, then falls linearly to zero within `ramp`
-    [s]. A new wrench for the same link replaces the running one, a zero one ends it.
+    A wrench acts in full for `duration` [s] of simulated time, then falls linearly to zero within
+    `ramp` [s]. A new wrench for the same link replaces the running wrench. A zero wrench ends the
+    running wrench.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class AppliedWrenches(RobotInput):
         self._pushes: dict[str, _Push] = {}
 
     def validate(self, message: WrenchStamped) -> tuple[str, np.ndarray]:
-        """Return the link and the wrench (6,); WorldError for one that cannot be applied."""
+        """Return the link and the wrench (6,). Raise WorldError for an invalid wrench."""
         name = message.header.frame_id
         link = self._links.get(name, name)
         if link not in self._robot.model.frames:
@@ -67,7 +68,7 @@ class AppliedWrenches(RobotInput):
         return link, wrench
 
     def accept(self, request: tuple[str, np.ndarray]) -> None:
-        """Start a wrench on a link, or end it with a zero wrench."""
+        """Start a wrench on a link. A zero wrench ends the running wrench."""
         link, wrench = request
         if wrench.any():
             self._pushes[link] = _Push(wrench, self._clock.steps)
@@ -95,7 +96,7 @@ class AppliedWrenches(RobotInput):
         self._pushes.clear()
 
     def _share(self, time: float) -> float:
-        """Return the fraction of a wrench in the step that begins `time` [s] after its start.
+        """Return the fraction of a wrench in the step that begins `time` [s] after the start.
 
         The ramp's mean over the step: the total impulse is wrench * (duration + ramp / 2).
         """

@@ -20,12 +20,12 @@ LINK = 3  # ros_gz_interfaces/Entity.LINK
 
 
 def contact_types(node: Node, consequence: str) -> ModuleType | None:
-    """Return the module of the types, or None after a log entry if it is not installed."""
+    """Return the module of the types. Without the module, log the absence and return None."""
     return optional_module(f"{PACKAGE}.msg", consequence, node.get_logger().info)
 
 
 def contacts_message(types, contacts, names) -> Any:
-    """Return the message of `contacts`, in the world's axes; names: `World.link_names`.
+    """Return the message of `contacts`, in the world's axes. names: `World.link_names`.
 
     One Contact for each pair of links that touch, in the order of `names`: positions [m], normals
     towards `collision1`, depths [m], and for each point the force [N] on either link, mean over the

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The names of a robot's frames and the tree that joins them, read from its description."""
+"""The names and the tree of a robot's frames, read from the description."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 
 
 class Edge(NamedTuple):
-    """A transform of the tree: parent and child link, the joint, and whether it moves."""
+    """A transform of the tree: parent and child link, the joint, and whether the joint moves."""
 
     parent: str
     child: str
@@ -43,7 +43,7 @@ class RobotFrames:
         return self._prefix + link
 
     def of_sensor(self, name: str) -> str:
-        """Return the frame of a sensor: the link that it names, one with its pose, or its own."""
+        """Return the frame of a sensor: the named link, a link at that pose, or a new frame."""
         return self._prefix + sensor_frame(self._model, self._called(name))
 
     def of_optics(self, name: str) -> str:
@@ -53,7 +53,7 @@ class RobotFrames:
     def optical_axes(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Return R (3, 3) and p (3,) [m] of the frame `of_optics`, in the camera's own.
 
-        Of a link that moves against the camera it is the camera's own: as Gazebo has points.
+        If the named link moves against the camera, the camera has a separate frame, as in Gazebo.
         """
         camera = self._called(name)
         if not camera.frame:

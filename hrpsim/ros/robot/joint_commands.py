@@ -47,7 +47,7 @@ class Interpolation:
         self._time = time
 
     def time_for(self, names: Sequence[str]) -> float:
-        """Return the time for a command to joints at this step [s]; StateError if unknown."""
+        """Return the time for a command to joints at this step [s]. Raise StateError if unknown."""
         return self._time
 
     def note(self, names: Sequence[str]) -> None:
@@ -60,10 +60,10 @@ class Interpolation:
 class IntervalInterpolation(Interpolation):
     """The time between commands to the same joints, for streams without lockstep.
 
-    Targets move continuously and arrive late by this time, as the next command is not known. It is
-    the interval of a regular stream. A longer one counts at once, up to LONGEST_INTERVAL, and is
-    forgotten slowly: a lag that varies would itself shake the robot. Targets jump at commands that
-    have come further apart from the first one on.
+    Targets move continuously and arrive late by this time, as the next command is not known. The
+    time is the interval of a regular stream. A longer interval counts at once, up to
+    LONGEST_INTERVAL, and is forgotten slowly: a lag that varies would itself shake the robot.
+    Targets jump at commands that have come further apart from the first one on.
     """
 
     def __init__(self, robot, clock: SimulationClock) -> None:
@@ -73,7 +73,7 @@ class IntervalInterpolation(Interpolation):
         self._interval = np.zeros(len(self._joints))  # [steps]; 0: no stream yet
 
     def time_for(self, names: Sequence[str]) -> float:
-        """Return the time for a command to joints at this step [s]; StateError if unknown."""
+        """Return the time for a command to joints at this step [s]. Raise StateError if unknown."""
         intervals = self._intervals(self._joints.indices(names))
         return float(intervals.max(initial=0.0) * self._clock.time_step)
 
@@ -106,7 +106,10 @@ class LimitWatch:
         self.count = 0  # messages with any value beyond a limit
 
     def look(self, topic: str, names: Sequence[str], values: Mapping[str, np.ndarray]) -> None:
-        """Count a command whose values (k,) for k joints are beyond limits; NaN and gains never."""
+        """Count a command whose values (k,) for k joints are beyond limits.
+
+        NaN and gains never count.
+        """
         if beyond := self._limits.beyond(names, values):
             self.count += 1
             if self._filter.passes(topic):
@@ -126,11 +129,12 @@ class JointCommands(RobotInput):
     """Commands the joints of one robot.
 
     A message names joints and gives position, velocity, effort or several of them for each. Joints
-    that it does not name keep their command. A message that does not fit is rejected as a whole.
+    without a name in the message keep the present command. A message that does not fit is rejected
+    as a whole.
 
     NaN marks a field that does not command a joint. With `nan_holds` all fields of a joint may be
-    NaN: the joint keeps its command, as in ros2_control. Position targets move linearly within the
-    time of `interpolation`. `commanded` receives the joints of each accepted message.
+    NaN. Such a joint keeps the present command, as in ros2_control. Position targets move linearly
+    within the time of `interpolation`. `commanded` receives the joints of each accepted message.
     """
 
     def __init__(
@@ -159,7 +163,10 @@ class JointCommands(RobotInput):
         robot.report_no_limits()  # the watch does
 
     def validate(self, message: JointState) -> JointCommand:
-        """Return the command; WorldError for a message without names or of unequal lengths."""
+        """Return the command.
+
+        Raise WorldError for a message without names or of unequal lengths.
+        """
         names = list(message.name)
         fields = {
             "positions": ("position", message.position),
@@ -186,7 +193,10 @@ class JointCommands(RobotInput):
         return JointCommand(names, arrays, names, [])
 
     def accept(self, command: JointCommand) -> None:
-        """Command the joints; StateError, without any change, for invalid joints or values."""
+        """Command the joints.
+
+        Raise StateError, without any change, for invalid joints or values.
+        """
         reached, values = command.names, command.values
         if self.off and not self.off.isdisjoint(reached):
             kept = [k for k, name in enumerate(reached) if name not in self.off]
@@ -226,14 +236,18 @@ class JointCommands(RobotInput):
 
 
 class DynamicJointCommands(JointCommands):
-    """Commands the joints of one robot, each by the interfaces that a message lists for it.
+    """Commands the joints of one robot, each by the interfaces listed in the message.
 
-    Gains act for this command; a joint without them has its own. The rest is as in JointCommands,
-    but every value must be finite: an interface that is not commanded is not listed.
+    Gains act for this command. A joint without gains in the message uses the joint's own gains. The
+    rest is as in JointCommands, but every value must be finite. An interface that is not commanded
+    is not listed.
     """
 
     def validate(self, message: DynamicJointState) -> JointCommand:
-        """Return the command; WorldError for a message that is incomplete or has no such form."""
+        """Return the command.
+
+        Raise WorldError for a message that is incomplete or has no such form.
+        """
         names = list(message.joint_names)
         if not names:
             raise WorldError("the message names no joint")
@@ -248,7 +262,10 @@ class DynamicJointCommands(JointCommands):
 
 
 def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[list[str], list[str]]:
-    """Return the names with any value, and those with values and NaN; `values` are arrays (k,)."""
+    """Return the names with any value, and the names with values and NaN.
+
+    `values` are arrays (k,).
+    """
     missing = np.isnan(values)
     if not missing.any():
         return list(names), []
@@ -261,7 +278,7 @@ def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[li
 
 
 def _values_of(joint: str, listed) -> dict[str, float]:
-    """Return the values of a joint by interface; WorldError if one is not valid."""
+    """Return the values of a joint by interface. Raise WorldError if one is not valid."""
     interfaces, values = list(listed.interface_names), list(listed.values)
     given = dict(zip(interfaces, values))
     if not len(values) == len(interfaces) == len(given):

@@ -34,9 +34,9 @@ _LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is of another clock
 class JointMotion:
     """Positions and velocities of `names` against time since the start of the motion.
 
-    Between the points the joints follow what joint_trajectory_controller of ros2_controllers does:
-    straight lines; with velocities cubics, continuous in velocity; with accelerations as well
-    quintics, continuous in acceleration.
+    Between the points the joints follow what joint_trajectory_controller of ros2_controllers does.
+    Positions alone give straight lines. Velocities give cubics, continuous in velocity.
+    Accelerations as well give quintics, continuous in acceleration.
 
     Args:
         names: of the joints.
@@ -57,7 +57,7 @@ class JointMotion:
         return float(self._times[-1])
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and velocities (joints,); after the end the joints are at rest."""
+        """Return positions and velocities (joints,). After the end the joints are at rest."""
         if time >= self.duration:
             return self._given[0, -1].copy(), np.zeros(len(self.names))
         return self._positions(time), self._velocities(time)
@@ -71,12 +71,35 @@ class JointMotion:
 
 
 class Points(NamedTuple):
-    """The points of a trajectory; None: no point has these."""
+    """The points of a trajectory. A field is None if no point has values."""
 
     times: Sequence[float]  # (n,) [s]
     positions: Sequence[Sequence[float]]  # (n, joints)
     velocities: Sequence[Sequence[float]] | None = None
     accelerations: Sequence[Sequence[float]] | None = None
+
+
+def _check_times(times: np.ndarray) -> None:
+    """Raise WorldError unless the times of the points (n,) [s] ascend from 0 or later."""
+    if times[0] < 0.0:
+        raise WorldError(f"point 0 is at {times[0]:g} s. Times from the start are >= 0")
+    late = np.flatnonzero(np.diff(times) <= 0.0)
+    if late.size:
+        k = int(late[0])
+        raise WorldError(f"point {k + 1} is at {times[k + 1]:g} s, not after point {k}")
+
+
+def _check_rows(names: Sequence[str], what: str, rows: Sequence[Sequence[float]]) -> None:
+    """Raise WorldError unless each row has one finite value, within bounds, for each joint."""
+    for k, row in enumerate(rows):
+        if len(row) != len(names):
+            raise WorldError(f"{len(row)} {what} in point {k} for {len(names)} joints")
+        bad = np.flatnonzero(~(np.abs(row) <= LARGEST_COMMAND))
+        if bad.size:
+            raise WorldError(
+                f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}. A command "
+                f"is finite, and at most {LARGEST_COMMAND:g}"
+            )
 
 
 def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
@@ -86,32 +109,18 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
     WorldError that names the point which does not fit, or has a velocity at the end.
     """
     times = np.asarray(points.times, dtype=np.float64)
-    if times[0] < 0.0:
-        raise WorldError(f"point 0 is at {times[0]:g} s. Times from the start are >= 0")
-    late = np.flatnonzero(np.diff(times) <= 0.0)
-    if late.size:
-        k = int(late[0])
-        raise WorldError(f"point {k + 1} is at {times[k + 1]:g} s, not after point {k}")
+    _check_times(times)
     given = []
     for what, rows in zip(Points._fields[1:], points[1:]):
         if rows is None:
             break
-        for k, row in enumerate(rows):
-            if len(row) != len(names):
-                raise WorldError(f"{len(row)} {what} in point {k} for {len(names)} joints")
-            bad = np.flatnonzero(~(np.abs(row) <= LARGEST_COMMAND))
-            if bad.size:
-                raise WorldError(
-                    f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}. A command "
-                    f"is finite, and at most {LARGEST_COMMAND:g}"
-                )
+        _check_rows(names, what, rows)
         given.append(np.asarray(rows, dtype=np.float64))
-    if len(given) > 1:
-        for name, rate in zip(names, given[1][-1]):
-            if abs(rate) > _AT_REST:
-                raise WorldError(
-                    f"the last point has the velocity {rate:g} of joint {name!r}. It must be 0"
-                )
+    for name, rate in zip(names, given[1][-1] if len(given) > 1 else ()):
+        if abs(rate) > _AT_REST:
+            raise WorldError(
+                f"the last point has the velocity {rate:g} of joint {name!r}. It must be 0"
+            )
     if times[0] > 0.0:
         times = np.concatenate([[0.0], times])
         first = start, start_velocity, np.zeros(len(names))
@@ -120,7 +129,7 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
 
 
 class Run(NamedTuple):
-    """A motion, and when it is made."""
+    """A motion and the time of the motion."""
 
     motion: JointMotion
     start: int  # the step at which it begins
@@ -169,7 +178,7 @@ class JointTrajectories(RobotInput):
         return Run(motion, start)
 
     def accept(self, request: Any) -> None:
-        """Stop the running trajectory where it is, and run this one instead."""
+        """Stop the running trajectory at the present point, and run this trajectory instead."""
         run: Run | None = request
         self._stop()
         if run is not None and not self.off.isdisjoint(run.motion.names):
@@ -196,7 +205,7 @@ class JointTrajectories(RobotInput):
         return min(most, max(1, self._run.start - self._clock.steps))
 
     def release(self, names) -> None:
-        """Take joints out of the trajectory: they are commanded otherwise."""
+        """Take joints out of the trajectory. Other commands now apply to these joints."""
         if self._run is not None and not set(names).isdisjoint(self._run.motion.names):
             motion = self._run.motion.without(set(names))
             self._run = None if motion is None else self._run._replace(motion=motion)
@@ -243,7 +252,7 @@ class JointTrajectories(RobotInput):
         return motion
 
     def _check_plausible(self, names, times, positions, velocities) -> None:
-        """Raise WorldError for points beyond limits, and velocities that contradict them."""
+        """Raise WorldError for points beyond limits or velocities that contradict the points."""
         for k, row in enumerate(positions):
             values = {"positions": row}
             if len(velocities):
@@ -255,7 +264,7 @@ class JointTrajectories(RobotInput):
                 raise WorldError(f"joint {name!r}: {text}")
 
     def _targets(self, names) -> tuple[np.ndarray, np.ndarray]:
-        """Return the position targets of joints, or where they are, and the targets' velocities."""
+        """Return position targets of joints, or present positions, and target velocities."""
         indices = [self._robot.first_v + self._indices[name] for name in names]
         control = self._robot.world.scene.control[indices]
         positions = dict(zip(self._robot.joint_names, self._robot.joint_positions))
@@ -267,7 +276,7 @@ class JointTrajectories(RobotInput):
         )
 
     def _stop(self) -> None:
-        """Hold the joints of the running trajectory at their present targets."""
+        """Hold the joints of the running trajectory at the present targets."""
         if self._run is not None and self._clock.steps > self._run.start:
             positions, velocities = self._targets(self._run.motion.names)
             self._command(self._run.motion, positions, np.zeros_like(velocities))
@@ -278,7 +287,10 @@ class JointTrajectories(RobotInput):
 
 
 def _given_in_all(field: str, points: Sequence[Any]) -> list[Sequence[float]] | None:
-    """Return a field of all points, None if no point has it; WorldError if only some have."""
+    """Return a field of all points, or None.
+
+    Raise WorldError if only some points have the field.
+    """
     rows = [getattr(point, field) for point in points]
     lacking = [k for k, row in enumerate(rows) if not len(row)]
     if lacking and len(lacking) < len(rows):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lockstep: simulated time stops at each control tick until its command arrives. Needs no ROS."""
+"""Lockstep: simulated time stops at each control tick until the command arrives. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CommandMissed(WorldError):
 
 
 class LockstepSettings(NamedTuple):
-    """How time waits for commands; `policy` is "pause", "hold" or "abort"."""
+    """How time waits for commands. `policy` is "pause", "hold" or "abort"."""
 
     period: float  # of the control ticks [s]
     timeout: float  # [s, wall]
@@ -33,14 +33,14 @@ class LockstepSettings(NamedTuple):
 class Lockstep:
     """Simulated time stops at each control tick until the command for it is accepted.
 
-    Ticks are the whole multiples of the period on the clock. The message for a tick carries its
-    stamp; the first that is accepted counts, on any of the topics that have a `queue`. All others
+    Ticks are the whole multiples of the period on the clock. The message for a tick carries the
+    stamp of the tick. The first accepted message counts, on any topic with a `queue`. All others
     are rejected with a warning that states the reason.
 
-    Each wait beyond the time-out is reported once. Then the policy decides: "pause" keeps waiting;
-    "hold" keeps the last command for this tick, and waits for only one period [s, wall] at each
-    tick until a command arrives; "abort" raises CommandMissed. Raises ControllerError for a period
-    that is not a whole multiple of the time step.
+    Each wait beyond the time-out is reported once. Then the policy decides. "pause" keeps waiting.
+    "hold" keeps the last command for this tick, and waits only one period [s, wall] at each tick
+    until a command arrives. "abort" raises CommandMissed. Raises ControllerError for a period that
+    is not a whole multiple of the time step.
     """
 
     def __init__(
@@ -67,7 +67,10 @@ class Lockstep:
         self._round_trip = math.inf  # of the last message that was yielded [s, wall]
 
     def queue(self, source) -> MessageQueue:
-        """Return the queue of a topic whose messages answer ticks; the first one names the wait."""
+        """Return the queue of a topic whose messages answer ticks.
+
+        The first such topic names the wait.
+        """
         self._sources.append(source)
         return _AnswerQueue(source, self)
 
@@ -87,7 +90,7 @@ class Lockstep:
         return self.at_tick and self._answered != self._clock.steps
 
     def steps_to_tick(self) -> int:
-        """Return how many steps it is to the next tick, at least one."""
+        """Return the number of steps to the next tick, at least one."""
         return self._steps_per_period - self._clock.steps % self._steps_per_period
 
     def steps_to_next(self, most: int) -> int:
@@ -95,20 +98,23 @@ class Lockstep:
         return min(most, self.steps_to_tick())
 
     def steps_over_reset(self) -> int:
-        """Return how many steps a reset takes: it skips a tick, by which controllers detect it."""
+        """Return the number of steps of a reset.
+
+        The skipped tick tells controllers of the reset.
+        """
         return self.steps_to_tick() + self._steps_per_period
 
     def begin_round_trip(self) -> None:
-        """Time the round trip of this tick from now, before its state is computed and published."""
+        """Time the round trip of this tick from now, before the state is computed and published."""
         self._published_at = time.monotonic()
 
     def take_round_trips(self) -> list[float]:
-        """Return new times [s, wall] from before a state is published to its command."""
+        """Return new times [s, wall] from the publication of a state to the command."""
         taken, self._round_trips = self._round_trips, []
         return taken
 
     def take_answers(self, source) -> Iterator:
-        """Yield messages with the stamp of this tick until one is `accepted`; reject the rest."""
+        """Yield messages with the stamp of this tick until one is `accepted`. Reject the rest."""
         for message, _ in source.take_all():
             stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
             if self.is_waiting and stamp == self._clock.stamp:
@@ -131,7 +137,7 @@ class Lockstep:
         self.end_stall()
 
     def wait(self, longest: float, poll: Callable[[], None]) -> bool:
-        """Wait for the command of this tick, at most `longest` [s, wall]; `poll` takes it.
+        """Wait for the command of this tick, at most `longest` [s, wall]. `poll` takes the command.
 
         Return whether steps can be made: the command arrived or is skipped, or now is no tick.
         Raises CommandMissed if the policy is "abort".
@@ -177,7 +183,7 @@ class Lockstep:
         else:
             cause = "its stamp is ahead"
         text = (
-            f"{cause} ({stamp} s, awaited {awaited} s); in lockstep a command "
+            f"{cause} ({stamp} s, awaited {awaited} s). In lockstep a command "
             "carries the stamp of the state that it answers"
         )
         self._rejections.report(topic, "", text, kind=cause)
@@ -207,7 +213,7 @@ class Lockstep:
         """Log a stall: a warning, or only information if the controller has ended."""
         if self._publisher_count() == 0 and self._answered >= 0:
             self._logger.info(
-                f"the sender of {self._sources[0].topic} has left; simulated time waits at "
+                f"the sender of {self._sources[0].topic} has left. Simulated time waits at "
                 f"{self._clock.stamp} s for another{consequence}"
             )
         else:
@@ -229,7 +235,7 @@ class _AnswerQueue(MessageQueue):
         self._lockstep = lockstep
 
     def take_due(self) -> Iterator:
-        """Yield the messages for this tick until one is accepted; see `Lockstep`."""
+        """Yield the messages for this tick until one is accepted. See `Lockstep`."""
         return self._lockstep.take_answers(self._source)
 
     def accepted(self) -> None:
@@ -241,6 +247,6 @@ class _AnswerQueue(MessageQueue):
         return self._lockstep.steps_to_next(most)
 
     def discard(self) -> None:
-        """Drop the messages that have arrived: they belong to the time before a reset."""
+        """Drop the messages that arrived before a reset."""
         super().discard()
         self._lockstep.end_stall()

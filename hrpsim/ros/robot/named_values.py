@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signals without a message type of their own, as control_msgs/DynamicJointState."""
+"""Signals without a special message type, as control_msgs/DynamicJointState."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from hrpsim.common.errors import optional_module
 
 
 def value_types() -> ModuleType | None:
-    """Return the module of the types, or None if it is not installed. `robot_interface` says so."""
+    """Return the module of the types, or None without the module.
+
+    `robot_interface` logs the absence.
+    """
     return optional_module("control_msgs.msg", "", lambda _: None)
 
 
 def named_values(types: ModuleType, source: Source, frame: str) -> tuple[Any, Callable[..., None]]:
-    """Return a message for a source, and the function that fills stamp and numbers into it."""
+    """Return a message for a source, and the function that fills in stamp and numbers."""
     names = [field.name for field in source.fields]
     labels = source.fields[0].labels or (source.topic,)
     message = types.DynamicJointState(joint_names=list(labels))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Names of topics and frames, each with its one owner. Needs no ROS.
+"""Names of topics and frames, each with one owner. Needs no ROS.
 
 A description names sensors, and may name topics for Gazebo. Such a name must not be the name of
 another owner: two publishers of one topic mix, and two frames of one name break the tree.
@@ -26,7 +26,7 @@ OF_ROBOT = (
     *("joint_states", "joint_trajectory", "link_contacts", "odom", "robot_description"),
     *("set_base_pose", "set_joint_states", "zmp"),
 )
-# Topic of each image, below the sensor's name and below the topic of several images that a camera
+# Topic of each image: below the sensor's name, and below a topic that a camera with several images
 # declares for Gazebo.
 _IMAGES = {
     "color": ("image_raw", "image"),
@@ -37,7 +37,7 @@ _SHARED = "info"  # cameras of one namespace have one camera_info, as in Gazebo
 
 
 class NamedRobot(NamedTuple):
-    """A robot, the prefix of its topics, and its frames."""
+    """A robot, the prefix of the topics, and the frames."""
 
     robot: object
     prefix: str
@@ -47,20 +47,21 @@ class NamedRobot(NamedTuple):
 def camera_topics(view) -> dict[str, str]:
     """Return the topics of a camera: info, each image, compressed and points.
 
-    A camera that declares a topic has its only image there and camera_info in the same namespace,
-    or image, depth_image, labels_map and camera_info below the topic. Points are below the topic.
+    A camera with one image and a declared topic has the image on the topic and camera_info in the
+    same namespace. A camera with several images has image, depth_image, labels_map and camera_info
+    below the topic. Points are below the topic.
     """
-    wanted, own, name = view.pattern.wanted, view.description.topic, view.description.name
-    alone = wanted in (("color",), ("depth",))
-    within = own.rpartition("/")[0] if own and alone else own or name
-    topics = {_SHARED: f"{within}/camera_info".lstrip("/")}
-    for image in wanted:
-        below, of_gazebo = _IMAGES[image]
-        topics[image] = own if own and alone else f"{within}/{of_gazebo if own else below}"
-        if image == "color" and find_spec("PIL"):
-            topics["compressed"] = f"{topics[image]}/compressed"
+    wanted, own = view.pattern.wanted, view.description.topic
+    top = own or view.description.name
+    if own and wanted in (("color",), ("depth",)):
+        topics = {_SHARED: f"{own.rpartition('/')[0]}/camera_info".lstrip("/"), wanted[0]: own}
+    else:
+        topics = {_SHARED: f"{top}/camera_info".lstrip("/")}
+        topics |= {image: f"{top}/{_IMAGES[image][bool(own)]}" for image in wanted}
+    if "color" in wanted and find_spec("PIL"):
+        topics["compressed"] = f"{topics['color']}/compressed"
     if "depth" in wanted:
-        topics["points"] = f"{own or name}/points"
+        topics["points"] = f"{top}/points"
     return topics
 
 

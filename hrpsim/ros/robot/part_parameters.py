@@ -21,7 +21,10 @@ MODES = (COMMANDED, OFF, LOCKED)
 
 
 class PartParameters(ABC):
-    """Parameters named `prefix` + joint or sensor; `first` maps these to first values."""
+    """Parameters named `prefix` + joint or sensor.
+
+    `first` maps joints or sensors to first values.
+    """
 
     def __init__(self, node: Node, prefix: str, first: Mapping[str, Any], descriptor) -> None:
         self._parts = {prefix + part: part for part in first}
@@ -49,8 +52,8 @@ class PartParameters(ABC):
 class SensorRates(PartParameters):
     """The publication rate of each sensor of one robot: parameters `prefix` + sensor [Hz].
 
-    At first the description's rate; 0: as often as the state. A rate is rounded to whole publish
-    periods, so that every reading comes with the state of its stamp.
+    The first value is the rate in the description. 0 means the rate of the state. A rate is rounded
+    to whole publish periods. Every reading thus comes with a state of the same stamp.
     """
 
     def __init__(self, node: Node, robot, clock: SimulationClock, prefix: str) -> None:
@@ -69,7 +72,7 @@ class SensorRates(PartParameters):
         self._rates[self._parts[name]] = value
 
     def is_due(self, sensor: str, period: int) -> bool:
-        """Return whether a sensor is due now; the state is published every `period` steps."""
+        """Return whether a sensor is due now. The state is published every `period` steps."""
         rate = self._rates[sensor]
         if rate == 0.0:
             return True
@@ -78,7 +81,7 @@ class SensorRates(PartParameters):
 
 
 def joints_with_gains(robot) -> dict[str, tuple[float, float]]:
-    """Return kp and kd of each joint under position control; at first all joints with gains."""
+    """Return kp and kd of each joint under position control. At first all joints with gains."""
     control = robot.world.scene.control[robot.first_v : robot.first_v + robot.nv]
     at = {joint.name: control[joint.v_index] for joint in robot.model.joints}
     return {
@@ -108,21 +111,21 @@ class JointGains(PartParameters):
         if fits and value[0] > 0.0:
             return ""
         return (
-            f"parameter {name!r} is {list(value)}; it must be [kp, kd]: two finite numbers, "
+            f"parameter {name!r} is {list(value)}. It must be [kp, kd]: two finite numbers, "
             f"kp > 0 and kd >= 0, at most {LARGEST:g}"
         )
 
     def change(self, name: str, value) -> None:
-        """Set the gains of a joint; its present command uses them."""
+        """Set the gains of a joint, effective in the present command."""
         self._robot.set_gains(float(value[0]), float(value[1]), names=self._parts[name])
 
 
 class JointModes(PartParameters):
     """The drive of each joint of one robot: parameters named `prefix` + joint.
 
-    "commanded": its actuator follows commands. "off": nothing drives it, and commands for it are
-    ignored. "locked": it is welded where it is, whatever is commanded. `released` receives the
-    joints that commands no longer reach.
+    "commanded": the actuator follows commands. "off": nothing drives the joint, and commands are
+    ignored. "locked": the joint is welded at the present position, whatever is commanded.
+    `released` receives the joints that commands no longer reach.
     """
 
     def __init__(
@@ -149,10 +152,10 @@ class JointModes(PartParameters):
         """Return what is wrong with a value for a parameter, or ""."""
         if value in MODES:
             return ""
-        return f"parameter {name!r} is {value!r}; it must be one of: {', '.join(map(repr, MODES))}"
+        return f"parameter {name!r} is {value!r}. It must be one of: {', '.join(map(repr, MODES))}"
 
     def change(self, name: str, value: str) -> None:
-        """Set the mode of a joint; one that is commanded again holds its present position."""
+        """Set the mode of a joint. A joint that is commanded again holds the present position."""
         joint = self._parts[name]
         before = self.of(joint)
         self._modes[joint] = value

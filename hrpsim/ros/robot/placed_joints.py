@@ -27,7 +27,7 @@ _FASTEST = 1e4  # [rad/s], [m/s]; no step is short enough for more
 class BasePose(RobotInput):
     """Moves the base to a geometry_msgs/PoseStamped in the odom frame.
 
-    Joint positions and commands stay as they are; base and joints lose their velocities.
+    Joint positions and commands do not change. Base and joints lose all velocity.
     """
 
     consequence = "the base stays"
@@ -41,7 +41,7 @@ class BasePose(RobotInput):
         self._waiting: np.ndarray | None = None
 
     def accept(self, pose: np.ndarray) -> None:
-        """Store a pose (7,) for the next step; the last one counts."""
+        """Store a pose (7,) for the next step. The last pose counts."""
         self._waiting = pose
 
     def apply(self) -> None:
@@ -59,7 +59,7 @@ class BasePose(RobotInput):
         self._waiting = None
 
     def validate(self, message: PoseStamped) -> np.ndarray:
-        """Return position [m] and quaternion x y z w (7,); WorldError for an invalid pose."""
+        """Return position [m] and quaternion x y z w (7,). Raise WorldError for an invalid pose."""
         frame = message.header.frame_id
         if frame not in ("", self._frame):
             raise WorldError(
@@ -80,7 +80,7 @@ class PlacedJoints(RobotInput):
     """Sets the joint positions of a sensor_msgs/JointState before the next step.
 
     Joints without a velocity are then at rest. Joints under position control hold the new position.
-    Joints that are not named, and the base, stay as they are.
+    Other joints and the base do not change.
     """
 
     consequence = "the joints stay"
@@ -92,7 +92,10 @@ class PlacedJoints(RobotInput):
         self._waiting: list[Placing] = []
 
     def validate(self, message: JointState) -> Placing:
-        """Return the new joint states; WorldError for a message that does not fit this robot."""
+        """Return the new joint states.
+
+        Raise WorldError for a message that does not fit this robot.
+        """
         robot, names = self._robot, list(message.name)
         if not names:
             raise WorldError("the message names no joint")
@@ -113,7 +116,7 @@ class PlacedJoints(RobotInput):
         return Placing(names, positions, velocities)
 
     def accept(self, placing: Placing) -> None:
-        """Store it for the next step, after earlier ones."""
+        """Store the joint states for the next step, after earlier joint states."""
         self._waiting.append(placing)
 
     def apply(self) -> None:

@@ -17,7 +17,7 @@ from hrpsim.ros.base.stamps import MessageQueue
 
 
 class RobotInput(ABC):
-    """One topic; `queue` defines when its messages are due.
+    """One topic. `queue` defines when messages are due.
 
     `validate` checks a message before `accept` changes anything, so that a rejected message has no
     effect.
@@ -41,7 +41,7 @@ class RobotInput(ABC):
 
     @property
     def lost_count(self) -> int:
-        """The number of messages lost in the middleware or the network; 0 if not counted."""
+        """The number of messages lost in the middleware or the network. 0 if not counted."""
         return self._queue.lost_count
 
     def poll(self) -> None:
@@ -57,19 +57,19 @@ class RobotInput(ABC):
 
     @abstractmethod
     def validate(self, message) -> Any:
-        """Return the request of a message; raise HrpsimError, without any change, if invalid."""
+        """Return the request of a message. Raise HrpsimError, without any change, if invalid."""
 
     @abstractmethod
     def accept(self, request) -> None:
         """Accept the request that `validate` returned, all of it or nothing."""
 
     def apply(self) -> None:  # noqa: B027  optional: accepting may be enough
-        """Apply the request during the next step; does nothing by default."""
+        """Apply the request during the next step. The default does nothing."""
 
     def steps_to_next(self, most: int) -> int:
         """Return how many steps, at most `most`, can be made before this is needed again."""
         return self._queue.steps_to_next(most)
 
     def reset(self) -> None:
-        """Drop arrived, held and active messages: they belong to the time before a reset."""
+        """Drop all messages of the time before a reset: arrived, held and active."""
         self._queue.discard()

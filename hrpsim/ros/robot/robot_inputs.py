@@ -32,11 +32,11 @@ COMMANDS: dict[str, type[JointCommands]] = {
 
 
 class RobotInputs:
-    """One input for each topic; `all` has them in the order in which they act.
+    """One input for each topic. `all` has the inputs in the order of action.
 
-    source: returns the messages of a topic, None if it does not exist. in_lockstep: makes a queue
-    of these for the topics of COMMANDS in lockstep, else None. over: the time in which position
-    targets move [s]; None is the time since the previous command.
+    source: returns the messages of a topic, or None for an unknown topic. in_lockstep: makes a
+    queue of such messages for the topics of COMMANDS in lockstep, else None. over: the time in
+    which position targets move [s]. None is the time since the previous command.
     """
 
     def __init__(
@@ -81,7 +81,10 @@ class RobotInputs:
         self.all = [*self.commands, *base, placed, *self._followers, self.wrenches]
 
     def follow_goals(self, source: Any, joints: Collection[str]) -> TrajectoryGoals:
-        """Follow the goals of an action for these joints; `source` returns them as messages."""
+        """Follow the goals of an action for these joints.
+
+        `source` returns the goals as messages.
+        """
         goals = TrajectoryGoals(
             MessageQueue(source), self._rejections, self._robot, self._clock, joints
         )
@@ -92,12 +95,12 @@ class RobotInputs:
         return goals
 
     def release(self, names: Collection[str]) -> None:
-        """Take joints out of all trajectories: they are commanded otherwise."""
+        """Take joints out of all trajectories. Other commands now apply to these joints."""
         for one in self._followers:
             one.release(names)
 
     def leave_off(self, joints: AbstractSet[str]) -> None:
-        """Ignore commands to these joints, while they are in the set."""
+        """Ignore commands to the joints in this set."""
         for one in (*self.commands, *self._followers):
             one.off = joints
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The ROS interface of one robot: its publications, its subscriptions and its parameters."""
+"""The ROS interface of one robot: publications, subscriptions and parameters."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TYPES = {
 
 
 def _types(log: Callable[[str], object]) -> dict[str, type]:
-    """Return the message types of the topics; `log` receives what an absent package means."""
+    """Return the message types of the topics. `log` receives what an absent package means."""
     control_msgs = optional_module(
         "control_msgs.msg",
         "no dynamic_joint_commands, follow_joint_trajectory, solver, energy, link_contacts",
@@ -56,7 +56,7 @@ def _types(log: Callable[[str], object]) -> dict[str, type]:
 
 
 class RobotNames(NamedTuple):
-    """Prefixes of a robot's names in ROS; all empty for the only robot of a world."""
+    """Prefixes of a robot's names in ROS. All are empty for the only robot of a world."""
 
     topics: str = ""  # prefix of its topics
     frames: str = ""  # prefix of its frames
@@ -64,7 +64,10 @@ class RobotNames(NamedTuple):
 
 
 class RobotInterface:
-    """Topics and parameters of one robot, made on `part`; with `lockstep` time waits for it."""
+    """Topics and parameters of one robot, made on `part`.
+
+    With `lockstep` time waits for commands.
+    """
 
     def __init__(
         self,
@@ -166,7 +169,7 @@ class RobotInterface:
         return sum(one.accepted_count for one in self.inputs)
 
     def publish(self, stamp: Stamp, period: int, everything: bool) -> None:
-        """Publish the joint states and due sensors; period: of the state [steps].
+        """Publish the joint states and due sensors. period: of the state [steps].
 
         All sensors are published with `everything`, and at the ticks of lockstep.
         """
@@ -194,7 +197,7 @@ class RobotInterface:
             one.poll()
 
     def reset(self) -> None:
-        """Drop arrived, active and held messages after a reset; keep gains and modes."""
+        """Drop arrived, active and held messages after a reset. Keep gains and modes."""
         for one in self.inputs:
             one.reset()
         self.modes.apply()
@@ -204,5 +207,5 @@ class RobotInterface:
         return RobotTransforms(self.robot, self.frames, odometry=odometry, links=links)
 
     def destroy(self) -> None:
-        """Remove its topics and parameters from the node."""
+        """Remove the robot's topics and parameters from the node."""
         self.part.destroy()

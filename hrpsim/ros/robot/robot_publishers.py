@@ -50,7 +50,7 @@ POINT = np.dtype(
 class RobotPublishers:
     """Publishes all stamped messages of one robot, once for each `publish`.
 
-    Topics begin with `prefix`. `readings` are those of the same state.
+    Topics begin with `prefix`. `readings` belong to the same state.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class ContactPointPublisher:
         self._publisher = node.create_publisher(PointCloud2, topic, qos.STATE)
 
     def publish(self, stamp: Stamp) -> None:
-        """Publish the points of the last step; no points without contact."""
+        """Publish the points of the last step. Without contact the message has no points."""
         if not self._publisher.get_subscription_count():
             return
         pressing = pressing_points(self._robot)
@@ -219,7 +219,10 @@ class ContactPointPublisher:
 
 
 def points_of(message: PointCloud2, link_count: int) -> ContactPoints:
-    """Return a message's points; HrpsimError for another layout, unknown links, infinite values."""
+    """Return a message's points.
+
+    Raise HrpsimError for another layout, unknown links, infinite values.
+    """
     _check_layout(message)
     rows = np.frombuffer(message.data, dtype=POINT)
     links = rows["link"].astype(np.int64)

@@ -17,7 +17,7 @@ from hrpsim.ros.robot.frame_names import Edge, RobotFrames
 
 
 class RobotTransforms:
-    """Names and poses of transforms: that of the base if `odometry`, others if `links`."""
+    """Names and poses of transforms: the base if `odometry`, the links if `links`."""
 
     def __init__(self, robot, frames: RobotFrames, *, odometry: bool, links: bool) -> None:
         self._robot = robot
@@ -68,7 +68,7 @@ class _EdgeTables:
     """Poses across joints as functions of the joint positions.
 
     Across a hinge that has turned by theta the quaternion is cos(theta/2) q0 + sin(theta/2) q1 with
-    q1 = q0 (axis, 0); along a slide the position is p0 + d theta. The constants are read off the
+    q1 = q0 (axis, 0). Along a slide the position is p0 + d theta. The constants are read off the
     forward kinematics at theta = 0 and 1.
     """
 

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors that measure at rates of their own as ROS messages, each when a sample arrives.
+"""Messages of sensors with separate rates, each published when a sample arrives.
 
-Cameras (Image, PointCloud2, CameraInfo, in their optical frames, REP 103), height scans, lidars and
+Cameras (Image, PointCloud2, CameraInfo, in the optical frames, REP 103), height scans, lidars and
 contact sensors.
 """
 
@@ -44,7 +44,7 @@ _QUALITY = 95  # of JPEG, as image_transport has it
 
 
 class PointCloud:
-    """A cloud's message, and the points in it.
+    """The message of a point cloud, and the points.
 
     points: (rows * columns,) of a type with the float32 fields x, y, z [m], row by row.
     """
@@ -57,7 +57,7 @@ class PointCloud:
         self.message.fields = point_fields(kind)
 
     def fill(self, positions: np.ndarray) -> None:
-        """Write `points`, with their positions (n, 3) [m], into the message."""
+        """Write `points`, with positions (n, 3) [m], into the message."""
         for axis, values in zip("xyz", positions.T):
             self.points[axis] = values
         self.message.is_dense = bool(np.isfinite(positions).all())
@@ -75,14 +75,14 @@ class Site:
 
     @cached_property
     def contact_types(self) -> ModuleType | None:
-        """The module of the types of contacts, or None if it is not installed."""
+        """The module of the types of contacts, or None without the module."""
         return contact_types(self.node, "contact sensors publish wrenches alone")
 
 
 class SamplePublisher:
-    """Publishes the samples of one sensor, which measures only while a topic of it is heard.
+    """Publishes the samples of one sensor. The sensor measures only while a topic is heard.
 
-    A subclass adds the topics of its kind of sensor.
+    A subclass adds the topics of one kind of sensor.
     """
 
     def __init__(self, site: Site, view) -> None:
@@ -98,7 +98,7 @@ class SamplePublisher:
         return publisher
 
     def publish(self) -> None:
-        """Publish the newest sample unless it was published already."""
+        """Publish the newest sample unless published already."""
         heard = [topic for topic in self._topics if topic[0].get_subscription_count() > 0]
         self._view.enabled = bool(heard)
         sample = self._view.latest() if heard else None
@@ -116,10 +116,10 @@ class SamplePublisher:
 class CameraPublisher(SamplePublisher):
     """Publishes what a camera sees.
 
-    Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is; or 16UC1),
+    Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is, or 16UC1),
     NAME/segmentation/image_raw (32SC1, indices in World.link_names), NAME/points of the depth, with
-    the colour if there is one, and NAME/camera_info; `camera_topics` has others for Gazebo. If
-    Pillow is installed, colour is also on the topic of its image + "/compressed" (JPEG), where
+    the colour if there is one, and NAME/camera_info. `camera_topics` has others for Gazebo. If
+    Pillow is installed, colour is also on the topic of the image + "/compressed" (JPEG), where
     image_transport subscribes.
     """
 
@@ -179,8 +179,9 @@ class CameraPublisher(SamplePublisher):
 
 
 def millimetres(depth: np.ndarray) -> np.ndarray:
-    """Return depths [m] as whole millimetres of 16 bits; 0 where nothing is, or farther than 65 m.
+    """Return depths [m] as whole millimetres of 16 bits.
 
+    Return 0 where nothing is, or farther than 65 m.
     Source: REP 118.
     """
     rounded = np.rint(1e3 * depth.astype(np.float64))
@@ -216,7 +217,7 @@ class LaserScanPublisher(SamplePublisher):
 
 
 class PointCloudPublisher(SamplePublisher):
-    """A lidar with rings, or a rosette, in its frame."""
+    """A lidar with rings, or a rosette, in the frame of the lidar."""
 
     def __init__(self, site: Site, view: ScanView) -> None:
         super().__init__(site, view)
@@ -253,10 +254,10 @@ def lidar_publisher(site: Site, view: ScanView) -> SamplePublisher:
 
 
 class ContactSensorPublisher(SamplePublisher):
-    """A contact sensor: geometry_msgs/WrenchStamped, in and about its frame, on its name.
+    """A contact sensor: geometry_msgs/WrenchStamped in the sensor's frame, on the sensor's name.
 
-    And ros_gz_interfaces/Contacts, if it is installed, in the odom frame, on the topic that it
-    declares for Gazebo, or on NAME/contacts.
+    If ros_gz_interfaces is installed, also Contacts in the odom frame, on the topic declared for
+    Gazebo, or on NAME/contacts.
     """
 
     def __init__(self, site: Site, view: ContactView) -> None:
@@ -272,7 +273,7 @@ class ContactSensorPublisher(SamplePublisher):
             self._contacts = self._add(types.Contacts, topic, self._contacts_of)
 
     def publish(self) -> None:
-        """Publish the newest sample; contacts are kept only while their topic is heard."""
+        """Publish the newest sample. Contacts are kept only while a node subscribes to contacts."""
         if self._types is not None:
             self._view.keeps_contacts = self._contacts.get_subscription_count() > 0
         super().publish()
@@ -302,10 +303,10 @@ PUBLISHERS: dict[str, Callable[[Site, Any], SamplePublisher]] = {
 def sample_publishers(
     node: Node, robot, frames: RobotFrames, clock: SimulationClock, prefix: str
 ) -> list[SamplePublisher]:
-    """Return a publisher for each sensor with a rate of its own.
+    """Return a publisher for each sensor with a separate rate.
 
-    Topics are the sensors' names, or those that they declare for Gazebo, where the points of a
-    lidar with rings are on TOPIC/points.
+    Topics are the sensors' names, or the topics declared for Gazebo. There the points of a lidar
+    with rings are on TOPIC/points.
     """
     site = Site(node, frames, clock, prefix)
     return [PUBLISHERS[view.description.kind](site, view) for view in robot.samplers]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors that each step measures: their readings with noise, and one ROS message for each kind."""
+"""Sensors that each step measures: readings with noise, and one ROS message for each kind."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SMALL_VARIANCE = 1.0e-9
 
 
 class SensorReadings:
-    """Readings of all sensors of a robot, in the order of its model.
+    """Readings of all sensors of a robot, in the order of the model.
 
-    They include the noise of `levels` at the clock's step, and are cached until `forget`.
+    Readings include the noise of `levels` at the clock's step, and are cached until `forget`.
     """
 
     def __init__(self, robot, clock: SimulationClock, levels: NoiseLevels) -> None:
@@ -82,7 +82,7 @@ class SensorReadings:
 
 
 class StepMessage(NamedTuple):
-    """The message of a kind of sensor. Its numbers are float64 fields of the message."""
+    """The message of a kind of sensor. The numbers are float64 fields of the message."""
 
     type: type
     count: int  # of numbers

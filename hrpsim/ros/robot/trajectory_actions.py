@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The action follow_joint_trajectory, of a robot and of groups of its joints."""
+"""The action follow_joint_trajectory, of a robot and of groups of joints."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ ACTION = "follow_joint_trajectory"
 class TrajectoryServer:
     """An action server whose goals are taken as the messages of a PolledSubscription are.
 
-    A goal is accepted as it arrives: ROS 2 has no text for a rejection. One that is invalid is
-    aborted at once, with its error code and the cause.
+    A goal is accepted on arrival, because ROS 2 has no text for a rejection. An invalid goal is
+    aborted at once, with error code and cause.
     """
 
     def __init__(self, part: NodePart, name: str, clock: SimulationClock) -> None:
@@ -64,17 +64,17 @@ class TrajectoryGoal:
 
     @property
     def is_cancel_requested(self) -> bool:
-        """Whether the client has asked to cancel it."""
+        """Whether the client has asked to cancel the goal."""
         return self._handle.is_cancel_requested
 
     def begin(self) -> None:
-        """Note that it is being executed."""
+        """Note that the goal is being executed."""
         self._handle.execute()
 
     def report(
         self, names: Sequence[str], time: float, desired: JointState, actual: JointState
     ) -> None:
-        """Send feedback; time since the start of the trajectory [s]."""
+        """Send feedback. time: since the start of the trajectory [s]."""
         error = JointState(*(wanted - is_ for wanted, is_ in zip(desired, actual)))
         feedback = FollowJointTrajectory.Feedback(joint_names=list(names))
         feedback.header.stamp = self._clock.stamp.to_message()
@@ -89,7 +89,7 @@ class TrajectoryGoal:
         self._handle.publish_feedback(feedback)
 
     def finish(self, status: str, code: str, text: str) -> None:
-        """Answer it: "succeeded", "aborted" or "canceled", with a code by name and a text."""
+        """Answer the goal: "succeeded", "aborted" or "canceled", with a code by name and a text."""
         if self._handle.status == GoalStatus.STATUS_ACCEPTED:  # which no end may follow
             self.begin()
         ends = {
@@ -107,7 +107,7 @@ class TrajectoryGoal:
 def offer_trajectory_actions(
     part: NodePart, inputs: RobotInputs, robot, prefix: str, clock: SimulationClock
 ) -> None:
-    """Make the actions of a robot; `prefix` is that of its topics."""
+    """Make the actions of a robot. `prefix` begins the names of the topics."""
     for name, joints in joints_of_actions(
         robot.joint_names, parameters.value_of(part, "trajectory_groups")
     ).items():
@@ -116,7 +116,7 @@ def offer_trajectory_actions(
 
 
 def joints_of_actions(names: Sequence[str], groups: Sequence[str]) -> Mapping[str, list[str]]:
-    """Return the joints by action: of all `names`, and of each group "name:=pattern" of them.
+    """Return the joints by action: of all `names`, and of each group "name:=pattern".
 
     A group without any of these joints has no action. Raises ParameterError for one that is no name
     of ROS, or no pattern of Python.

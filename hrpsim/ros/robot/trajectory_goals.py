@@ -3,7 +3,7 @@
 
 """Goals of the action FollowJointTrajectory: trajectories that are watched, and answered.
 
-They are answered as by joint_trajectory_controller of ros2_controllers. Needs no ROS.
+Answers are as from joint_trajectory_controller of ros2_controllers. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ class Goal(Protocol):
 
     @property
     def is_cancel_requested(self) -> bool:
-        """Whether the client has asked to cancel it."""
+        """Whether the client has asked to cancel the goal."""
 
     def begin(self) -> None:
-        """Note that it is being executed."""
+        """Note that the goal is being executed."""
 
     def report(
         self, names: Sequence[str], time: float, desired: JointState, actual: JointState
     ) -> None:
-        """Send feedback; time since the start of the trajectory [s]."""
+        """Send feedback. time: since the start of the trajectory [s]."""
 
     def finish(self, status: str, code: str, text: str) -> None:
-        """Answer it: "succeeded", "aborted" or "canceled", with a code by name and a text."""
+        """Answer the goal: "succeeded", "aborted" or "canceled", with a code by name and a text."""
 
 
 class Tolerances(NamedTuple):
-    """Largest differences (joints,) between desired and actual state; inf is no limit."""
+    """Largest differences (joints,) between desired and actual state. inf is no limit."""
 
     kind: str  # "path" or "goal"
     positions: np.ndarray
@@ -88,7 +88,7 @@ class _Active(NamedTuple):
 
 
 class TrajectoryGoals(JointTrajectories):
-    """Follows one goal at a time on some `joints` of a robot; a new one aborts the running one.
+    """Follows one goal at a time on some `joints` of a robot. A new goal aborts the running goal.
 
     The queue has Goal objects. A goal that is aborted or cancelled holds the present positions.
     """
@@ -108,13 +108,13 @@ class TrajectoryGoals(JointTrajectories):
         self._active: _Active | None = None
 
     def poll(self) -> None:
-        """Cancel the running goal if its client wants that, and accept new ones."""
+        """Cancel the running goal at the client's request, and accept new goals."""
         if self._active is not None and self._active.goal.is_cancel_requested:
-            self._finish("canceled", "SUCCESSFUL", "canceled by the client; positions are held")
+            self._finish("canceled", "SUCCESSFUL", "canceled by the client. Positions are held")
         super().poll()
 
     def validate(self, message: Any) -> Any:
-        """Return what is to be done for a Goal; an invalid one is answered, and raises."""
+        """Return the task of a Goal. Answer an invalid goal and raise."""
         try:
             return self._validated(message)
         except WorldError as error:
@@ -130,7 +130,7 @@ class TrajectoryGoals(JointTrajectories):
         request.goal.begin()
 
     def apply(self) -> None:
-        """Answer the goal if it has ended; else command the targets for the next step."""
+        """Answer the goal after the end. Otherwise command the targets for the next step."""
         if self._active is not None:
             self._watch(self._active)
         super().apply()
@@ -142,7 +142,7 @@ class TrajectoryGoals(JointTrajectories):
         return min(most, max(1, self._active.run.start - self._clock.steps))
 
     def release(self, names) -> None:
-        """Abort the goal if one of its joints is commanded otherwise; hold the others."""
+        """Abort the goal if another command reaches one of the joints. Hold the other joints."""
         followed = () if self._active is None else self._active.run.motion.names
         taken = [name for name in followed if name in names]
         if taken:
@@ -150,12 +150,12 @@ class TrajectoryGoals(JointTrajectories):
             self._finish("aborted", "INVALID_GOAL", text, [n for n in followed if n not in taken])
 
     def reset(self) -> None:
-        """Abort all goals: they belong to the time before a reset."""
+        """Abort all goals of the time before a reset."""
         self.abort_all("the world was put into another state")
         super().reset()
 
     def abort_all(self, reason: str) -> None:
-        """Abort the goals that wait or run; command nothing."""
+        """Abort the goals that wait or run. Command nothing."""
         for goal in self._queue.take_due():
             goal.finish("aborted", "INVALID_GOAL", reason)
         self._finish("aborted", "INVALID_GOAL", reason, ())
@@ -230,7 +230,7 @@ class TrajectoryGoals(JointTrajectories):
         return JointState(self._robot.joint_positions[places], self._robot.joint_velocities[places])
 
     def _finish(self, status: str, code: str, text: str, held: Sequence[str] | None = None) -> None:
-        """Answer the running goal, if any; joints stop where they are: all, or those `held`."""
+        """Answer the running goal, if any. All joints, or the joints `held`, stop."""
         if self._active is None:
             return
         active, self._active, self._run = self._active, None, None

@@ -1,4 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The simulation node, its services, parameters and diagnostics."""
+"""The simulation node with services, parameters and diagnostics."""

@@ -24,9 +24,9 @@ _SETTINGS = (
 def describe(
     world, loaded: LoadedWorld | None, interfaces, settings: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return world, robots, bodies, fixed shapes and connections; lengths in m, angles in rad.
+    """Return world, robots, bodies, fixed shapes and connections [m, rad].
 
-    `interfaces` are those of the robots: `robot`, `names` (topics, frames, parameters), `frames`,
+    `interfaces` belong to the robots: `robot`, `names` (topics, frames, parameters), `frames`,
     `modes`. `settings` are parameters of the node that affect commands.
     """
     return {
@@ -90,7 +90,7 @@ def _robot(interface) -> dict[str, Any]:
 
 
 def _joint(interface, joint) -> dict[str, Any]:
-    """Return the limits and the drive of a joint; null for a limit that it does not have."""
+    """Return the limits and the drive of a joint. A missing limit is null."""
     robot = interface.robot
     system, at = robot.system, joint.v_index
     kp, kd = (float(gains[robot.joint_names.index(joint.name)]) for gains in robot.gains)
@@ -122,7 +122,7 @@ class DescriptionPublisher:
         self.publish()
 
     def publish(self) -> None:
-        """Publish the description, if it has changed."""
+        """Publish the description if anything has changed."""
         simulation = self._simulation
         settings = {name: parameters.value_of(self._node, name) for name in _SETTINGS}
         data = describe(simulation.world, simulation.contents.loaded, simulation.robots, settings)

@@ -26,7 +26,7 @@ _BEHIND = 0.95  # of the requested real-time factor; less is reported
 
 
 class GraphWatch:
-    """Checks the graph on request; logs each new problem once."""
+    """Checks the graph on request. Logs each new problem once."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -57,7 +57,7 @@ class GraphWatch:
         return self._report(robot.robot.name, found)
 
     def _unheard(self, topic: str) -> list[str]:
-        """Return the publishers to a topic that its subscribers here cannot receive."""
+        """Return the publishers to a topic that subscribers here cannot receive."""
         senders = self._node.get_publishers_info_by_topic(topic)
         heard = self._node.get_subscriptions_info_by_topic(topic) if senders else []
         kinds = {i.topic_type for i in heard if (i.node_name, i.node_namespace) == self._own}
@@ -76,7 +76,7 @@ class GraphWatch:
         return found
 
     def _report(self, owner: str, found: list[str]) -> list[str]:
-        """Log the new problems; return all."""
+        """Log the new problems. Return all."""
         before, self._reported[owner] = self._reported.get(owner, []), found
         for text in found:
             if text not in before:
@@ -85,7 +85,7 @@ class GraphWatch:
 
 
 def _energy_values(energy: EnergyBalance | None) -> dict[str, str]:
-    """Return the balance of energy of a world with an audit; nothing of others."""
+    """Return the balance of energy of a world with an audit. Return nothing without an audit."""
     if energy is None:
         return {}
     gaining = f", {energy.gaining}" if energy.gaining else ""
@@ -106,8 +106,8 @@ def _name_of(info) -> str:
 class Diagnostics:
     """Publishes one status for the simulation and one for the commands of each robot.
 
-    Rates and times are those since the last message. A warning or error lasts for one message after
-    its cause, which its text states.
+    Rates and times count since the last message. A warning or error lasts for one message after the
+    cause, and the text states the cause.
     """
 
     def __init__(self, node: GuardedNode, simulation: Simulation) -> None:
@@ -190,7 +190,6 @@ class Diagnostics:
         commands, lockstep = robot.commands, robot.lockstep
         senders = sum(one.publisher_count() for one in commands)
         beyond = sum(one.limits.count for one in commands)
-        lost = sum(one.lost_count for one in commands)
         status = self._status(f"commands of {robot.robot.name}", robot.robot.model.name)
         values = {
             "publishers of joint_commands": senders,
@@ -205,7 +204,7 @@ class Diagnostics:
         )
         warnings[f"{senders} publishers; {rule} counts"] = senders > 1
         if lockstep is None:
-            values["dropped"] = lost
+            values["dropped"] = lost = sum(one.lost_count for one in commands)
             is_more = self._is_more(f"{name} dropped", lost)
             warnings["commands arrive faster than they are read"] = is_more
         rejected = self._is_more(f"{name} rejected", robot.rejections.count)
@@ -215,9 +214,7 @@ class Diagnostics:
         if lockstep is not None:
             values |= _values_of_lockstep(lockstep)
             if lockstep.is_stalled:
-                held = lockstep.policy == "hold"
-                text = "the last command holds: none arrives" if held else lockstep.describe_wait()
-                _add(status, DiagnosticStatus.ERROR, text)
+                _add(status, DiagnosticStatus.ERROR, _describe_stall(lockstep))
         status.values = _values(values)
         return status
 
@@ -236,10 +233,16 @@ class Diagnostics:
 
 
 def _add(status: DiagnosticStatus, level: bytes, message: str) -> None:
-    """Raise a status to `level`, and append to its message."""
+    """Raise a status to `level`, and append to the message."""
     is_first = status.message == _WELL
     status.message = message if is_first else f"{status.message}; {message}"
     status.level = max(status.level, level)
+
+
+def _describe_stall(lockstep: Lockstep) -> str:
+    if lockstep.policy == "hold":
+        return "the last command holds: none arrives"
+    return lockstep.describe_wait()
 
 
 def _values_of_lockstep(lockstep: Lockstep) -> dict[str, object]:

@@ -25,7 +25,7 @@ from hrpsim.ros.base.entities import Entities, EntityMotion, Refusal
 from hrpsim.ros.base.faults import fill_result, resource_of, service_name
 from hrpsim.ros.base.geometry_values import fill, fill_pose, numbers_of, placement_of, vector_of
 from hrpsim.ros.core.simulation import Simulation
-from hrpsim.world.file.load_world import EntityNotes
+from hrpsim.world.file.world_notes import EntityNotes
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
@@ -61,7 +61,7 @@ def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarra
 
 
 def half_lengths(geometry) -> np.ndarray:
-    """Return the half edges (3,) [m] of a shape's bounding box, along its own axes."""
+    """Return the half edges (3,) [m] of a shape's bounding box, along the axes of the shape."""
     if geometry.kind == MESH:
         return np.abs(geometry.vertices).max(axis=0)
     a, b, c = geometry.size
@@ -103,7 +103,7 @@ def meets_hull(box: tuple[np.ndarray, np.ndarray], points: np.ndarray) -> bool:
 
 
 def category_of(entities: Entities, entity: Entity) -> int:
-    """Return the category that an entity's notes give; without one, robot if it has joints."""
+    """Return the category in an entity's notes. The default for an entity with joints is robot."""
     noted = entities.notes(entity).category
     if noted:
         return _NUMBERS[noted]
@@ -112,7 +112,7 @@ def category_of(entities: Entities, entity: Entity) -> int:
 
 
 def chosen_entities(node: Node, entities: Entities, filters: msg.EntityFilters) -> list[Entity]:
-    """Return the entities that pass all filters, in the order in which they were added."""
+    """Return the entities that pass all filters, in the order of addition."""
     is_named = name_filter(filters.filter, parameters.value_of(node, "filter_limit"))
     categories = {category.category for category in filters.categories}
     has_tags, reaches = tag_filter(filters.tags), _region(filters.bounds)
@@ -138,7 +138,7 @@ def tag_filter(wanted: msg.TagsFilter) -> Callable[[Iterable[str]], bool]:
 def name_filter(text: str, longest: int) -> Callable[[str], bool]:
     """Return a predicate: whether a name matches a regular expression.
 
-    RE2 searches in a time proportional to the length of the name; Python's re may never end.
+    RE2 searches in a time proportional to the length of the name. Python's re may never end.
     """
     if len(text) > longest:
         raise Refusal(
@@ -184,7 +184,7 @@ def _region(bounds: msg.Bounds) -> Callable[[Entity], bool]:
 
 
 def _points(bounds: msg.Bounds, counts: Sequence[int], allowed: str) -> np.ndarray:
-    """Return the points (n, 3) [m] of bounds; Refusal for another number than `counts`."""
+    """Return the points (n, 3) [m] of bounds. Raise Refusal for another number than `counts`."""
     points = np.array([numbers_of(point) for point in bounds.points]).reshape(-1, 3)
     if len(points) not in counts or not np.isfinite(points).all():
         raise Refusal(
@@ -194,7 +194,7 @@ def _points(bounds: msg.Bounds, counts: Sequence[int], allowed: str) -> np.ndarr
 
 
 class EntityServices:
-    """Offers the services on the node; they run between two steps of its loop."""
+    """Offers the services on the node. Services run between two steps of the loop."""
 
     def __init__(self, node: Node, simulation: Simulation) -> None:
         self._node = node
@@ -243,10 +243,10 @@ class EntityServices:
                 self._simulation.contents.delete(entity.name)
                 raise
         response.entity_name = entity.name
-        return f"{entity.name!r} is there; its topics are in {topics!r}" if topics else ""
+        return f"{entity.name!r} is there. Its topics are in {topics!r}" if topics else ""
 
     def _spawn_several(self, request, response) -> str | Refusal:
-        """Spawn one entity after another; continue after a refusal."""
+        """Spawn one entity after another. Continue after a refusal."""
         failed = 0
         for asked in request.spawn_requests:
             one = msg.SpawnResult()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Program `hrpsim_node`: simulates a world as a ROS 2 node until it is stopped.
+"""Program `hrpsim_node`: simulates a world as a ROS 2 node until a request to stop.
 
     ros2 run hrpsim hrpsim_node --ros-args -p world_file:=config/stand.yaml -p real_time_factor:=1.0
 
@@ -17,7 +17,7 @@ from hrpsim.ros.base.program import StopSignal, run_program
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the node until SIGINT, SIGTERM or its `duration`; return the exit code."""
+    """Run the node until SIGINT, SIGTERM or the end of `duration`. Return the exit code."""
     return run_program(_run, arguments, _describe)
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The interfaces of a world's robots, and their transforms: tf and tf_static."""
+"""The interfaces of a world's robots, and the transforms: tf and tf_static."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TransformPublisher:
         )
 
     def publish(self, stamp: Stamp) -> None:
-        """Publish the present pose of every moving link relative to its parent."""
+        """Publish the present pose of every moving link relative to the parent link."""
         if not self._template.is_heard:
             return
         rows = self._template.numbers.reshape(-1, 7)
@@ -71,12 +71,12 @@ def _fill_transforms(message, stamp, numbers) -> None:
 
 
 class RobotInterfaces:
-    """One RobotInterface for each robot of the world, in the order in which they were added.
+    """One RobotInterface for each robot of the world, in the order of addition.
 
-    The only robot of a world has no namespace; each of several, and each that is spawned, has its
-    own. In lockstep, time waits for the robots of the initial world.
+    The only robot of a world has no namespace. Each of several robots, and each spawned robot, has
+    a separate namespace. In lockstep, time waits for the robots of the initial world.
 
-    `inputs` are all subscribed topics, `locksteps` those that time waits for.
+    `inputs` are all subscribed topics. Time waits for `locksteps`.
     """
 
     def __init__(self, node: Node, world, clock: SimulationClock, levels: NoiseLevels) -> None:
@@ -97,16 +97,19 @@ class RobotInterfaces:
         return self._all[number]
 
     def wait(self, longest: float) -> bool:
-        """Wait for commands, `longest` [s, wall] a robot; return whether steps can be made."""
+        """Wait for commands, `longest` [s, wall] a robot. Return whether steps can be made."""
         return all(interface.wait(longest) for interface in self._all if interface.lockstep)
 
     def reset(self) -> None:
-        """Drop arrived, active and held messages after a reset; keep the gains."""
+        """Drop arrived, active and held messages after a reset. Keep the gains."""
         for interface in self._all:
             interface.reset()
 
     def add(self, robot: Robot, namespace: str) -> str:
-        """Add a robot in `namespace`, or else in one of its name; return it. Raises Refusal."""
+        """Add a robot in `namespace`, or else in a namespace of the robot's name.
+
+        Return the interface. Raises Refusal.
+        """
         if not namespace and not _is_name_of_ros(robot.name):
             raise Refusal(
                 "NAME_INVALID",
@@ -160,7 +163,7 @@ class RobotInterfaces:
         check_names(named, self._node.resolve_topic_name, sensor_topic)
 
     def hold(self, world) -> None:
-        """Replace the interfaces of all robots by those of another world."""
+        """Replace the interfaces of all robots by the interfaces of another world."""
         while self._all:
             self._all.pop().destroy()
         self._make_first(world)
@@ -187,7 +190,7 @@ class RobotInterfaces:
             raise
 
     def _update_lists(self) -> None:
-        """Update the lists that a step iterates over; publish the transforms of all robots."""
+        """Update the lists that a step iterates over. Publish the transforms of all robots."""
         self.inputs = [one for interface in self._all for one in interface.inputs]
         self.locksteps = [one.lockstep for one in self._all if one.lockstep]
         if self.transforms is not None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The simulation as a ROS node: its parameters, topics and services around a `Simulation`."""
+"""The simulation as a ROS node: parameters, topics and services around a `Simulation`."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ _NOISE = {
 class TriggerServices:
     """Offers ~/pause, ~/resume, ~/reset, ~/save_state, ~/load_state and ~/step on the node.
 
-    They run between two steps of its loop. While ~/step makes many steps, or waits for kernels, the
-    others are answered. The parameter `state_name` names the state to save or to load.
+    Services run between two steps of the loop. While ~/step makes many steps, or waits for kernels,
+    the others are answered. The parameter `state_name` names the state to save or to load.
     """
 
     def __init__(self, node: Node, simulation: Simulation) -> None:
@@ -133,7 +133,7 @@ def heartbeat(period: float, beat: Callable[[float], None]) -> Iterator[None]:
 
 
 class SimulationNode:
-    """Runs, as `simulation`, the world that `make_world(node)` returns with its notes."""
+    """Runs, as `simulation`, the world that `make_world(node)` returns with notes."""
 
     def __init__(
         self, make_world: Callable[[Node], tuple[Any, LoadedWorld]], **node_options
@@ -260,7 +260,10 @@ class SimulationNode:
 
 
 def offer_standard_services(node: Node, simulation: Simulation) -> list:
-    """Make the services and the action on the node; return them, or log that there are none."""
+    """Make and return the services and the action on the node.
+
+    Without the types, log the absence.
+    """
     consequence = "only the std_srvs services are offered"
     if not optional_module("simulation_interfaces", consequence, node.get_logger().info):
         return []

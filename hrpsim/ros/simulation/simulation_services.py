@@ -28,7 +28,7 @@ from hrpsim.ros.core.simulation_contents import (
 from hrpsim.ros.core.turns import TURN, NextTurn, make_steps, when_compiled
 from hrpsim.ros.simulation.entity_services import offer, tag_filter
 from hrpsim.ros.simulation.world_setup import world_of
-from hrpsim.world.file.load_world import PoseBounds, WorldNotes
+from hrpsim.world.file.world_notes import PoseBounds, WorldNotes
 
 _FEATURES = (
     *("SPAWNING", "DELETING", "NAMED_POSES", "POSE_BOUNDS", "ENTITY_TAGS", "ENTITY_BOUNDS"),
@@ -55,7 +55,7 @@ _MOST_SOURCES = 100
 
 
 class SimulationServices:
-    """Offers the services; they act as ~/pause, ~/resume, ~/step and ~/reset."""
+    """Offers the services, which act as ~/pause, ~/resume, ~/step and ~/reset."""
 
     def __init__(self, node: Node, simulation: Simulation) -> None:
         self._node = node
@@ -145,7 +145,7 @@ def refuse_unless_paused(simulation: Simulation) -> None:
 
 
 class SimulateStepsAction:
-    """Offers the action; one goal at a time, others are rejected meanwhile."""
+    """Offers the action, one goal at a time. Other goals are rejected meanwhile."""
 
     def __init__(self, node: GuardedNode, simulation: Simulation) -> None:
         self._node = node
@@ -188,7 +188,7 @@ class SimulateStepsAction:
             self._busy = False
 
     async def _advance(self, goal) -> int:
-        """Make the steps until an end is due; return how many were made."""
+        """Make the steps until an end is due. Return how many were made."""
         wanted, done = goal.request.steps, 0
         feedback = SimulateSteps.Feedback()
         refuse_unless_paused(self._simulation)
@@ -229,9 +229,9 @@ class SimulateStepsAction:
 
 
 class WorldServices:
-    """Offers the services on the node; a world is loaded between two steps of its loop.
+    """Offers the services on the node. A world is loaded between two steps of the loop.
 
-    Messages that early releases lack are imported where they are used.
+    The functions import messages that early releases lack.
     """
 
     def __init__(self, node: Node, simulation: Simulation) -> None:

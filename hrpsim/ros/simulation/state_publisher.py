@@ -3,7 +3,7 @@
 
 """Publication of the state: clock and robots at one rate, transforms and contacts at others.
 
-Contacts are sent as Gazebo's bridge sends them, and as arrows and cones for RViz.
+Contacts are sent as from Gazebo's bridge, and as arrows and cones for RViz.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class ContactPublisher:
         self._world = world
 
     def publish(self, stamp: Stamp) -> None:
-        """Publish the present contacts; an empty list without contact."""
+        """Publish the present contacts. The list is empty without contact."""
         if self._publisher.get_subscription_count():
             self._publisher.publish(self.message(stamp))
 
@@ -67,7 +67,7 @@ class ContactPublisher:
 
 
 def offer_contacts(node, world, frame: str) -> ContactPublisher | None:
-    """Return the publisher, or None after a log entry if its types are not installed."""
+    """Return the publisher. Without the types, log the absence and return None."""
     messages = contact_types(node, f"no topic {TOPIC}")
     return messages and ContactPublisher(node, world, frame, messages)
 
@@ -110,7 +110,7 @@ class ContactMarkers:
         self._send(stamp, (*has_arrow, len(contacts)), numbers)
 
     def _send(self, stamp: Stamp, layout: tuple, numbers: np.ndarray) -> None:
-        """Publish coordinates in a layout; make a template if the layout repeats."""
+        """Publish coordinates in a layout. Make a template if the layout repeats."""
         if layout != self._layout:
             self._layout, self._template = layout, None
             message = self._message(*layout)
@@ -124,7 +124,7 @@ class ContactMarkers:
         self._template.publish(stamp)
 
     def _message(self, *layout) -> MarkerArray:
-        """Return a message with these arrows, and with this number of cones at its end."""
+        """Return a message with these arrows, followed by this number of cones."""
         *has_arrow, cone_count = layout
         arrows = [
             self._marker("force", number, Marker.ARROW, _ARROW_COLOR, 2 * there)
@@ -138,7 +138,7 @@ class ContactMarkers:
         return MarkerArray(markers=[*arrows, cones])
 
     def _marker(self, name: str, number: int, kind: int, color: ColorRGBA, points: int) -> Marker:
-        """Return a marker for a number of points; without points it deletes the marker."""
+        """Return a marker for a number of points. Without points the marker is deleted."""
         action = Marker.ADD if points else Marker.DELETE
         marker = Marker(ns=name, id=number, type=kind, action=action, color=color)
         marker.header.frame_id = self._frame
@@ -180,7 +180,7 @@ def _cones(apexes, normals, frictions) -> np.ndarray:
 
 @dataclass
 class _Slow:
-    """A publication with its own rate, rounded to whole periods of the state."""
+    """A publication with a separate rate, rounded to whole periods of the state."""
 
     rate: str  # parameter [Hz]
     publish: Callable[[Stamp], None]
@@ -243,7 +243,7 @@ class StatePublisher:
         return self._clock.steps % self._period == 0
 
     def steps_to_next(self) -> int:
-        """Return how many steps it is to the next publication, at least one."""
+        """Return the number of steps to the next publication, at least one."""
         return self._period - self._clock.steps % self._period
 
     def publish(self, everything: bool = False) -> None:
@@ -253,7 +253,10 @@ class StatePublisher:
             self.publish_slowly(everything)
 
     def publish_slowly(self, everything: bool) -> None:
-        """Publish transforms, markers and contacts, if due or `everything`; no stamp twice."""
+        """Publish transforms, markers and contacts, if due or `everything`.
+
+        No stamp is sent twice.
+        """
         steps = self._clock.steps
         for slow in self._slow:
             if slow.shown != steps and (everything or steps % slow.period == 0):
@@ -261,7 +264,7 @@ class StatePublisher:
                 slow.shown = steps
 
     def repeat_if_due(self) -> None:
-        """Repeat clock and robots from time to time, for nodes that did not receive them."""
+        """Repeat clock and robots from time to time, for nodes that missed a message."""
         if time.monotonic() >= self._next_repetition:
             self._publish_clock_and_robots(everything=True)
 

@@ -36,7 +36,7 @@ _FRAME = 1.0 / 30.0  # [s, wall]
 
 
 class Dashboard:
-    """A folder of a page's panel; `request` takes actions to be run in the node's thread."""
+    """A folder of a page's panel. `request` takes actions to be run in the node's thread."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Dashboard:
             self.chosen.options = names
 
     def _do(self, action: Callable[[], str]) -> None:
-        """Run a button's action and show its result, as the service would."""
+        """Run a button's action and show the result, as the service would."""
         try:
             self.answer.content = action()
         except HrpsimError as error:
@@ -133,10 +133,10 @@ class Dashboard:
 
 
 class NodeSession(Grabbing):
-    """The page's control of a node's Simulation: its buttons act as the node's services.
+    """The page's control of a node's Simulation: the buttons act as the node's services.
 
-    As an input of the Simulation it applies the spring of a drag in the next steps. A node stores
-    no past states: they cannot be replayed.
+    As an input of the Simulation, the control applies the spring of a drag in the next steps. A
+    node stores no past states for a replay.
     """
 
     keeps_past = False
@@ -161,7 +161,7 @@ class NodeSession(Grabbing):
 
     @property
     def speed(self) -> float:
-        """Simulated seconds for each wall second; assign to change it."""
+        """Simulated seconds for each wall second. Assign to change it."""
         return self._simulation.pacer.real_time_factor
 
     @speed.setter
@@ -177,14 +177,14 @@ class NodeSession(Grabbing):
         self._simulation.pause()
 
     def step(self) -> None:
-        """Pause, then make one step and publish it."""
+        """Pause, then make and publish one step."""
         self._simulation.pause()
         try:
             self._simulation.contents.require_world()
             self._simulation.advance(1)
             self._simulation.publish_last()
         except KernelsAbsent as absent:
-            self._node.get_logger().warning(f"no step: {absent}; try again later")
+            self._node.get_logger().warning(f"no step: {absent}. Try again later")
         except HrpsimError as error:
             self._node.get_logger().error(str(error))
 
@@ -207,7 +207,7 @@ class NodeSession(Grabbing):
         """Do nothing: `ViewerBeside.turn` serves the page."""
 
     def apply(self) -> None:
-        """Apply the spring; release an entity that was removed."""
+        """Apply the spring. Release an entity that was removed."""
         if self.grip is not None:
             try:
                 self.grip.pull()
@@ -221,7 +221,10 @@ class NodeSession(Grabbing):
 
 
 class ViewerBeside:
-    """Serves the world on `port` of this machine only; ValueError if viser is not installed."""
+    """Serves the world on `port` of this machine only.
+
+    Raise ValueError if viser is not installed.
+    """
 
     def __init__(
         self, node: GuardedNode, simulation: Simulation, diagnostics: Diagnostics, port: int

@@ -18,7 +18,7 @@ from hrpsim.world.file.load_world import build_world, load_world, notes_of
 
 
 def world_from_parameters(node: Node) -> tuple[Any, LoadedWorld]:
-    """Return the World that the node's parameters describe, and its notes.
+    """Return the World that the node's parameters describe, and the notes.
 
     Raises FileNotFoundError, ValueError or HrpsimError that names the file that cannot be loaded.
     """

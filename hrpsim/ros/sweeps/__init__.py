@@ -3,5 +3,5 @@
 
 """Runs of a sweep with node and controller as processes, in lockstep, each in a private domain.
 
-Imports the packages of ros/ below it and hrpsim.sweeps; only its file cell_program imports rclpy.
+Imports the lower packages of ros/ and hrpsim.sweeps. Only the file cell_program imports rclpy.
 """

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Node and controller as two processes that run one cell after another, and pairs of them.
+"""Node and controller as two processes that run one cell after another, and pairs of processes.
 
-A start costs seconds of processor time, most of it to load programs and kernels, so pairs are
-reused; each cell still has its own world, controller and ROS nodes. Needs no ROS itself.
+A start costs seconds of processor time, mostly to load programs and kernels. Pairs are therefore
+reused. Each cell still has a separate world, controller and ROS nodes. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class CellFolder:
 
     The program writes the request (REQUEST). The program reports when the controller has ended
     early (ABSENT) or with exit code 0 (ENDED), and when the node has made its last step (OVER). The
-    controller reports after how many commands it has finished (FINISHED). Node and controller write
-    their results (NODE, CONTROLLER).
+    controller reports the number of commands at the end (FINISHED). Node and controller write
+    results (NODE, CONTROLLER).
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -85,7 +85,7 @@ class CellFolder:
         return f"cell_{self.path.name}"
 
     def say(self, what: str, value: Any = True) -> None:
-        """Write a value as JSON; numbers keep their bits."""
+        """Write a value as JSON. Numbers keep all bits."""
         self._write(what, json.dumps(value).encode())
 
     def said(self, what: str) -> Any:
@@ -111,7 +111,7 @@ def cell_folder(pair: str | Path, number: int) -> CellFolder:
 
 
 def cells_of(pair: str | Path, stopping: Callable[[], bool]) -> Iterator[CellFolder]:
-    """Yield the cells of a pair one after another, as they are requested, until `stopping()`."""
+    """Yield the cells of a pair one after another, on request, until `stopping()`."""
     for number in count():
         folder = cell_folder(pair, number)
         while not folder.has(REQUEST):
@@ -122,7 +122,7 @@ def cells_of(pair: str | Path, stopping: Callable[[], bool]) -> Iterator[CellFol
 
 
 class CellPairs:
-    """Pairs of processes, each in a ROS domain of its own, reused until `close` or an error.
+    """Pairs of processes, each in a separate ROS domain, reused until `close` or an error.
 
     make: constructs a pair.
     """
@@ -134,7 +134,7 @@ class CellPairs:
         self._closed = False
 
     def run(self, request: CellRequest) -> dict[str, float]:
-        """Return all outcomes of a cell; SweepError if a process ends early or is silent."""
+        """Return all outcomes of a cell. Raise SweepError if a process ends early or is silent."""
         with self._lock:
             pair = self._idle.pop() if self._idle else None
         if pair is None:
@@ -153,7 +153,7 @@ class CellPairs:
         return found
 
     def close(self) -> None:
-        """End all processes; the running cells fail."""
+        """End all processes. The running cells fail."""
         with self._lock:
             self._closed = True
         for pair in self._idle:
@@ -162,7 +162,7 @@ class CellPairs:
 
 
 class Pair:
-    """The two processes. They end with the thread that constructs it."""
+    """The two processes. Both end with the thread that constructs the pair."""
 
     programs: tuple[str, ...] = (NODE, CONTROLLER)  # that run one cell after another
     _controller: ChildProcess
@@ -192,7 +192,7 @@ class Pair:
         return self._processes.start_module(name, module, self._folder, name)
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
-        """Return all outcomes of a cell; see CellPairs.run. `stopping()`: whether to abort it."""
+        """Return all outcomes of a cell. `stopping()`: whether to abort, as in CellPairs.run."""
         folder = self._ask(request)
         self._follow_node(folder, request.time_limit, stopping)
         folder.say(OVER)
@@ -202,14 +202,14 @@ class Pair:
         return found
 
     def _ask(self, request: CellRequest) -> CellFolder:
-        """Request the next cell, and return its folder."""
+        """Request the next cell, and return the folder of the cell."""
         folder = cell_folder(self._folder, self._cells)
         self._cells += 1
         folder.ask(request)
         return folder
 
     def stop(self, time_limit: float) -> None:
-        """End the processes, each within `time_limit` [s, wall]; remove their files."""
+        """End the processes, each within `time_limit` [s, wall]. Remove the files of the pair."""
         self._processes.stop(time_limit)
         self._domain.release()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -217,20 +217,13 @@ class Pair:
     def _follow_node(
         self, folder: CellFolder, time_limit: float, stopping: Callable[[], bool]
     ) -> None:
-        """Wait until the node has written its results; SweepError if it does not."""
-        said, heard = len(self._node.lines), time.monotonic()
-        last, begun, absent = "", False, False
+        """Wait for the results of the node. Raise SweepError if the node writes none."""
+        silence, absent = _Silence(self._node, time_limit), False
         while not folder.has(NODE):
             ended = self._node.wait(_LOOK) is not None
             if ended and not folder.has(NODE):
                 raise SweepError(described(self._controller if absent else self._node))
-            now = time.monotonic()
-            if lines := self._node.lines[said:]:
-                said, heard, last = said + len(lines), now, lines[-1]
-                begun = begun or any(line.startswith("at ") for line in lines)
-            if now - heard > (limit := time_limit if begun else START_LIMIT):
-                after = f", after {last!r}" if last else ""
-                raise SweepError(f"the node was silent for {limit:g} s{after}")
+            silence.check()
             if stopping():
                 raise SweepError("the sweep has ended before")
             if not absent and (code := self._controller.exit_code) is not None:
@@ -242,7 +235,7 @@ class Pair:
         return ABSENT
 
     def _follow_controller(self, folder: CellFolder, stopping: Callable[[], bool]) -> None:
-        """Wait until the controller has written its results; SweepError if it does not."""
+        """Wait for the results of the controller. Raise SweepError if there are none."""
         end = time.monotonic() + _END
         while not folder.has(CONTROLLER):
             ended = self._controller.wait(_LOOK) is not None
@@ -254,6 +247,26 @@ class Pair:
                 raise SweepError("the sweep has ended before")
 
 
+class _Silence:
+    """Watches the lines of a node. The first step of a cell may take START_LIMIT [s, wall]."""
+
+    def __init__(self, node: ChildProcess, limit: float) -> None:
+        self._node, self._limit = node, limit
+        self._said, self._heard = len(node.lines), time.monotonic()
+        self._last, self._begun = "", False
+
+    def check(self) -> None:
+        """Raise SweepError if the node has been silent for too long."""
+        now = time.monotonic()
+        if lines := self._node.lines[self._said :]:
+            self._said, self._heard, self._last = self._said + len(lines), now, lines[-1]
+            self._begun = self._begun or any(line.startswith("at ") for line in lines)
+        limit = self._limit if self._begun else START_LIMIT
+        if now - self._heard > limit:
+            after = f", after {self._last!r}" if self._last else ""
+            raise SweepError(f"the node was silent for {limit:g} s{after}")
+
+
 def _outcomes(folder: CellFolder) -> dict[str, float]:
     node, controller = folder.said(NODE), folder.said(CONTROLLER)
     found: dict[str, Any] = node["outcomes"]
@@ -262,7 +275,7 @@ def _outcomes(folder: CellFolder) -> dict[str, float]:
 
 
 def described(child: ChildProcess) -> str:
-    """Return how a process ended, and its last line."""
+    """Return how a process ended, and the last line."""
     lines = [line for line in child.lines if line.strip()]
     fatal = [line for line in lines if line.startswith("[FATAL]")]
     said = _LOG_PREFIX.sub("", (fatal or lines or [""])[-1]).strip()
@@ -270,10 +283,10 @@ def described(child: ChildProcess) -> str:
 
 
 class CellController(Controller):
-    """Forwards calls to the controller of the cell in `folder`, and records its results.
+    """Forwards calls to the controller of the cell in `folder`, and records the results.
 
-    It never finishes by itself, or its last command might be lost with its process: it reports
-    after which command its controller has finished, and repeats that one until it is stopped.
+    This controller never finishes alone, or the last command might be lost with the process. The
+    last command of the inner controller is reported, and repeated until the stop.
     """
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
@@ -293,7 +306,7 @@ class CellController(Controller):
         self._inner.initialize(state)
 
     def control(self, state: State) -> Command:
-        """Return its command, the last one again once it has finished."""
+        """Return the next command. After the end, repeat the last command."""
         if self._inner.finished:
             return self._last or Command(positions=state.joint_positions)
         self._last = self._inner.control(state)
@@ -302,7 +315,7 @@ class CellController(Controller):
         return self._last
 
     def stop(self) -> None:
-        """Stop it, and write its results."""
+        """Stop the controller, and write the results."""
         self._inner.stop()
         results = {"largest_dcm_errors": self._errors, "ends": planned_steps(self._inner)}
         self._folder.say(CONTROLLER, results)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The program of one of a pair of processes: runs cells, each with ROS nodes of its own."""
+"""The program of one of a pair of processes: runs cells, each with separate ROS nodes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLUGIN = "hrpsim.ros.sweeps.cell_processes:CellController"
 
 
 def main() -> int:
-    """Run the cells that are requested in the folder; return the exit code of a failed one."""
+    """Run the cells that are requested in the folder. Return the exit code of a failed one."""
     return run_program(_run, None)
 
 
@@ -56,7 +56,7 @@ def _run_controller(folder: CellFolder, stop: StopSignal) -> int:
 
 
 def _run_node(folder: CellFolder, stop: StopSignal) -> int:
-    """Run a cell, destroy its ROS node, and write the results."""
+    """Run a cell, destroy the ROS node, and write the results."""
     from hrpsim.ros.core.simulation_contents import LoadedWorld
     from hrpsim.ros.simulation.simulation_node import SimulationNode
 

@@ -96,7 +96,7 @@ class LockstepWatch(CellWatch):
 
 
 class UnsynchronizedWatch(CellWatch):
-    """Simulated time begins with the first command, and then runs at its own pace.
+    """Simulated time begins with the first command, and then runs without waits.
 
     accepted: returns the number of commands that the node has accepted.
     """

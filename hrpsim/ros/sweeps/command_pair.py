@@ -17,7 +17,7 @@ _END = 5.0  # for a user's controller to end after SIGINT [s, wall]
 
 
 class CommandPair(Pair):
-    """The node, and the command of the present cell. Both end with the thread that constructs it.
+    """The node, and the command of the present cell. Both end with the thread of construction.
 
     The command must run until the node has made the last step. Exit code 0 ends the run there. Any
     other end is an error of the run.
@@ -26,7 +26,7 @@ class CommandPair(Pair):
     programs = (NODE,)
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
-        """Return all outcomes of a cell; see CellPairs.run. `stopping()`: whether to abort it."""
+        """Return all outcomes of a cell. See CellPairs.run. `stopping()`: whether to abort it."""
         folder = self._ask(request)
         self._controller = self._processes.start_module(
             CONTROLLER, "hrpsim.ros.sweeps.command_program", str(folder.path)
@@ -49,7 +49,7 @@ class CommandPair(Pair):
         return ENDED if code == 0 else ABSENT
 
     def _end_controller(self, request: CellRequest) -> str:
-        """End the command, append its output to the log of the run, and return the log's path."""
+        """End the command, append the output to the log of the run, and return the log's path."""
         self._controller.stop(_END)
         logs = request.command.logs if request.command else None
         if logs is None:

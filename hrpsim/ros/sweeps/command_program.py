@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The program that starts a user's controller for one cell, and ends all that it has started.
+"""The program that starts a user's controller for one cell, and ends all started processes.
 
-`ros2 run` and `ros2 launch` start further processes, which do not receive a signal to their parent.
-The command therefore has a process group of its own, and signals go to the group.
+`ros2 run` and `ros2 launch` start further processes, which do not receive a signal to the parent.
+The command therefore has a separate process group, and signals go to the group.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _END = 3.0  # from SIGINT to SIGKILL [s, wall]
 
 
 def main() -> int:
-    """Run the command of the cell in the folder, and return its exit code."""
+    """Run the command of the cell in the folder, and return the exit code."""
     signal.signal(signal.SIGTERM, _interrupt)
     end_with_parent()
     request = CellFolder(sys.argv[1]).request

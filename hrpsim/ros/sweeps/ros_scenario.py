@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A scenario whose cells run over ROS, and an engine for them. Needs no ROS itself."""
+"""A scenario whose cells run over ROS, and an engine for such cells. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _REMEDY = "source a ROS 2, or pip install 'hrpsim[ros]'"
 class RosScenario(Scenario):
     """A world with a controller, in which each cell is run by a node and a controller over ROS.
 
-    They run in lockstep, in a ROS domain of their own, and give the same bits as in one process.
-    patience: longest wait for a command, and for a sign of life of the node [s, wall]. command:
-    starts a user's own controller, for a scenario without a controller. `pairs`: processes that are
-    reused for further cells; without them each run has two of its own.
+    Node and controller run in lockstep, in a separate ROS domain. Results have the same bits as in
+    one process. patience: longest wait for a command, and for a sign of life of the node [s, wall].
+    command: starts a user's own controller, for a scenario without a controller. `pairs`: processes
+    that are reused for further cells. Without `pairs` each run starts two processes.
 
     Raises SweepError for a scenario that cannot run over ROS, HrpsimError without rclpy.
     """
@@ -84,7 +84,7 @@ class RosScenario(Scenario):
         return self.in_process.parameters()
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise SweepError for invalid parameters, and for those that ROS has no message for."""
+        """Raise SweepError for invalid parameters, and for parameters without a ROS message."""
         for name in _NOT_DESCRIBED:
             path = f"robots.{self.in_process.robot}.{name}"
             if path in values:

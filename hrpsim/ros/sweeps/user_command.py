@@ -23,7 +23,8 @@ class UserCommand:
     HRPSIM_CELL_VALUES (JSON) and HRPSIM_CELL_SEED are the parameters and the seed of the run.
 
     Args:
-        command: a command line, such as "ros2 run my_package my_node", or its words.
+        command: a command line, such as "ros2 run my_package my_node", or the words of a command
+            line.
         period: of the control ticks [s], a whole multiple of the time step. At each tick simulated
             time waits for the command with the stamp of the state (lockstep). None: simulated time
             does not wait, and begins with the first command.
@@ -32,7 +33,7 @@ class UserCommand:
             kept.
 
     Raises:
-        SweepError: the command is empty, or its program does not exist.
+        SweepError: the command is empty, or the program does not exist.
     """
 
     def __init__(

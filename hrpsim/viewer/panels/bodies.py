@@ -29,7 +29,7 @@ _HANDLES = 0.4  # length of the handles [m]
 
 
 class BodiesPanel(Panel):
-    """Bodies of the world. `added` are the names of those that pages added."""
+    """Bodies of the world. `added` names the bodies added by pages."""
 
     def __init__(self, desk: Workbench) -> None:
         super().__init__(desk)

@@ -36,8 +36,9 @@ class Bookmark:
 class CameraPanel(Panel):
     """Follow an entity, look from a side, and return to a bookmark.
 
-    `bookmarks` are those of all pages, by name. The camera of a page moves for that page alone. A
-    bookmark is a place relative to the followed entity, because the scene moves and not the camera.
+    `bookmarks` has the bookmarks of all pages, by name. The camera of a page moves for that page
+    alone. A bookmark is a place relative to the followed entity, because the scene moves and not
+    the camera.
     """
 
     def __init__(self, desk: Workbench) -> None:

@@ -102,7 +102,7 @@ class PlotsPanel(Panel):
                 plot.curve.data = (times, values)
 
     def rebuild(self) -> None:
-        """Offer the signals of the present contents, and keep the plots of those that remain."""
+        """Offer the signals of the present contents. Keep the plots of remaining signals."""
         self._signals = signals_of(self._desk.world, _OFFERED)
         self.chosen.options = tuple(self._signals)
         for plot in tuple(self.plots):

@@ -23,8 +23,8 @@ OFFERED += ("solver.contact_count", "solver.max_penetration")
 def signals_of(world: Any, offered: Sequence[str] = OFFERED) -> dict[str, Callable[[], float]]:
     """Return the signals for plots: the name with unit, and a function that reads the signal.
 
-    The names are those of recordings (`hrpsim.bag`). `offered` are patterns of names, and their
-    order is that of the signals.
+    The names are as in recordings (`hrpsim.bag`). `offered` are patterns of names, in the order of
+    the signals.
     """
     sources = sources_of(world)
     found: dict[str, Callable[[], float]] = {}

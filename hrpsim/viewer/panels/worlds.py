@@ -14,6 +14,12 @@ from hrpsim.world.file.load_world import WORLD_FORMATS, load_world
 _MOST_FILES = 1000
 
 
+def _is_shown(path: Path, root: Path) -> bool:
+    """Return whether a path is a file within a folder, without hidden parts of the name."""
+    is_hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+    return not is_hidden and path.is_file() and path.resolve().is_relative_to(root)
+
+
 def world_files(folder: Path) -> dict[str, Path]:
     """Return the world files of a folder and its subfolders, by their path in the folder.
 
@@ -28,12 +34,8 @@ def world_files(folder: Path) -> dict[str, Path]:
     suffixes = {suffix for known in WORLD_FORMATS for suffix in known.suffixes}
     found: dict[str, Path] = {}
     for path in sorted(root.rglob("*")):
-        name = path.relative_to(root)
-        hidden = any(part.startswith(".") for part in name.parts)
-        if hidden or path.suffix.lower() not in suffixes or not path.is_file():
-            continue
-        if path.resolve().is_relative_to(root):
-            found[str(name)] = path.resolve()
+        if path.suffix.lower() in suffixes and _is_shown(path, root):
+            found[str(path.relative_to(root))] = path.resolve()
         if len(found) > _MOST_FILES:
             raise HrpsimError(f"{folder}: more than {_MOST_FILES} world files. Name a subfolder")
     if not found:

@@ -58,7 +58,7 @@ def joined_system(entities: list[Entity]) -> System:
 
 
 class Shapes(NamedTuple):
-    """The shapes of a world, or of some entities, without their solids."""
+    """The shapes of a world, or of some entities, without solids."""
 
     records: np.ndarray  # SHAPE
     group: np.ndarray
@@ -89,20 +89,27 @@ def joined_shapes(
     """Return the records of fixed shapes, followed by the shapes of entities."""
     rows = [("world", -1, -1, _as_box(shape)) for shape in fixed]
     for entity in entities:
-        for shape in entity.shapes:
-            body = shape.body + entity.first_body if shape.body >= 0 else -1
-            group = body if entity.self_collision else entity.first_body
-            rows.append((entity.name, group if body >= 0 else -1, body, _as_box(shape)))
+        rows += [_row(entity, shape) for shape in entity.shapes]
     shapes = np.zeros(len(rows), dtype=SHAPE)
-    if rows:
-        described = [shape for _, _, _, shape in rows]
-        shapes["body"] = [body for _, _, body, _ in rows]
-        shapes["material"] = [material_index[shape.material] for shape in described]
-        for name, read in _OF_SHAPES.items():
-            shapes[name] = np.array([read(shape) for shape in described])
-    group = np.array([group for _, group, _, _ in rows], dtype=np.int64)
-    owners = [(owner, shape.link) for owner, _, _, shape in rows]
-    return Shapes(shapes, group, owners, [shape.geometry for _, _, _, shape in rows])
+    if not rows:
+        return Shapes(shapes, np.zeros(0, dtype=np.int64), [], [])
+    names, groups, bodies, described = zip(*rows)
+    shapes["body"] = bodies
+    shapes["material"] = [material_index[shape.material] for shape in described]
+    for name, read in _OF_SHAPES.items():
+        shapes[name] = np.array([read(shape) for shape in described])
+    owners = [(name, shape.link) for name, shape in zip(names, described)]
+    geometries = [shape.geometry for shape in described]
+    return Shapes(shapes, np.array(groups, dtype=np.int64), owners, geometries)
+
+
+def _row(entity: Entity, shape: CollisionShape) -> tuple[str, int, int, CollisionShape]:
+    """Return the owner, the group, the body in the world and the box-like form of a shape."""
+    if shape.body < 0:
+        return entity.name, -1, -1, _as_box(shape)
+    body = shape.body + entity.first_body
+    group = body if entity.self_collision else entity.first_body
+    return entity.name, group, body, _as_box(shape)
 
 
 def joined_collision(
@@ -189,7 +196,7 @@ def _subtree_size(system: System, body: int) -> int:
 
 
 def mark_free_bodies(entities: list[Entity], rests: np.ndarray) -> None:
-    """Mark the bodies that may sleep, with their radii."""
+    """Mark the bodies that may sleep, with radii."""
     for entity in entities:
         if isinstance(entity, Body):
             rest = rests[entity.first_body]

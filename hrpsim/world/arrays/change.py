@@ -88,7 +88,7 @@ Indices = Mapping[Axis, np.ndarray]  # by axis: the new index of each old entry,
 def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
     """Return a new scene in the state of an old scene: motion, contacts, pushes and readings.
 
-    Entities missing in the new scene are left out, with their contacts and pushes. The world
+    Entities missing in the new scene are left out, with all contacts and pushes. The world
     carries the connections.
     """
     changed = {}

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Add entities to a scene, or remove one, in arrays that have spare entries at their end.
+"""Add entities to a scene, or remove an entity, in arrays with spare entries at the end.
 
 The arrays of the scene are the leading parts of larger arrays. The work of an addition is therefore
 in proportion to the added entries. A removal moves the entries behind the removed ones. The scene
@@ -69,7 +69,7 @@ _OF_LAST_STEP = {
 
 
 class Added(NamedTuple):
-    """Entities that are added to a scene, and their records."""
+    """Entities that are added to a scene, and the records."""
 
     entities: list[Entity]
     shapes: Shapes
@@ -111,7 +111,7 @@ class Added(NamedTuple):
 
 
 class SpareRoom:
-    """The larger arrays with the arrays of a scene as their leading parts."""
+    """The larger arrays with the arrays of a scene as leading parts."""
 
     def __init__(self) -> None:
         self._whole: list[np.ndarray] = []  # in the order of _FIELDS
@@ -168,9 +168,7 @@ class SpareRoom:
         """Move the scene's arrays into larger arrays with room for these sizes."""
         arrays = _ARRAYS(scene)
         whole = self._whole
-        if not whole or any(
-            sizes[field.axis] > len(a) for a, (_, field) in zip(whole, _FIELDS, strict=True)
-        ):
+        if not self._has_room(sizes):
             whole = [
                 new_array((_roomy(sizes[field.axis]), *array.shape[1:]), array.dtype, field.fill)
                 for array, (_, field) in zip(arrays, _FIELDS, strict=True)
@@ -183,6 +181,13 @@ class SpareRoom:
             self._whole = whole
             self._bytes = [one.view(np.uint8).reshape(len(one), -1) for one in whole]
         return scene
+
+    def _has_room(self, sizes: Mapping[Axis, int]) -> bool:
+        """Return whether the larger arrays exist and hold these sizes."""
+        return bool(self._whole) and all(
+            sizes[field.axis] <= len(array)
+            for array, (_, field) in zip(self._whole, _FIELDS, strict=True)
+        )
 
     def _front(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
         """Return the scene with a given number of leading entries."""

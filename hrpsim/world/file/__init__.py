@@ -1,4 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""World files: reading, their schema, their errors."""
+"""World files: reading, schema, errors."""

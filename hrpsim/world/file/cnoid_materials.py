@@ -39,8 +39,8 @@ class MaterialTable:
     def pairs(self, names: Iterable[str]) -> list[tuple[str, str, PairFriction]]:
         """Return the laws of all pairs of some materials.
 
-        A pair that the table does not have follows from the roughness and viscosity of both, by
-        their geometric means, as in Choreonoid. Unknown materials are like the default one.
+        A pair that the table does not have follows from the geometric means of both roughnesses and
+        viscosities, as in Choreonoid. Unknown materials are like the default one.
         """
         found = []
         for a, b in itertools.combinations_with_replacement(sorted(names), 2):

@@ -107,23 +107,27 @@ def _sorted(items: list[_Item], notes: Notes) -> tuple[list[_Item], _Item | None
     for item in items:
         if item.kind == "WorldItem":
             keys = ("default_material_table_file", "material_table_file")
-            tables += [item.data.text(key, "") for key in keys if item.data.given(key)]
-        elif item.kind == "BodyItem":
-            if "WorldItem" in item.above:
-                bodies.append(item)
-            else:
-                notes.add("BodyItem", "left out: it is in no world", item.name)
+            tables += [item.data.text(key, "") for key in filter(item.data.given, keys)]
+        elif item.kind == "BodyItem" and "WorldItem" in item.above:
+            bodies.append(item)
         elif item.kind.endswith("SimulatorItem") and not item.kind.startswith("GLVision"):
             simulators.append(item)
-        elif "Controller" in item.kind or "Script" in item.kind:
-            name = item.data.text("controller", default="") or item.name
-            notes.add(f"{item.kind} of {item.owner}", "not run", name)
         elif item.kind not in ("RootItem", "FolderItem"):
-            notes.add(item.kind, "not read", item.name)
+            _note_left_out(item, notes)
     simulators.sort(key=lambda item: not item.kind.startswith("AIST"))
     for item in simulators[1:]:
         notes.add(item.kind, f"{simulators[0].name} holds", item.name)
-    return bodies, simulators[0] if simulators else None, tables
+    return bodies, next(iter(simulators), None), tables
+
+
+def _note_left_out(item: _Item, notes: Notes) -> None:
+    if item.kind == "BodyItem":
+        notes.add("BodyItem", "left out: it is in no world", item.name)
+    elif "Controller" in item.kind or "Script" in item.kind:
+        name = item.data.text("controller", default="") or item.name
+        notes.add(f"{item.kind} of {item.owner}", "not run", name)
+    else:
+        notes.add(item.kind, "not read", item.name)
 
 
 def _new_world(
@@ -168,7 +172,7 @@ def _located(path: Path, name: str) -> Path:
     for folder in folders:
         if (folder / rest).is_file():
             return folder / rest
-    cure = f"; name Choreonoid's folder `share` in {SHARE_VARIABLE}" if head == "${SHARE}" else ""
+    cure = f". Name Choreonoid's folder `share` in {SHARE_VARIABLE}" if head == "${SHARE}" else ""
     shown = ", ".join(map(str, folders[:4]))
     raise WorldError(f"{path}: there is no file {shown_value(name)} in {shown}{cure}")
 

@@ -93,7 +93,7 @@ def read_image(path: Path, span: Sequence[float] | None) -> np.ndarray:
     """Return the heights of a grey picture seen from above: x to the right, y up.
 
     span: heights of black and of white [m]. WorldError if these are missing, or the file cannot be
-    read. Colours count by their brightness.
+    read. Colours count by brightness.
     """
     if span is None:
         raise WorldError(f"{path}: an image needs range: [height of black, height of white]")

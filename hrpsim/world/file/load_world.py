@@ -1,14 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load world files: YAML texts that describe a world (docs/reference/world_file.md).
-
-The name, tags and named poses of a world are read too. They have no effect on the simulation.
-"""
+"""Load world files: YAML texts that describe a world (docs/reference/world_file.md)."""
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Callable, Mapping
@@ -30,94 +26,11 @@ from hrpsim.model.shapes.placement import Placement, rotation_of
 from hrpsim.model.system import FREE
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_shapes import locate, read_shape
+from hrpsim.world.file.world_notes import WorldNotes, read_notes
 from hrpsim.world.file.world_schema import BODY, MOST_COPIES, WORLD_FILE
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.stepping import expect_steps
 from hrpsim.world.world import World
-
-
-class PoseBounds(NamedTuple):
-    """A region about a named pose: a box along its axes, or a sphere about its origin [m]."""
-
-    lower: tuple[float, ...] = ()  # corner of a box (3,)
-    upper: tuple[float, ...] = ()  # the opposite one (3,)
-    radius: float = 0.0  # of a sphere
-
-
-class NamedPose(NamedTuple):
-    """A pose in the world for a purpose, such as spawning."""
-
-    name: str
-    position: tuple[float, ...]  # (3,) [m]
-    orientation: tuple[float, ...]  # (4,) x y z w
-    description: str = ""
-    tags: tuple[str, ...] = ()
-    bounds: PoseBounds | None = None
-
-
-class EntityNotes(NamedTuple):
-    """Metadata of an entity. An entity without a category has a default category."""
-
-    category: str = ""
-    description: str = ""
-    tags: tuple[str, ...] = ()
-
-
-class WorldNotes(NamedTuple):
-    """Metadata of a world."""
-
-    name: str = ""
-    description: str = ""
-    tags: tuple[str, ...] = ()
-    entities: dict[str, EntityNotes] = {}
-    poses: tuple[NamedPose, ...] = ()
-
-
-def read_notes(reader: FileReader) -> WorldNotes:
-    """Return the section `about` of a world file. WorldError as for `load_world`.
-
-    A world without a name has the name of its file.
-    """
-    file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
-    given = file.get("about") or {}
-    entries = enumerate(given.get("poses", ()))
-    poses = [_pose(reader, f"about.poses[{k}]", entry) for k, entry in entries]
-    names = [pose.name for pose in poses]
-    for k, name in enumerate(names):
-        if name in names[:k]:
-            raise reader.fail(f"about.poses[{k}].name", f"there is a pose {name!r} already")
-    return WorldNotes(
-        given.get("name", reader.path.stem),
-        given.get("description", ""),
-        tuple(given.get("tags", ())),
-        {
-            name: EntityNotes(**{**entry, "tags": tuple(entry.get("tags", ()))})
-            for name, entry in (given.get("entities") or {}).items()
-        },
-        tuple(poses),
-    )
-
-
-def _pose(reader: FileReader, where: str, entry: dict[str, Any]) -> NamedPose:
-    length = math.hypot(*entry.get("orientation", (1.0,)))
-    if length == 0.0:
-        raise reader.fail(f"{where}.orientation", "a quaternion of length 0 is no orientation")
-    bounds, size = None, entry.get("bounds", {})
-    if "sphere" in size:
-        bounds = PoseBounds(radius=size["sphere"])
-    elif size:
-        lower, upper = map(tuple, size["box"])
-        if any(a > b for a, b in zip(lower, upper)):
-            raise reader.fail(f"{where}.bounds.box", "its lower corner comes first")
-        bounds = PoseBounds(lower, upper)
-    return NamedPose(
-        entry["name"],
-        tuple(entry["position"]),
-        tuple(part / length for part in entry.get("orientation", (0.0, 0.0, 0.0, 1.0))),
-        entry.get("description", ""),
-        tuple(entry.get("tags", ())),
-        bounds,
-    )
 
 
 def load_world(
@@ -163,25 +76,27 @@ def _load_yaml(path: Path, **settings: Any) -> World:
     return build_world(open_world(path), **settings)
 
 
+def _refuse_xacro(path: Path, title: str, arguments: Mapping[str, Any] | None) -> None:
+    if arguments:
+        raise WorldError(f"{path}: {title} takes no xacro arguments")
+
+
 def _load_mjcf(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
-    if xacro_arguments:
-        raise WorldError(f"{path}: MJCF takes no xacro arguments")
+    _refuse_xacro(path, "MJCF", xacro_arguments)
     from hrpsim.world.file.mjcf_world import load_mjcf_world
 
     return load_mjcf_world(path, **settings)
 
 
 def _load_sdf(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
-    if xacro_arguments:
-        raise WorldError(f"{path}: SDF takes no xacro arguments")
+    _refuse_xacro(path, "SDF", xacro_arguments)
     from hrpsim.world.file.sdf_world import load_sdf_world
 
     return load_sdf_world(path, **settings)
 
 
 def _load_cnoid(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
-    if xacro_arguments:
-        raise WorldError(f"{path}: a project of Choreonoid takes no xacro arguments")
+    _refuse_xacro(path, "a project of Choreonoid", xacro_arguments)
     from hrpsim.world.file.cnoid_world import load_cnoid_world
 
     return load_cnoid_world(path, **settings)
@@ -276,7 +191,7 @@ def _check_about(reader: FileReader, world: World, file: Mapping[str, Any]) -> N
 
 
 def _add_rules(reader: FileReader, world: World, file: dict[str, Any]) -> dict[str, list[str]]:
-    """Set properties of materials and solvers. Return materials by the place of their names."""
+    """Set properties of materials and solvers. Return materials by the place of the names."""
     setters: dict[str, Callable[..., None]] = {
         "friction": world.set_friction,
         "contacts": world.set_contact,
@@ -376,7 +291,7 @@ def _add_body(
 def _add_robot(
     reader: FileReader, world: World, where: str, entry: dict[str, Any], arguments: Mapping
 ) -> None:
-    """Load one robot, and put its copies in their posture. Their actuators hold the posture."""
+    """Load one robot, and put the copies in the posture. The actuators hold the posture."""
     given = entry.get("xacro_arguments", {})
     with reader.at(where):
         model = load_model(

@@ -74,8 +74,8 @@ def world_of_mjcf(  # many parameters: keyword arguments
     Args:
         m: the compiled MJCF.
         path: where the MJCF is, for messages and files.
-        time_step: [s]. The default is that of the MJCF.
-        integrator: of the world. The default is that of the MJCF.
+        time_step: [s]. The default comes from the MJCF.
+        integrator: of the world. The default comes from the MJCF.
         unlisted: the beginnings of lines that the ModelWarning leaves out.
         stacklevel: of the ModelWarning.
     """
@@ -178,7 +178,7 @@ def _geoms_of(m: MjcfModel, described: MjcfRobot) -> dict[int, list[int]]:
 def _add_scenery(
     m: MjcfModel, world: World, robots: dict[str, MjcfRobot], notes: Notes
 ) -> dict[Owner, list[int]]:
-    """Add the scenery as fixed shapes. Return the names of the shapes with their geoms."""
+    """Add the scenery as fixed shapes. Return the names of the shapes with the geoms."""
     moving = {body for robot in robots.values() for body in robot.tree.links if body}
     owners: dict[Owner, list[int]] = {}
     for geom in range(m.ngeom):
@@ -229,7 +229,7 @@ def _height_field(m: MjcfModel, field: int) -> HeightField:
 
 
 def _set_frictions(m: MjcfModel, world: World) -> None:
-    """Set the friction of two geoms to that of higher priority, else the larger, as MuJoCo does."""
+    """Set the friction of two geoms as in MuJoCo: by higher priority, else the larger friction."""
     values = sorted({surface_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
         friction = max(a, b).friction  # of the higher priority, or else the larger

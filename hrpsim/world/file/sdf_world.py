@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from hrpsim.model.readers.robot_data import (
     WORLD_LINK,
     MeshData,
     MeshFile,
+    Notes,
     RobotData,
     ShapeData,
     free_name,
@@ -54,36 +56,30 @@ def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) 
     text, _ = read_source(path)
     contents = read_sdf(text, path, Resources(path.absolute().parent))
     scope, notes = contents.scope, contents.notes
-    physics = _physics(contents)
-    file = contents.file
-    step = _TIME_STEP if physics is None else file.value(physics, "max_step_size", _TIME_STEP)
-    world = World(
-        time_step=step if time_step is None else time_step,
-        integrator=integrator or "semi_implicit",
-        gravity=_gravity(contents, physics),
-    )
+    world = _new_world(contents, time_step, integrator)
     builder = _Builder(world, contents, path)
-    is_world = scope.frame.kind == "world"
-    models = []
-    for model in scope.models.values() if is_world else [scope]:
-        if model.has_links:
-            models.append(model)
-        else:
-            notes.add("<model> without a link", "left out", model.name)
-    if is_world:
+    if scope.frame.kind == "world":
+        models, joints = _with_links(scope.models.values(), notes), scope.of_kind("joint")
         note_parts(scope, notes)
-    for model in models:
-        note_model(model, notes)
-        if model.is_static:
-            builder.add_scenery(model)
-    robots = [(model, builder.described(model)) for model in models if not model.is_static]
-    for model, data in robots:
-        builder.add_robot(model, data, tuple(notes.lines()))
+    else:
+        models, joints = _with_links([scope], notes), []
+    builder.add_models(models)
     builder.set_laws()
     builder.keep_apart()
-    for joint in scope.of_kind("joint") if is_world else ():
+    for joint in joints:
         builder.connect(joint)
     return finish(world, path, notes.lines(), stacklevel=4)
+
+
+def _new_world(contents: SdfContents, time_step: float | None, integrator: str | None) -> World:
+    """Return an empty world with the settings of <physics>."""
+    physics = _physics(contents)
+    if time_step is None:
+        time_step = _TIME_STEP
+        if physics is not None:
+            time_step = contents.file.value(physics, "max_step_size", _TIME_STEP)
+    gravity = _gravity(contents, physics)
+    return World(time_step, gravity=gravity, integrator=integrator or "semi_implicit")
 
 
 def _physics(contents: SdfContents) -> Any:
@@ -108,6 +104,17 @@ def _gravity(contents: SdfContents, physics: Any) -> tuple[float, ...]:
     return file.values(scope.element, "gravity", old)
 
 
+def _with_links(models: Iterable[Scope], notes: Notes) -> list[Scope]:
+    """Return the models that have links, and note the other models."""
+    found = []
+    for model in models:
+        if model.has_links:
+            found.append(model)
+        else:
+            notes.add("<model> without a link", "left out", model.name)
+    return found
+
+
 class _Builder:
     """Adds models to a world."""
 
@@ -117,6 +124,18 @@ class _Builder:
         self._surfaces: dict[str, Surface] = {}  # by the names of materials
         self._bits: dict[str, int] = {}  # of what collides: entity/link
         self._entities: dict[Scope, str] = {}  # of each model: its robot, or the world
+
+    def add_models(self, models: list[Scope]) -> None:
+        """Add static models as scenery, and then the other models as robots."""
+        described = []
+        for model in models:
+            note_model(model, self.notes)
+            if model.is_static:
+                self.add_scenery(model)
+            else:
+                described.append((model, self.described(model)))
+        for model, data in described:
+            self.add_robot(model, data, tuple(self.notes.lines()))
 
     def add_scenery(self, model: Scope) -> None:
         """Add the collision shapes of a static model as fixed shapes."""

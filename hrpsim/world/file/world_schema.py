@@ -201,7 +201,7 @@ _CONNECTION = mapping(
 
 
 def shape(value: Any) -> dict[str, Any]:
-    """Return {kind: size} of one shape; a compound's parts are shapes too."""
+    """Return {kind: size} of one shape. A compound's parts are shapes too."""
     return _shape(value, [0], 1)
 
 

@@ -65,6 +65,14 @@ EndLike: TypeAlias = Entity | WorldFrame | tuple[Entity | str, str] | str | None
 _WORLD = End(None, "world", -1, IDENTITY)
 
 
+def _entity_of(world: WorldState, given: Any) -> tuple[Any, str | None]:
+    """Return the entity and the link that an argument names. The link may be None."""
+    entity, link = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+    if not isinstance(entity, str):
+        return entity, link
+    return _split(world, entity) if link is None else (world.entities[entity], link)
+
+
 def find_end(world: WorldState, given: EndLike) -> End:
     """Return the end of a connection that an argument names. WorldError lists the existing names.
 
@@ -78,11 +86,7 @@ def find_end(world: WorldState, given: EndLike) -> End:
         if anchor.world is not world:
             raise WorldError(f"frame {anchor.name!r} is in another world")
         return End(None, anchor.name, -1, anchor.placement, anchor)
-    entity, link = given, None
-    if isinstance(given, tuple) and len(given) == 2:
-        entity, link = given
-    if isinstance(entity, str):
-        entity, link = _split(world, entity) if link is None else (world.entities[entity], link)
+    entity, link = _entity_of(world, given)
     if not isinstance(entity, Entity):
         raise WorldError(
             'a connection takes a body, (robot, "link"), "entity/link" or None for the world,'
@@ -145,7 +149,7 @@ def _per_axis(field: str, what: str, finite: bool = True) -> Any:
         connection._changing()
         connection._set(field, numbers)
 
-    return property(read, change, doc=f"{what}; assign one number for all axes, or six.")
+    return property(read, change, doc=f"{what}. Assign one number for all axes, or six")
 
 
 class Connection(Closed):

@@ -85,7 +85,7 @@ class ContactView(SampledView):
     """The contacts of one link in the last step before each sample.
 
     A force sensor above a sole also measures the weight and inertia of the sole. A contact sensor
-    does not. Contacts of rigid bodies have their forces at points, at the corners of flat soles.
+    does not. Contacts of rigid bodies have forces at points, at the corners of flat soles.
     The pressure of a cell is the force along z of the points in the cell, or nearest to the cell,
     over the area of the cell. A sample with `keeps_contacts` also has the contacts themselves.
     """

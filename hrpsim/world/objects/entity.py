@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The common base of robots and free bodies: their world and their indices in its arrays."""
+"""The common base of robots and free bodies: the world and the indices in the world's arrays."""
 
 from __future__ import annotations
 
@@ -200,8 +200,7 @@ class Entity(Closed):
 
         Forces act on the entity and normals point to it. `ContactArrays` lists shapes and units. If
         `link` is given, only contacts of this link are returned. Shapes of links that are fixed to
-        the link belong to their own links. An unknown link raises WorldError, which lists the
-        links.
+        the link belong to those links. An unknown link raises WorldError, which lists the links.
         """
         return self.world.contacts_of(self, link)
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Joint constraints of a robot: locks, velocity motors, and their compliance."""
+"""Joint constraints of a robot: locks, velocity motors, and the compliance of both."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class JointConstraints:
         return tuple(n for n, yes in zip(self.joint_names, chosen, strict=True) if yes)
 
     def lock(self, names: str | Sequence[str], positions: ArrayLike | None = None) -> None:
-        """Hold joints rigidly at `positions` [rad or m]. The default is their present positions."""
+        """Hold joints rigidly at `positions` [rad or m]. The default is the present positions."""
         indices = self._constrained(names)
         if positions is None:
             positions = self.joint_positions[indices]
@@ -130,11 +130,11 @@ class JointConstraints:
         """Set compliance and solver of one kind of joint constraint. None changes nothing.
 
         A deviation follows a spring of stiffness 1 / compliance, and decays over the damping time.
-        Limits and mimics are rigid initially, and their deviations are corrected at a bounded
-        speed. With a compliance or a damping time, limits and mimics follow the spring's law. Their
-        damping time is then two time steps unless given. With compliance=0 alone they are rigid
-        again. Friction and motors hold no position. Their slip for each unit of effort is
-        compliance / (damping_time + time_step / 4).
+        Limits and mimics are rigid initially, and deviations are corrected at a bounded speed. With
+        a compliance or a damping time, limits and mimics follow the spring's law. The default
+        damping time is then two time steps. With compliance=0 alone both are rigid again. Friction
+        and motors hold no position. The slip for each unit of effort is compliance / (damping_time
+        + time_step / 4).
 
         Args:
             kind: "limit", "friction", "mimic", "lock" or "motor".

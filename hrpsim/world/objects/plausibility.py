@@ -100,7 +100,7 @@ class JointLimits:
 
 
 def listed(found: Sequence[str], shown: int = _SHOWN) -> str:
-    """Return findings as one text that names some of them, "" if there is no finding."""
+    """Return findings as one text that names some findings, "" without findings."""
     more = f", and {len(found) - shown} more" if len(found) > shown else ""
     return f"{'; '.join(found[:shown])}{more}"
 
@@ -139,7 +139,7 @@ def too_rough(what: str, friction: float) -> str:
 
 
 def wrong_scale(entity: Entity, is_body: bool) -> str:
-    """Return a text if mass or size of a robot or body are those of another unit, or else "".
+    """Return a text if mass or size of a robot or body suggest another unit, or else "".
 
     A body has a density, as its shapes have its whole mass.
     """
@@ -187,7 +187,7 @@ def half_turn(quaternion: np.ndarray) -> str:
     if quaternion.tolist() != [1.0, 0.0, 0.0, 0.0]:
         return ""
     return (
-        "upside down, with the quaternion 1 0 0 0: the order is x y z w, so no turn is 0 0 0 1; if"
+        "upside down, with the quaternion 1 0 0 0: the order is x y z w, so no turn is 0 0 0 1. If"
         " a half turn about x is meant, write -1 0 0 0"
     )
 
@@ -243,7 +243,7 @@ def unreached(entity: Entity, joint: Joint, velocity: float, kd: float, gravity:
         return ""
     return (
         f"velocity {velocity:.6g} of {joint.name!r}: its gain kd, {kd:.4g}, may yield by"
-        f" {speed - reached:.3g} to weight ({load:.3g}), friction and damping; `drive` keeps a"
+        f" {speed - reached:.3g} to weight ({load:.3g}), friction and damping. `drive` keeps a"
         " velocity"
     )
 
@@ -276,7 +276,7 @@ def heights_over_ground(
     Args:
         entity: robot or body.
         first: the number of its first shape.
-        planes: fixed planes by their numbers.
+        planes: fixed planes by number.
         apart: pairs of numbers of shapes that never touch.
     """
     poses = new_kinematics(len(entity.system.parent))
@@ -297,7 +297,7 @@ def depth_in_ground(
 ) -> str:
     """Return a text with the depth of an entity inside a plane, or "" for an entity outside.
 
-    The arguments are those of `heights_over_ground`.
+    The arguments are as in `heights_over_ground`.
     """
     found = heights_over_ground(entity, first, planes, apart) if planes else ()
     height, plane, shape = min(found, key=lambda one: one[0], default=(0.0, None, None))
@@ -305,5 +305,5 @@ def depth_in_ground(
         return ""
     return (
         f"{-height:.3g} m inside 'world/{plane.link}', with {shape.link!r}: set its position "
-        f"{-height:.3g} m higher, or it is pushed out and may fall; `place_on_floor` does so"
+        f"{-height:.3g} m higher, or it is pushed out and may fall. `place_on_floor` does so"
     )

@@ -35,7 +35,14 @@ from hrpsim.world.objects.plausibility import (
     slow_servo,
     unreached,
 )
-from hrpsim.world.objects.robot_access import BEYOND, NAN_HOLDS, REFUSALS, WRITTEN, RobotAccess
+from hrpsim.world.objects.robot_access import (
+    BEYOND,
+    NAN_HOLDS,
+    REFUSALS,
+    TARGETS,
+    WRITTEN,
+    RobotAccess,
+)
 from hrpsim.world.objects.robot_actuators import RobotActuators
 from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
@@ -56,15 +63,12 @@ _VIEWS: dict[type, type[SampledView]] = {
 }
 
 
-_BITS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
-
-
 class Robot(JointConstraints, RobotLinks, RobotActuators):
     """A model with a state in a world.
 
     The last command of a joint decides how its actuator works: PD control to a position, velocity
-    control, or an effort. Actuators start by holding the joints at their present positions. Joints
-    without gains are passive until they get an effort command or gains.
+    control, or an effort. Actuators start by holding the joints at the present positions. Joints
+    without gains are passive until an effort command or gains arrive.
     """
 
     def __init__(
@@ -184,7 +188,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         A joint under position control uses both gains. A joint under velocity control uses kd
         alone. A joint under effort control uses no gain until its next command. Gains are a
         property of the robot and not part of the state, so `World.reset` and `World.restore` keep
-        them.
+        the gains.
 
         Args:
             kp: stiffness, one number or (n,) [Nm/rad or N/m].
@@ -206,7 +210,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             self._give_gains(indices)
 
     def know_gains_of(self, joints: Iterable[int]) -> None:
-        """Note that joints have gains, so that no warning names them."""
+        """Note that joints have gains, so that no warning names these joints."""
         if self._without_gains:
             self._without_gains.difference_update(joints)
 
@@ -284,18 +288,9 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         """
         joints = self.joint_index
         indices = joints.indices(names)
-        given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
-        if positions is not None:
-            given, q = POSITIONS, joints.vector("positions", positions, indices)
-        if velocities is not None:
-            given, v = given | VELOCITIES, joints.vector("velocities", velocities, indices)
-        if efforts is not None:
-            given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
-        if given == 0:
-            raise StateError("a command needs positions, velocities or efforts")
+        given, q, v, tau = _targets(joints, indices, positions, velocities, efforts, nan_holds)
         if names is None and not given & EFFORTS and self._without_gains:
             self.warn_of_missing_gains()
-        given |= NAN_HOLDS if nan_holds else 0
         steps = ramp_steps(over, self.world.time_step) if over != 0.0 else 0
         access, named = self.access, names is not None
         actuators = access.actuators
@@ -305,12 +300,18 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         became, place, value = access.set_commands(
             actuators, indices, q, v, tau, given, named, steps
         )
-        if became == BEYOND:
-            self.report_beyond(indices, {"positions": q, "velocities": v, "efforts": tau})
-        elif became != WRITTEN:
-            raise self.refusal(became, indices[place], value)
+        if became != WRITTEN:
+            self._answer(became, indices, place, value, q, v, tau)
         if given & (POSITIONS | VELOCITIES | EFFORTS) == VELOCITIES and kd is None:
             self.report_unreached(indices, v)
+
+    def _answer(
+        self, became: int, indices: np.ndarray, place: int, value: float, *targets: np.ndarray
+    ) -> None:
+        """Raise the error of a refused command, or warn of targets beyond limits."""
+        if became != BEYOND:
+            raise self.refusal(became, indices[place], value)
+        self.report_beyond(indices, dict(zip(TARGETS, targets)), stacklevel=4)
 
     def report_unreached(self, indices: np.ndarray, velocities: np.ndarray) -> None:
         """Warn of velocities that the damping gain does not reach, once for each joint.
@@ -346,10 +347,10 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         Args:
             indices: indices of k joints.
             values: positions, velocities and efforts (k,), by these names.
-            stacklevel: stack level of the warning; 3 names the caller of the calling method.
+            stacklevel: stack level of the warning. 3 names the caller of the calling method.
         """
         found, names = [], [self.joint_names[k] for k in indices]
-        for what, bit in _BITS.items():
+        for what, bit in TARGETS.items():
             for k, name, value in zip(indices, names, values.get(what, ())):
                 if not self._reported[k] & bit:
                     text = self.limits.beyond([name], {what: np.array([value])})
@@ -412,7 +413,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         return control
 
     def _hold_moved(self, before: np.ndarray) -> None:
-        """Hold moved joints at their present positions, if the joints hold a position."""
+        """Hold moved joints at the present positions, if the joints hold a position."""
         q, joints, control = self._q(), self.joint_index, self._control()
         moved = (q[joints.q] != before[joints.q]) & (control["given"][joints.v] & POSITIONS != 0)
         at = joints.v[moved]
@@ -443,6 +444,27 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
         local = np.zeros(3) if point is None else finite_vector("point", point, 3)
         self._apply(frame.body, frame.p + frame.R @ local, force, torque)
+
+
+def _targets(
+    joints: JointIndex,
+    indices: np.ndarray,
+    positions: ArrayLike | None,
+    velocities: ArrayLike | None,
+    efforts: ArrayLike | None,
+    nan_holds: bool,
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the bits of what is given, and each target as an array (k,) for k joints, or empty."""
+    given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
+    if positions is not None:
+        given, q = POSITIONS, joints.vector("positions", positions, indices)
+    if velocities is not None:
+        given, v = given | VELOCITIES, joints.vector("velocities", velocities, indices)
+    if efforts is not None:
+        given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
+    if given == 0:
+        raise StateError("a command needs positions, velocities or efforts")
+    return given | NAN_HOLDS if nan_holds else given, q, v, tau
 
 
 def ramp_steps(over: float, time_step: float) -> int:

@@ -24,19 +24,20 @@ from hrpsim.world.objects.joint_constraints import EffortSources, read_efforts
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_records
 
+TARGETS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
 NAN_HOLDS = 16  # beside the bits of CONTROL's `given`: NaN means that a value is not given
 
 # What became of a command. BEYOND: written, with a target beyond a limit that was not reported yet.
 WRITTEN, BEYOND, BAD_POSITION, BAD_VELOCITY, BAD_EFFORT, NO_GAINS = range(6)
 _NOT_FINITE = (
-    "for joint {joint!r} of {robot!r} is {value}; a command is finite, "
+    "for joint {joint!r} of {robot!r} is {value}. A command is finite, "
     f"and at most {LARGEST_COMMAND:g}"
 )
 REFUSALS = {
     BAD_POSITION: f"positions {_NOT_FINITE}",
     BAD_VELOCITY: f"velocities {_NOT_FINITE}",
     BAD_EFFORT: f"efforts {_NOT_FINITE}",
-    NO_GAINS: "joint {joint!r} of {robot!r} has no gains, so it can be commanded by effort only; "
+    NO_GAINS: "joint {joint!r} of {robot!r} has no gains, so it can be commanded by effort only. "
     "set_gains gives it some",
 }
 
@@ -72,9 +73,8 @@ def set_commands(
 
     `given` says which of positions, velocities and efforts (k,) are given. Values must be finite
     and at most LARGEST_COMMAND, or NaN if a value is not given. A joint without any value keeps its
-    command. Joints that are `named` need gains unless efforts are given. Position targets reach
-    their goal in `steps` equal steps, the first of them now. With 0 steps the targets change at
-    once.
+    command. Joints that are `named` need gains unless efforts are given. Position targets reach the
+    goal in `steps` equal steps, the first step now. With 0 steps the targets change at once.
     """
     why, place, value = find_refusal(
         actuators, indices, positions, velocities, efforts, given, named
@@ -97,17 +97,18 @@ def find_refusal(
     named: bool,
 ) -> tuple[int, int, float]:
     """Return why a command is invalid, as `set_commands` does. WRITTEN: the command is valid."""
+    most = LARGEST_COMMAND
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
-        if has_q and not abs(positions[k]) <= LARGEST_COMMAND:
+        if _is_outside(has_q, positions, k, -most, most):
             return BAD_POSITION, k, positions[k]
-        if has_v and not abs(velocities[k]) <= LARGEST_COMMAND:
+        if _is_outside(has_v, velocities, k, -most, most):
             return BAD_VELOCITY, k, velocities[k]
-        if has_effort and not abs(efforts[k]) <= LARGEST_COMMAND:
+        if _is_outside(has_effort, efforts, k, -most, most):
             return BAD_EFFORT, k, efforts[k]
         at = indices[k]
         needs_gains = named and (has_q or has_v) and not has_effort
-        if needs_gains and actuators.kp[at] == 0.0 and actuators.kd[at] == 0.0:
+        if needs_gains and max(actuators.kp[at], actuators.kd[at]) == 0.0:
             return NO_GAINS, k, 0.0
     return WRITTEN, -1, 0.0
 
@@ -134,20 +135,24 @@ def write_commands(
             _ramp(law, actuators.q[actuators.joint_q[at]], positions[k], steps)
         else:
             law.target_position, law.ramp_steps, law.ahead = 0.0, 0, 0.0
-        law.kp = actuators.kp[at] if has_q else 0.0
-        law.kd = actuators.kd[at] if has_q or has_v else 0.0
+        law.kp = has_q * actuators.kp[at]
+        law.kd = (has_q or has_v) * actuators.kd[at]
         law.target_velocity = velocities[k] if has_v else 0.0
         law.effort = efforts[k] if has_effort else 0.0
         law.given = given & OWN_GAINS
         law.given |= (has_q * POSITIONS) | (has_v * VELOCITIES) | (has_effort * EFFORTS)
-        reach, reported = actuators.reach[at], actuators.reported[at]
-        if has_q and not reach[0] <= positions[k] <= reach[1]:
-            beyond |= reported & POSITIONS == 0
-        if has_v and not abs(velocities[k]) <= reach[2]:
-            beyond |= reported & VELOCITIES == 0
-        if has_effort and not abs(efforts[k]) <= reach[3]:
-            beyond |= reported & EFFORTS == 0
+        reach = actuators.reach[at]
+        kinds = _is_outside(has_q, positions, k, reach[0], reach[1]) * POSITIONS
+        kinds |= _is_outside(has_v, velocities, k, -reach[2], reach[2]) * VELOCITIES
+        kinds |= _is_outside(has_effort, efforts, k, -reach[3], reach[3]) * EFFORTS
+        beyond |= kinds & ~actuators.reported[at] != 0
     return beyond
+
+
+@inlined_kernel
+def _is_outside(given: bool, values: Vector, k: Index, lower: float, upper: float) -> bool:
+    """Return whether value k is given, and is outside of bounds or NaN."""
+    return given and not lower <= values[k] <= upper
 
 
 @inlined_kernel

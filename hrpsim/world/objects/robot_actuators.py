@@ -138,7 +138,7 @@ class RobotActuators(RobotProperties, Entity):
 
     @property
     def acting_actuators(self) -> dict[str, Actuator]:
-        """Actuators that change a step, by joint. Their records are in the scene in this order."""
+        """Actuators that change a step, by joint. The records are in the scene in this order."""
         return {joint: a for joint, a in self.fitted_actuators.items() if a.acts}
 
     @property
@@ -199,7 +199,7 @@ class RobotActuators(RobotProperties, Entity):
     ) -> None:
         """Turn true values of joints into the readings of encoders and torque sensors.
 
-        Position and velocity are those of the motor if the encoder is at the motor.
+        Position and velocity belong to the motor if the encoder is at the motor.
 
         Args:
             joints: indices in `joint_names` (k,).
@@ -235,7 +235,7 @@ class RobotActuators(RobotProperties, Entity):
         return self._noises[key]
 
     def _check_actuators(self, actuators: dict[str, Actuator]) -> None:
-        """Raise WorldError for actuators that do not fit their joints."""
+        """Raise WorldError for actuators that do not fit the joints."""
         system, names = self.system, self.joint_index.names
         for joint, actuator in actuators.items():
             k = self.joint_index.v[names.index(joint)]
@@ -248,7 +248,7 @@ class RobotActuators(RobotProperties, Entity):
             )
 
     def _refit_actuators(self, scene: Scene) -> None:
-        """Update the actuators after a change of the properties of their joints."""
+        """Update the actuators after a change of the joints' properties."""
         at, dofs = self._motors()
         units = scene.actuators.units
         fitted = list(zip((dofs - self.first_v).tolist(), self.acting_actuators.values()))
@@ -257,7 +257,7 @@ class RobotActuators(RobotProperties, Entity):
         leave_to_actuators(units[at], scene.forest.dofs)
 
     def _motors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return indices of the robot's actuators in the scene, and of their joints in velocity."""
+        """Return indices of the robot's actuators in the scene, and of the joints in velocity."""
         dofs = self.world.scene.actuators.units["dof"]
         at = np.flatnonzero((dofs >= self.first_v) & (dofs < self.first_v + self.nv))
         return at, dofs[at]
@@ -328,7 +328,7 @@ class RobotActuators(RobotProperties, Entity):
         arrays.states["elapsed"][at] = arrays.units["period"][at]
 
     def _move_motors(self) -> None:
-        """Give the motors the velocities of their joints."""
+        """Give the motors the velocities of the joints."""
         if self.fitted_actuators:
             at, dofs = self._motors()
             scene = self.world.scene

@@ -38,7 +38,7 @@ class RobotProperties:
     limits: JointLimits
 
     def scale_inertias(self, factors: ArrayLike, links: str | Sequence[str] | None = None) -> None:
-        """Set masses and inertias to those of `described` times a factor.
+        """Set masses and inertias to the values of `described` times a factor.
 
         Links that are fixed to a scaled link are scaled as well. Centres of mass do not change.
 
@@ -179,7 +179,7 @@ class RobotProperties:
         return {field: getattr(self.system, field)[self.joint_index.v] for field in fields}
 
     def _refit_actuators(self, scene: Scene) -> None:
-        """Update actuators after a change of the properties of their joints (RobotActuators)."""
+        """Update actuators after a change of the joints' properties (RobotActuators)."""
 
     def _use_system(self, system: System) -> None:
         """Make these the robot's constants. The world's arrays change as well."""

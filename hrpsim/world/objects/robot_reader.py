@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NewType
 
 import numpy as np
 
-from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, kernel
+from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Kinematics, Mat3, Matrix, Record, Vec3, Vector
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.kinematics.forest import Forest
@@ -52,7 +52,7 @@ class LinkSources(NamedTuple):
 
 
 class LinkReaders:
-    """The kernels that read links, prepared for one scene at their first use."""
+    """The kernels that read links, prepared for one scene at first use."""
 
     @cached_property
     def links(self) -> Reference:
@@ -214,9 +214,9 @@ class ReadingSources(NamedTuple):
 def read_robot(s: ReadingSources, with_base: bool, out: Vector) -> int:
     """Write the measurements: joints, sensors, orientations of the IMUs, and optionally the base.
 
-    out has 3 n + 6 m + 4 i numbers, and BASE_SIZE more `with_base`. They are positions, velocities
-    and efforts of the joints, six numbers of each sensor, and quaternions x y z w of the IMUs. The
-    base has its q (7,) and its public v (6,).
+    out has 3 n + 6 m + 4 i numbers, and BASE_SIZE more `with_base`. The numbers are positions,
+    velocities and efforts of the joints, six numbers of each sensor, and quaternions x y z w of the
+    IMUs. The base has its q (7,) and its public v (6,).
     """
     count = s.joint_q.shape[0]
     for k in range(count):
@@ -235,17 +235,7 @@ def read_robot(s: ReadingSources, with_base: bool, out: Vector) -> int:
     for i in range(needed):  # parents come first
         place_body(s.forest, s.q, i, s.kinematics)
     for k in range(s.imus.shape[0]):
-        frame, turned = s.frames[k], s.rotation
-        L = frame.R
-        if frame.body < 0:
-            quaternion_from_rotation(L, out[at : at + 4])
-        else:
-            R = s.kinematics[frame.body].R
-            for r in range(3):
-                x, y, z = R[r, 0], R[r, 1], R[r, 2]
-                for c in range(3):
-                    turned[r, c] = x * L[0, c] + y * L[1, c] + z * L[2, c]
-            quaternion_from_rotation(turned, out[at : at + 4])
+        _write_orientation(s, k, out[at : at + 4])
         at += 4
     if with_base:
         velocity_from_kernel(s.forest, s.q, s.velocity, s.public_velocity)
@@ -254,6 +244,22 @@ def read_robot(s: ReadingSources, with_base: bool, out: Vector) -> int:
         for r in range(6):
             out[at + 7 + r] = s.public_velocity[r]
     return 0
+
+
+@inner_kernel
+def _write_orientation(s: ReadingSources, k: int, out: Vector) -> None:
+    """Write the orientation of IMU k in the world, a quaternion x y z w (4,)."""
+    frame, turned = s.frames[k], s.rotation
+    L = frame.R
+    if frame.body < 0:
+        quaternion_from_rotation(L, out)
+        return
+    R = s.kinematics[frame.body].R
+    for r in range(3):
+        x, y, z = R[r, 0], R[r, 1], R[r, 2]
+        for c in range(3):
+            turned[r, c] = x * L[0, c] + y * L[1, c] + z * L[2, c]
+    quaternion_from_rotation(turned, out)
 
 
 class RobotReader:

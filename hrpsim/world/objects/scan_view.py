@@ -202,22 +202,29 @@ class ScansSideBySide:
         self._example = found[0][0].arrays
         self._scenes[:] = [caster.arrays.address for caster, _ in found]
         self._scanners["body"] = [view._scanner["body"][0] for view in self.views]
-        skips = [skipped for _, skipped in found]
-        if len(skips) != len(self._skips) or any(map(operator.is_not, skips, self._skips)):
-            self._skips = skips
-            self._skipped = np.zeros((len(skips), max(map(len, skips))), dtype=np.uint8)
-            for row, skipped in zip(self._skipped, skips):
-                row[: len(skipped)] = skipped
-        views = self.views
-        patterns = [(v.pattern, 0 if v.pattern.repeats else v._number) for v in views]
-        if patterns != self._patterns:
-            self._patterns, kinds = patterns, list(dict.fromkeys(patterns))
-            self._pattern_of = np.array([kinds.index(one) for one in patterns])
-            rays = [pattern.rays(number) for pattern, number in kinds]
-            self._origins, self._directions = (np.array([r[k] for r in rays]) for k in range(2))
-
+        self._skip([skipped for _, skipped in found])
+        self._follow_patterns()
         if self._scan is None:
             self._scan = entry_point(scan_side_by_side, *self._arguments(range(0)))
+
+    def _skip(self, skips: list[np.ndarray]) -> None:
+        """Store which shapes the rays of each world pass through."""
+        if len(skips) == len(self._skips) and not any(map(operator.is_not, skips, self._skips)):
+            return
+        self._skips = skips
+        self._skipped = np.zeros((len(skips), max(map(len, skips))), dtype=np.uint8)
+        for row, skipped in zip(self._skipped, skips):
+            row[: len(skipped)] = skipped
+
+    def _follow_patterns(self) -> None:
+        """Store the rays of each world's present pattern. Equal patterns share the rays."""
+        patterns = [(v.pattern, 0 if v.pattern.repeats else v._number) for v in self.views]
+        if patterns == self._patterns:
+            return
+        self._patterns, kinds = patterns, list(dict.fromkeys(patterns))
+        self._pattern_of = np.array([kinds.index(one) for one in patterns])
+        rays = [pattern.rays(number) for pattern, number in kinds]
+        self._origins, self._directions = (np.array([r[k] for r in rays]) for k in range(2))
 
     def measure(self, worlds: range) -> None:
         """Scan some of the worlds. Several threads may scan different worlds."""

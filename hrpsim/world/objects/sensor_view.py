@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Readings of a robot's sensors, and the schedule of sensors with a rate of their own."""
+"""Readings of a robot's sensors, and the schedule of sensors with a separate rate."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class SensorView(Closed):
 
 
 class SamplingRobot(SensedRobot, Protocol):
-    """The part of `Robot` that sampled sensors use, so that they need not import `Robot`."""
+    """The part of `Robot` that sampled sensors use, so that sensors need not import `Robot`."""
 
     first_body: int
 
@@ -126,7 +126,7 @@ class Sample(NamedTuple):
 
 
 class SampledView(Closed):
-    """A sensor that measures at multiples of 1 / rate, whenever they come during `World.step`.
+    """A sensor that measures at multiples of 1 / rate during `World.step`.
 
     A sample that takes time has several parts, each measured in its own step. A sample can be read
     `latency` after its end. `enabled` turns the sensor on and off. A sensor that is off costs

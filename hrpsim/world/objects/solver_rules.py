@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -67,7 +68,7 @@ class SolverRules:
 
     given: None, a solver or a list. The solver with a given name becomes the usual solver of
     everything that it can solve. A list has mappings with the arguments of `add`.
-    integrator, friction_model: of the world. A solver of contacts that does not accept them is
+    integrator, friction_model: of the world. A solver of contacts that does not accept both is
     refused.
     """
 
@@ -153,7 +154,7 @@ class SolverRules:
         """Return the class of each shape (n,) and the solver of each pair of classes (c, c).
 
         owners: (entity, link) of each shape. Two shapes have the same class if every rule treats
-        them alike.
+        both alike.
         """
         rules = [rule for rule in self.rules if "contact" in rule.kinds]
         seen: dict[tuple, int] = {}
@@ -168,12 +169,10 @@ class SolverRules:
             )
             classes[k] = seen.setdefault(signature, len(seen))
         table = np.full((max(len(seen), 1),) * 2, self.usual["contact"], dtype=np.int64)
-        for a, i in seen.items():
-            for b, j in seen.items():
-                for rule, (bodies_a, materials_a), (bodies_b, materials_b) in zip(rules, a, b):
-                    if _fits(bodies_a, bodies_b) and _fits(materials_a, materials_b):
-                        table[i, j] = SOLVERS[rule.solver].code
-                        break
+        for (a, i), (b, j) in itertools.product(seen.items(), repeat=2):
+            fitting = (rule for rule, *both in zip(rules, a, b) if all(map(_fits, *both)))
+            if rule := next(fitting, None):
+                table[i, j] = SOLVERS[rule.solver].code
         return classes, table
 
 

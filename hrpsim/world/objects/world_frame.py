@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fixed frames that the user places, and that lead the bodies connected to them."""
+"""Fixed frames that the user places, and that lead the connected bodies."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class WorldFrame:
     `World.add_frame` makes such frames.
 
     Only assignments to its properties move the frame. Connections follow the frame from the next
-    step on. They draw the connected bodies to the frame's new pose at the speed at which
-    connections correct their errors. Turn a frame by less than 90 degrees at a time. After larger
-    turns a connection may converge to another orientation that also fits.
+    step on. Connections draw the connected bodies to the frame's new pose, at the speed of error
+    correction. Turn a frame by less than 90 degrees at a time. After larger turns a connection may
+    converge to another orientation that also fits.
 
     Args:
         world: the world of the frame.

@@ -32,7 +32,7 @@ from hrpsim.world.parts.exclusions import Exclusions
 
 
 class Connections(Exclusions):
-    """The connections of a world. They hold from the next step on."""
+    """The connections of a world. Connections hold from the next step on."""
 
     @property
     def connections(self) -> MappingProxyType:
@@ -285,7 +285,7 @@ def _local(what: str, given) -> Placement | None:
 
 
 def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:
-    """Return the frames of a distance. Their origins are the points of the distance."""
+    """Return the frames of a distance. The origins are the points of the distance."""
     _refuse_both(given, frame_a, frame_b)
     if given["axis"] is not None or given["x_axis"] is not None:
         raise WorldError("a distance has no axis")

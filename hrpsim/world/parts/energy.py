@@ -120,7 +120,7 @@ def warn_of_gains(
 
 
 def _by_gain(trees: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return some trees by decreasing gain. Trees with equal gains are ordered by their motion."""
+    """Return some trees by decreasing gain. Trees with equal gains are ordered by motion."""
     order = np.lexsort((-trees["kinetic"][chosen], -trees["gain_fraction"][chosen]))
     return chosen[order]
 

@@ -109,7 +109,7 @@ def why_step_failed(
         return (
             f"penalty {fault} with {stiffness:.4g} N/m a point is too "
             f"stiff for steps of {time_step:g} s: (k dt^2 + 2 c dt) / m is {found:.3g} and must "
-            f"be below {STABLE_BELOW:g}; set_penalty gives a softer spring, or take a smaller "
+            f"be below {STABLE_BELOW:g}. set_penalty gives a softer spring, or take a smaller "
             "time_step"
         )
     k = int(np.argmax(np.abs(scene.velocity)))
@@ -215,8 +215,8 @@ def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
             "demand too much: give them compliance or force_limit, or take a smaller time_step"
         )
     return (
-        f"{lost}: it is under 1e-14 of that of what it is joined with, about the root of its tree; "
-        "let masses and lengths differ less"
+        f"{lost}: it is under 1e-14 of that of what it is joined with, about the root of its tree. "
+        "Let masses and lengths differ less"
     )
 
 

@@ -76,9 +76,9 @@ class Pictures(Rays):
             arrows: starts and tips (k, 2, 3) [m] of arrows, drawn in colour.
 
         Returns:
-            Picture: color (height, width, 3) uint8; depth (height, width) float32 along the optical
-            axis [m], inf in empty pixels; segmentation (height, width) int32, indices in
-            `link_names`, -1 in empty pixels.
+            Picture: color (height, width, 3) uint8. depth (height, width) float32 along the optical
+                axis [m], inf in empty pixels. segmentation (height, width) int32, indices in
+                `link_names`, -1 in empty pixels.
 
         Raises:
             WorldError: invalid lens or pose, or an unknown image.

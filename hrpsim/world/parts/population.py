@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Add robots and bodies to a world, and remove them."""
+"""Add robots and bodies to a world, and remove robots and bodies."""
 
 from __future__ import annotations
 

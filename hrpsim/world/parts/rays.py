@@ -134,8 +134,8 @@ class Rays(Readings):
             max_range: largest distance [m].
             exclude: patterns of things that rays pass through, "entity" or "entity/link" with * and
                 ?. Fixed shapes and the ground are "world/name".
-            geometry: "collision" uses meshes as they collide, as hulls or as triangles. "visual"
-                uses robots as drawn, if they have <visual> elements.
+            geometry: "collision" uses meshes as in collisions, as hulls or as triangles. "visual"
+                uses robots as drawn, if <visual> elements exist.
 
         Returns:
             RayHits: distances, normals, links and entities.

@@ -30,7 +30,7 @@ from hrpsim.world.parts.results import Contact, StepStats, stats_of
 
 
 class LinkTable:
-    """The links of a world, entity by entity, followed by the fixed shapes, with their indices."""
+    """The links of a world, entity by entity, followed by the fixed shapes, with indices."""
 
     def __init__(self, entities: list[Entity], fixed, owners: list[tuple[str, str]]) -> None:
         self.owners = owners
@@ -170,7 +170,7 @@ class Readings(Part):
         """Return all contacts of the last step as arrays, each contact once (see `ContactArrays`).
 
         `contact_arrays` of a robot or body has the contacts of that entity alone. Sleeping bodies
-        keep the contacts with which they fell asleep.
+        keep the contacts of the moment of falling asleep.
         """
         reader = self.reader
         if self._sleep.any_asleep:
@@ -179,10 +179,10 @@ class Readings(Part):
 
     @property
     def contacts(self) -> list[Contact]:
-        """The contact points of the last step with their forces, as a list of objects.
+        """The contact points of the last step with forces, as a list of objects.
 
-        Sleeping bodies keep the contacts with which they fell asleep. The list is convenient but
-        slow. `contact_arrays` has the same contacts as arrays.
+        Sleeping bodies keep the contacts of the moment of falling asleep. The list is convenient
+        but slow. `contact_arrays` has the same contacts as arrays.
         """
         found, names = self.contact_arrays(), self._reader.table.names
         columns = found.links, found.partners, found.points, found.normals, found.gaps, found.forces

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Results of a step: contact points with their forces, and convergence of the solver."""
+"""Results of a step: contact points with forces, and convergence of the solver."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Convergence:
 
     `unconverged` counts the `steps` that did not meet the stopping rule in every island.
     `worst_residual` [m/s] is the largest residual of the unconverged steps. `worst` is the
-    constraint that was then furthest from its law, named as in `StepStats`. They are 0 and "" if
+    constraint that was then furthest from its law, named as in `StepStats`. Both are 0 and "" if
     every step converged. `newton_steps` counts the steps in which Newton's method solved an island.
     Newton's method is used if sweeps do not converge soon, or if it was chosen.
     """
@@ -89,10 +89,10 @@ class StepStats:
     Impacts with restitution were solved in `impact_rounds`. In `impacts_lowered` of these rounds
     the restitution was lowered, because with friction Newton's law would have added energy.
     `impacts_left` gaps still closed without restitution when there were too many. Pairs of fast
-    shapes were queried `ccd_queries` times for their time of impact. The step was begun again
+    shapes were queried `ccd_queries` times for the time of impact. The step was begun again
     `impact_passes` times for contacts in the path of fast shapes. `impacts_cut` counts searches
-    since the world was made or last reset that ended at the limit of their number. The shapes of
-    such a search stopped against each other at their last separate pose.
+    since the world was made or last reset that ended at the limit of the number. The shapes of such
+    a search stopped against each other at the last separate pose.
 
     `last_call` covers all steps of the last call of `World.step`. `since_reset` covers all steps
     since the world was made or last reset. Steps of `settle` do not count.
@@ -146,9 +146,13 @@ class Naming:
         if kind == TENDON:
             names = [(r.name, tendon) for r in self._robots for tendon in r.model.tendons]
             return "tendon {}/{}".format(*names[source])
-        robot = next(r for r in self._robots if r.first_v <= source < r.first_v + r.nv)
-        joint = next(j.name for j in robot.model.joints if j.v_index == source - robot.first_v)
-        return f"{ROW_NAMES[kind]} of {robot.name}/{joint}"
+        return f"{ROW_NAMES[kind]} of {self._joint_at(source)}"
+
+    def _joint_at(self, dof: int) -> str:
+        """Return "robot/joint" of a degree of freedom of the world."""
+        robot = next(r for r in self._robots if r.first_v <= dof < r.first_v + r.nv)
+        joint = next(j.name for j in robot.model.joints if j.v_index == dof - robot.first_v)
+        return f"{robot.name}/{joint}"
 
     def worst_of_step(self, scene: Scene) -> str:
         """Return the constraint furthest from its law in the last step, "" if unknown."""
@@ -193,7 +197,7 @@ def stats_of(
 
 @dataclass
 class Unmet:
-    """Steps that did not converge: their number, largest residual [m/s] and worst constraint.
+    """Steps that did not converge: number, largest residual [m/s] and worst constraint.
 
     The number of steps in which Newton's method solved an island is also counted.
     """
@@ -204,7 +208,7 @@ class Unmet:
     newton_steps: int = 0
 
     def add(self, count: int, residual: float, worst: Callable[[], str]) -> None:
-        """Add steps with their largest residual. `worst` finds the constraint when needed."""
+        """Add steps with the largest residual. `worst` finds the constraint when needed."""
         if not self.count or residual > self.residual:
             self.residual, self.worst = residual, worst()
         self.count += count

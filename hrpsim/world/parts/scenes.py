@@ -60,7 +60,7 @@ class Scenes:
     def __setattr__(self, name: str, value: object) -> None:
         """Count changes of the present scene.
 
-        Holders of references to its arrays then refresh them.
+        Holders then refresh references to the scene's arrays.
         """
         object.__setattr__(self, name, value)
         if name == "present":
@@ -122,7 +122,7 @@ class Scenes:
         return True
 
     def _give_solids(self, old: Scene, shapes: Shapes) -> bool:
-        """Give new shapes their solids, in a world with meshes.
+        """Give new shapes solids, in a world with meshes.
 
         Return False if the arrays must be made again, for example for the first mesh of the world.
         """
@@ -271,7 +271,7 @@ class Scenes:
         return self._raw[1]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out views of the scene's memory, because views in a copy would lose their scene."""
+        """Leave out views of the scene's memory, because views in a copy would lose the scene."""
         return self.__dict__ | {"_raw": None, "_room": SpareRoom(), "_pool": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -62,7 +62,7 @@ class Sleep:
         return entity in self._island_of
 
     def wake(self, *entities: Entity) -> None:
-        """Wake these entities with their islands. Without arguments, wake every sleeping entity."""
+        """Wake these entities with the islands. Without arguments, wake every sleeping entity."""
         if not self._island_of:
             return
         self._contents.refuse_while_stepping()
@@ -81,7 +81,7 @@ class Sleep:
         self._wake_islands((next(e for e in self._island_of if e.name == name),))
 
     def fall_asleep(self) -> None:
-        """Put the islands to sleep that the last step found at rest, given by their entities."""
+        """Put the islands to sleep that the last step found at rest, given by entities."""
         rests, asleep = self._scenes.present.rests, dict(self._island_of)
         first_of: dict[int, int] = {}
         for entity in self._contents.entities:
@@ -91,7 +91,7 @@ class Sleep:
         self._sleep_only(asleep)
 
     def _sleep_only(self, island_of: dict[Entity, int]) -> None:
-        """Make exactly these entities sleep. Entities that fall asleep lose their velocity."""
+        """Make exactly these entities sleep. Entities that fall asleep lose all velocity."""
         scene = self._scenes.present
         woken = [e for e in self._island_of if e not in island_of]
         sleepers = [e for e in island_of if e not in self._island_of]
@@ -142,7 +142,7 @@ class Sleep:
         return chosen
 
     def _freeze_shapes(self, entities) -> None:
-        """Give the shapes of some entities to the world, at their present places."""
+        """Give the shapes of some entities to the world, at the present places."""
         scene, poses = self._scenes.present, new_kinematics(len(self._scenes.present.forest.bodies))
         if entities:
             update_poses(scene.forest, scene.q, poses)
@@ -155,7 +155,7 @@ class Sleep:
             scene.collision.group[number] = -1
 
     def _own_shapes(self, entities) -> None:
-        """Give some entities their shapes back."""
+        """Give the shapes back to some entities."""
         collision = self._scenes.present.collision
         sizes = [len(entity.system.parent) for entity in self._contents.entities]
         groups = dict(zip(self._contents.entities, accumulate(sizes, initial=0), strict=False))
@@ -231,7 +231,7 @@ class Sleep:
     def contact_records(self) -> np.ndarray:
         """Return the CONTACT records of the last step.
 
-        Sleeping entities keep their last records.
+        Sleeping entities keep the last records.
         """
         scene = self._scenes.scene
         live = scene.collision.contacts[: int(scene.counts["contact_count"][0])]
@@ -290,7 +290,7 @@ class Sleep:
             self._lay_out(dict(compress(pairs, asleep)))
 
     def resume(self) -> None:
-        """Make the entities sleep that are laid out as asleep, after their state is restored."""
+        """Make the entities sleep that are laid out as asleep, after the state is restored."""
         if self._island_of:
             self._freeze_shapes(self._island_of)
             self._count_moving()

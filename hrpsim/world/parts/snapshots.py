@@ -77,7 +77,7 @@ def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
 class Snapshot(dict[str, Any]):
     """A snapshot of a world, for `World.restore`. It is not to be changed.
 
-    A checksum of the arrays, and the other parts as they were, show a change.
+    A checksum of the arrays, and copies of the other parts, show a change.
     """
 
     def __init__(self, parts: Mapping[str, Any]) -> None:
@@ -187,9 +187,9 @@ class Snapshots(Exclusions):
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot of this world, or of the world from which this world was copied.
 
-        Properties that are not part of the state keep their present values: gains, inertias,
-        friction. WorldError if the snapshot is of another world or of another version of hrpsim.
-        WorldError also if anything was added or removed since, or if the snapshot was changed.
+        Properties that are not part of the state do not change: gains, inertias, friction.
+        WorldError if the snapshot is of another world or of another version of hrpsim. WorldError
+        also if anything was added or removed since, or if the snapshot was changed.
         """
         self._contents.refuse_while_stepping()
         self._refuse_other(snapshot)

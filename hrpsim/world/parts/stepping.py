@@ -92,25 +92,13 @@ class Stepping(Part):
         """Do a step solved to a tolerance [m/s], yield the scene after it, and undo the step."""
         self._contents.refuse_while_stepping()
         self.get_ready()
-        if self._raw is None or self._raw[0] is not self._scenes.present:
-            lasting = self._scenes.raw_lasting()
-            self._raw = self._scenes.present, [(*one, np.empty_like(one[0])) for one in lasting]
-        scene, start = self._raw[0], []
-        for array, live, size, saved in self._raw[1]:
-            if live:
-                end = size * int(scene.counts[live][0])
-                array, saved = array[:end], saved[:end]
-            saved[...] = array
-            start.append((array, saved))
+        scene, start = self._scenes.present, self._save()
         settings = self._contents.settings
         settings["tolerance"] = min(float(settings["tolerance"][0]), tolerance)
         try:
             done = 0
             while not done:
-                reference = self.reference()
-                if self._run is None:
-                    self._run = entry_point(advance, reference, 1)
-                done, status, *_ = self._run(reference, 1)
+                done, status, *_ = self._do(self.reference(), 1)
                 if not done:
                     self._serve(status)
             yield self._scenes.present
@@ -121,6 +109,20 @@ class Stepping(Part):
             for array, saved in start:
                 array[...] = saved
             self._scenes.present.search["candidate_count"] = -1
+
+    def _save(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Copy the state of the scene. Return the arrays of the state, each with the copy."""
+        if self._raw is None or self._raw[0] is not self._scenes.present:
+            lasting = self._scenes.raw_lasting()
+            self._raw = self._scenes.present, [(*one, np.empty_like(one[0])) for one in lasting]
+        scene, start = self._raw[0], []
+        for array, live, size, saved in self._raw[1]:
+            if live:
+                end = size * int(scene.counts[live][0])
+                array, saved = array[:end], saved[:end]
+            saved[...] = array
+            start.append((array, saved))
+        return start
 
     # -- a call of `step` -----------------------------------------------------------------------
 
@@ -191,9 +193,7 @@ class Stepping(Part):
                 self.let_time_pass(count)
                 left -= count
             else:
-                if self._run is None:
-                    self._run = entry_point(advance, reference, count)
-                done, status, unmet, by_newton = self._run(reference, count)
+                done, status, unmet, by_newton = self._do(reference, count)
                 left -= done
                 if status or unmet or by_newton:
                     self.take(status, unmet, by_newton)
@@ -239,6 +239,12 @@ class Stepping(Part):
         if status != DONE:
             with uninterrupted():
                 self._serve(status)
+
+    def _do(self, reference: Reference | None, count: int) -> tuple[int, int, int, int]:
+        """Call the compiled step for `count` steps. Return the result of `advance`."""
+        if self._run is None:
+            self._run = entry_point(advance, reference, count)
+        return self._run(reference, count)
 
     def _refer_to(self, scene: Scene) -> None:
         previous, self._reference = self._reference, Reference(scene, self._reference)

@@ -45,7 +45,7 @@ def check_names(*names) -> None:
 class MaterialTable:
     """Materials by name. A pair that was not set has the default properties.
 
-    `impact_law` applies to pairs without a law of their own.
+    `impact_law` applies to pairs without a separate law.
     """
 
     def __init__(self, impact_law: str) -> None:
@@ -211,7 +211,7 @@ class Contents:
         raise WorldError(f"{entity.name!r} is not in this world")
 
     def find_samplers(self) -> None:
-        """Find the sensors with a rate of their own, after entities were added or removed."""
+        """Find the sensors with a separate rate, after entities were added or removed."""
         self.samplers = tuple(s for robot in self.robots.values() for s in robot.samplers)
 
     @property

@@ -55,7 +55,7 @@ def is_link(root, name: str | None) -> bool:
 
 
 def _topic_of(sensor) -> str:
-    """Return the topic of a sensor without its first slash, "" without a topic that ROS allows.
+    """Return the topic of a sensor without the first slash, "" without a topic that ROS allows.
 
     A contact sensor may have the topic in <contact>.
     """
@@ -64,7 +64,7 @@ def _topic_of(sensor) -> str:
 
 
 def _frame_of(sensor) -> str:
-    """Return the link that a sensor names as the frame of its messages, "" for none.
+    """Return the link that a sensor names as the frame of messages, "" for none.
 
     <camera> has the optical frame.
     """
@@ -74,7 +74,7 @@ def _frame_of(sensor) -> str:
 
 
 def is_its_frame(tag) -> bool:
-    """Return whether a tag of a sensor, or of its camera, names the frame of its messages."""
+    """Return whether a tag of a sensor, or of the camera inside, names the frame of messages."""
     frame = _frame_of(next(tag.iterancestors("sensor")))
     return bool(frame) and frame == (tag.text or "").strip()
 
@@ -89,7 +89,7 @@ def gazebo_sensors(description: Description) -> Iterator[SensorData | SampledSen
 
 
 def _placement(document: Document, sensor) -> Placement:
-    """Return the placement of a sensor in its link by <pose> of SDF, with all joints at zero."""
+    """Return the placement of a sensor in the link by <pose> of SDF, with all joints at zero."""
     pose, placement = sensor.find("pose"), pose_of(document, sensor)
     frame = "" if pose is None else frame_of_pose(pose)
     if frame:
@@ -103,7 +103,7 @@ def frame_of_pose(pose) -> str:
     """Return the link relative to which a <pose> is, "" for the sensor's own or an unknown link.
 
     The attribute of <pose> names a link, a joint or the model itself. The frame of a joint is the
-    frame of its child.
+    frame of the child.
     """
     root, name = pose.getroottree().getroot(), pose.get("relative_to", "").strip()
     if is_link(root, name):
@@ -132,7 +132,7 @@ def _from_root(root, link: str) -> Placement:
 
 
 def names_the_collisions(collision) -> bool:
-    """Return whether the <collision> of a contact sensor is the only <collision> of its link."""
+    """Return whether the <collision> of a contact sensor is the only <collision> of the link."""
     sensor = collision.getparent().getparent()
     root, link = sensor.getroottree().getroot(), _link_of(sensor)
     element = next(e for e in root.iterchildren("link") if e.get("name") == link)
@@ -166,8 +166,8 @@ def sensor_data(  # many parameters: keyword arguments
         sensor: the element.
         link: that carries the sensor.
         pose: of the sensor in the link.
-        name: of the sensor. The default is its own.
-        frame: link in whose frame its messages are, "" for its own frame.
+        name: of the sensor. The default is the name in the element.
+        frame: link in whose frame messages are, "" for the sensor's own frame.
         element: for errors.
     """
     kind = kind_of(sensor)

@@ -71,27 +71,35 @@ class KnownParts:
     odd_values: Callable[[Any], Mapping[str, str]] = lambda _: {}  # attributes, and why each is odd
 
     def note(self, root: etree._Element, notes: Notes) -> None:
-        """Note the parts of an element without effect, and of all elements in it."""
+        """Note the parts without effect of an element and of all elements inside."""
         pending = [(root, "")]
         while pending:
             element, owner = pending.pop()
-            attributes, children = (names.split() for names in self._known(element) or ("", ""))
+            attributes, children = map(str.split, self._known(element) or ("", ""))
             owner = element.get("name") or element.get("reference") or owner
-            for key, why in self.odd_values(element).items():
-                notes.add(f"{key}={element.get(key)!r} of <{element.tag}>", why, owner)
-            for key in element.attrib:
-                if key not in attributes and not key.startswith("{"):
-                    label = f"attribute {key} of <{element.tag}>"
-                    notes.add(label, self._why(key, attributes), owner)
-            found = list(element.iterchildren(tag=etree.Element))
-            for child in found:
-                if self._is_lost(child, children) and not child.tag.startswith(self.foreign):
-                    tag = tag_of(child)
-                    why = self.why_within.get(f"{element.tag}/{tag}") or self._why(tag, children)
-                    notes.add(f"<{tag}> of <{element.tag}>", why, child.get("name", owner))
-            read = [child for child in found if self._is_read(child, children)]
-            read = [child for child in read if self._known(child) and self.is_entered(child)]
-            pending += [(child, owner) for child in reversed(read)]
+            self._note_attributes(element, attributes, owner, notes)
+            entered = []
+            for child in element.iterchildren(tag=etree.Element):
+                if self._is_lost(child, children):
+                    self._note_child(child, children, owner, notes)
+                if self._is_read(child, children) and self._known(child) and self.is_entered(child):
+                    entered.append((child, owner))
+            pending += reversed(entered)
+
+    def _note_attributes(self, element: Any, read: list[str], owner: str, notes: Notes) -> None:
+        for key, why in self.odd_values(element).items():
+            notes.add(f"{key}={element.get(key)!r} of <{element.tag}>", why, owner)
+        for key in element.attrib:
+            if key not in read and not key.startswith("{"):
+                notes.add(f"attribute {key} of <{element.tag}>", self._why(key, read), owner)
+
+    def _note_child(self, child: Any, read: list[str], owner: str, notes: Notes) -> None:
+        """Note a child without effect, unless another reader lists the child."""
+        if child.tag.startswith(self.foreign):
+            return
+        tag, above = tag_of(child), child.getparent().tag
+        why = self.why_within.get(f"{above}/{tag}") or self._why(tag, read)
+        notes.add(f"<{tag}> of <{above}>", why, child.get("name", owner))
 
     def _known(self, element: etree._Element) -> tuple[str, str] | None:
         """Return the attributes and children of an element that are read, None if unknown."""
@@ -100,7 +108,7 @@ class KnownParts:
         return self.read.get(within) or self.read.get(element.tag)
 
     def _is_read(self, child: etree._Element, children: list[str]) -> bool:
-        """Return whether a child is read and has an effect with its present value."""
+        """Return whether a child is read and has an effect with the present value."""
         within = f"{child.getparent().tag}/{child.tag}"
         check = self.checks.get(within) or self.checks.get(child.tag)
         if child.tag not in children and child.tag != "sensor":
@@ -108,7 +116,7 @@ class KnownParts:
         return check is None or check(child, (child.text or "").strip())
 
     def _is_lost(self, child: etree._Element, children: list[str]) -> bool:
-        """Return whether a child would have an effect if it were read."""
+        """Return whether a child would have an effect if read."""
         harmless = (child.text or "").strip() in self.harmless.get(child.tag, ())
         return not self._is_read(child, children) and not harmless
 

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from hrpsim.model.readers.mjcf.read import MjcfModel
+from hrpsim.model.readers.mjcf.servos import (
+    INPUTS,
+    KINDS,
+    motor_properties,
+    servo_of,
+    why_not_servo,
+)
 from hrpsim.model.readers.mjcf.tree import BodyTree
 from hrpsim.model.readers.robot_data import LONGEST_DELAY, JointData, Notes, RobotData, TendonData
 
 _SCALAR_JOINTS = ("HINGE", "SLIDE")
-_INPUTS = {1: "position", 2: "velocity", 4: "effort"}  # bits of actuator_ctrlspec
-_NO_INPUT = 16
-KINDS = ("PID", "DCMOTOR")
 _FILTERS = ("FILTER", "FILTEREXACT")
 _LINEAR = {"delay", "time_constant"}  # properties with which efforts add up
 _OWN = ("stiffness", "damping", "frictionloss", "limited", "armature", "actfrclimited")
@@ -45,84 +48,6 @@ def note_tendons(m: MjcfModel, notes: Notes) -> None:
                 notes.add(f"tendon {what}", "not simulated", name)
 
 
-def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...], float, float]:
-    """Return the inputs, kp and kd of a PID servo or a DC motor with a controller.
-
-    The force is kp (position - length) + kd (velocity - rate) + effort. A missing input is 0. Other
-    actuators, and a DC motor with a voltage input, have no such inputs.
-
-    Args:
-        kind: name of the gain's type.
-        spec: actuator_ctrlspec.
-        gain: actuator_gainprm.
-        bias: actuator_biasprm.
-    """
-    if kind not in KINDS:
-        return (), 0.0, 0.0
-    inputs = tuple(name for bit, name in _INPUTS.items() if spec & bit)
-    kp, kd = (-bias[1], -bias[2]) if kind == "PID" else (gain[4], gain[6])
-    return inputs, float(kp), float(kd)
-
-
-def _servo_states(m: MjcfModel, k: int) -> tuple[float, float, float]:
-    """Return integral gain, its bound [rad s] and slew rate of a servo. 0 means none."""
-    gain, dynamics = m.actuator_gainprm[k], m.actuator_dynprm[k]
-    if m.kind("mjtGain", m.actuator_gaintype[k]) == "PID":
-        return float(gain[0]), float(dynamics[0]), float(dynamics[1])
-    return float(gain[5]), float(dynamics[8]), float(dynamics[7])
-
-
-def why_not_servo(m: MjcfModel, k: int) -> str:
-    """Return the properties of a PID servo or a DC motor that are not simulated, or ""."""
-    kind, spec = m.kind("mjtGain", m.actuator_gaintype[k]), int(m.actuator_ctrlspec[k])
-    gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
-    inputs, kp, kd = servo_of(kind, spec, gain, bias)
-    integral, _, slew = _servo_states(m, k)
-    states = {"an integral or a slew rate without kp": kp == 0.0 and (integral or slew)}
-    if kind != "PID":
-        states |= {
-            "a dcmotor with inductance": dynamics[0],
-            "a dcmotor with cogging": bias[0],
-            "a dcmotor without input": spec & _NO_INPUT,
-            "a dcmotor whose resistance changes with its heat": dynamics[2] and gain[2],
-        }
-    if inputs and ((kp > 0.0 and "position" not in inputs) or (kd > 0.0 and inputs == ("effort",))):
-        return "with gains but without their input"
-    if kp < 0.0 or kd < 0.0:
-        return "that pushes away from its target"
-    return next((what for what, value in states.items() if value), "")
-
-
-def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
-    """Return the properties of `hrpsim.Actuator` that a servo or DC motor has, behind a gear.
-
-    LuGre friction is dry friction with Stribeck's curve: the same in steady sliding, without the
-    deflection of the bristles.
-    """
-    kind = m.kind("mjtGain", m.actuator_gaintype[k])
-    found: dict[str, float] = {}
-    if kind not in KINDS:
-        return found
-    integral, bound, slew = _servo_states(m, k)
-    if integral:
-        found["integral_gain"] = integral * gear * gear
-        if bound:
-            found["integral_limit"] = integral * bound * gear
-    if slew:
-        found["slew_rate"] = slew / gear
-    if kind == "PID":
-        return found
-    gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
-    if gain[7] > 0.0:
-        found |= {"voltage": gain[7], "resistance": gain[0], "torque_constant": gain[1]}
-        found["gear_ratio"] = gear
-    if dynamics[5] > 0.0:
-        found |= {"coulomb_friction": bias[3] * gear, "static_friction": bias[4] * gear}
-        if bias[5] > 0.0:
-            found["stribeck_velocity"] = bias[5] / gear
-    return {name: float(value) for name, value in found.items()}
-
-
 @dataclass
 class Drive:
     """What one or more actuators do to a joint or tendon. The fields are as in `JointData`."""
@@ -137,7 +62,7 @@ class Drive:
 
 
 def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
-    """Map each actuator that is affine in its joint's position and velocity to that joint.
+    """Map each actuator that is affine in a joint's position and velocity to that joint.
 
     The torque g (gain u + b0 + b1 g q + b2 g v) corresponds to a servo with kp = -b1 g^2 and
     kd = -b2 g^2, to a brake if kp is 0, or to a motor. PID servos and DC motors with a controller
@@ -173,17 +98,13 @@ def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
 def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
     """Return the drive with the sum of both efforts, or None if no drive has the sum.
 
-    Gains add up. A drive that takes no velocity has its kd as damping, if the other takes one.
+    Gains add up. The kd of a drive without velocity input becomes damping, if the other drive has
+    that input.
     """
     if a.actuator != b.actuator or not _LINEAR.issuperset(a.actuator):
         return None
-    inputs = tuple(name for name in _INPUTS.values() if name in a.inputs + b.inputs)
-    sums, damping = np.zeros(2), a.damping + b.damping
-    for one in (a, b):
-        kp, kd = one.gains or (0.0, 0.0)
-        if "velocity" in inputs and "velocity" not in one.inputs:
-            kd, damping = 0.0, damping + kd
-        sums += (kp, kd)
+    inputs = tuple(filter((a.inputs + b.inputs).__contains__, INPUTS.values()))
+    gains, damping = _summed_gains(a, b, inputs)
     what = "actuator, a second on a joint"
     for name in set(a.inputs).intersection(b.inputs):
         how = "sum of both" if name == "effort" else "mean of both by their gains"
@@ -191,13 +112,27 @@ def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
     effort = a.effort + b.effort
     if min(a.effort, b.effort) < math.inf and not a.inputs == b.inputs == ("effort",):
         notes.add(what, "the sum of their bounds holds for their sum", b.name)
-    gains = None if a.gains is None and b.gains is None else (float(sums[0]), float(sums[1]))
     inertia = a.rotor_inertia + b.rotor_inertia
     return Drive(b.name, inputs, gains, effort, damping, inertia, a.actuator)
 
 
+def _summed_gains(
+    a: Drive, b: Drive, inputs: tuple[str, ...]
+) -> tuple[tuple[float, float] | None, float]:
+    """Return gains, None without any, and damping of the sum of two drives with these inputs."""
+    sums, damping = np.zeros(2), a.damping + b.damping
+    for one in (a, b):
+        kp, kd = one.gains or (0.0, 0.0)
+        if "velocity" in inputs and "velocity" not in one.inputs:
+            kd, damping = 0.0, damping + kd
+        sums += (kp, kd)
+    if a.gains is None and b.gains is None:
+        return None, damping
+    return (float(sums[0]), float(sums[1])), damping
+
+
 def _fit(part: JointData | TendonData, drive: Drive, robot: RobotData, notes: Notes) -> None:
-    """Give a joint or tendon its drive."""
+    """Give a joint or tendon a drive."""
     part.gains, part.effort = drive.gains, min(part.effort, drive.effort)
     part.damping += drive.damping
     part.rotor_inertia += drive.rotor_inertia
@@ -211,6 +146,14 @@ def _fit(part: JointData | TendonData, drive: Drive, robot: RobotData, notes: No
         notes.add("actuator on a tendon", f"without its {one.replace('_', ' ')}", drive.name)
 
 
+def _transmission(m: MjcfModel, k: int) -> tuple[str, list[tuple[int, float]]]:
+    """Return the kind of an actuator's transmission, and the joints with the ratio of each."""
+    kind, number = m.kind("mjtTrn", m.actuator_trntype[k]), int(m.actuator_trnid[k][0])
+    if kind == "TENDON":
+        return "tendon but a fixed one of one or two joints", joints_of_tendon(m, number)
+    return kind.lower(), [(number, 1.0)] if kind in ("JOINT", "JOINTINPARENT") else []
+
+
 def _driven(
     m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes, k: int
 ) -> tuple[JointData | TendonData, float] | None:
@@ -218,17 +161,11 @@ def _driven(
 
     A fixed tendon of one joint is a gear.
     """
-    transmission, name = m.kind("mjtTrn", m.actuator_trntype[k]), m.names["actuator"][k]
+    name = m.names["actuator"][k]
     number, gear = int(m.actuator_trnid[k][0]), float(m.actuator_gear[k][0])
-    if transmission in ("JOINT", "JOINTINPARENT"):
-        joints = [(number, 1.0)]
-    elif transmission == "TENDON":
-        joints = joints_of_tendon(m, number)
-    else:
-        joints = []
+    kind, joints = _transmission(m, k)
     if len(joints) not in (1, 2):
-        what = " but a fixed one of one or two joints" if transmission == "TENDON" else ""
-        notes.add(f"actuator on a {transmission.lower()}{what}", "not simulated", name)
+        notes.add(f"actuator on a {kind}", "not simulated", name)
         return None
     if any(joint not in tree.joints for joint, _ in joints):  # another robot's
         return None
@@ -238,9 +175,8 @@ def _driven(
     parts = [robot.joints[tree.joints[joint][0]] for joint, _ in joints]
     if len(joints) == 1:
         return parts[0], gear * joints[0][1]
-    a, b = joints
-    label = m.names["tendon"][number] or name or f"tendon{number}"
-    return TendonData(label, (parts[0].name, parts[1].name), (a[1], b[1])), gear
+    names, ratios = (parts[0].name, parts[1].name), (joints[0][1], joints[1][1])
+    return TendonData(m.names["tendon"][number] or name or f"tendon{number}", names, ratios), gear
 
 
 def _why_not_affine(m: MjcfModel, k: int) -> str:
@@ -267,7 +203,7 @@ def _servo(m: MjcfModel, k: int) -> tuple[tuple[str, ...], float, float]:
 
 
 def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
-    """Return gain, b0, b1 and b2 of an actuator. The ctrl of a DC motor is its voltage."""
+    """Return gain, b0, b1 and b2 of an actuator. The ctrl of a DC motor is the voltage."""
     inputs, kp, kd = _servo(m, k)
     if inputs:
         return kp if "position" in inputs else 1.0, 0.0, -kp, -kd
@@ -282,7 +218,7 @@ def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
 
 
 def _describe(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
-    """Return what an actuator does: its law, limits and properties behind the gear."""
+    """Return what an actuator does: law, limits and properties behind the gear."""
     name, gain = m.names["actuator"][k], _affine(m, k)[0]
     drive = _law(m, k, gear, notes)
     _limit(m, k, drive, notes, abs(gear), abs(gain * gear))
@@ -308,34 +244,47 @@ def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
     name, (gain, b0, b1, b2) = m.names["actuator"][k], _affine(m, k)
     kp, kd = 0.0 - b1 * gear * gear, 0.0 - b2 * gear * gear
     inputs, *_ = _servo(m, k)
-    if inputs and (kp > 0.0 or kd > 0.0):
-        if gear != 1.0:
-            why = f"targets are ctrl / {gear:.6g}, an effort is {gear:.6g} ctrl"
-            notes.add("actuator, a servo with a gear", why, name)
+    if inputs and max(kp, kd) > 0.0:
+        why = f"targets are ctrl / {gear:.6g}, an effort is {gear:.6g} ctrl"
+        notes.add("actuator, a servo with a gear", why, name, times=gear != 1.0)
         return Drive(name, inputs, (kp, kd))
     if kp > 0.0:
         integrates = m.kind("mjtDyn", m.actuator_dyntype[k]) == "INTEGRATOR"
         if not (math.isclose(gain, -b1) and gear == 1.0) or b0:
-            what = "velocity" if integrates else "target"
-            why = f"the {what} is {_target(gain, 0.0 if integrates else b0, kp, gear)}"
+            why = _scale(gain, b0, kp, gear, integrates)
             notes.add("actuator, a servo with a scaled ctrl", why, name)
-        if integrates:
-            return Drive(name, ("velocity",), (kp, 0.0), damping=kd)
-        return Drive(name, ("position",), (kp, kd))
+        return _position_servo(name, kp, kd, integrates)
     if kd > 0.0 and math.isclose(gain, -b2):
         if gear != 1.0:
             notes.add("actuator, a velocity servo with a gear", "ctrl is gear times the rate", name)
         return Drive(name, ("velocity",), (0.0, kd))
-    if gain * gear != 1.0:
+    _note_motor(name, b0, gain * gear, notes)
+    return Drive(name, ("effort",), damping=kd)
+
+
+def _scale(gain: float, b0: float, kp: float, gear: float, integrates: bool) -> str:
+    """Return what the ctrl of a position servo means. The ctrl may be a rate."""
+    if integrates:
+        return f"the velocity is {_target(gain, 0.0, kp, gear)}"
+    return f"the target is {_target(gain, b0, kp, gear)}"
+
+
+def _position_servo(name: str, kp: float, kd: float, integrates: bool) -> Drive:
+    if integrates:
+        return Drive(name, ("velocity",), (kp, 0.0), damping=kd)
+    return Drive(name, ("position",), (kp, kd))
+
+
+def _note_motor(name: str, b0: float, ratio: float, notes: Notes) -> None:
+    if ratio != 1.0:
         why = "the joint's effort is gear times gain times ctrl"
         notes.add("actuator, a motor with a gear", why, name)
     if b0:
         notes.add("actuator, a motor with a constant force", "without it", name)
-    return Drive(name, ("effort",), damping=kd)
 
 
 def _add_state(m: MjcfModel, k: int, gear: float, drive: Drive, notes: Notes) -> None:
-    """Give a drive the filter or the integral of its actuator."""
+    """Give a drive the filter or the integral of the actuator."""
     name, dynamics = drive.name, m.kind("mjtDyn", m.actuator_dyntype[k])
     if dynamics not in ("INTEGRATOR", *_FILTERS):
         return

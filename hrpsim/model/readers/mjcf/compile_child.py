@@ -5,7 +5,7 @@
 
 Usage: compile_child.py FILE OUTPUT TIME [MEMORY]. FILE is an MJCF. OUTPUT, an .npz, gets the arrays
 of the compiled model. After a failure, OUTPUT with the suffix .error gets the reason. MuJoCo is C++
-and the file may be untrusted, so nothing of hrpsim is in this process. Its resources are limited:
+and the file may be untrusted, so nothing of hrpsim is in this process. Resources are limited:
 the process ends by SIGPROF after TIME [s] of processor time, and has MEMORY [bytes] of address
 space.
 """
@@ -103,9 +103,9 @@ def main() -> int:
 
 
 def contents(mujoco, np, model) -> tuple:
-    """Return the sizes, names, options and kinds of a mujoco.MjModel, and its arrays by name.
+    """Return the sizes, names, options, kinds and, by name, arrays of a mujoco.MjModel.
 
-    Arrays of what flags disable are zero. The others are those of the model.
+    Arrays of what flags disable are zero. Other arrays are copies of the model's.
     """
     found = {name: np.asarray(getattr(model, name)) for name in ARRAYS if hasattr(model, name)}
     head: dict = {name: int(getattr(model, name)) for name in SIZES if hasattr(model, name)}
@@ -158,7 +158,7 @@ def _names(model, kind: str, size: str) -> list:
 
 
 def _flags(enum, flags: int) -> list:
-    """Return the names of the set flags without their prefix. The count is excluded."""
+    """Return the names of the set flags without the prefix. The count is excluded."""
     members = {n: int(m) for n, m in enum.__members__.items() if not n.startswith("mjN")}
     return [name.partition("_")[2] for name, bit in members.items() if flags & bit]
 

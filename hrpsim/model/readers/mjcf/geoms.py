@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ class Surface(NamedTuple):
 
 
 def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
-    """Add the geoms of a robot's bodies to its links, and the pairs of links that stay apart."""
+    """Add the geoms of a robot's bodies to the links, and the pairs of links that stay apart."""
     colliding: dict[str, list[int]] = {}
     for geom in range(m.ngeom):
         body = int(m.geom_bodyid[geom])
@@ -50,15 +51,7 @@ def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> N
             link.collisions.append(shape)
             colliding.setdefault(link.name, []).append(geom)
     for link_name, geoms in colliding.items():
-        surfaces = {surface_of(m, geom) for geom in geoms}
-        robot.links[link_name].material = material_name(max(surfaces))
-        if len(surfaces) > 1:
-            why = "the largest, of the highest priority, holds for all"
-            notes.add("geom friction, several on a body", why, link_name)
-        for geom in geoms:
-            if m.geom_condim[geom] > 3:
-                why = "contacts do not resist spin or rolling"
-                notes.add("geom condim 4, 6", why, m.names["geom"][geom])
+        robot.links[link_name].material = _material(m, link_name, geoms, notes)
     _keep_apart(m, robot, notes, colliding)
 
 
@@ -70,7 +63,7 @@ def collides(m: MjcfModel, geom: int) -> bool:
 def friction_of(m: MjcfModel, geom: int) -> float:
     """Return the coefficient of sliding friction of a geom. condim 1 has no friction.
 
-    A geom that collides only in pairs has the largest coefficient of its pairs.
+    A geom that collides only in pairs has the largest coefficient of the pairs.
     """
     if _has_bits(m, geom):
         friction = 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
@@ -105,7 +98,7 @@ def material_name(surface: Surface) -> str:
 
 
 def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
-    """Return a geom's shape in its body's frame. None, with a note, if URDF lacks the shape."""
+    """Return a geom's shape in the body's frame. None, with a note, if URDF lacks the shape."""
     kind = m.kind("mjtGeom", m.geom_type[geom])
     placement = Placement(rotation_of(m.geom_quat[geom]), m.geom_pos[geom])
     material = -1 if m.geom_matid is None else int(m.geom_matid[geom])
@@ -144,27 +137,37 @@ def is_flat(m: MjcfModel, geom: int, shape: ShapeData, notes: Notes) -> bool:
     return True
 
 
+def _material(m: MjcfModel, link_name: str, geoms: list[int], notes: Notes) -> str:
+    """Return the material of a link with these geoms, and note what the material leaves out."""
+    surfaces = {surface_of(m, geom) for geom in geoms}
+    if len(surfaces) > 1:
+        why = "the largest, of the highest priority, holds for all"
+        notes.add("geom friction, several on a body", why, link_name)
+    for geom in geoms:
+        if m.geom_condim[geom] > 3:
+            why = "contacts do not resist spin or rolling"
+            notes.add("geom condim 4, 6", why, m.names["geom"][geom])
+    return material_name(max(surfaces))
+
+
 def _keep_apart(
     m: MjcfModel, robot: RobotData, notes: Notes, colliding: dict[str, list[int]]
 ) -> None:
     """Find the pairs of links excluded from collision by contype, conaffinity and <exclude>."""
-    names = list(colliding)
-    met: dict[str, list[str]] = {name: [] for name in names}
-    for k, a in enumerate(names):
-        for b in names[k + 1 :]:
-            allowed = may_collide(m, colliding[a], colliding[b])
-            if not allowed.any():
-                continue
-            met[a].append(b)
-            met[b].append(a)
-            if not allowed.all():
-                why = "links collide if any of their geoms may"
-                notes.add("contype, conaffinity within a body", why, f"{a} - {b}")
-    loners = {name for name in names if not met[name]}
-    robot.apart += [(name, "*") for name in names if name in loners and len(names) > 1]
-    for k, a in enumerate(names):
-        others = [b for b in names[k + 1 :] if b not in loners and b not in met[a]]
-        robot.apart += [(a, b) for b in others if a not in loners]
+    apart: list[tuple[str, str]] = []
+    meeting: set[str] = set()
+    for a, b in itertools.combinations(colliding, 2):
+        allowed = may_collide(m, colliding[a], colliding[b])
+        if not allowed.any():
+            apart.append((a, b))
+            continue
+        meeting |= {a, b}
+        if not allowed.all():
+            why = "links collide if any of their geoms may"
+            notes.add("contype, conaffinity within a body", why, f"{a} - {b}")
+    if len(colliding) > 1:
+        robot.apart += [(name, "*") for name in colliding if name not in meeting]
+    robot.apart += [pair for pair in apart if meeting.issuperset(pair)]
 
 
 def may_collide(m: MjcfModel, a: list[int], b: list[int]) -> np.ndarray:

@@ -9,6 +9,7 @@ here only to find these numbers. MuJoCo checks everything else.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import signal
@@ -44,6 +45,7 @@ _NO_NUMBERS = {
     *("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup", "dir"),
     *("assetdir", "meshdir", "texturedir", "content_type", "user", "data", "value"),
 }
+_NAMING_FOLDERS = ("assetdir", "meshdir", "texturedir")
 _NAMING_FILES = ("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup")
 _LEAST_TIME, _TIME_EACH = 5.0, 2e-6  # [s], and for each byte of the files
 _LEAST_MEMORY, _COPIES = 1_200_000_000, 40  # [bytes], and for each byte of the files
@@ -74,18 +76,19 @@ class MjcfSource:
 
     def refuse_no_numbers(self) -> None:
         """Raise ModelError for the first number that is NaN or missing. A bound may be inf."""
+        for label, element in self._elements():
+            for name, value in element.items():
+                cause = "" if name in _NO_NUMBERS else _why_no_numbers(name, value.split())
+                if cause:
+                    path = filter(lambda one: one is not None, (element.getparent(), element))
+                    where = " / ".join(map(described, path))
+                    raise ModelError(f"{label}:{element.sourceline}: {where}: {name}: {cause}")
+
+    def _elements(self) -> Iterator[tuple[str, Any]]:
+        """Yield every element of the files, with the label of the file."""
         for label, root in self._files:
             for element in root.iter(etree.Element):
-                for name in (name for name in element.attrib if name not in _NO_NUMBERS):
-                    refused = _NAN if name.endswith("range") else _NOT_FINITE
-                    words = element.get(name).split()
-                    wrong = next((word for word in words if refused.fullmatch(word)), None)
-                    if wrong is None and words:
-                        continue
-                    path = [element.getparent(), element][-1 if element is root else 0 :]
-                    where = " / ".join(described(part) for part in path)
-                    cause = f"{shown_value(wrong)} is not a finite number" if words else "is empty"
-                    raise ModelError(f"{label}:{element.sourceline}: {where}: {name}: {cause}")
+                yield label, element
 
     def files(self) -> list[Path] | None:
         """Return all files that are read, meshes and pictures included, or None if one is absent.
@@ -105,24 +108,25 @@ class MjcfSource:
     def _named(self) -> tuple[set[Path], bool]:
         """Return the files that are read and exist, and whether each name fits one."""
         found = {path for path in self._seen if isinstance(path, Path)}
-        folders = {""}
-        for _, root in self._files:
-            for compiler in root.iter("compiler"):
-                named = (compiler.get(name, "") for name in ("assetdir", "meshdir", "texturedir"))
-                folders.update(named)
         tops = {path.parent for path in found} | {self._top or Path.cwd()}
+        folders, names = self._names()
         is_complete = True
-        for _, root in self._files:
-            for element in root.iter(etree.Element):
-                for name in (element.get(key) for key in _NAMING_FILES if element.get(key)):
-                    tails = {Path(name), Path(Path(name).name)}
-                    fits = {
-                        top / folder / tail for top in tops for folder in folders for tail in tails
-                    }
-                    there = {path.resolve() for path in fits if self._is_file(path)}
-                    is_complete = is_complete and bool(there)
-                    found |= there
+        for name in names:
+            parts = itertools.product(tops, folders, (name, Path(name).name))
+            fits = {top / folder / tail for top, folder, tail in parts}
+            there = {path.resolve() for path in filter(self._is_file, fits)}
+            is_complete = is_complete and bool(there)
+            found |= there
         return found, is_complete
+
+    def _names(self) -> tuple[set[str], set[str]]:
+        """Return the folders of <compiler>, and the names of files in all elements."""
+        folders, names = {""}, set[str]()
+        for _, element in self._elements():
+            if element.tag == "compiler":
+                folders.update(element.get(name, "") for name in _NAMING_FOLDERS)
+            names.update(element.get(key, "") for key in _NAMING_FILES)
+        return folders, names - {""}
 
     @staticmethod
     def _is_file(path: Path) -> bool:
@@ -187,8 +191,17 @@ class MjcfSource:
                     self._open(above / name, is_part and element.tag == "include")
 
 
+def _why_no_numbers(name: str, words: list[str]) -> str:
+    """Return why the words of an attribute are no numbers, or "". A range may be infinite."""
+    refused = _NAN if name.endswith("range") else _NOT_FINITE
+    wrong = next(filter(refused.fullmatch, words), None)
+    if wrong is not None:
+        return f"{shown_value(wrong)} is not a finite number"
+    return "" if words else "is empty"
+
+
 class MjcfModel:
-    """A compiled MJCF: MuJoCo's arrays by their names in mjModel, `names`, `option`, `enums`.
+    """A compiled MJCF: MuJoCo's arrays by the names in mjModel, `names`, `option`, `enums`.
 
     An array that the installed version of MuJoCo does not have is None.
     """
@@ -261,7 +274,7 @@ def _why_refused(source: Path, output: Path) -> str:
 
 
 def _compile(source: Path, output: Path, label: str) -> None:
-    """Compile an MJCF within time and memory that its files may need."""
+    """Compile an MJCF within the time and memory that the files may need."""
     size = MjcfSource("", source).size()
     time = min(limits.MJCF_TIME, _LEAST_TIME + _TIME_EACH * size)
     memory = min(limits.MJCF_MEMORY, _LEAST_MEMORY + _COPIES * size)

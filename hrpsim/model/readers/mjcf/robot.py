@@ -105,19 +105,19 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
         ("equality solref, solimp", active, m.eq_solref, m.eq_solimp),
     ):
         odd = np.any(solref != _SOLREF, axis=1) | np.any(solimp != _SOLIMP, axis=1)
-        why = "constraints are rigid; set_contact makes contacts yield"
+        why = "constraints are rigid. set_contact makes contacts yield"
         notes.add(element, why, times=int((odd & chosen).sum()))
 
 
 class WorldLoop(NamedTuple):
-    """A connection to the world, or to a mocap body: its name, or ""."""
+    """A connection to the world, or to a mocap body. mocap: name of that body, or ""."""
 
     loop: ConnectionData
     mocap: str
 
 
 class MjcfRobot(NamedTuple):
-    """A robot, the map from MuJoCo's bodies and joints, and its connections to the world."""
+    """A robot, the map from MuJoCo's bodies and joints, and the connections to the world."""
 
     data: RobotData
     tree: BodyTree
@@ -127,8 +127,8 @@ class MjcfRobot(NamedTuple):
 def whole_robot(m: MjcfModel) -> RobotData:
     """Return everything that moves in an MJCF as one robot.
 
-    A single tree is on its free joint. Otherwise the root link is the world, and trees are attached
-    to the world by their own joints.
+    A single tree is on a free joint. Otherwise the root link is the world, and trees are attached
+    to the world by the trees' joints.
     """
     notes = Notes()
     roots = moving_trees(m)
@@ -147,7 +147,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
     ]
     for geom in scenery:
         if collides(m, geom):
-            why = "no part of the robot; load_world has it"
+            why = "no part of the robot. load_world has it"
             notes.add("geom of the world", why, m.names["geom"][geom])
     note_the_rest(m, notes)
     robot.data.notes += notes.lines()
@@ -155,7 +155,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
 
 
 def robot_of(m: MjcfModel, roots: list[int], name: str, notes: Notes) -> MjcfRobot:
-    """Return the robot of some trees, given by their root bodies."""
+    """Return the robot of some trees, given by root bodies."""
     is_free = len(roots) == 1 and bool(free_joints(m, roots[0]))
     robot = RobotData(name, root="")
     if is_free:
@@ -190,15 +190,19 @@ def tied_trees(m: MjcfModel) -> list[list[int]]:
         pair = welded_together(m, k)
         if pair is None:
             continue
-        tops = []
-        for body in pair:
-            while body and m.body_parentid[body] != 0:
-                body = int(m.body_parentid[body])
-            tops.append(next((group for group in groups if body in group), None))
-        if tops[0] is not None and tops[1] is not None and tops[0] is not tops[1]:
-            tops[0] += tops[1]
-            groups.remove(tops[1])
+        tops = [_top_of(m, body) for body in pair]
+        first, second = ([group for group in groups if top in group] for top in tops)
+        if first and second and first != second:
+            first[0] += second[0]
+            groups.remove(second[0])
     return groups
+
+
+def _top_of(m: MjcfModel, body: int) -> int:
+    """Return the root body of a body's tree. The world is its own root."""
+    while body and m.body_parentid[body] != 0:
+        body = int(m.body_parentid[body])
+    return body
 
 
 def mocap_name(m: MjcfModel, body: int) -> str:
@@ -216,19 +220,22 @@ def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes)
             notes.add(f"equality {kind.lower()}, inactive", "left out", label)
         elif kind in _LOOPS:
             found = _loop(m, tree, k, kind, name)
-            if found is None:
-                continue
-            if found.mocap or (WORLD_LINK in found.loop.links and robot.root != WORLD_LINK):
+            if found is not None and _is_to_world(found, robot):
                 to_world.append(found)
-            else:
+            elif found is not None:
                 robot.connections.append(found.loop)
-        elif kind in ("JOINT", "TENDON"):
-            why = (_mimic if kind == "JOINT" else _constant_tendon)(m, tree, robot, k)
+        elif kind in _TIES:
+            why = _TIES[kind](m, tree, robot, k)
             if why:
                 notes.add(f"equality {kind.lower()}, {why}", "not simulated", label)
         else:
             notes.add(f"equality {kind.lower()}", "not simulated", label)
     return to_world
+
+
+def _is_to_world(found: WorldLoop, robot: RobotData) -> bool:
+    ends_at_world = WORLD_LINK in found.loop.links and robot.root != WORLD_LINK
+    return bool(found.mocap) or ends_at_world
 
 
 def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
@@ -247,7 +254,7 @@ def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
 
 
 def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLoop | None:
-    """Return the connection of a connect or weld, or None if its ends cannot move apart."""
+    """Return the connection of a connect or weld, or None if the ends cannot move apart."""
     pair = welded_together(m, k)
     assert pair is not None
     fixed = [body for body in pair if body not in tree.links]
@@ -256,22 +263,26 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
     still = (ends == 0) | (m.body_mocapid[ends] >= 0)
     if len(fixed) == 2 or ends[0] == ends[1] or still.all() or of_another_robot.any():
         return None
-    links, placed, mocap = [], [], ""
-    for body, frame in zip(pair, _frames(m, k, kind), strict=True):
-        while body not in tree.links and body != 0 and not mocap_name(m, body):  # scenery
-            above = Placement(rotation_of(m.body_quat[body]), m.body_pos[body])
-            frame, body = above.then(frame), int(m.body_parentid[body])
-        mocap = mocap or mocap_name(m, body)
-        links.append(tree.links.get(body, WORLD_LINK))
-        placed.append(frame)
+    sides = zip(pair, _frames(m, k, kind), strict=True)
+    (body_a, a), (body_b, b) = (_out_of_scenery(m, tree, *side) for side in sides)
+    links = tree.links.get(body_a, WORLD_LINK), tree.links.get(body_b, WORLD_LINK)
     label = name or f"{links[0]}-{links[1]}-{k}"
-    frames = placed[0], placed[1]
-    loop = ConnectionData(label, _LOOPS[kind], None, (links[0], links[1]), frames)
-    return WorldLoop(loop, mocap)
+    loop = ConnectionData(label, _LOOPS[kind], None, links, (a, b))
+    return WorldLoop(loop, mocap_name(m, body_a) or mocap_name(m, body_b))
+
+
+def _out_of_scenery(
+    m: MjcfModel, tree: BodyTree, body: int, frame: Placement
+) -> tuple[int, Placement]:
+    """Return the link, mocap body or world that carries a body, and the frame in the carrier."""
+    while body not in tree.links and body != 0 and not mocap_name(m, body):
+        above = Placement(rotation_of(m.body_quat[body]), m.body_pos[body])
+        frame, body = above.then(frame), int(m.body_parentid[body])
+    return body, frame
 
 
 def _frames(m: MjcfModel, k: int, kind: str) -> tuple[Placement, Placement]:
-    """Return the frames of a connect or weld in its two bodies."""
+    """Return the frames of a connect or weld in the two bodies."""
     if m.kind("mjtObj", m.eq_objtype[k]) == "SITE":
         return site_placement(m, int(m.eq_obj1id[k])), site_placement(m, int(m.eq_obj2id[k]))
     data, straight = m.eq_data[k], np.eye(3)
@@ -297,7 +308,7 @@ def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
 
 
 def _constant_tendon(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
-    """Make a joint follow another joint so that their tendon keeps its length.
+    """Make a joint follow another joint so that the tendon keeps the length.
 
     Return the reason for a failure, or "".
     """
@@ -312,6 +323,9 @@ def _constant_tendon(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> 
         return "of no hinge or slide"
     length = float(m.tendon_length0[tendon]) + float(m.eq_data[k][0])
     return _follow(tree, robot, [first, second], -b / a, length / a)
+
+
+_TIES = {"JOINT": _mimic, "TENDON": _constant_tendon}  # by the kind of equality
 
 
 def _follow(tree: BodyTree, robot: RobotData, ids: list[int], ratio: float, offset: float) -> str:

@@ -27,7 +27,7 @@ _UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 class FreeMotion:
-    """Pose and velocity of a body with `free_joints` (tree.py), and its part of qpos and qvel.
+    """Pose and velocity of a body with `free_joints` (tree.py), and the part of qpos and qvel.
 
     `m` is an MjcfModel or a mujoco.MjModel. `qpos` and `qvel` are the first of the seven and six
     entries: positions, then a quaternion w x y z; rates, then the angular velocity in the body.
@@ -53,9 +53,11 @@ class FreeMotion:
         return moved - rotation_of(turn) @ self.anchor, turn
 
     def velocity(self, turn: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the velocity of the body's origin in the world, and of its rotation in the body.
+        """Return the velocity of the body's origin in the world, and the angular velocity.
 
-        turn: its quaternion, from `pose`. Both (3,) [m/s, rad/s].
+        The angular velocity is in the body's frame.
+
+        turn: quaternion of the body, from `pose`. Both (3,) [m/s, rad/s].
         """
         spin, R = qvel[self.qvel + 3 : self.qvel + 6], rotation_of(turn)
         return self.axes @ qvel[self.qvel : self.qvel + 3] - R @ np.cross(spin, self.anchor), spin
@@ -67,6 +69,18 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.append(a[0] * b[0] - a[1:] @ b[1:], vector)
 
 
+def _note_left_out(sort: str, name: str, delay: float, notes: Notes) -> None:
+    is_state = sort.startswith(_OF_STATE)
+    why = "read it from the state of the robot" if is_state else "not simulated"
+    notes.add(f"sensor {sort.lower()}", why + ", without its delay" * bool(delay), name)
+
+
+def _free_name(robot: RobotData, *wanted: str) -> str:
+    """Return a name that no sensor has, after the first wanted name that is not empty."""
+    first = next(filter(None, wanted))
+    return free_name(first, {sensor.name for sensor in robot.sensors})
+
+
 def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
     """Add one sensor of force and torque, and one IMU, for the sensors at each site.
 
@@ -74,38 +88,31 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
     """
     found: dict[tuple[int, type[SensorKind]], float] = {}  # latencies
     with_joint = {joint.child for joint in robot.joints.values()}
+    delays = np.zeros(m.nsensor) if m.sensor_delay is None else m.sensor_delay
     for k in range(m.nsensor):
         sort = m.kind("mjtSensor", m.sensor_type[k])
         name = m.names["sensor"][k]
-        delay = 0.0 if m.sensor_delay is None else float(m.sensor_delay[k])
+        delay = float(delays[k])
         kind = _KIND_OF_TYPE.get(sort)
         if kind is None:
-            where = (
-                "read it from the state of the robot"
-                if sort.startswith(_OF_STATE)
-                else "not simulated"
-            )
-            if delay:
-                where += ", without its delay"
-            notes.add(f"sensor {sort.lower()}", where, name)
+            _note_left_out(sort, name, delay, notes)
             continue
         site = int(m.sensor_objid[k])
         body = int(m.site_bodyid[site])
-        latency = min(delay, LONGEST_DELAY)
         if body not in tree.links:
             continue
-        if found.get((site, kind), latency) != latency or latency != delay:
-            simulated = found.get((site, kind), latency)
-            why = f"{simulated:g} s is simulated, that of the first sensor at the site"
-            notes.add("sensor delay", f"{why}, {LONGEST_DELAY:g} s at most", name)
+        latency = min(delay, LONGEST_DELAY)
+        simulated = found.get((site, kind), latency)
+        why = f"{simulated:g} s is simulated, that of the first sensor at the site"
+        is_other = not simulated == latency == delay
+        notes.add("sensor delay", f"{why}, {LONGEST_DELAY:g} s at most", name, times=is_other)
         if (site, kind) in found:
             continue
         if kind.at_joint and tree.links[body] not in with_joint:
             notes.add(f"sensor {sort.lower()} on the base", "no joint above carries a force", name)
             continue
         found[site, kind] = latency
-        wanted = m.names["site"][site] or name or f"site{site}"
-        label = free_name(wanted, {sensor.name for sensor in robot.sensors})
+        label = _free_name(robot, m.names["site"][site], name, f"site{site}")
         placement = site_placement(m, site)
         robot.sensors.append(SensorData(label, kind.kind, tree.links[body], placement, latency))
 
@@ -120,11 +127,11 @@ def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
             values = getattr(m, f"key_{word}")
             if values is not None and np.size(values) and np.any(values[k]):
                 notes.add(f"keyframe {word}", "only postures are kept", name)
-        for body in np.flatnonzero(m.body_mocapid >= 0):
-            place = m.key_mpos[k].reshape(-1, 3)[m.body_mocapid[body]]
-            turn = m.key_mquat[k].reshape(-1, 4)[m.body_mocapid[body]]
-            if np.any(place != m.body_pos[body]) or np.any(turn != m.body_quat[body]):
-                notes.add("keyframe mpos, mquat", "only postures are kept", name)
+        bodies = np.flatnonzero(m.body_mocapid >= 0)
+        mocaps = m.body_mocapid[bodies]
+        moved = (m.key_mpos[k].reshape(-1, 3)[mocaps] != m.body_pos[bodies]).any(axis=1)
+        moved |= (m.key_mquat[k].reshape(-1, 4)[mocaps] != m.body_quat[bodies]).any(axis=1)
+        notes.add("keyframe mpos, mquat", "only postures are kept", name, times=int(moved.sum()))
 
 
 def posture(m: MjcfModel, tree: BodyTree, name: str, qpos: np.ndarray) -> KeyframeData:

@@ -171,7 +171,7 @@ class BodyTree:
             self.robot.add_joint(JointData(label, "floating", parent, name, at))
 
     def _add_sites(self) -> None:
-        """Make each named site a link of its own, fixed to its body's."""
+        """Make each named site a separate link, fixed to the body's link."""
         m = self.m
         for site, name in enumerate(m.names["site"]):
             body = int(m.site_bodyid[site])
@@ -189,8 +189,8 @@ class BodyTree:
 def free_joints(m: MjcfModel, body: int) -> list[int]:
     """Return the joints that let a child of the world move freely, or none.
 
-    The joints are a free joint, or three slides at right angles and a ball. They must have no
-    limits or actuators.
+    The joints are a free joint, or three slides at right angles and a ball. All must be without
+    limits and actuators.
     """
     first = int(m.body_jntadr[body])
     joints = list(range(first, first + int(m.body_jntnum[body])))
@@ -208,7 +208,7 @@ def free_joints(m: MjcfModel, body: int) -> list[int]:
 
 
 def made_with_turns(made: list[JointData], m: MjcfModel, joint: int):
-    """Yield each joint with the transform of its zero to MuJoCo's `ref`."""
+    """Yield each joint with the transform of the joint's zero to MuJoCo's `ref`."""
     reference = float(m.qpos0[m.jnt_qposadr[joint]])
     for data in made:
         if len(made) == 3 or reference == 0.0:
@@ -234,7 +234,7 @@ def rotation_about(axis, angle: float) -> np.ndarray:
 
 
 def site_placement(m: MjcfModel, site: int) -> Placement:
-    """Return the placement of a site in its body."""
+    """Return the placement of a site in the body."""
     return Placement(rotation_of(m.site_quat[site]), m.site_pos[site])
 
 

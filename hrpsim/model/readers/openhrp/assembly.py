@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Shapes, masses and sensors of links by OpenHRP's convention: a link has its joint's frame."""
+"""Shapes, masses and sensors of links in OpenHRP: a link has the frame of the joint above."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -61,7 +62,7 @@ def affine(R: np.ndarray, p: np.ndarray) -> np.ndarray:
 def primitive(kind: str, sizes: list[float], T: np.ndarray, color: Color | None) -> ShapeData:
     """Return a Box, Sphere, Cylinder, Capsule or Cone under a transform, with axes y as in VRML.
 
-    sizes: edge lengths; radius; radius and height. A scaled or sheared shape becomes a mesh.
+    sizes: edge lengths, or radius, or radius and height. A scaled or sheared shape becomes a mesh.
     """
     R = T[:3, :3]
     if np.allclose(R.T @ R, np.eye(3), atol=_UNIT) and np.linalg.det(R) > 0 and kind != "Cone":
@@ -121,9 +122,9 @@ def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
 
 
 def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], bool]:
-    """Return the collision shapes of a link: its primitives, and all its meshes as one shape.
+    """Return the collision shapes of a link: primitives, and all meshes as one shape.
 
-    Also return whether meshes are left out because they have no volume.
+    Also return whether meshes without volume are left out.
     """
     meshes = [shape.mesh for shape in shapes if isinstance(shape.mesh, MeshData)]
     found = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]
@@ -175,7 +176,7 @@ def swept(
 
 
 def _frames(spine: np.ndarray) -> list[np.ndarray]:
-    """Return the frame (3, 3) of each point, with y along the spine and z to its inner side."""
+    """Return the frame (3, 3) of each point, with y along the spine and z to the inner side."""
     count, closed = len(spine), len(spine) > 2 and np.array_equal(spine[0], spine[-1])
     before, after = np.roll(spine, 1, axis=0), np.roll(spine, -1, axis=0)
     if closed:
@@ -218,7 +219,7 @@ def _turned_to(y: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Part:
-    """A link with the joint above it: parts of its mass, visual and collision shapes.
+    """A link with the joint above: parts of the mass, visual and collision shapes.
 
     type: one of JOINT_TYPES. masses: (mass, centre, inertia about the
     centre). sensors: (name, kind, placement in the link).
@@ -276,26 +277,35 @@ def assembled(
     _add_links(robot, parts, is_free, notes, fail)
     _add_sensors(robot, parts, notes)
     moving = [part for part in parts if part.type in MOVING_TYPES]
-    driven = [part for part in moving if part.joint_id >= 0]
-    driven.sort(key=lambda part: part.joint_id)
+    driven = sorted((p for p in moving if p.joint_id >= 0), key=attrgetter("joint_id"))
     robot.commanded = {part.name: ("effort",) for part in driven}
     same = sum(a.joint_id == b.joint_id for a, b in itertools.pairwise(driven))
     notes.add("joint_id of two joints", "commanded one after the other", times=same)
-    base = root.placement if is_free else None
+    _add_poses(robot, root.placement if is_free else None, moving, driven, pose)
+    robot.notes = notes.lines()
+    return robot
+
+
+def _add_poses(
+    robot: RobotData,
+    base: Placement | None,
+    moving: list[Part],
+    driven: list[Part],
+    pose: list[float],
+) -> None:
+    """Add the initial posture and the standard pose, in joint positions by joint id."""
     robot.add_start(base, {part.name: part.start for part in moving if part.start})
     posed: dict[str, tuple[float, ...]] = {
         part.name: (pose[part.joint_id],) for part in driven if part.joint_id < len(pose)
     }
     if posed:
         robot.keyframes.append(KeyframeData("standard_pose", base, posed))
-    robot.notes = notes.lines()
-    return robot
 
 
 def _add_links(
     robot: RobotData, parts: list[Part], is_free: bool, notes: Notes, fail: Callable[[str], object]
 ) -> None:
-    """Add the link of each part and the joint above it. `is_free`: the root has no joint."""
+    """Add the link and the joint of each part. `is_free`: the root has no joint."""
     at_zero: dict[str, Placement] = {}  # links in the world, all joints at zero
     for part in parts:
         if part.name in robot.links:

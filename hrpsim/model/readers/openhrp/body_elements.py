@@ -173,14 +173,11 @@ class Elements:
         geometry = Values(content, element.fail)
         kind, color = geometry.text("type", default=""), _color(element)
         if kind == "Box" or kind in _SIZES:
-            size = geometry.numbers("size", 3) if kind == "Box" else None
-            lengths = (1.0, 1.0, 1.0) if size is None else size.tolist()
-            if kind != "Box":
-                lengths = [geometry.number(key, 1.0) for key in _SIZES[kind]]
+            lengths = _lengths(geometry, kind)
             if use == "visual" and min(lengths) == 0.0:
                 self.notes.add("Visual with a size of 0", "not drawn")
                 return []
-            return [self._primitive(geometry, kind, list(lengths), T, color)]
+            return [self._primitive(geometry, kind, lengths, T, color)]
         if kind == "IndexedFaceSet":
             return self._faces(geometry, T, color)
         if kind == "Extrusion":
@@ -320,3 +317,11 @@ def _color(element: Values) -> Color | None:
     diffuse = values.numbers("diffuse_color", 3) if diffuse is None else diffuse
     r, g, b = (0.8, 0.8, 0.8) if diffuse is None else (float(part) for part in diffuse)
     return r, g, b, 1.0 - values.number("transparency", 0.0)
+
+
+def _lengths(geometry: Values, kind: str) -> list[float]:
+    """Return the sizes of a primitive [m], 1 m by default."""
+    if kind != "Box":
+        return [geometry.number(key, 1.0) for key in _SIZES[kind]]
+    size = geometry.numbers("size", 3)
+    return [1.0, 1.0, 1.0] if size is None else size.tolist()

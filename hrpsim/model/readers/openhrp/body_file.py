@@ -99,17 +99,15 @@ class _Reader:
     def parts(self) -> list[Part]:
         """Return the links, each after its parent, beginning with the root."""
         root = self.top.text("root_link", default="")
-        roots = [part.name for part in self.links.values() if part.parent is None]
+        children: dict[str | None, list[str]] = {}
+        for part in self.links.values():
+            children.setdefault(part.parent, []).append(part.name)
+        order = children.get(None, [])  # the root, and then the links below
         if root:
             require_name("root_link", root, self.links, self.top.fail)
-        if len(roots) != 1 or (root and root != roots[0]):
-            listed = ", ".join(map(repr, roots[:6])) or "none"
+        if len(order) != 1 or root not in ("", order[0]):
+            listed = ", ".join(map(repr, order[:6])) or "none"
             self.top.fail(f"one link without a parent is needed, the root_link; there is {listed}")
-        children: dict[str, list[str]] = {}
-        for part in self.links.values():
-            if part.parent is not None:
-                children.setdefault(part.parent, []).append(part.name)
-        order = [roots[0]]
         for name in order:
             order += children.get(name, [])
         if len(order) < len(self.links):
@@ -200,25 +198,29 @@ class _Reader:
         part.parent = link.text("parent", default="") or part.parent
         for child in link.items("child_links"):
             self._above.setdefault(str(child), part.name)
-        R, p = part.placement
+        part.placement = self._placement(link, part.placement)
+        readers = {
+            "joint_type": ("type", self._joint_type),
+            "joint_axis": ("axis", self._axis),
+            "joint_id": ("joint_id", _joint_id),
+            "material": ("material", _material),
+        }
+        for key, (name, read) in readers.items():
+            if link.given(key):
+                setattr(part, name, read(link))
+        if part.type in MOVING_TYPES:
+            self._limit(link, part)
+        if link.given("joint_name"):
+            self.notes.add("joint_name", "joints are called after their links")
+        self.elements.read(link, part)
+
+    def _placement(self, link: Values, default: Placement) -> Placement:
+        R, p = default
         if link.given("rotation"):
             R = link.rotation("rotation", self.to_radian)
         if link.given("translation"):
             p = link.translation("translation")
-        part.placement = Placement(R, p)
-        if link.given("joint_type"):
-            part.type = self._joint_type(link)
-        if link.given("joint_axis"):
-            part.axis = self._axis(link)
-        if link.given("joint_id"):
-            part.joint_id = int(max(min(link.number("joint_id", default=-1.0), 1e6), -1.0))
-        if part.type in MOVING_TYPES:
-            self._limit(link, part)
-        if link.given("material"):
-            part.material = link.text("material", default="") or None
-        if link.given("joint_name"):
-            self.notes.add("joint_name", "joints are called after their links")
-        self.elements.read(link, part)
+        return Placement(R, p)
 
     def _joint_type(self, link: Values) -> str:
         kind = link.text("joint_type", default="")
@@ -291,3 +293,11 @@ class _Reader:
             self.loops.append(
                 ConnectionData(label, kind, None, (links[0], links[1]), (frames[0], frames[1]))
             )
+
+
+def _joint_id(link: Values) -> int:
+    return int(max(min(link.number("joint_id", default=-1.0), 1e6), -1.0))
+
+
+def _material(link: Values) -> str | None:
+    return link.text("material", default="") or None

@@ -189,18 +189,9 @@ class Vrml:
         """Return the node that begins with a word."""
         if depth > limits.VRML_DEPTH:
             self._fail(f"nodes are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")
-        name = ""
         if word == "USE":
-            name = self._expect()[1]
-            if name not in self._named:
-                self._fail(f"USE {shown_value(name)}: no node has this name so far")
-            return self._named[name]
-        if word == "DEF":
-            name = self._expect()[1]
-            before = self._at, self._count
-            word = self._expect()[1]
-            if word == "{":  # a DEF without a name: the type follows it
-                (self._at, self._count), name, word = before, "", name
+            return self._used()
+        word, name = self._defined() if word == "DEF" else (word, "")
         node = Node(word, name, dict(self._defaults.get(word, ())), self._line())
         if (token := self._expect()) != ("mark", "{"):
             found = shown_value(token[1])
@@ -212,6 +203,12 @@ class Vrml:
             return node
         if name:
             self._named[name] = node
+        self._read_fields(node, depth)
+        return node
+
+    def _read_fields(self, node: Node, depth: int) -> None:
+        """Read the fields of a node up to the closing brace."""
+        word, name = node.type, node.name
         given: set[str] = set()
         while (token := self._expect())[1] != "}":
             of = token[1]
@@ -225,7 +222,23 @@ class Vrml:
                 self.repeated.setdefault((word, of), []).append(first)
             given.add(of)
             node.fields[of] = self._value(depth)
-        return node
+
+    def _used(self) -> Node:
+        """Return the node that USE names."""
+        name = self._expect()[1]
+        if name not in self._named:
+            self._fail(f"USE {shown_value(name)}: no node has this name so far")
+        return self._named[name]
+
+    def _defined(self) -> tuple[str, str]:
+        """Return type and name after DEF. The name may be absent."""
+        name = self._expect()[1]
+        before = self._at, self._count
+        word = self._expect()[1]
+        if word == "{":
+            self._at, self._count = before
+            return name, ""
+        return word, name
 
     def _value(self, depth: int) -> Any:
         """Return the value of a field: an array of numbers, a text, a node, or a list."""

@@ -60,6 +60,14 @@ def transform_of(file: Vrml, node: Node) -> np.ndarray:
     return assembly.affine(linear, moved)
 
 
+def _chosen(file: Vrml, node: Node) -> list[Node]:
+    """Return the child of a Switch or LOD that is shown, if any."""
+    if node.type == "LOD":
+        return node.nodes("level")[:1]
+    choice = int(file.number(node, "whichChoice", -1.0))
+    return node.nodes("choice")[choice : choice + 1] if choice >= 0 else []
+
+
 def vrml_shapes(
     file: Vrml, nodes: list[Node], T: np.ndarray, notes: Notes, depth: int = 0, inlined: int = 0
 ) -> list[ShapeData]:
@@ -72,13 +80,8 @@ def vrml_shapes(
             found += _shape(file, node, T, notes)
         elif node.type == "Inline":
             found += _inline(file, node, T, notes, inlined)
-        elif node.type == "Switch":
-            choice = int(file.number(node, "whichChoice", -1.0))
-            choices = node.nodes("choice")
-            if 0 <= choice < len(choices):
-                found += vrml_shapes(file, [choices[choice]], T, notes, depth + 1, inlined)
-        elif node.type == "LOD":
-            found += vrml_shapes(file, node.nodes("level")[:1], T, notes, depth + 1, inlined)
+        elif node.type in ("Switch", "LOD"):
+            found += vrml_shapes(file, _chosen(file, node), T, notes, depth + 1, inlined)
         elif node.type in GROUPS or node.nodes("children"):
             if node.type not in GROUPS:
                 notes.add(node.type, "its shapes alone are read")
@@ -228,7 +231,7 @@ class _Reader:
         self._segments: dict[str, Node] = {}
 
     def joint(self, node: Node, parent: str | None, depth: int) -> None:
-        """Add the part of a Joint and the parts beneath it."""
+        """Add the part of a Joint and the parts below."""
         file = self.file
         if len(self.parts) >= limits.LINKS:
             file.fail(node, f"over {limits.LINKS} links (LINKS)")
@@ -291,35 +294,46 @@ class _Reader:
             file.fail(node, f"nodes are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")
         for child in node.nodes("children", "humanoidBody"):
             if child.type == "Joint":
-                if not np.array_equal(T, np.eye(4)):
-                    file.fail(child, "a Joint must not be within a Transform: move that into it")
+                self._require_no_transform(child, T)
                 self.joint(child, part.name, depth + 1)
             elif child.type == "Segment":
                 self._segment(child, part, T, depth)
-            elif child.type in _SENSORS:
-                R = file.rotation(child, "rotation")
-                p = _or(file.numbers(child, "translation", 3), (0.0, 0.0, 0.0))
-                placement = assembly.placement_of(T @ assembly.affine(R, np.array(p)))
-                label = child.name or f"{part.name}_{child.type}"
-                part.sensors.append((label, _SENSORS[child.type], placement))
-                self._content(child, part, T, depth + 1)
             elif child.type in _DEVICES:
                 self.notes.add(child.type, "not simulated")
             elif child.type == "Surface":
-                for key, shapes in (("visual", part.visuals), ("collision", part.collisions)):
-                    shapes += self._shapes(child.nodes(key), T)
-            elif child.type in _HANDLES:
+                part.visuals += self._shapes(child.nodes("visual"), T)
+                part.collisions += self._shapes(child.nodes("collision"), T)
+            elif child.type in _SENSORS or child.type in _HANDLES:
+                self._add_sensor(child, part, T)
                 self._content(child, part, T, depth + 1)
             elif self._holds_parts(child):
-                if child.type not in GROUPS:
-                    file.fail(
-                        child,
-                        f"a {child.type} holds joints, segments or sensors, and what it does to "
-                        f"them is not known; known are {', '.join((*GROUPS, *_HANDLES))}",
-                    )
-                self._content(child, part, T @ transform_of(file, child), depth + 1)
+                self._content(child, part, T @ self._motion_of(child), depth + 1)
             else:
                 part.shapes += self._shapes([child], T)
+
+    def _require_no_transform(self, joint: Node, T: np.ndarray) -> None:
+        if not np.array_equal(T, np.eye(4)):
+            self.file.fail(joint, "a Joint must not be within a Transform: move that into it")
+
+    def _add_sensor(self, node: Node, part: assembly.Part, T: np.ndarray) -> None:
+        """Add a sensor to a link. A mouse handle is no sensor."""
+        if node.type not in _SENSORS:
+            return
+        R = self.file.rotation(node, "rotation")
+        p = _or(self.file.numbers(node, "translation", 3), (0.0, 0.0, 0.0))
+        placement = assembly.placement_of(T @ assembly.affine(R, np.array(p)))
+        label = node.name or f"{part.name}_{node.type}"
+        part.sensors.append((label, _SENSORS[node.type], placement))
+
+    def _motion_of(self, group: Node) -> np.ndarray:
+        """Return the transform (4, 4) of a group that holds parts of a robot."""
+        if group.type not in GROUPS:
+            self.file.fail(
+                group,
+                f"a {group.type} holds joints, segments or sensors, and what it does to "
+                f"them is not known. Known are {', '.join((*GROUPS, *_HANDLES))}",
+            )
+        return transform_of(self.file, group)
 
     def _segment(self, node: Node, part: assembly.Part, T: np.ndarray, depth: int) -> None:
         file = self.file

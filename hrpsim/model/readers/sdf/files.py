@@ -32,9 +32,9 @@ _LOCAL = ("model", "package", "file", "")
 class SdfFiles:
     """Finds and keeps the files of one SDF.
 
-    Names are searched in the folder of the file that says them, in the folder of the first file,
+    Names are searched in the folder of the naming file, in the folder of the first file,
     in the folder above, and in the folders of SEARCH_VARIABLES. A model of Gazebo lies in a folder
-    next to the models that it includes.
+    next to the included models.
     """
 
     def __init__(self, first: SdfFile, resources: Resources) -> None:
@@ -89,7 +89,7 @@ class SdfFiles:
         )
 
     def _is_within(self, path: Path, source: SdfFile) -> bool:
-        """Return whether a path lies in a searched folder, or in the model of its source."""
+        """Return whether a path lies in a searched folder, or in the model of the source."""
         roots = (*self._roots, source.folder, source.folder.parent)
         return any(path.is_relative_to(root) for root in roots)
 

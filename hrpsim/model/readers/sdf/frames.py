@@ -40,7 +40,7 @@ class Frame:
 
     @property
     def above(self) -> Frame | str:
-        """The frame in which the placement is, or its name in the scope."""
+        """The frame of the placement, or the name of that frame in the scope."""
         return self.relative_to or self.default
 
     def fail(self, cause: str) -> NoReturn:
@@ -82,7 +82,7 @@ class Scope:
         return [frame for frame in self.frames.values() if frame.kind == kind]
 
     def all_scopes(self) -> Iterator[Scope]:
-        """Yield this scope and those of all models in it."""
+        """Yield this scope and the scopes of all models inside."""
         yield self
         for model in self.models.values():
             yield from model.all_scopes()
@@ -105,6 +105,17 @@ class Scope:
         require_name("frame", last, scope.frames, asker.fail)
         return scope.frames[last]
 
+    def _above(self, frame: Frame) -> Frame:
+        above = frame.above
+        return self.find(above, frame) if isinstance(above, str) else above
+
+    def _opened(self, frame: Frame) -> Placement:
+        """Mark a frame as open. Return the placement in the frame above."""
+        if frame.is_open:
+            frame.fail(f"the pose of {frame.name!r} is relative to itself, in a circle")
+        frame.is_open = True
+        return self._local(frame)
+
     def in_scope(self, frame: Frame) -> Placement:
         """Return the placement of a frame in the frame of this scope.
 
@@ -112,21 +123,15 @@ class Scope:
         """
         steps: list[tuple[Frame, Placement]] = []
         while frame is not self.frame and (frame.scope is not self or frame.known is None):
-            outside = IDENTITY
             if frame.scope is not self:
                 inner = self._model_of(frame)
                 outside, frame = inner.in_scope(frame), inner.placement or self.frame
-                if steps:
-                    steps[-1] = steps[-1][0], outside.then(steps[-1][1])
-                else:
+                if not steps:
                     return self.in_scope(frame).then(outside)
+                steps[-1] = steps[-1][0], outside.then(steps[-1][1])
                 continue
-            if frame.is_open:
-                frame.fail(f"the pose of {frame.name!r} is relative to itself, in a circle")
-            frame.is_open = True
-            steps.append((frame, self._local(frame)))
-            above = frame.above
-            frame = self.find(above, frame) if isinstance(above, str) else above
+            steps.append((frame, self._opened(frame)))
+            frame = self._above(frame)
         placement = IDENTITY if frame is self.frame else frame.known
         assert placement is not None
         for step, local in reversed(steps):
@@ -135,7 +140,7 @@ class Scope:
         return placement
 
     def _local(self, frame: Frame) -> Placement:
-        """Return the placement of a frame in the frame that its pose is relative to."""
+        """Return the placement of a frame in the reference frame of the pose."""
         if not frame.placement_frame:
             return frame.placement
         inner = self.models[frame.name]

@@ -35,7 +35,7 @@ class Edge(NamedTuple):
     """A joint between two links of a robot.
 
     parent, child: names in the robot, "world" for the world.
-    frame: of the joint, with its placement `at` in the frame of the robot.
+    frame: of the joint, placed at `at` in the frame of the robot.
     """
 
     frame: Frame
@@ -53,12 +53,12 @@ class Edge(NamedTuple):
         return kind
 
     def turned(self) -> Edge:
-        """Return the same joint with its links exchanged."""
+        """Return the same joint with the links exchanged."""
         return self._replace(parent=self.child, child=self.parent, is_reversed=True)
 
 
 class _Step(NamedTuple):
-    """One joint of one coordinate: its type, the end of its name, its axis, its <axis>."""
+    """One joint of one coordinate: type, end of the name, axis, <axis> element."""
 
     type: str
     suffix: str
@@ -67,7 +67,7 @@ class _Step(NamedTuple):
 
 
 def add_joint(robot: RobotData, edge: Edge, place: Callable[[str], Placement], notes: Notes) -> str:
-    """Add a joint to a robot. Return the link right below the joint, at which it acts.
+    """Add a joint to a robot. Return the link right below the joint.
 
     `place` returns the placement of a link, all in one frame.
     """
@@ -104,7 +104,7 @@ def _steps(edge: Edge, notes: Notes) -> list[_Step]:
 
 
 def axis_of(edge: Edge, tag: str) -> np.ndarray:
-    """Return the unit vector of an <axis> in the frame of the robot, for its present direction."""
+    """Return the unit vector of an <axis> in the frame of the robot, in the present direction."""
     frame = edge.frame
     file, element = frame.file, frame.element.find(tag)
     if element is None:
@@ -158,7 +158,7 @@ def _describe(edge: Edge, step: _Step, joint: JointData, notes: Notes) -> None:
 
 
 def _mimic(edge: Edge, axis: Any, mimic: Any, joint: JointData, notes: Notes) -> None:
-    """Let a joint follow its leader: multiplier (q - reference) + offset."""
+    """Let a joint follow a leader: multiplier (q - reference) + offset."""
     file, scope = edge.frame.file, edge.frame.scope
     leader = scope.find(file.text(mimic, "joint"), edge.frame)
     if leader.kind != "joint" or leader.element.get("type") not in ("revolute", "prismatic"):
@@ -170,7 +170,7 @@ def _mimic(edge: Edge, axis: Any, mimic: Any, joint: JointData, notes: Notes) ->
 
 
 def _follow(edge: Edge, slide: JointData, leader: str) -> None:
-    """Let the slide of a screw follow its turn, by the advance of a turn."""
+    """Let the slide of a screw follow the turn, by the advance of a turn."""
     file, element = edge.frame.file, edge.frame.element
     advance = file.value(element, "screw_thread_pitch", 0.0)
     if element.find("screw_thread_pitch") is None:

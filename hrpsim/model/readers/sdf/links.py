@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -37,38 +38,41 @@ _MOMENTS = (
 )
 
 
+def _visuals_of(files: SdfFiles, link: Frame, notes: Notes) -> Iterator[ShapeData]:
+    for visual in link.file.children(link.element, "visual"):
+        shape = shape_of(files, link, visual, _place(link, visual), notes)
+        if shape is not None and shape.kind != PLANE:
+            yield shape
+
+
 def describe_link(
     files: SdfFiles, link: Frame, data: LinkData, notes: Notes
 ) -> list[tuple[ShapeData, Surface]]:
-    """Read inertia and shapes of a link into `data`. Return its collision shapes with surfaces.
+    """Read inertia and shapes of a link into `data`. Return the collision shapes with surfaces.
 
-    The material of the link is the surface of its first collision.
+    The material of the link is the surface of the first collision.
     """
     mass, center, moments = inertial_of(link, notes)
     if mass or moments.any():
         data.inertial = mass, center, moments
     if not link.file.flag(link.element, "gravity", default=True):
         data.gravity_compensation = 1.0
-    for visual in link.file.children(link.element, "visual"):
-        shape = shape_of(files, link, visual, _place(link, visual), notes)
-        if shape is not None and shape.kind != PLANE:
-            data.visuals.append(shape)
+    data.visuals += _visuals_of(files, link, notes)
     found = collisions_of(files, link, notes)
     for shape, _ in found:
         if shape.kind == PLANE:
             notes.add("<plane> of a moving link", "left out", f"{link.name}/{shape.name}")
         else:
             data.collisions.append(shape)
-    surfaces = [surface for _, surface in found]
-    data.material = surfaces[0].name if surfaces else None
-    if len({surface.key for surface in surfaces}) > 1:
+    data.material = found[0][1].name if found else None
+    if len({surface.key for _, surface in found}) > 1:
         why = "that of its first collision holds for all"
         notes.add("<surface>, several in a link", why, link.name)
     return found
 
 
 def collisions_of(files: SdfFiles, link: Frame, notes: Notes) -> list[tuple[ShapeData, Surface]]:
-    """Return the collision shapes of a link, with their surfaces."""
+    """Return the collision shapes of a link, with surfaces."""
     found = []
     for collision in link.file.children(link.element, "collision"):
         shape = shape_of(files, link, collision, _place(link, collision), notes)
@@ -78,7 +82,7 @@ def collisions_of(files: SdfFiles, link: Frame, notes: Notes) -> list[tuple[Shap
 
 
 def _place(link: Frame, element: Any) -> Placement:
-    """Return the placement of an element in its link."""
+    """Return the placement of an element in the link."""
     placement, name = pose_of(link.file, element), relative_to(link.file, element)
     if not name:
         return placement
@@ -89,7 +93,7 @@ def _place(link: Frame, element: Any) -> Placement:
 
 
 def inertial_of(link: Frame, notes: Notes) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return mass, centre and inertia about the centre of a link, in its frame.
+    """Return mass, centre and inertia about the centre of a link, in the link's frame.
 
     A link without <inertial> has 1 kg and unit inertia, as SDF says.
     """
@@ -146,6 +150,6 @@ def add_sensors(
 
 
 def _at_joint(data: SensorData, at: Placement) -> SensorData:
-    """Return a sensor of a wrench, moved to the origin of its joint."""
+    """Return a sensor of a wrench, moved to the origin of the joint."""
     placement = Placement(data.placement.R, at.p)
     return SensorData(**{**vars(data), "placement": placement})

@@ -112,7 +112,7 @@ def _same_as_mu(mu2: Any, text: str) -> bool:
 
 
 def _is_only_collision(collision: Any, text: str) -> bool:
-    """Return whether the <collision> of a contact sensor is the only one of its link."""
+    """Return whether the <collision> of a contact sensor is the only <collision> of the link."""
     link = collision.getparent().getparent().getparent()
     names = [one.get("name") for one in link.iterchildren("collision")]
     return len(names) == 1 and text.split("::")[-1] == names[0]
@@ -150,12 +150,12 @@ _KNOWN = KnownParts(
 
 
 def note_parts(scope: Scope, notes: Notes) -> None:
-    """Note the parts of a model or world without effect, with what merges into it."""
+    """Note the parts of a model or world without effect, including merged models."""
     for element in scope.sources:
         _KNOWN.note(element, notes)
 
 
 def note_model(model: Scope, notes: Notes) -> None:
-    """Note the parts of a model without effect, and of all models in it."""
+    """Note the parts without effect of a model and of all models inside."""
     for scope in model.all_scopes():
         note_parts(scope, notes)

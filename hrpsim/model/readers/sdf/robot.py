@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Make a robot of a model of SDF: a tree of its links, and connections that close its loops."""
+"""Make a robot of a model of SDF: a tree of links, and connections that close loops."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement
 
 
 class SdfRobot(NamedTuple):
-    """The robot of a model, and the surfaces of the collision shapes of its links."""
+    """The robot of a model, and the surfaces of the links' collision shapes."""
 
     data: RobotData
     surfaces: dict[str, list[Surface]]
@@ -71,7 +71,7 @@ def _is_proxy(frame: Frame) -> bool:
 
 
 def full_name(link: Frame) -> str:
-    """Return the name of a link in its robot, such as "arm::hand"."""
+    """Return the name of a link in the robot, such as "arm::hand"."""
     return link.scope.path + link.name
 
 
@@ -95,7 +95,7 @@ def carrier(frame: Frame) -> Frame:
 
 
 def canonical(model: Scope) -> Frame:
-    """Return the link that a model moves with: the one that it names, or its first."""
+    """Return the link that a model moves with: the named link, or the first link."""
     name = model.element.get("canonical_link", "").strip()
     if name:
         return model.find(name, model.frame)
@@ -148,7 +148,7 @@ def robot_of(
 
 
 def only_robot(contents: SdfContents) -> RobotData:
-    """Return the robot of an SDF: its model, or the only model of its world that moves."""
+    """Return the robot of an SDF: the model, or the only moving model of the world."""
     scope = contents.scope
     models = [scope] if scope.frame.kind == "model" else list(scope.models.values())
     moving = [model for model in models if not model.is_static]
@@ -171,7 +171,7 @@ def only_robot(contents: SdfContents) -> RobotData:
 
 
 def in_world(model: Scope) -> Placement:
-    """Return the placement of a model in the world, or by its own <pose> without a world."""
+    """Return the placement of a model in the world, or by the model's <pose> without a world."""
     assert model.placement is not None
     if model.outer is not None:
         return model.outer.in_scope(model.placement)
@@ -204,7 +204,7 @@ def _add_all_sensors(
 
 
 def _add_frames(robot: RobotData, assembly: _Assembly) -> None:
-    """Add each <frame> as a link without mass, fixed to the link that it is attached to."""
+    """Add each <frame> as a link without mass, fixed to the link of `attached_to`."""
     for frame in assembly.frames:
         link, name = full_name(carrier(frame)), frame.scope.path + frame.name
         at = assembly.placed[link].inverse().then(assembly.model.in_scope(frame))

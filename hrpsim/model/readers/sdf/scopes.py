@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read the models and frames of an SDF, with all that it includes."""
+"""Read the models and frames of an SDF, with all includes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RESERVED = ("world", "__model__", "__root__")
 
 
 class SdfContents(NamedTuple):
-    """A file that was read: its world or its only model, and how its files are found."""
+    """A file that was read: the world or only model, and how further files are found."""
 
     scope: Scope
     file: SdfFile
@@ -33,14 +33,14 @@ class SdfContents(NamedTuple):
 
 
 class _Include(NamedTuple):
-    """What an <include> says about the model that it names."""
+    """What an <include> says about the included model."""
 
     file: SdfFile
     element: Any
 
 
 def read_sdf(text: str, path: Path | None, resources: Resources) -> SdfContents:
-    """Return the world of an SDF, or its model. ModelError names an invalid element."""
+    """Return the world of an SDF, or the model. ModelError names an invalid element."""
     file = SdfFile(text, path)
     reader = _Reader(SdfFiles(file, resources))
     worlds, models = (list(file.children(file.root, tag)) for tag in ("world", "model"))
@@ -59,12 +59,18 @@ def read_sdf(text: str, path: Path | None, resources: Resources) -> SdfContents:
 
 
 def relative_to(file: SdfFile, element: Any) -> str:
-    """Return the frame that the <pose> of an element is relative to, "" for its default."""
+    """Return the frame that the <pose> of an element is relative to, "" for the default."""
     pose = element.find("pose")
     if pose is None:
         return ""
     names = (pose.get(key, "").strip() for key in ("relative_to", "frame"))
     return next((name for name in names if name), "")
+
+
+def _flag(name: str, said: _Include, default: _Include) -> bool:
+    """Return a flag of an <include>, or else of the included element."""
+    source = default if said.element.find(name) is None else said
+    return source.file.flag(source.element, name)
 
 
 class _Reader:
@@ -85,7 +91,7 @@ class _Reader:
     def model(
         self, file: SdfFile, element: Any, outer: Scope | None, include: _Include | None
     ) -> Scope:
-        """Return the scope of a <model>. An <include> may replace its name and pose."""
+        """Return the scope of a <model>. An <include> may replace name and pose."""
         said = include or _Include(file, element)
         given = "" if include is None else include.file.content(include.element, "name")
         name = given or file.text(element, "name")
@@ -104,9 +110,7 @@ class _Reader:
             placement_frame=self._placement_frame(file, element, include, has_pose),
         )
         scope.placement = frame
-        scope.is_static = file.flag(element, "static")
-        if include is not None and include.element.find("static") is not None:
-            scope.is_static = include.file.flag(include.element, "static")
+        scope.is_static = _flag("static", said, _Include(file, element))
         if outer is not None:
             self._add(outer, frame)
             outer.models[name] = scope
@@ -122,7 +126,7 @@ class _Reader:
         return include.file.content(include.element, "placement_frame") or own
 
     def _fill(self, scope: Scope, file: SdfFile, element: Any, base: Frame) -> None:
-        """Add the frames and models of an element to a scope. `base`: their default frame."""
+        """Add the frames and models of an element to a scope. `base`: default frame."""
         scope.sources.append(element)
         self._depth += 1
         if self._depth > limits.SDF_DEPTH:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One file of SDF, and its values: texts of elements instead of attributes."""
+"""One file of SDF, with values in the texts of elements instead of attributes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNBOUNDED = 1e16  # from which on a limit of SDF is none
 
 
 class SdfFile(Document):
-    """The parsed XML of one SDF. `folder` is where its relative URIs begin.
+    """The parsed XML of one SDF. Relative URIs begin at `folder`.
 
     version: of the format, such as (1, 7).
     """

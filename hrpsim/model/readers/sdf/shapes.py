@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from hrpsim.model.readers.openhrp.assembly import hull_shape
 from hrpsim.model.readers.robot_data import MeshFile, Notes, ShapeData
 from hrpsim.model.readers.sdf.files import SdfFiles
 from hrpsim.model.readers.sdf.frames import Frame
+from hrpsim.model.readers.sdf.sdf_file import SdfFile
 from hrpsim.model.readers.stored_meshes import file_uri
 from hrpsim.model.shapes.placement import Placement, rotation_with_z_along
 
@@ -28,6 +31,14 @@ _SIZES: dict[str, dict[str, tuple[float, ...]]] = {  # with the values of SDF fo
     "sphere": {"radius": (1.0,)},
     **dict.fromkeys(("cylinder", "capsule", "cone"), _ROUND),
 }
+
+
+def _normal_frame(file: SdfFile, plane: Any) -> np.ndarray:
+    """Return a rotation (3, 3) with z along the normal of a <plane>."""
+    normal = np.array(file.values(plane, "normal", (0.0, 0.0, 1.0)))
+    if not normal.any():
+        file.fail(plane, "<normal> is zero")
+    return rotation_with_z_along(normal)
 
 
 def shape_of(
@@ -44,10 +55,10 @@ def shape_of(
     """
     file, name = link.file, f"{link.name}/{element.get('name', '')}"
     geometry = element.find("geometry")
-    shapes = [] if geometry is None else list(file.children(geometry))
-    if not shapes or shapes[0].tag == "empty":
+    shape = None if geometry is None else next(iter(file.children(geometry)), None)
+    if shape is None or shape.tag == "empty":
         return None
-    shape, color = shapes[0], _color(link, element)
+    color = _color(link, element)
     kind, label = shape.tag, element.get("name", "")
     if kind not in _MODEL_SHAPES:
         notes.add(f"<{kind}> of a <{element.tag}>", "left out", name)
@@ -55,18 +66,28 @@ def shape_of(
     if kind == "mesh":
         return _mesh(files, link, element, placement, notes)
     if kind == PLANE:
-        normal = np.array(file.values(shape, "normal", (0.0, 0.0, 1.0)))
-        if not normal.any():
-            file.fail(shape, "<normal> is zero")
-        turned = Placement(placement.R @ rotation_with_z_along(normal), placement.p)
+        turned = Placement(placement.R @ _normal_frame(file, shape), placement.p)
         return ShapeData(PLANE, (), turned, color=color, name=label)
+    return _solid(file, shape, placement, color, label, partial(notes.add, name=name))
+
+
+def _solid(
+    file: SdfFile,
+    shape: Any,
+    placement: Placement,
+    color: Any,
+    label: str,
+    note: Callable[[str, str], None],
+) -> ShapeData:
+    """Return a primitive of the model, or the hull of another solid. `note` reports a hull."""
+    kind = shape.tag
     sizes = [file.values(shape, key, usual) for key, usual in _SIZES[kind].items()]
     if kind == "ellipsoid":
-        notes.add("<ellipsoid>", f"a hull of {ELLIPSOID_POINTS} points on it", name)
+        note("<ellipsoid>", f"a hull of {ELLIPSOID_POINTS} points on it")
         mesh = ellipsoid_mesh(label or kind, np.array(sizes[0]))
         return ShapeData("mesh", (), placement, mesh, color, label)
     if kind == "cone":
-        notes.add("<cone>", f"a hull of {_SIDES} sides", name)
+        note("<cone>", f"a hull of {_SIDES} sides")
         return _cone(label or kind, sizes[0][0], sizes[1][0], placement, color)
     return ShapeData(kind, sum(sizes, ()), placement, None, color, label)
 
@@ -74,7 +95,7 @@ def shape_of(
 def _cone(
     name: str, radius: float, length: float, placement: Placement, color: tuple | None
 ) -> ShapeData:
-    """Return the hull of a cone about z, with its middle at the origin."""
+    """Return the hull of a cone about z, with the middle at the origin."""
     turn = 2.0 * np.pi * np.arange(_SIDES) / _SIDES
     low = np.full(_SIDES, -0.5 * length)
     ring = np.stack([radius * np.cos(turn), radius * np.sin(turn), low], axis=1)

@@ -3,8 +3,8 @@
 
 """<surface> of SDF: friction, restitution and compliance, as materials of links.
 
-Two surfaces have the smaller friction and the smaller restitution of the two. Their springs act one
-after the other, and their dampings add up, as in Gazebo's engine ODE.
+Two surfaces have the smaller friction and the smaller restitution of the two. The springs of both
+act in series, and the dampings add up, as in Gazebo's engine ODE.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _RIGID = 1e12  # the default of kp, and what is as stiff or stiffer [N/m]
 
 
 class Surface(NamedTuple):
-    """What contacts of a collision shape are like. The defaults are those of SDF."""
+    """What contacts of a collision shape are like. The defaults come from SDF."""
 
     friction: float = 1.0
     restitution: float = 0.0

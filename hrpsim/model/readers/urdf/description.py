@@ -146,11 +146,15 @@ def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
         document.text(shape, "filename")
         if shape.get("scale") is not None:
             document.numbers(shape, "scale", 3)
+    _check_sizes(document, shape, is_seen)
+
+
+def _check_sizes(document: Document, shape, is_seen: bool) -> None:
     sizes = {key: min(document.numbers(shape, key, n)) for key, n in GEOMETRIES[shape.tag].items()}
     may_be_flat = is_seen or shape.tag == "sphere" or is_void(shape)
     for key, least in sizes.items():
         if least < 0.0 or (least == 0.0 and not may_be_flat):
-            cure = "" if is_seen else "; where nothing is to touch it, leave out the <collision>"
+            cure = "" if is_seen else ". Where nothing is to touch it, leave out the <collision>"
             document.fail(shape, f"{key}={shape.get(key)!r} must be positive{cure}")
 
 
@@ -162,7 +166,7 @@ def is_void(shape) -> bool:
 
 
 def shape_of(element):
-    """Return the shape of a <visual> or <collision>: the only child of its <geometry>."""
+    """Return the shape of a <visual> or <collision>: the only child of <geometry>."""
     return next(shape for shape in element.find("geometry") if not is_foreign(shape))
 
 
@@ -220,8 +224,8 @@ def _check_tree(document: Document, links: dict, joints: dict) -> dict[str, str]
         if child in parent_joint:
             document.fail(
                 joint,
-                f"link {child!r} is the child of joint {parent_joint[child]!r} already;"
-                " a link has one parent, and loops are not URDF",
+                f"link {child!r} is the child of joint {parent_joint[child]!r} already."
+                " A link has one parent, and loops are not URDF",
             )
         parent_joint[child] = name
         parent_link[child] = document.only(joint, "parent").get("link")

@@ -155,6 +155,6 @@ def described(element) -> str:
 
 
 def tag_of(element) -> str:
-    """Return an element's tag as written, with its prefix."""
+    """Return an element's tag as written, with the prefix."""
     name = element.tag.rpartition("}")[2]
     return f"{element.prefix}:{name}" if element.prefix else name

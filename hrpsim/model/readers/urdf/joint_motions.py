@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class JointMotion:
-    """One joint of the kernels. A joint with one axis moves about or along z of its own frame."""
+    """One joint of the kernels. A joint with one axis moves about or along z of the joint frame."""
 
     code: int  # its index in MOTIONS
     name: str

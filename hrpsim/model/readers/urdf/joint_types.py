@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Types of joints of descriptions, and the joints of the kernels that they consist of."""
+"""Types of joints of descriptions, and the corresponding joints of the kernels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class JointType:
-    """A type of joint of descriptions, with its names in other formats."""
+    """A type of joint of descriptions, with names in other formats."""
 
     name: str  # in URDF and in `JointData`
     steps: tuple[Step, ...] = ()

@@ -24,8 +24,8 @@ class Resources:
     package_paths: {package name: folder}, or folders that are packages or hold packages.
 
     Packages are searched in package_paths first, then in AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and
-    upwards from `folder`. A folder above is the package if it has the package's name, or if its
-    package.xml states the name.
+    upwards from `folder`. A folder above is the package if the folder has the package's name, or a
+    package.xml with the name.
     """
 
     def __init__(self, folder: Path | None, package_paths: PackagePaths | None = None) -> None:
@@ -56,7 +56,7 @@ class Resources:
     def locate(self, uri: str) -> Path:
         """Return the file of `uri`: package://, file://, absolute or relative path.
 
-        Raises FileNotFoundError with the cause as its text.
+        Raises FileNotFoundError with the cause as text.
         """
         scheme, separator, rest = uri.partition("://")
         if not separator:

@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 def read_disabled_collisions(
     source: str | os.PathLike, link_names: Iterable[str]
 ) -> tuple[frozenset[Pair], tuple[str, ...]]:
-    """Return the pairs of links (in the order of their names) that an SRDF excludes from collision.
+    """Return the pairs of links that an SRDF excludes from collision, in the order of names.
 
     source: a path, or XML text. Also returns a note on each line that names a link which the robot
     does not have. Such lines have no effect, as in the tools of ROS. ModelError names file, line

@@ -3,7 +3,7 @@
 
 """Expand xacro to URDF text with the package `xacro`, which is imported only when needed.
 
-Xacro evaluates its expressions as Python. A file in xacro is therefore a program, and trusted like
+Xacro evaluates expressions as Python. A file in xacro is therefore a program, and trusted like
 a program.
 
 An expansion is stored with hashes of the included files and with the packages found. The expansion
@@ -55,7 +55,7 @@ _xacro_lock = threading.Lock()  # xacro keeps its file and argument stacks in mo
 
 
 class Expansion(NamedTuple):
-    """A description in plain URDF, and its sources."""
+    """A description in plain URDF, and the sources."""
 
     text: str
     asked: list[str]  # arguments that the description has
@@ -98,9 +98,9 @@ def expand(
 ) -> str:
     """Return the URDF text that xacro makes of `text`, read from `path` (None: given as text).
 
-    $(find package) searches the places of `resources`, then ament's index. Xacro writes its
-    warnings to stderr. ModelError names the file that xacro was reading. Arguments that nothing
-    uses also raise ModelError.
+    $(find package) searches the places of `resources`, then ament's index. Xacro writes warnings to
+    stderr. ModelError names the file that xacro was reading. Arguments that nothing uses also raise
+    ModelError.
     """
     given = _Arguments(arguments)
     key = "" if path is None else key_of(text, path, given, _version())
@@ -234,9 +234,9 @@ def _folder() -> Path:
 
 
 class UrdfText(NamedTuple):
-    """URDF text and its origin.
+    """URDF text and the origin of the text.
 
-    has_lines: whether its lines are the file's lines.
+    has_lines: whether lines of the text are the file's lines.
     """
 
     text: str
@@ -253,7 +253,7 @@ BINARY = (".usd", ".usda", ".usdc", ".usdz")  # suffixes of descriptions that ar
 
 
 def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
-    """Return the XML text of `source` (a path, or XML text) and its path (None for text)."""
+    """Return the XML text of `source` (a path, or XML text) and the path (None for text)."""
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return source.lstrip("\ufeff \t\r\n"), None
     if not isinstance(source, (str, os.PathLike)):

@@ -54,7 +54,7 @@ def read_usd(path: Path) -> RobotData:
 
 @dataclass(frozen=True, eq=False)
 class _Edge:
-    """A joint between two links, with its frame in each, and its data."""
+    """A joint between two links, with data and a frame in each link."""
 
     name: str
     parent: str
@@ -65,7 +65,7 @@ class _Edge:
     more: tuple[JointPrim, ...] = ()  # in a row with it
 
     def turned(self) -> _Edge:
-        """Return the same joint with its links exchanged."""
+        """Return the same joint with the links exchanged."""
         frames = self.frames[1], self.frames[0]
         turned = not self.is_turned
         return _Edge(self.name, self.child, self.parent, frames, self.prim, turned, self.more)
@@ -133,7 +133,7 @@ class _Robot:
         return _Edge(name, parent, child, frames, prim)
 
     def _in_rows(self, edges: list[_Edge]) -> list[_Edge]:
-        """Join hinges and slides between the same two bodies in a row, as MuJoCo has them."""
+        """Join hinges and slides between the same two bodies in a row, as in MuJoCo."""
         found: dict[tuple[str, str], _Edge] = {}
         others = []
         for edge in edges:
@@ -175,14 +175,15 @@ class _Robot:
     def _join(
         self, robot: RobotData, edge: _Edge, stated: dict[str, Placement], starts: dict[str, float]
     ) -> None:
-        """Add the joints of an edge of the tree, and their positions in the stage."""
+        """Add the joints of an edge of the tree, and the joint positions in the stage."""
         at = self.places[edge.parent].then(edge.frames[0])
         made, axes = [], []
         coordinates = edge.coordinates()
         for prim, dof, name in coordinates:
+            kind, ending = ("revolute", dof[-1].lower()) if _turns(dof) else ("prismatic", dof)
             if len(_free(prim)) > 1:
-                name += f"_{dof[-1].lower()}" if _turns(dof) else f"_{dof}"
-            joint = JointData(name, "revolute" if _turns(dof) else "prismatic", "", "")
+                name += f"_{ending}"
+            joint = JointData(name, kind, "", "")
             self._describe(prim, dof, joint)
             made.append(joint)
             frame = prim.frame1 if edge.is_turned else prim.frame0
@@ -238,7 +239,7 @@ def _turns(dof: str) -> bool:
 
 
 def _free(prim: JointPrim) -> list[str]:
-    """Return the free coordinates of a joint, in the order of their joints."""
+    """Return the free coordinates of a joint, in the order of the joints."""
     if prim.kind == "fixed":
         return []
     if prim.kind == "spherical":

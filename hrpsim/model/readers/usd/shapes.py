@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Shapes of USD as shapes of links, and masses from their volumes."""
+"""Shapes of USD as shapes of links, and masses from volumes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,21 @@ _SIDES = 24
 Inertial = tuple[float, np.ndarray, np.ndarray]
 
 
+def _sphere(shape: ShapePrim, size: np.ndarray, placement: Placement, notes: Notes) -> ShapeData:
+    """Return a sphere, or the hull of an ellipsoid if the scales (3,) differ."""
+    if np.ptp(size) <= _ALIKE * size.max():
+        radius = float(shape.sizes[0] * size[0])
+        return ShapeData("sphere", (radius,), placement, None, shape.color, shape.name)
+    notes.add("Sphere, scaled", f"a hull of {ELLIPSOID_POINTS} points on it", shape.name)
+    mesh = ellipsoid_mesh(shape.name, shape.sizes[0] * size)
+    return ShapeData("mesh", (), placement, mesh, shape.color, shape.name)
+
+
 def shape_of(shape: ShapePrim, notes: Notes) -> ShapeData | None:
-    """Return a shape in its body's frame. None, with a note, if it has no size or is a plane."""
+    """Return a shape in the body's frame.
+
+    None, with a note, for a plane or a shape without size.
+    """
     linear = shape.placement[:3, :3]
     if shape.kind in ("Cylinder", "Capsule", "Cone"):
         linear = linear @ _TURNS[shape.axis]
@@ -41,24 +54,17 @@ def shape_of(shape: ShapePrim, notes: Notes) -> ShapeData | None:
     if shape.kind == "Plane" or not (scale > 0.0).all():
         notes.add(f"{shape.kind} of a body", "left out", shape.name)
         return None
-    R = linear / scale
-    if np.linalg.det(R) < 0.0:
-        R, scale = R * (1.0, 1.0, -1.0), scale * (1.0, 1.0, -1.0)
+    R, size = linear / scale, scale
+    R[:, 2] *= np.sign(np.linalg.det(R))  # a mirrored primitive looks the same
     placement = Placement(R, shape.placement[:3, 3])
     is_sheared = not np.allclose(R.T @ R, np.eye(3), atol=_ALIKE)
-    size = np.abs(scale)
     if shape.kind == "Mesh" or is_sheared:
         return _mesh(shape, notes)
     if shape.kind == "Cube":
-        x, y, z = (float(edge) for edge in shape.sizes[0] * size)
-        return ShapeData("box", (x, y, z), placement, None, shape.color, shape.name)
+        edges = tuple(map(float, shape.sizes[0] * size))
+        return ShapeData("box", edges, placement, None, shape.color, shape.name)
     if shape.kind == "Sphere":
-        if np.ptp(size) <= _ALIKE * size.max():
-            radius = float(shape.sizes[0] * size[0])
-            return ShapeData("sphere", (radius,), placement, None, shape.color, shape.name)
-        notes.add("Sphere, scaled", f"a hull of {ELLIPSOID_POINTS} points on it", shape.name)
-        mesh = ellipsoid_mesh(shape.name, shape.sizes[0] * size)
-        return ShapeData("mesh", (), placement, mesh, shape.color, shape.name)
+        return _sphere(shape, size, placement, notes)
     radius, height = shape.sizes
     if shape.kind == "Cone" or abs(size[0] - size[1]) > _ALIKE * size[0]:
         return _mesh(shape, notes)
@@ -87,7 +93,7 @@ def _mesh(shape: ShapePrim, notes: Notes) -> ShapeData | None:
 
 
 def _outline(shape: ShapePrim) -> np.ndarray:
-    """Return points (n, 3) whose hull is a shape, nearly for round ones, before its map."""
+    """Return points (n, 3) whose hull is a shape before the map. Round shapes are approximate."""
     if shape.kind == "Cube":
         corners = itertools.product((-0.5, 0.5), repeat=3)
         return shape.sizes[0] * np.array(list(corners))
@@ -104,17 +110,19 @@ def _outline(shape: ShapePrim) -> np.ndarray:
     return np.concatenate([ring - up, top]) @ _TURNS[shape.axis].T
 
 
+def _inertia_of(body: BodyPrim, prim: ShapePrim, shape: ShapeData) -> BodyInertia:
+    """Return the inertia of a solid shape by the shape's mass, or else by a density."""
+    uniform = _solid(shape)
+    mass = prim.mass or (body.density or prim.density or _DENSITY) * uniform.mass
+    inertia = uniform.inertia * (mass / uniform.mass if uniform.mass else 0.0)
+    return BodyInertia(mass, uniform.com, inertia)
+
+
 def inertial_of(
     body: BodyPrim, shapes: list[tuple[ShapePrim, ShapeData]], notes: Notes
 ) -> Inertial | None:
-    """Return mass, centre and inertia of a body: stated values, else those of its solid shapes."""
-    solids = []
-    for prim, shape in shapes:
-        uniform = _solid(shape)
-        mass = prim.mass or (body.density or prim.density or _DENSITY) * uniform.mass
-        inertia = uniform.inertia * (mass / uniform.mass if uniform.mass else 0.0)
-        solids.append(BodyInertia(mass, uniform.com, inertia))
-    whole = total(solids)
+    """Return mass, centre and inertia of a body: stated values, else from the solid shapes."""
+    whole = total([_inertia_of(body, *one) for one in shapes])
     mass = body.mass or whole.mass
     if not mass:
         notes.add("body without mass and solid shapes", "no mass", body.name)

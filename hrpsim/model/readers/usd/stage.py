@@ -82,14 +82,18 @@ class _Reader:
                 self._joint(prim)
             elif prim.IsA(UsdGeom.Gprim):
                 self._shape(prim)
-            elif prim.IsA(UsdPhysics.Scene):
-                self.data.notes.append(("PhysicsScene", "the world has gravity", prim.GetName()))
-            elif prim.HasAPI(UsdPhysics.CollisionAPI):
-                why = "not read: a shape is needed"
-                self.data.notes.append((f"collision of {prim.GetTypeName()}", why, prim.GetName()))
-            elif str(prim.GetTypeName()).startswith("Mjc"):
-                self.data.notes.append((str(prim.GetTypeName()), "not read", prim.GetName()))
+            else:
+                self._note_unread(prim)
         return self.data
+
+    def _note_unread(self, prim: Any) -> None:
+        kind, name = str(prim.GetTypeName()), prim.GetName()
+        if prim.IsA(UsdPhysics.Scene):
+            self.data.notes.append(("PhysicsScene", "the world has gravity", name))
+        elif prim.HasAPI(UsdPhysics.CollisionAPI):
+            self.data.notes.append((f"collision of {kind}", "not read: a shape is needed", name))
+        elif kind.startswith("Mjc"):
+            self.data.notes.append((kind, "not read", name))
 
     def _world(self, prim: Any) -> np.ndarray:
         """Return the affine map (4, 4) from a prim to the world, in metres with z up."""
@@ -139,7 +143,7 @@ class _Reader:
         return ""
 
     def _end(self, joint: Any, side: int) -> tuple[str, np.ndarray]:
-        """Return the body of one side of a joint, and the joint's frame (4, 4) in it."""
+        """Return the body of one side of a joint, and the joint's frame (4, 4) in the body."""
         relation, position, rotation = (
             (joint.GetBody0Rel(), joint.GetLocalPos0Attr(), joint.GetLocalRot0Attr()),
             (joint.GetBody1Rel(), joint.GetLocalPos1Attr(), joint.GetLocalRot1Attr()),
@@ -169,35 +173,35 @@ class _Reader:
             axis = prim.GetAttribute("physics:axis").Get() or "X"
             found.axis = "XYZ".index(str(axis))
         if kind in ("revolute", "prismatic"):
-            low, high = (
-                self._value(prim.GetAttribute(f"physics:{end}Limit"), sign * math.inf)
-                for end, sign in (("lower", -1.0), ("upper", 1.0))
-            )
             dof = ("rot" if kind == "revolute" else "trans") + "XYZ"[found.axis]
+            low, high = (prim.GetAttribute(f"physics:{end}Limit") for end in ("lower", "upper"))
             found.limits[dof] = self._range(dof, low, high)
             for drive in ("angular", "linear"):
                 self._drive(prim, found, drive, dof)
         for dof in _DOFS:
             if prim.HasAPI(UsdPhysics.LimitAPI, dof):
                 limit = UsdPhysics.LimitAPI(prim, dof)
-                low = self._value(limit.GetLowAttr(), -math.inf)
-                high = self._value(limit.GetHighAttr(), math.inf)
-                found.limits[dof] = self._range(dof, low, high)
+                found.limits[dof] = self._range(dof, limit.GetLowAttr(), limit.GetHighAttr())
             self._drive(prim, found, dof, dof)
+        self._read_properties(prim, found)
+        self.data.joints.append(found)
+
+    def _read_properties(self, prim: Any, found: JointPrim) -> None:
+        """Read the properties beyond USD's schema, and note unread properties of MuJoCo."""
         for key, attributes in _PROPERTIES.items():
-            for attribute in attributes:
-                value = prim.GetAttribute(attribute)
+            for value in map(prim.GetAttribute, attributes):
                 if value and value.HasAuthoredValue():
                     found.properties[key] = float(np.ravel(value.Get())[0])
         for attribute in prim.GetAuthoredAttributes():
             label = attribute.GetName()
             if label.startswith("mjc:") and label not in _READ_MJC:
-                self.data.notes.append((f"{label} of a joint", "not read", name))
-        self.data.joints.append(found)
+                self.data.notes.append((f"{label} of a joint", "not read", found.name))
 
-    def _range(self, dof: str, low: float, high: float) -> tuple[float, float]:
+    def _range(self, dof: str, low: Any, high: Any) -> tuple[float, float]:
+        """Return the values of two attributes [rad or m]. Without a value the end is infinite."""
         unit = math.radians(1.0) if dof.startswith("rot") else self.length
-        return float(low) * unit, float(high) * unit
+        ends = self._value(low, -math.inf), self._value(high, math.inf)
+        return float(ends[0]) * unit, float(ends[1]) * unit
 
     def _drive(self, prim: Any, joint: JointPrim, name: str, dof: str) -> None:
         if not prim.HasAPI(UsdPhysics.DriveAPI, name):
@@ -224,7 +228,7 @@ class _Reader:
         )
         is_seen = str(UsdGeom.Imageable(prim).ComputePurpose()) in ("default", "render")
         kind = str(prim.GetTypeName())
-        if not is_solid and (not is_seen or kind not in ("Mesh", "Cube", "Sphere", *_ROUND)):
+        if not is_solid and not (is_seen and kind in ("Mesh", "Cube", "Sphere", *_ROUND)):
             return
         owner = self._owner(prim)
         base = self.bodies[owner].pose if owner else np.eye(4)
@@ -233,11 +237,7 @@ class _Reader:
         if kind == "Mesh":
             self._mesh(prim, shape)
         elif kind in _SIZES:
-            form = getattr(UsdGeom, kind)(prim)
-            sizes = (getattr(form, f"Get{size}Attr")() for size in _SIZES[kind])
-            shape.sizes = tuple(float(size.Get()) for size in sizes)
-            if hasattr(form, "GetAxisAttr"):
-                shape.axis = "XYZ".index(str(form.GetAxisAttr().Get()))
+            _read_sizes(prim, shape)
         else:
             self.data.notes.append((f"collision of {kind}", "left out", name))
             return
@@ -250,21 +250,16 @@ class _Reader:
 
     def _mesh(self, prim: Any, shape: ShapePrim) -> None:
         mesh = UsdGeom.Mesh(prim)
-        points = np.array(mesh.GetPointsAttr().Get() or (), dtype=np.float64).reshape(-1, 3)
-        counts = np.array(mesh.GetFaceVertexCountsAttr().Get() or (), dtype=np.int64)
-        indices = np.array(mesh.GetFaceVertexIndicesAttr().Get() or (), dtype=np.int64)
+        points = _array(mesh.GetPointsAttr(), np.float64).reshape(-1, 3)
+        counts = _array(mesh.GetFaceVertexCountsAttr(), np.int64)
+        indices = _array(mesh.GetFaceVertexIndicesAttr(), np.int64)
         if counts.sum() != len(indices) or (counts < 0).any():
             raise ValueError(f"{prim.GetPath()}: faces and their vertices differ in number")
         if len(indices) and not 0 <= indices.min() <= indices.max() < len(points):
             raise ValueError(f"{prim.GetPath()}: faces name vertices that are not there")
         if len(points) > limits.MESH_ELEMENTS or len(indices) > 4 * limits.MESH_ELEMENTS:
             raise ValueError(f"{prim.GetPath()}: over {limits.MESH_ELEMENTS} (MESH_ELEMENTS)")
-        starts = np.cumsum(counts) - counts
-        parts = []
-        for corner in range(1, int(counts.max(initial=0)) - 1):  # fans of convex polygons
-            at = starts[counts > corner + 1]
-            parts.append(np.stack([indices[at], indices[at + corner], indices[at + corner + 1]], 1))
-        faces = np.concatenate(parts) if parts else np.zeros((0, 3), dtype=np.int64)
+        faces = _fans(counts, indices)
         if str(mesh.GetOrientationAttr().Get()) == "leftHanded":
             faces = faces[:, ::-1]
         shape.points, shape.faces = points, faces
@@ -287,3 +282,27 @@ def _rotation(quaternion: Any) -> np.ndarray:
             [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
         ]
     )
+
+
+def _array(attribute: Any, kind: type) -> np.ndarray:
+    """Return the value of an attribute, empty without a value."""
+    return np.array(attribute.Get() or (), dtype=kind)
+
+
+def _read_sizes(prim: Any, shape: ShapePrim) -> None:
+    """Read the sizes and the axis of a primitive."""
+    form = getattr(UsdGeom, shape.kind)(prim)
+    sizes = (getattr(form, f"Get{size}Attr")() for size in _SIZES[shape.kind])
+    shape.sizes = tuple(float(size.Get()) for size in sizes)
+    if hasattr(form, "GetAxisAttr"):
+        shape.axis = "XYZ".index(str(form.GetAxisAttr().Get()))
+
+
+def _fans(counts: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """Return the triangles (m, 3) of convex polygons, given corners (n,) and vertices of each."""
+    starts = np.cumsum(counts) - counts
+    parts = [np.zeros((0, 3), dtype=np.int64)]
+    for corner in range(1, int(counts.max(initial=0)) - 1):
+        at = starts[counts > corner + 1]
+        parts.append(np.stack([indices[at], indices[at + corner], indices[at + corner + 1]], 1))
+    return np.concatenate(parts)

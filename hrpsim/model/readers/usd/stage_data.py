@@ -29,7 +29,7 @@ class BodyPrim:
 class JointPrim:
     """A joint between two bodies, "" for the world, with a frame (4, 4) in each.
 
-    limits: (low, high) by degree of freedom, such as "rotX" [rad or m]; low > high locks it.
+    limits: (low, high) by degree of freedom, such as "rotX" [rad or m]. low > high locks.
     drives: (kp, kd, largest effort) likewise, in SI units and radians.
     properties: of `JointData`.
     """
@@ -50,7 +50,7 @@ class JointPrim:
 class ShapePrim:
     """A shape of a body, "" for the world. `placement` is the affine map (4, 4) to the body.
 
-    sizes: edge; radius; radius and height, before the map.
+    sizes: edge, or radius, or radius and height, before the map.
     """
 
     name: str

@@ -1,0 +1,93 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""PID servos and DC motors of a compiled MJCF."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hrpsim.model.readers.mjcf.read import MjcfModel
+
+INPUTS = {1: "position", 2: "velocity", 4: "effort"}  # bits of actuator_ctrlspec
+_NO_INPUT = 16
+KINDS = ("PID", "DCMOTOR")
+
+
+def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...], float, float]:
+    """Return the inputs, kp and kd of a PID servo or a DC motor with a controller.
+
+    The force is kp (position - length) + kd (velocity - rate) + effort. A missing input is 0. Other
+    actuators, and a DC motor with a voltage input, have no such inputs.
+
+    Args:
+        kind: name of the gain's type.
+        spec: actuator_ctrlspec.
+        gain: actuator_gainprm.
+        bias: actuator_biasprm.
+    """
+    if kind not in KINDS:
+        return (), 0.0, 0.0
+    inputs = tuple(name for bit, name in INPUTS.items() if spec & bit)
+    kp, kd = (-bias[1], -bias[2]) if kind == "PID" else (gain[4], gain[6])
+    return inputs, float(kp), float(kd)
+
+
+def _servo_states(m: MjcfModel, k: int) -> tuple[float, float, float]:
+    """Return integral gain, integral bound [rad s] and slew rate of a servo. 0 means none."""
+    gain, dynamics = m.actuator_gainprm[k], m.actuator_dynprm[k]
+    if m.kind("mjtGain", m.actuator_gaintype[k]) == "PID":
+        return float(gain[0]), float(dynamics[0]), float(dynamics[1])
+    return float(gain[5]), float(dynamics[8]), float(dynamics[7])
+
+
+def why_not_servo(m: MjcfModel, k: int) -> str:
+    """Return the properties of a PID servo or a DC motor that are not simulated, or ""."""
+    kind, spec = m.kind("mjtGain", m.actuator_gaintype[k]), int(m.actuator_ctrlspec[k])
+    gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
+    inputs, kp, kd = servo_of(kind, spec, gain, bias)
+    integral, _, slew = _servo_states(m, k)
+    without = (kp > 0.0 and "position" not in inputs) or (kd > 0.0 and inputs == ("effort",))
+    faults = {
+        "with gains but without their input": inputs and without,
+        "that pushes away from its target": min(kp, kd) < 0.0,
+        "an integral or a slew rate without kp": kp == 0.0 and (integral or slew),
+    }
+    if kind != "PID":
+        faults |= {
+            "a dcmotor with inductance": dynamics[0],
+            "a dcmotor with cogging": bias[0],
+            "a dcmotor without input": spec & _NO_INPUT,
+            "a dcmotor whose resistance changes with its heat": dynamics[2] * gain[2],
+        }
+    return next((what for what, value in faults.items() if value), "")
+
+
+def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
+    """Return the properties of `hrpsim.Actuator` that a servo or DC motor has, behind a gear.
+
+    LuGre friction is dry friction with Stribeck's curve: the same in steady sliding, without the
+    deflection of the bristles.
+    """
+    kind = m.kind("mjtGain", m.actuator_gaintype[k])
+    found: dict[str, float] = {}
+    if kind not in KINDS:
+        return found
+    integral, bound, slew = _servo_states(m, k)
+    if integral:
+        found["integral_gain"] = integral * gear * gear
+        if bound:
+            found["integral_limit"] = integral * bound * gear
+    if slew:
+        found["slew_rate"] = slew / gear
+    if kind == "PID":
+        return found
+    gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
+    if gain[7] > 0.0:
+        found |= {"voltage": gain[7], "resistance": gain[0], "torque_constant": gain[1]}
+        found["gear_ratio"] = gear
+    if dynamics[5] > 0.0:
+        found |= {"coulomb_friction": bias[3] * gear, "static_friction": bias[4] * gear}
+        if bias[5] > 0.0:
+            found["stribeck_velocity"] = bias[5] / gear
+    return {name: float(value) for name, value in found.items()}
