@@ -8,7 +8,6 @@ soles. Rubber bushes deflect by load / stiffness of the model, and the legs comp
 deflection.
 """
 
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -153,30 +152,17 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
     """
     legs = [leg_of(model, sole) for sole in soles]
     positions = [link_pose(model, resting(model), sole)[0] for sole in soles]
-    hips = np.array([leg.hip_center[2] for leg in legs])
-    lengths = np.array([leg.longest for leg in legs])
     inner = 0.5 * (outlines[1][:, 1].max() - outlines[0][:, 1].min())
-    gap = 0.5 * _LEAST_GAP * lengths.min()
+    gap = 0.5 * _LEAST_GAP * min(leg.longest for leg in legs)
     half = max(0.5 * (positions[0][1] - positions[1][1]), inner + gap)
     middle = float(np.mean([0.5 * (o[:, 0].min() + o[:, 0].max()) for o in outlines]))
-    found, most = None, -np.inf
-    for stretch in _STRETCHES:
-        height = float(np.min(stretch * lengths + ankle_heights - hips))
-        try:
-            q = _balanced(model, legs, height, half, middle, positions)
-        except UnreachableError:
-            continue
-        margin = _least_margin(model, q, legs)
-        if margin > most + _CLEARLY:
-            found, most = q, margin
-        if margin >= _MARGIN:
-            break
+    found = _freest(model, legs, ankle_heights, half, middle, positions)
     if found is None:
         raise UnreachableError(
             f"{model.source}: the legs cannot put the soles level, {2.0 * half:.3f} m apart, with "
             "bent knees"
         )
-    _check_limits(model, found, list(chain(*(leg.joint_names for leg in legs))))
+    _check_limits(model, found, [name for leg in legs for name in leg.joint_names])
     return found
 
 
@@ -223,3 +209,23 @@ def _check_limits(model: Model, q, names) -> None:
                 f"{model.source}: half-sitting needs joint {name!r} at {q[joint.q_index]:.3f} rad. "
                 f"Its limits are {lower:.3f} and {upper:.3f} rad"
             )
+
+
+def _freest(model: Model, legs, ankle_heights, half: float, middle: float, positions):
+    """Return the posture with clearly the largest margin to the limits, or None if none exists."""
+    found, most = None, -np.inf
+    for stretch in _STRETCHES:
+        height = min(
+            stretch * leg.longest + ankle - leg.hip_center[2]
+            for leg, ankle in zip(legs, ankle_heights)
+        )
+        try:
+            q = _balanced(model, legs, height, half, middle, positions)
+        except UnreachableError:
+            continue
+        margin = _least_margin(model, q, legs)
+        if margin > most + _CLEARLY:
+            found, most = q, margin
+        if margin >= _MARGIN:
+            break
+    return found
