@@ -205,9 +205,9 @@ def check_fixed_links(
             if (late := _first_beyond(off, tolerance)) is not None:
                 what = f"is {1e3 * off[late]:.1f} mm from its place"
                 raise SequenceError(_lifted(motion, phase.begin + late, link, entry, what))
-        late = _lower_sole(analyser, found, phase.links[0], part, tolerance)
-        if late is not None:
-            t, what = late
+        lower = _lower_sole(analyser, found, phase.links[0], part, tolerance)
+        if lower is not None:
+            t, what = lower
             raise SequenceError(_lifted(motion, phase.begin + t, phase.links[0], entry, what))
 
 
