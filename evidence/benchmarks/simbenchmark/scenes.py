@@ -57,8 +57,8 @@ class Scene:
     """Bodies on a floor at z = 0.
 
     `friction` by pairs of materials, `restitution` between all. `force` (3,) [N] acts on the first
-    body all the time. error(scene, time, state) is the error of a sample at the start of a step. The
-    error of a run is the mean over `seconds`. fallen(state) ends the run.
+    body all the time. error(scene, time, state) is the error of a sample at the start of a step. A
+    run has the mean error over `seconds`. fallen(state) ends the run.
     """
 
     name: str
