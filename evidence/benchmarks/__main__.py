@@ -40,7 +40,7 @@ REPETITIONS = 2  # of a case in which something looks slower
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run cases and report; return 1 if a case failed, 2 for an unknown one."""
+    """Run cases and report. Returns 1 if a case failed, 2 for an unknown case."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == [SUITE]:
         return simbenchmark.main(arguments[1:])
@@ -93,7 +93,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:
-    """Return what is said of changes since a stored run; they count on one processor only."""
+    """Return a text on changes since a stored run. Only runs on one kind of processor compare."""
     before, now = (run["machine"]["processor"] for run in (stored, data))
     if before != now:
         return [f"not compared with the run of {stored['date']}: it is of {before}, this is {now}"]
@@ -101,9 +101,9 @@ def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:
 
 
 def repeated(stored: dict, data: dict, effort: Effort):
-    """Return what changed since a stored run; cases in which something is slower run again.
+    """Return the changes since a stored run. Slower cases run again.
 
-    They do so in processes of their own, for some differ by where their code was put.
+    Each repetition is a new process, because some times depend on the placement of the code.
     """
     found = compare(stored, data)
     for _ in range(REPETITIONS):
@@ -132,17 +132,14 @@ def elsewhere(cases, effort: Effort) -> dict:
 
 
 def stdout_for_json():
-    """Return a file for what was standard output; all that is printed goes to standard error.
-
-    Engines print greetings and warnings of their own.
-    """
+    """Return a file for standard output. Everything that engines print goes to standard error."""
     file = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return file
 
 
 def run_case(name: str, effort: Effort) -> CaseResult:
-    """Run one case on cores of its own; what goes wrong is part of the result."""
+    """Run one case on separate cores. Errors are part of the result."""
     case = registry.case(name)
     result = CaseResult(name, case.title, case.unit, case.scale)
     machine.use_cores(case.cores)
@@ -159,7 +156,7 @@ def run_case(name: str, effort: Effort) -> CaseResult:
 
 
 def draw(results: list[CaseResult], folder: Path) -> dict[str, str]:
-    """Write a PNG of each case that has a figure; return paths relative to the page, by case."""
+    """Write a PNG of each case with a figure. Returns paths relative to the page, by case."""
     from evidence.benchmarks.figures import draw_case
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A bin, and what falls into it: boxes of many sizes, or meshes, concave ones among them.
+"""A bin with falling boxes of many sizes, or with falling meshes, some concave.
 
-A concave solid is the union of convex prisms that share whole faces. Engines that know meshes get
-its triangles, and all that cut it up the same prisms.
+A concave solid is the union of convex prisms that share whole faces. Engines with meshes get the
+triangles, and engines with convex parts get the same prisms.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _SIDE = 3  # so many of them in a row, and rows in a layer
 
 @dataclass(frozen=True)
 class Solid:
-    """What falls, about its centre of mass and along its principal axes; lengths in metres.
+    """A falling solid, about the centre of mass and along the principal axes [m].
 
-    `parts` are the corners (n, 3) of the convex parts; `moments` (3,) of inertia [kg m^2].
+    parts: corners (n, 3) of the convex parts. moments: of inertia (3,) [kg m^2].
     """
 
     shape: Box | Mesh
@@ -47,7 +47,7 @@ class Solid:
 
 @dataclass(frozen=True)
 class BinScene:
-    """Solids and where they are let go; quaternions x y z w."""
+    """Solids and initial poses, with quaternions x y z w."""
 
     solids: tuple[Solid, ...]
     positions: np.ndarray  # (n, 3) [m]
@@ -55,7 +55,7 @@ class BinScene:
 
 
 def walls() -> list[tuple[Box, np.ndarray]]:
-    """Return floor and walls of the bin, boxes along the world's axes, and their centres [m]."""
+    """Return floor and walls of the bin, boxes along the world's axes, with centres [m]."""
     outer = 2.0 * HALF_WIDTH + 4.0 * _WALL
     away = HALF_WIDTH + _WALL
     found = [(Box((outer, outer, 2.0 * _WALL)), np.array([0.0, 0.0, -_WALL]))]
@@ -170,7 +170,7 @@ _OUTLINES = {
 
 
 def energies(scene: BinScene, positions, quaternions, velocities, spins) -> tuple[float, float]:
-    """Return kinetic and potential energy [J]; velocities and spins in world axes."""
+    """Return kinetic and potential energy [J]. Velocities and spins are along the world's axes."""
     mass = np.array([solid.mass for solid in scene.solids])
     moments = np.array([solid.moments for solid in scene.solids])
     own = np.einsum("nji,nj->ni", rotations(quaternions), spins)

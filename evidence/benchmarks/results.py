@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a case measured: times with their spread, how exact each subject was, fits, claims."""
+"""Results of a case: times with spread, errors of each subject, fits, claims."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def quartiles(values) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Times of one subject at one quantity, such as "8 points"; [s] of an operation.
+    """Times of one subject at one quantity, such as "8 points", [s] of an operation.
 
-    `ratio` are quartiles of its time over that of `reference` in the same rounds.
+    ratio: quartiles of the time over the time of `reference` in the same rounds.
     """
 
     quantity: str
@@ -62,13 +62,13 @@ class Claim:
 
     @property
     def met(self) -> bool:
-        """Whether it was shown."""
+        """Whether the claim was shown."""
         return bool(self.value >= self.bound if self.at_least else self.value <= self.bound)
 
 
 @dataclass
 class CaseResult:
-    """All that a case found; `scale` turns seconds into `unit` in its tables."""
+    """All results of a case. `scale` converts seconds to `unit` in the tables."""
 
     name: str
     title: str
@@ -90,10 +90,10 @@ class CaseResult:
         return None
 
     def measure(self, quantity: str, subjects: Sequence[Subject], effort: Effort, exact=None):
-        """Time `subjects` in turn, note them at `quantity`; return their times by name.
+        """Time `subjects` in turn and note the times at `quantity`. Returns the times by name.
 
-        The first that is not ours is the reference, without any a yardstick. `exact` maps names of
-        subjects to what was measured of their exactness, or is called to find it, after timing.
+        The first foreign subject is the reference. Without a foreign subject a yardstick is the
+        reference. exact: errors by names of subjects, or a function that measures errors.
         """
         subjects = list(subjects)
         reference = next((s.name for s in subjects if not s.ours), YARDSTICK)

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The crane of the crane game: a hand of bounded speed and acceleration, and its grip.
+"""The crane of the crane game: a hand of bounded speed and acceleration, with a grip.
 
 The description is urdf/crane.urdf.xacro: slides x, y, z and a turn on position servos, and claws
-whose servo has damping only. A player sets a `Request`; the controller turns it into a smooth
-reference and adds the feedforward forces of the hand.
+whose servo has damping only. A player sets a `Request`. The controller makes a smooth reference
+from the request, and adds the feedforward forces of the hand.
 """
 
 import math
@@ -45,8 +45,8 @@ class Request(NamedTuple):
 class Crane(Controller):
     """Move as `request` says, until another request is assigned.
 
-    Parameters: those of PARAMETERS; `speed`, `acceleration` and `grip` may be assigned at any time.
-    position (x, y, z, yaw) [m, rad] and velocity are the reference that the servos follow; z is the
+    Parameters: see PARAMETERS. `speed`, `acceleration` and `grip` may be assigned at any time.
+    position (x, y, z, yaw) [m, rad] and velocity are the reference that the servos follow. z is the
     height of the middle of the pads when the arms hang straight down.
     """
 
@@ -142,7 +142,7 @@ class Crane(Controller):
         return np.clip(self.velocity + change, -down, up)
 
     def _own_forces(self, angle: float, acceleration: np.ndarray) -> np.ndarray:
-        """Return the efforts of the empty crane at JOINTS (5,) [N, Nm] along its reference."""
+        """Return the efforts of the empty crane at JOINTS (5,) [N, Nm] along the reference."""
         full = self._followers @ np.stack(
             [
                 np.append(self.position, angle),
@@ -157,8 +157,9 @@ class Crane(Controller):
 def stopping_speed(way, speed, acceleration, period):
     """Return the speed after a period that still allows stopping at the end of `way` [m or rad].
 
-    `speed` is that at its start; it changes evenly, by at most `acceleration` a second. All are
-    numbers or arrays: v with period (speed + v) / 2 + v^2 / (2 acceleration) + v period / 2 = way.
+    speed: at the start of the period. The speed changes evenly, by at most `acceleration` a second.
+    All are numbers or arrays. The result v satisfies
+    period (speed + v) / 2 + v^2 / (2 acceleration) + v period / 2 = way.
     """
     left = np.maximum(way - 0.5 * period * speed, 0.0)
     return acceleration * (np.sqrt(period**2 + 2.0 * left / acceleration) - period)
@@ -177,6 +178,6 @@ def _followers(model: Model, v_indices: list[int]) -> np.ndarray:
 
 
 def _bounded(vector: np.ndarray, most: float) -> np.ndarray:
-    """Return the vector, shortened to length `most` where it is longer."""
+    """Return the vector, shortened to the length `most` if longer."""
     length = float(np.linalg.norm(vector))
     return vector if length <= most else vector * (most / length)

@@ -43,9 +43,9 @@ _UPDATE = 8  # frames between updates of texts and sliders
 
 
 class CranePanel:
-    """Buttons and sliders of a viewer for the crane that plays in it.
+    """Buttons and sliders of a viewer, for the crane in the viewer's world.
 
-    `buttons` by direction, and "close" and "open"; `score` is what the page shows.
+    buttons: by direction, and "close" and "open". score: the text on the page.
     """
 
     def __init__(self, viewer, crane: PlayedCrane) -> None:
@@ -70,7 +70,7 @@ class CranePanel:
                 self.sliders = self._add_sliders(gui)
 
     def update(self) -> None:
-        """Show the score and the crane's position; call once per frame."""
+        """Show the score and the crane's position. Call once per frame."""
         self._draw_aim()
         self._frames += 1
         if self._frames % _UPDATE:
@@ -121,7 +121,7 @@ class CranePanel:
         return self._world.robots["crane"].joint_positions[:4]
 
     def _draw_aim(self) -> None:
-        """Move the mark below the claws with them."""
+        """Move the mark below the claws."""
         hand = self._hand()
         if np.abs(hand - self._aimed_at).max() > _AIM_MOVES:
             self._aimed_at = hand
@@ -177,12 +177,12 @@ class CranePanel:
 
 
 def _length(geometry) -> float:
-    """Return a box's length along its x axis [m]; 0 for other shapes."""
+    """Return a box's length along the x axis [m], 0 for other shapes."""
     return float(geometry.lengths[0]) if isinstance(geometry, Box) else 0.0
 
 
 def _aim(hand: np.ndarray) -> np.ndarray:
-    """Return lines (2, 2, 3) [m]: from a hand (x, y, z, yaw) to the floor, and across its claws."""
+    """Return lines (2, 2, 3) [m]: from a hand (x, y, z, yaw) to the floor, and across the claws."""
     x, y, z, yaw = hand
     foot = np.array([x, y, _AIM_FLOOR])
     across = _AIM_HALF_WIDTH * np.array([-np.sin(yaw), np.cos(yaw), 0.0])
@@ -191,5 +191,5 @@ def _aim(hand: np.ndarray) -> np.ndarray:
 
 
 def _bounded(slider) -> float:
-    """Return a slider's value clipped to its bounds, which a page may ignore; nan: the lowest."""
+    """Return a slider's value clipped to the slider's bounds. NaN gives the lowest value."""
     return min(max(slider.min, slider.value), slider.max)

@@ -88,6 +88,20 @@ class _Clearance(NamedTuple):
     rests: np.ndarray  # (T, s) whether all of it touches and does not move, bool
 
 
+def _phases(links: Sequence[str], references: np.ndarray, bearing: np.ndarray) -> list[FixedPhase]:
+    """Return a phase for each change of the reference or of the links that bear load.
+
+    references: index of the reference at each time (n,). bearing: which links bear (n, links).
+    """
+    changes = np.any(bearing[1:] != bearing[:-1], axis=1) | (references[1:] != references[:-1])
+    phases = []
+    for begin in (0, *(np.flatnonzero(changes) + 1).tolist()):
+        first = references[begin]
+        others = np.setdiff1d(np.flatnonzero(bearing[begin]), [first])
+        phases.append(FixedPhase(begin, tuple(links[k] for k in (first, *others))))
+    return phases
+
+
 def detect_fixed_links(
     analyser: Analyser, motion: Motion, *, progress: Callable[[int, int], None] | None = None
 ) -> list[FixedPhase]:
@@ -112,14 +126,7 @@ def detect_fixed_links(
     references = _references(clearances, reference)
     bearing = np.array([clearances[r].rests[t] for t, r in enumerate(references)])
     bearing[np.arange(len(references)), references] = True
-    changes = np.flatnonzero(
-        np.any(bearing[1:] != bearing[:-1], axis=1) | (references[1:] != references[:-1])
-    )
-    phases = []
-    for begin in (0, *(int(k) + 1 for k in changes)):
-        first = references[begin]
-        others = [k for k in np.flatnonzero(bearing[begin]) if k != first]
-        phases.append(FixedPhase(begin, tuple(soles[k].link for k in (first, *others))))
+    phases = _phases([sole.link for sole in soles], references, bearing)
     pose = starting_pose(analyser.model, soles[reference], motion)
     return [phases[0]._replace(pose=pose), *phases[1:]]
 
@@ -194,22 +201,34 @@ def check_fixed_links(
             positions = found.support(link)["position"]
             if motion.base_known:
                 positions = _seen_from(motion.q, found.q, positions)
-            positions = positions[part]
-            off = np.linalg.norm(positions - positions[0], axis=1)
-            if off.max() > tolerance:
-                t = phase.begin + int(np.argmax(off > tolerance))
-                what = f"is {1e3 * off[t - phase.begin]:.1f} mm from its place"
-                raise SequenceError(_lifted(motion, t, link, entry, what))
-        first = analyser.soles[analyser.links.index(phase.links[0])]
-        for sole in analyser.soles if len(first.vertices) else ():
-            depth = found.support(sole.link)["height"][part]
-            if len(sole.vertices) and depth.min() < -tolerance:
-                t = phase.begin + int(np.argmax(depth < -tolerance))
-                what = (
-                    f"must have lifted off: {sole.link!r} is "
-                    f"{-1e3 * depth[t - phase.begin]:.1f} mm below it"
-                )
-                raise SequenceError(_lifted(motion, t, first.link, entry, what))
+            off = np.linalg.norm(positions[part] - positions[phase.begin], axis=1)
+            if (late := _first_beyond(off, tolerance)) is not None:
+                what = f"is {1e3 * off[late]:.1f} mm from its place"
+                raise SequenceError(_lifted(motion, phase.begin + late, link, entry, what))
+        lower = _lower_sole(analyser, found, phase.links[0], part, tolerance)
+        if lower is not None:
+            t, what = lower
+            raise SequenceError(_lifted(motion, phase.begin + t, phase.links[0], entry, what))
+
+
+def _lower_sole(
+    analyser: Analyser, found: Trajectory, link: str, part: slice, tolerance: float
+) -> tuple[int, str] | None:
+    """Return when another sole is lower than the sole of a fixed link, and a text, or None."""
+    if not len(analyser.soles[analyser.links.index(link)].vertices):
+        return None
+    for sole in analyser.soles:
+        depth = -found.support(sole.link)["height"][part]
+        late = _first_beyond(depth, tolerance) if len(sole.vertices) else None
+        if late is not None:
+            below = f"{sole.link!r} is {1e3 * depth[late]:.1f} mm below it"
+            return late, f"must have lifted off: {below}"
+    return None
+
+
+def _first_beyond(values: np.ndarray, limit: float) -> int | None:
+    """Return the index of the first value above a limit, or None."""
+    return int(np.argmax(values > limit)) if values.max() > limit else None
 
 
 def _seen_from(known, recovered, positions) -> np.ndarray:

@@ -22,6 +22,8 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import accumulate
+from operator import or_
 from pathlib import Path
 from typing import NamedTuple
 
@@ -110,26 +112,25 @@ def _read_samples(
     header, line = next(rows, ([], 0))
     if header:
         _check_header(path, header, line, model)
+    at_fixed = header.index(FIXED) if FIXED in header else len(header)
     names = [column for column in header if column != FIXED]
-    columns = [header.index(name) for name in names]
     numbers, lines = np.empty((most, len(names))), np.empty(most, dtype=np.int64)
-    fixed: list[str] | None = [] if FIXED in header else None
+    fixed: list[str] = []
     count = 0
-    for row, line in rows:
+    for count, (row, line) in enumerate(rows, 1):
         if len(row) != len(header):
             raise SequenceError(
                 f"{path}:{line}: {len(row)} values. The first line names {len(header)} columns"
             )
-        numbers[count] = _numbers_of(path, line, names, [row[column] for column in columns])
-        lines[count] = line
-        if fixed is not None:
-            fixed.append(sys.intern(row[header.index(FIXED)]))
-        if progress is not None and count % _PROGRESS_ROWS == 0:
-            progress("reading", count, most - 1)
-        count += 1
+        fixed += map(sys.intern, row[at_fixed : at_fixed + 1])
+        del row[at_fixed : at_fixed + 1]
+        numbers[count - 1] = _numbers_of(path, line, names, row)
+        lines[count - 1] = line
+        if progress is not None and count % _PROGRESS_ROWS == 1:
+            progress("reading", count - 1, most - 1)
     if count == 0:
         raise SequenceError(f"{path}: a line of column names and at least one sample are needed")
-    return names, numbers[:count], fixed, lines[:count]
+    return names, numbers[:count], fixed or None, lines[:count]
 
 
 def _rows_of(path: Path, text_lines: list[str]) -> Iterator[tuple[list[str], int]]:
@@ -262,6 +263,20 @@ def interpolated(times, values, interpolation: str) -> PPoly:
     )
 
 
+def _fixed_from(path, frames: list[dict], lines: np.ndarray) -> list[FixedFrom]:
+    """Return the links that keyframes fix. Raises SequenceError if the first one is missing."""
+    fixed = [
+        FixedFrom(float(frame["time"]), frame["fixed_link"], int(line))
+        for frame, line in zip(frames, lines)
+        if "fixed_link" in frame
+    ]
+    if fixed and "fixed_link" not in frames[0]:
+        raise SequenceError(
+            f"{path}:{lines[0]}: the first keyframe names no fixed_link, a later one does"
+        )
+    return fixed
+
+
 def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion:
     """Return the motion in a YAML file of keyframes, every `period` [s], by default 5 ms.
 
@@ -282,18 +297,8 @@ def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion
             f"{path}:{lines[k]}: time {times[k]:g} s is not after {times[k - 1]:g} s of "
             "the keyframe before"
         )
-    values: list[dict[str, float]] = []
-    for frame in frames:
-        values.append({**(values[-1] if values else {}), **frame.get("joints", {})})
-    fixed = [
-        FixedFrom(float(frame["time"]), frame["fixed_link"], int(line))
-        for frame, line in zip(frames, lines)
-        if "fixed_link" in frame
-    ]
-    if fixed and fixed[0].time > times[0]:
-        raise SequenceError(
-            f"{path}:{lines[0]}: the first keyframe names no fixed_link, a later one does"
-        )
+    values = list(accumulate((frame.get("joints", {}) for frame in frames), or_))
+    fixed = _fixed_from(path, frames, lines)
     names = tuple(values[-1])
     table = np.array([[at.get(name, 0.0) for name in names] for at in values])
     curve = interpolated(times, table, interpolation)

@@ -305,6 +305,17 @@ def _write_support(subject: Subject, i: Index, share: Vector, out: SupportSample
 
 
 @inner_kernel
+def _leftmost(points: Matrix, count: int) -> int:
+    """Return the point with the least x, and of these the one with the least y."""
+    found = 0
+    for k in range(1, count):
+        x, y = points[k, 0], points[k, 1]
+        if x < points[found, 0] or (x == points[found, 0] and y < points[found, 1]):
+            found = k
+    return found
+
+
+@inner_kernel
 def hull_margin(points: Matrix, count: int, x: float, y: float) -> float:
     """Return the distance [m] of (x, y) to the border of the hull of points[:count], < 0 outside.
 
@@ -313,12 +324,7 @@ def hull_margin(points: Matrix, count: int, x: float, y: float) -> float:
     """
     if count == 0:
         return math.nan
-    start = 0
-    for k in range(1, count):
-        if points[k, 0] < points[start, 0] or (
-            points[k, 0] == points[start, 0] and points[k, 1] < points[start, 1]
-        ):
-            start = k
+    start = _leftmost(points, count)
     here = start
     inside, nearest = math.inf, math.inf
     for _ in range(count):

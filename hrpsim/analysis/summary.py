@@ -26,6 +26,11 @@ from hrpsim.geometry.motion_check import check_motion
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
+_VECTORS = (
+    *("com", "com_velocity", "com_acceleration", "zmp", "capture_point"),
+    *("linear_momentum", "angular_momentum"),
+)
+_SCALARS = ("margin", "capture_margin", "kinetic_energy", "potential_energy")
 _ROUNDING = 1e-9
 _SHOWN = 12  # phases, and violations, that the text lists
 
@@ -244,32 +249,29 @@ def _margin_text(margin: dict[str, float]) -> str:
     return f"at worst {1e3 * abs(margin['value']):.1f} mm {where}, at {margin['time']:.3f} s"
 
 
+def _by_axis(name: str, vectors: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the columns of vectors (n, 3) by name and axis."""
+    return {f"{name}{letter}": vectors[:, axis] for axis, letter in enumerate("xyz")}
+
+
 def write_csv(result: AnalysedMotion, file: TextIO) -> None:
     """Write one line a sample: time, centre of mass, ZMP, margins, wrenches, torques."""
     found, times = result.found, result.motion.times
-    names, columns = ["time"], [times]
-    for name in ("com", "com_velocity", "com_acceleration", "zmp", "capture_point",
-                 "linear_momentum", "angular_momentum"):  # fmt: skip
-        for axis, letter in enumerate("xyz"):
-            names.append(f"{name}_{letter}")
-            columns.append(found.samples[name][:, axis])
-    for name in ("margin", "capture_margin", "kinetic_energy", "potential_energy"):
-        names.append(name)
-        columns.append(found.samples[name])
+    named = {"time": times}
+    for name in _VECTORS:
+        named |= _by_axis(f"{name}_", found.samples[name])
+    named |= {name: found.samples[name] for name in _SCALARS}
     for link in found.links:
         at = found.support(link)
         for name, field in (("f", "force"), ("n", "torque"), ("cop_", "cop")):
-            for axis, letter in enumerate("xyz"):
-                names.append(f"{link}_{name}{letter}")
-                columns.append(at[field][:, axis])
+            named |= _by_axis(f"{link}_{name}", at[field])
     for joint in result.analyser.model.joints:
         if joint.joint_type != FREE:
-            names.append(f"{joint.name}_torque")
-            columns.append(found.tau[:, joint.v_index])
+            named[f"{joint.name}_torque"] = found.tau[:, joint.v_index]
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([*names, "fixed_links"])
+    writer.writerow([*named, "fixed_links"])
     links = [" ".join(phase.links) for phase in found.phases]
-    for k, row in enumerate(np.column_stack(columns).tolist()):
+    for k, row in enumerate(np.column_stack(list(named.values())).tolist()):
         writer.writerow([*(f"{x:.9g}" for x in row), links[found.phase_of[k]]])
 
 

@@ -24,20 +24,8 @@ _GRADIENT, _MULTIPLIER, _TRIAL, _WORK = range(4)  # of `multipliers`
 
 
 @inner_kernel
-def divide_by_norm(
-    fixed: Indices,
-    arms: Matrix,
-    length: float,
-    norm: Matrix,
-    norm_inverse: Matrix,
-    total: Vector,
-    shares_out: Matrix,
-) -> None:
-    """Write the least-norm division: f_i = y_f + y_n x p_i, n_i = l^2 y_n with B y = total.
-
-    shares_out (s, 6): wrenches about the links' own origins, zero for links with `fixed` (s,) zero.
-    arms (s, 3): the links' origins relative to the base's origin. Leaves B^-1 in norm_inverse.
-    """
+def _sum_norm(fixed: Indices, arms: Matrix, length: float, norm: Matrix) -> None:
+    """Write B (6, 6), the sum over the fixed links."""
     for r in range(6):
         for k in range(6):
             norm[r, k] = 0.0
@@ -62,6 +50,24 @@ def divide_by_norm(
     for r in range(6):
         for k in range(r):
             norm[k, r] = norm[r, k]
+
+
+@inner_kernel
+def divide_by_norm(
+    fixed: Indices,
+    arms: Matrix,
+    length: float,
+    norm: Matrix,
+    norm_inverse: Matrix,
+    total: Vector,
+    shares_out: Matrix,
+) -> None:
+    """Write the least-norm division: f_i = y_f + y_n x p_i, n_i = l^2 y_n with B y = total.
+
+    shares_out (s, 6): wrenches about the links' own origins, zero for links with `fixed` (s,) zero.
+    arms (s, 3): the links' origins relative to the base's origin. Leaves B^-1 in norm_inverse.
+    """
+    _sum_norm(fixed, arms, length, norm)
     invert_symmetric(norm, norm_inverse)
     for i in range(fixed.shape[0]):
         for r in range(6):
@@ -254,13 +260,7 @@ def _solve_complementarity(
         active[worst] = 1
         for _ in range(m):
             _solve_active(A, m, factor, g, active, multipliers[_WORK], trial)
-            step = 1.0
-            leaving = -1
-            for r in range(m):
-                if active[r] != 0 and trial[r] <= 0.0:
-                    share = x[r] / (x[r] - trial[r]) if x[r] > trial[r] else 0.0
-                    if leaving < 0 or share < step:
-                        step, leaving = share, r
+            step, leaving = _first_to_leave(m, x, trial, active)
             for r in range(m):
                 if active[r] != 0:
                     x[r] += step * (trial[r] - x[r])
@@ -271,31 +271,47 @@ def _solve_complementarity(
 
 
 @inner_kernel
+def _first_to_leave(m: int, x: Vector, trial: Vector, active: Indices) -> tuple[float, int]:
+    """Return how far x may go to `trial`, and the condition that then becomes 0, or 1 and -1."""
+    step = 1.0
+    leaving = -1
+    for r in range(m):
+        if active[r] != 0 and trial[r] <= 0.0:
+            share = x[r] / (x[r] - trial[r]) if x[r] > trial[r] else 0.0
+            if leaving < 0 or share < step:
+                step, leaving = share, r
+    return step, leaving
+
+
+@inner_kernel
 def _solve_active(
     A: Matrix, m: int, L: Matrix, g: Vector, active: Indices, work: Vector, x_out: Vector
 ) -> None:
     """Write x_out with A x + g = 0 on the active conditions, by Cholesky."""
     for i in range(m):
-        if active[i] == 0:
-            continue
-        for j in range(i + 1):
-            if active[j] == 0:
-                continue
+        if active[i] != 0:
+            _factorise_row(A, i, L, active)
+            total = -g[i]
+            for k in range(i):
+                if active[k] != 0:
+                    total -= L[i, k] * work[k]
+            work[i] = total / L[i, i]
+    for i in range(m - 1, -1, -1):
+        if active[i] != 0:
+            total = work[i]
+            for k in range(i + 1, m):
+                if active[k] != 0:
+                    total -= L[k, i] * x_out[k]
+            x_out[i] = total / L[i, i]
+
+
+@inner_kernel
+def _factorise_row(A: Matrix, i: int, L: Matrix, active: Indices) -> None:
+    """Write row i of the Cholesky factor of the active rows and columns of A."""
+    for j in range(i + 1):
+        if active[j] != 0:
             total = A[i, j]
             for k in range(j):
                 if active[k] != 0:
                     total -= L[i, k] * L[j, k]
             L[i, j] = math.sqrt(total) if i == j else total / L[j, j]
-        total = -g[i]
-        for k in range(i):
-            if active[k] != 0:
-                total -= L[i, k] * work[k]
-        work[i] = total / L[i, i]
-    for i in range(m - 1, -1, -1):
-        if active[i] == 0:
-            continue
-        total = work[i]
-        for k in range(i + 1, m):
-            if active[k] != 0:
-                total -= L[k, i] * x_out[k]
-        x_out[i] = total / L[i, i]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -189,16 +190,19 @@ class _Track:
         return TopicSignals(one.topic, one.type_name, one.fields, *kept, one.frame)
 
 
+def _merged_field(field: Field, parts: list[TopicSignals]) -> Field:
+    """Return a field with the labels of all parts."""
+    every = [own for part in parts for own in part.fields if own.name == field.name]
+    labels = dict.fromkeys(chain(*(own.labels for own in every)))
+    return Field(field.name, tuple(labels), field.unit)
+
+
 def _merged(parts: list[TopicSignals]) -> TopicSignals:
     """Return one topic of successive robots or bodies of the same name."""
     first = parts[0]
     if len(parts) == 1:
         return first
-    fields = []
-    for field in first.fields:
-        every = [own for part in parts for own in part.fields if own.name == field.name]
-        labels = tuple(dict.fromkeys(label for own in every for label in own.labels))
-        fields.append(Field(field.name, labels, field.unit))
+    fields = [_merged_field(field, parts) for field in first.fields]
     columns = [c for field in fields for c in field.columns(first.topic)]
     place = {column: k for k, column in enumerate(columns)}
     blocks = []

@@ -111,7 +111,7 @@ class StoredBag:
         self._folder: TemporaryDirectory | None = None  # of unpacked files
         metadata = Metadata(bag)
         damages = [metadata.damage]
-        paths = [bag] if bag.is_file() else sorted(path for path in bag.iterdir() if path.is_file())
+        paths = [bag] if bag.is_file() else sorted(filter(Path.is_file, bag.iterdir()))
         names = {path.name for path in paths}
         damages += [f"{name} is missing" for name in metadata.files() if name not in names]
         self._files: list[McapFile | SqliteFile] = []
@@ -248,6 +248,17 @@ def topic_types(bag: Path) -> dict[str, str]:
     return {topic: channels[topic].type_name for topic in sorted(channels)}
 
 
+def _topics_in(bag: Path, type_name: str | None) -> str:
+    """Return the topics of a bag, and which of them have a type, or what is missing in the bag."""
+    types = topic_types(bag)
+    alike = [name for name, its_type in types.items() if its_type == type_name]
+    of_type = f"; those of type {type_name}: {', '.join(alike)}" if alike else ""
+    names = ", ".join(types) or "nothing"
+    if not types and (missing := _opened(bag).missing):
+        names += f" ({missing})"
+    return names + of_type
+
+
 def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
     """Return the full name in the bag of `topic`, a full name or the end of a name ("lfsensor").
 
@@ -263,12 +274,7 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
     if len(found) > 1:
         raise BagError(f"{bag}: topic {topic!r} can be {' or '.join(found)}. Give its full name")
     if not found:
-        alike = [name for name, its_type in types.items() if its_type == type_name]
-        of_type = f"; those of type {type_name}: {', '.join(alike)}" if alike else ""
-        names = ", ".join(types) or "nothing"
-        if not types and (missing := _opened(bag).missing):
-            names += f" ({missing})"
-        raise BagError(f"{bag} has no topic {topic!r}. It has: {names}{of_type}")
+        raise BagError(f"{bag} has no topic {topic!r}. It has: {_topics_in(bag, type_name)}")
     if type_name is not None:
         _check_type(bag, found[0], types[found[0]], type_name)
     return found[0]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from hrpsim.bag.signal_log import SignalLog
+from hrpsim.bag.signal_log import SignalLog, TopicSignals
+from hrpsim.bag.signal_types import Field
 from hrpsim.common import figures
 from hrpsim.common.errors import HrpsimError
 
@@ -43,20 +44,7 @@ def draw_signals(
     figure = figures.new_figure(_WIDTH, 0.9 + _HEIGHT * len(panels), dpi=120.0)
     all_axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (topic, field) in zip(all_axes, panels):
-        found = topic.field(field.name)
-        assert found is not None
-        shown = (topic.time >= low) & (topic.time <= high)
-        for k, values in enumerate(found[1][shown].T):
-            look = {"color": _COLORS[k % len(_COLORS)], "ls": _STYLES[k // len(_COLORS) % 4]}
-            label = field.labels[k] if field.labels else None
-            axes.plot(topic.time[shown], values, lw=1.1, label=label, **look)
-        figures.style(axes)
-        axes.set_ylabel(f"[{field.unit}]" if field.unit else "")
-        axes.ticklabel_format(useOffset=False)
-        own = field.columns(topic.topic)
-        title = own[0] if len(own) == 1 else f"{topic.topic}.{field.name}"
-        axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
-        _name_lines(axes, field, f"in {topic.frame}" if topic.frame else "")
+        _draw_panel(axes, topic, field, (low, high))
     all_axes[-1].set_xlabel("simulated time [s]")
     all_axes[-1].set_xlim(low, high if high > low else low + 1.0)
     picture = Path(picture)
@@ -65,6 +53,24 @@ def draw_signals(
         figure.savefig(picture)
     except ValueError as error:  # a suffix of no image format
         raise HrpsimError(f"{picture}: {error}") from error
+
+
+def _draw_panel(axes, topic: TopicSignals, field: Field, span: tuple[float, float]) -> None:
+    """Draw the lines of a field, with title, unit and names."""
+    found = topic.field(field.name)
+    assert found is not None
+    shown = (topic.time >= span[0]) & (topic.time <= span[1])
+    for k, values in enumerate(found[1][shown].T):
+        look = {"color": _COLORS[k % len(_COLORS)], "ls": _STYLES[k // len(_COLORS) % 4]}
+        label = field.labels[k] if field.labels else None
+        axes.plot(topic.time[shown], values, lw=1.1, label=label, **look)
+    figures.style(axes)
+    axes.set_ylabel(f"[{field.unit}]" if field.unit else "")
+    axes.ticklabel_format(useOffset=False)
+    own = field.columns(topic.topic)
+    title = own[0] if len(own) == 1 else f"{topic.topic}.{field.name}"
+    axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+    _name_lines(axes, field, f"in {topic.frame}" if topic.frame else "")
 
 
 def _span(log: SignalLog, begin: float | None, end: float | None) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ TABLE = "signals"
 SUFFIXES = (".npz", ".mcap")
 _VERSION = 1
 _LIMIT = "SIGNALS_SIZE"
+_Row = list[tuple[str, tuple[str, ...], Any]]  # field, labels, numbers
 
 
 def check_path(path: str | Path) -> Path:
@@ -168,29 +170,38 @@ def _may_mean(name: str, topic: str) -> bool:
     return name == topic or name.startswith(f"{topic}.") or any(c in name for c in "*?[")
 
 
-def _read_topic(path: Path, name: str, topic: str, kind: str) -> TopicSignals | None:
-    """Return the signals of a topic, or None if there are no messages or numbers."""
+def _read_rows(path: Path, name: str, topic: str, kind: str) -> tuple[list, list[_Row], str]:
+    """Return the times, the numbers and the last frame of the messages of a topic."""
     named = partial(_named_numbers, topic=name)
     numbers_of: Callable[[Any], Any] = named if kind == NAMED_VALUES else _numbers(kind)
-    times, rows = [], []
-    frame = ""
+    times, rows, frame = [], [], ""
     try:
         for _, message in timed_messages(path, topic):
             times.append(seconds(message.header.stamp))
-            rows.append(numbers_of(message))
+            rows.append([(field, labels or ("",), x) for field, labels, x in numbers_of(message)])
             frame = message.header.frame_id
     except (AttributeError, TypeError) as error:
         raise BagError(f"{path}: {topic} has other fields than {kind}: {error}") from error
+    return times, rows, frame
+
+
+def _table(rows: list[_Row]) -> tuple[dict[tuple[str, str], int], np.ndarray]:
+    """Return the column of each field and label, and the numbers of all rows, NaN where absent."""
     places: dict[tuple[str, str], int] = {}
-    for row in rows:
-        for field, labels, _ in row:
-            for label in labels or ("",):
-                places.setdefault((field, label), len(places))
+    for field, labels, _ in chain(*rows):
+        for label in labels:
+            places.setdefault((field, label), len(places))
     values = np.full((len(rows), len(places)), np.nan)
     for k, row in enumerate(rows):
         for field, labels, numbers in row:
-            at = [places[field, label] for label in labels or ("",)]
-            values[k, at] = numbers
+            values[k, [places[field, label] for label in labels]] = numbers
+    return places, values
+
+
+def _read_topic(path: Path, name: str, topic: str, kind: str) -> TopicSignals | None:
+    """Return the signals of a topic, or None if there are no messages or numbers."""
+    times, rows, frame = _read_rows(path, name, topic, kind)
+    places, values = _table(rows)
     order = _by_field(places, ~np.isnan(values).all(axis=0))
     if not order:
         return None

@@ -78,9 +78,7 @@ def read_types(definition: str, name: str) -> Types:
     for number, line in enumerate(definition.split("\n"), 1):
         line = line.rstrip("\r")
         if expects_header:
-            if not line.startswith("MSG: "):
-                raise ValueError(f"line {number}: {line[:80]!r} is no 'MSG: package/Name'")
-            of, expects_header = _full_name(line[5:].rstrip()), False
+            of, expects_header = _contained_type(line, number), False
         elif line == _SEPARATOR:
             types.setdefault(of, tuple(fields))
             fields, expects_header = [], True
@@ -96,10 +94,25 @@ def read_types(definition: str, name: str) -> Types:
     return types
 
 
+def _contained_type(line: str, number: int) -> str:
+    """Return the full name in the line above the text of a contained type."""
+    if not line.startswith("MSG: "):
+        raise ValueError(f"line {number}: {line[:80]!r} is no 'MSG: package/Name'")
+    return _full_name(line[5:].rstrip())
+
+
 def _full_name(name: str) -> str:
     if not (found := _TYPE.fullmatch(name)):
         raise ValueError(f"{name[:80]!r} is no name of a type")
     return f"{found[1]}/msg/{found[2]}"
+
+
+def _kind(name: str, of: str) -> str:
+    """Return the full name of the type of a field, which a message of type `of` contains."""
+    if name == "string" or name in _NUMBERS:
+        return _NUMBERS.get(name, name)
+    kind = _OF_ROS_1.get(name, name)
+    return _full_name(kind if "/" in kind else f"{of.split('/')[0]}/{kind}")
 
 
 def _read_field(line: str, number: int, of: str) -> Field | None:
@@ -107,15 +120,10 @@ def _read_field(line: str, number: int, of: str) -> Field | None:
     found = _FIELD.fullmatch(line)
     if not found:
         raise ValueError(f"line {number}: {line[:80]!r} is no field")
-    kind, size = found["type"], found["size"]
+    kind, size = _kind(found["type"], of), found["size"]
     is_array = "[" in line[: found.start("name")]
     if found["rest"].lstrip().startswith("=") and not is_array:
         return None
-    if kind in _NUMBERS:
-        kind = _NUMBERS[kind]
-    elif kind != "string":
-        kind = _OF_ROS_1.get(kind, kind)
-        kind = _full_name(kind if "/" in kind else f"{of.split('/')[0]}/{kind}")
     if found["text"] and kind != "string":
         raise ValueError(f"line {number}: only a string is bounded by {found['text']}")
     if not is_array:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,15 @@ class Checked(NamedTuple):
     problems: list[str]
     unchecked: list[str]  # what no checksum covers
     messages: int
+
+
+def _lost_messages(bag: Path, counts: Mapping[str, int]) -> list[str]:
+    """Return the topics with another number of messages than metadata.yaml says."""
+    return [
+        f"{topic} has {counts.get(topic, 0)} messages of {count}"
+        for topic, count in (Metadata(bag).counts() or {}).items()
+        if counts.get(topic, 0) != count
+    ]
 
 
 def verify_bag(bag: Path) -> Checked:
@@ -38,10 +48,7 @@ def verify_bag(bag: Path) -> Checked:
         if not stored.has_checksums and (text := file.unchecked()):
             unchecked.append(f"{file.path.name}: {text}")
     problems += filter(None, (_why_unreadable(bag, topic) for topic in stored.channels))
-    counts = Metadata(bag).counts() if bag.is_dir() else None
-    for topic, count in (counts or {}).items():
-        if (found := stored.counts.get(topic, 0)) != count:
-            problems.append(f"{topic} has {found} messages of {count}")
+    problems += _lost_messages(bag, stored.counts) if bag.is_dir() else []
     return Checked(problems, unchecked, stored.count)
 
 

@@ -55,10 +55,9 @@ def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ControllerError: for an observation in the network that is no term here.
     """
-    missing = [entry for entry in _FROM_NETWORK if entry not in data]
-    network = data.get("policy")
-    file = path.parent / network if isinstance(network, str) else None
-    if not missing or file is None or file.suffix != ".onnx" or not file.is_file():
+    file = path.parent / str(data.get("policy"))
+    is_whole = all(entry in data for entry in _FROM_NETWORK)
+    if is_whole or file.suffix != ".onnx" or not file.is_file():
         return data
     opened = open_network(file, _further(file, data))
     opened.close()

@@ -58,13 +58,9 @@ class Network(PolicyNetwork):
         self.observed = self.inputs[0].name
         names = [one.name for one in answered[: len(self.inputs)]]
         self._asked = list(dict.fromkeys([*names, *self._wanted]))
-        self._batches = len(self.inputs) == 1 and all(
-            len(one.shape) > 1 and not isinstance(one.shape[0], int)
-            for one in (*self.inputs, *self._further.values(), *self._wanted.values(), answered[0])
-        )
-        self._worker = None
-        if self._repeats:
-            self._worker = ThreadPoolExecutor(1, "onnx")
+        tensors = (*self.inputs, *self._further.values(), *self._wanted.values(), answered[0])
+        self._batches = len(self.inputs) == 1 and all(map(_has_open_batch, tensors))
+        self._worker = ThreadPoolExecutor(1, "onnx") if self._repeats else None
 
     def _open(self) -> None:
         try:
@@ -207,3 +203,8 @@ class Network(PolicyNetwork):
 
     def _error(self, what: str, error: Exception) -> ControllerError:
         return ControllerError(f"{str(self._path)!r} {what}: {' '.join(str(error).split())[:200]}")
+
+
+def _has_open_batch(tensor) -> bool:
+    """Return whether the first dimension of an input or output is left open."""
+    return len(tensor.shape) > 1 and not isinstance(tensor.shape[0], int)

@@ -74,21 +74,8 @@ class OnnxPolicy(Controller):
         self._commands = sorted(parameters.get("commands") or [])
         self._duration = float(parameters.get("duration", np.inf))
         self.period = policy.period
-        names = controlled_joints(model)
-        require_names("joint", policy.joints, names, ControllerError, where=policy.source)
-        limits = JointLimits(model.system, model.joints)
-        if beyond := listed(limits.beyond(policy.joints, {"positions": policy.default})):
-            warnings.warn(f"{policy.source}: default {beyond}", ModelWarning, stacklevel=2)
-        self._at = np.array([names.index(joint) for joint in policy.joints])
-        self._modes = np.full(len(names), EFFORT)
-        others = [k for k, joint in enumerate(names) if joint in model.gains]
-        self._modes[np.setdiff1d(others, self._at).astype(int)] = POSITION
-        self._imu = _imu_of(model, policy)
-        if policy.has("acceleration") and self._imu is None:
-            raise ControllerError(f"{policy.source}: acceleration needs an IMU, the robot has none")
-        of_imu = policy.has("angular_velocity", "gravity", "orientation", "euler")
-        if policy.has("linear_velocity") or (of_imu and self._imu is None):
-            self.needs = {"base": policy.base}
+        self._find_joints(policy, model)
+        self._find_readings(policy, model)
         self._commanded = np.array([float(parameters.get(f"velocity_{k}", 0.0)) for k in _AXES])
         self.velocity = self._commanded
         self._actuators = Actuators(policy.actuators)
@@ -101,6 +88,27 @@ class OnnxPolicy(Controller):
         self._actor = ObservingNetwork(
             source, policy.observation, self._rest, policy.inputs, opened
         )
+
+    def _find_joints(self, policy: PolicyDescription, model: Model) -> None:
+        """Find the policy's joints, and the modes of all joints. Warn of an odd default posture."""
+        names = controlled_joints(model)
+        require_names("joint", policy.joints, names, ControllerError, where=policy.source)
+        limits = JointLimits(model.system, model.joints)
+        if beyond := listed(limits.beyond(policy.joints, {"positions": policy.default})):
+            warnings.warn(f"{policy.source}: default {beyond}", ModelWarning, stacklevel=3)
+        self._at = np.array([names.index(joint) for joint in policy.joints])
+        self._modes = np.full(len(names), EFFORT)
+        others = [k for k, joint in enumerate(names) if joint in model.gains]
+        self._modes[np.setdiff1d(others, self._at).astype(int)] = POSITION
+
+    def _find_readings(self, policy: PolicyDescription, model: Model) -> None:
+        """Find the IMU, and ask for the base if the policy observes more than the IMU reads."""
+        self._imu = _imu_of(model, policy)
+        if policy.has("acceleration") and self._imu is None:
+            raise ControllerError(f"{policy.source}: acceleration needs an IMU, the robot has none")
+        of_imu = policy.has("angular_velocity", "gravity", "orientation", "euler")
+        if policy.has("linear_velocity") or (of_imu and self._imu is None):
+            self.needs = {"base": policy.base}
 
     @property
     def network(self) -> PolicyNetwork:

@@ -9,6 +9,8 @@ an array of any size.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import onnxruntime
 
@@ -42,14 +44,17 @@ def try_network(path: str, is_evaluated: bool) -> None:
     """Open a network, and evaluate zeros if wanted. Raises onnxruntime's errors of opening."""
     session = open_session(path)
     inputs = session.get_inputs()
-    shapes = [[one if isinstance(one, int) else 1 for one in entry.shape] for entry in inputs]
     if not is_evaluated or any(entry.type != "tensor(float)" for entry in inputs):
         return
-    zeros = {entry.name: np.zeros(shape, np.float32) for entry, shape in zip(inputs, shapes)}
     try:
-        session.run(None, zeros, run_options())
+        session.run(None, {entry.name: _zeros(entry.shape) for entry in inputs}, run_options())
     except MemoryError:
         raise
     except Exception as error:
         if "lloc" in str(error):  # what onnxruntime says if there is no memory
             raise MemoryError from error
+
+
+def _zeros(shape: Sequence[int | str | None]) -> np.ndarray:
+    """Return zeros of a declared shape. Open dimensions are 1."""
+    return np.zeros([one if isinstance(one, int) else 1 for one in shape], np.float32)

@@ -11,13 +11,15 @@ hrpsim.control.motion.sequence_files reads file sets of hrpsys (.pos and so on).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from hrpsim.common.errors import HrpsimError
 from hrpsim.common.foreign.text import read_text
-from hrpsim.common.foreign.yaml_text import read_yaml
+from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
+from hrpsim.common.values import is_number
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, SequenceError
 from hrpsim.model.model import Model
@@ -74,18 +76,29 @@ def read_body_motion(path: str | Path, model: Model) -> MotionSequence:
     """
     path, names = Path(path).expanduser(), controlled_joints(model)
     text = read_yaml(path, SequenceError, "motion")
-    content = text.data
-    if not isinstance(content, dict) or not isinstance(content.get("components"), list):
-        raise SequenceError(f"{path}: no Choreonoid motion: a mapping with components is needed")
-    parts = [part for part in content["components"] if isinstance(part, dict)]
-    found = [p for p in parts if _POSITIONS & {str(p.get("content")), str(p.get("purpose"))}]
-    if not found:
-        raise SequenceError(f"{path}: no component is a {' or '.join(sorted(_POSITIONS))}")
-    part = found[0]
-    where = text.location(["components", content["components"].index(part)])
-    rate = part.get("frameRate", content.get("frameRate"))
-    if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0.0 < rate <= 1e6:
+    part, where = _position_part(path, text)
+    rate = part.get("frameRate", text.data.get("frameRate"))
+    if not is_number(rate) or not 0.0 < rate <= 1e6:
         raise SequenceError(f"{where}: frameRate must be a number of Hz, got {rate!r}")
+    frames = _frames(part, where, names)
+    return MotionSequence(names, Channel(np.arange(len(frames)) / rate, frames))
+
+
+def _position_part(path: Path, text: YamlText) -> tuple[dict, str]:
+    """Return the first component with joint positions, and its place in the file."""
+    content = text.data
+    parts = content.get("components") if isinstance(content, dict) else None
+    if not isinstance(parts, list):
+        raise SequenceError(f"{path}: no Choreonoid motion: a mapping with components is needed")
+    for k, part in enumerate(parts):
+        labels = (part.get("content"), part.get("purpose")) if isinstance(part, dict) else ()
+        if not _POSITIONS.isdisjoint(map(str, labels)):
+            return part, text.location(["components", k])
+    raise SequenceError(f"{path}: no component is a {' or '.join(sorted(_POSITIONS))}")
+
+
+def _frames(part: dict, where: str, names: Sequence[str]) -> np.ndarray:
+    """Return the positions (n, joints)."""
     try:
         frames = np.array(part.get("frames"), dtype=float)
     except (TypeError, ValueError) as error:
@@ -95,4 +108,4 @@ def read_body_motion(path: str | Path, model: Model) -> MotionSequence:
             f"{where}: frames must be finite numbers for {len(names)} joints "
             f"({', '.join(names[:3])}, ...), got an array of shape {frames.shape}"
         )
-    return MotionSequence(names, Channel(np.arange(len(frames)) / rate, frames))
+    return frames

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ _CLOSE = 0.01  # relative difference of gains and scales, which exporters round
 _POSTURE = 0.02  # [rad]
 _ANSWER = 1e-3  # difference of actions from the same network
 _TABLES = ("observations", "actions")
+_IN_METADATA = "in the network's metadata"
 
 
 def differing_columns(
@@ -68,24 +70,28 @@ def differing_columns(
     terms = np.array([name.partition("[")[0] for name in names])
     strange = 0.05 * (terms[differs, None] != terms)
     rows, matches = linear_sum_assignment(np.minimum(equal, scaled) + strange)
-    departed = []
-    for row, match in zip(rows, matches):
-        own, mean = differs[row], recorded[:, row].mean()
-        factor, offset = sign[row, match], 0.0
-        if equal[row, match] > tolerance:
-            factor = slope[row, match]
-            offset = mean - factor * here[:, match].mean()
-        alike = min(equal[row, match], 1.0 - abs(correlation[row, match])) < 1.0 - _ALIKE
-        shifted = abs(offset) > tolerance * sizes[own]
-        if max(np.std(recorded[:, row]), np.std(here[:, own])) < _STILL * sizes[own] and not alike:
-            yield f"{names[own]}: {here[:, own].mean():.4g} here, {mean:.4g} recorded"
-        elif not alike or (own == match and 1.0 / _SAME < factor < _SAME and not shifted):
-            departed.append(names[own])
+    at, own = (rows, matches), differs[rows]
+    observed, means = here[:, matches], recorded[:, rows].mean(axis=0)
+    is_equal = equal[at] <= tolerance
+    factors = np.where(is_equal, sign[at], slope[at])
+    offsets = np.where(is_equal, 0.0, means - factors * observed.mean(axis=0))
+    is_alike = np.minimum(equal[at], 1.0 - np.abs(correlation[at])) < 1.0 - _ALIKE
+    is_shifted = np.abs(offsets) > tolerance * sizes[own]
+    moves = np.maximum(np.std(recorded[:, rows], axis=0), np.std(here[:, own], axis=0))
+    is_still = (moves < _STILL * sizes[own]) & ~is_alike
+    is_itself = (own == matches) & (1.0 / _SAME < factors) & (factors < _SAME) & ~is_shifted
+    departs = ~is_still & (~is_alike | is_itself)
+    for k in np.flatnonzero(~departs):
+        name = names[own[k]]
+        if is_still[k]:
+            yield f"{name}: {here[:, own[k]].mean():.4g} here, {means[k]:.4g} recorded"
         else:
-            more = f" {offset:+.2g}" if shifted else ""
-            yield f"{names[own]}: the recorded one is {factor:.2g} * {names[match]}{more} here"
-    if departed:
-        yield f"depart from the recording, and are no other column here: {', '.join(departed)}"
+            more = f" {offsets[k]:+.2g}" if is_shifted[k] else ""
+            law = f"{factors[k]:.2g} * {names[matches[k]]}{more}"
+            yield f"{name}: the recorded one is {law} here"
+    if departs.any():
+        departed = ", ".join(names[k] for k in own[departs])
+        yield f"depart from the recording, and are no other column here: {departed}"
 
 
 def _residuals(here, there, size) -> tuple[np.ndarray, np.ndarray]:
@@ -238,31 +244,31 @@ def _differences(
 def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
     """Compare joints, period, default posture and gains with the robot's."""
     names = controlled_joints(robot.model)
-    for joint in policy.joints:
-        if joint not in names:
-            yield unknown_name("joint", joint, names)
+    kept = [k for k, joint in enumerate(policy.joints) if joint in names]
+    yield from (
+        unknown_name("joint", joint, names) for joint in policy.joints if joint not in names
+    )
     try:
         steps_in_period("the period", policy.period, robot.world.time_step)
     except ControllerError as error:
         yield str(error)
-    kept = [k for k, joint in enumerate(policy.joints) if joint in names]
     joints = [policy.joints[k] for k in kept]
     default = policy.default[kept]
-    for text in robot.limits.beyond(joints, {"positions": default}):
-        yield f"default {text}"
+    yield from (f"default {text}" for text in robot.limits.beyond(joints, {"positions": default}))
     yield from beyond_limits(policy.actuators, policy.joints, joints, robot.limits)
     order = [robot.joint_names.index(joint) for joint in joints]
     start = robot.joint_positions[order]
     yield from _differences(joints, "default", default, start, "at the start here", _POSTURE)
-    if policy.armature is not None:
-        there = robot.joint_properties()["rotor_inertia"][order]
-        yield from _differences(joints, "armature", policy.armature[kept], there, "of the robot")
-    for what, own, others in zip(("kp", "kd"), (policy.kp, policy.kd), robot.gains):
-        there = others[order]
-        there = np.where(there > 0.0, there, own[kept])  # of passive joints it says nothing
+    rotors = robot.joint_properties()["rotor_inertia"]
+    of_robot = {"armature": rotors, "kp": robot.gains[0], "kd": robot.gains[1]}
+    for what, others in of_robot.items():
+        own, there = getattr(policy, what), others[order]
+        if own is None:
+            continue
+        if what != "armature":
+            there = np.where(there > 0.0, there, own[kept])  # of passive joints it says nothing
         yield from _differences(joints, what, own[kept], there, "of the robot")
-    if joints:
-        yield from _of_damping(policy, robot, joints, policy.kd[kept])
+    yield from _of_damping(policy, robot, joints, policy.kd[kept])
 
 
 def _of_damping(
@@ -272,6 +278,8 @@ def _of_damping(
 
     A mode with rate r, an eigenvalue of M^-1 kd, is multiplied by 1 - h r in a period.
     """
+    if not joints:
+        return
     at = [robot.model.joint(joint).v_index for joint in joints]
     response = np.linalg.inv(mass_matrix(robot.model, robot.q))[np.ix_(at, at)]
     rates, modes = np.linalg.eigh(np.sqrt(np.outer(kd, kd)) * response)
@@ -297,29 +305,36 @@ def _of_export(
 
 def _of_metadata(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
     """Compare with the exporter's metadata in the network's file."""
-    used = {key for keys in (NAMES, *ENTRIES.values()) for key in keys}
+    used = {*NAMES, *chain(*ENTRIES.values())}
     given = {key: list_in(text) for key, text in metadata.items() if key in used}
     for key in [key for key, values in given.items() if not values]:
         del given[key]
         yield f"{key} in the network's metadata is no list of names or numbers"
-    names = next((given[key] for key in NAMES if key in given), list(policy.joints))
-    yield from _of_names(policy, names, "in the network's metadata")
+    names = _first_of(given, NAMES) or list(policy.joints)
+    yield from _of_names(policy, names, _IN_METADATA)
     if set(names) != set(policy.joints):
         return
     order = [names.index(joint) for joint in policy.joints]
     for entry, keys in ENTRIES.items():
-        values = next((given[key] for key in keys if key in given), [])
-        try:
-            there = np.array(values, dtype=float)
-        except (ValueError, OverflowError):
-            there = np.full(len(values), np.nan)
+        there = _numbers(_first_of(given, keys))
         if not np.isfinite(there).all():
             yield f"{entry} in the network's metadata is no list of finite numbers"
-            continue
-        if len(there) == len(order):
+        elif len(there) == len(order):
             here = getattr(policy, entry)
-            of = "in the network's metadata"
-            yield from _differences(policy.joints, entry, here, there[order], of)
+            yield from _differences(policy.joints, entry, here, there[order], _IN_METADATA)
+
+
+def _first_of(given: Mapping[str, list], keys: Iterable[str]) -> list:
+    """Return the value of the first key that is given, or an empty list."""
+    return next((given[key] for key in keys if key in given), [])
+
+
+def _numbers(values: list) -> np.ndarray:
+    """Return values as numbers, or NaN for all if one is no number."""
+    try:
+        return np.array(values, dtype=float)
+    except (ValueError, OverflowError):
+        return np.full(len(values), np.nan)
 
 
 def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> Iterator[str]:

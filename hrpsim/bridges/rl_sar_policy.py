@@ -25,6 +25,8 @@ _MARK = "observations_history"
 _NUMBERS = schema.listing(schema.numeric())
 _INDICES = schema.listing(schema.integer(0, 1000))
 _NAMES = schema.listing(schema.name)
+_SCALE = schema.numeric(NOT_NEGATIVE)
+_SCALES = {"commands": _NUMBERS}  # a number for each command
 # rl_sar's observation -> the term here, and the entry with its scale.
 _TERMS = {
     "lin_vel": ("linear_velocity", "lin_vel_scale"),
@@ -128,11 +130,7 @@ def _observations(
         if name not in _TERMS:
             raise entries.error("observations", unknown_name("observation", name, _TERMS))
         term, key = _TERMS[name]
-        scale: Any = 1.0
-        if name == "commands":
-            scale = entries.get(_NUMBERS, key)
-        elif key:
-            scale = entries.get(schema.numeric(NOT_NEGATIVE), key)
+        scale: Any = entries.get(_SCALES.get(name, _SCALE), key) if key else 1.0
         if name == "dof_pos" and wheels:
             scale = [0.0 if k in wheels else scale for k in range(count)]
         found.append({"term": term, "scale": scale, "clip": clip, "history": length})

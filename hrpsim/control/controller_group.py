@@ -132,20 +132,24 @@ class ControllerGroup(Controller):
             raise ControllerError(f"blend must be a time from 0 to 1000 s, got {self._blend!r}")
         self._period: float | None = None
         try:
-            for name, entry in given.items():
-                self.members[str(name)] = Member(str(name), entry, self._names)
-            for name, member in self.members.items():
-                if member.begins_loaded:
-                    self.load(name)
-                    self.configure_member(name)
-            if self._period is None:
-                raise ControllerError("a group needs a member that is loaded at first")
-            self._refuse_overlap([m for m in self.members.values() if m.begins_active])
+            self.period = self._make_members(given)
         except BaseException:
             self.stop()
             raise
-        self.period = self._period
         self._configured_once = True
+
+    def _make_members(self, given: Mapping[str, Any]) -> float:
+        """Make the members, load those that begin loaded, and return their common period."""
+        for name, entry in given.items():
+            self.members[str(name)] = Member(str(name), entry, self._names)
+        for name, member in self.members.items():
+            if member.begins_loaded:
+                self.load(name)
+                self.configure_member(name)
+        if self._period is None:
+            raise ControllerError("a group needs a member that is loaded at first")
+        self._refuse_overlap([m for m in self.members.values() if m.begins_active])
+        return self._period
 
     def initialize(self, state: State) -> None:
         """Start with the members that are active at first, and hold all other joints."""

@@ -76,6 +76,11 @@ class _Notes:
         self.touched: set[str] = set()
         self.fell_at: float | None = None
 
+    @property
+    def end(self) -> float:
+        """Time of the fall, infinity without a fall."""
+        return math.inf if self.fell_at is None else self.fell_at
+
     def add(self, state: State, time: float) -> None:
         """Record a tick that led to a time of the trial [s]."""
         self.times.append(time)
@@ -123,28 +128,33 @@ def simulate_walk(
             if each_tick is not None:
                 each_tick(now)
             notes.add(loop.tick(), world.time - begin)
-            if notes.fell_at is not None and notes.times[-1] >= notes.fell_at + after_fall:
+            if notes.times[-1] >= notes.end + after_fall:
                 break
         took = time.perf_counter() - start
-    times, fell_at = np.array(notes.times), notes.fell_at
-    end = times[-1] if fell_at is None else fell_at
+    times = np.array(notes.times)
     transition = (getattr(controller, "begin", None) or begin) - begin
     known = controller.sequence.optionaldata is not None
+    made = int(np.sum(touch_downs + transition <= min(times[-1], notes.end) + 1e-9))
     return Trial(
         planned_steps=len(touch_downs) if known else None,
-        steps=int(np.sum(touch_downs + transition <= end + 1e-9)) if known else None,
-        fell_at=fell_at,
+        steps=made if known else None,
+        fell_at=notes.fell_at,
         times=times,
         q=np.array(notes.q),
         tilt=np.array([tilt(row[3:7]) for row in notes.q]),
-        wrenches={name: np.array(values) for name, values in notes.wrenches.items()},
-        signals={name: np.array(values) for name, values in notes.signals.items()},
+        wrenches=_arrays(notes.wrenches),
+        signals=_arrays(notes.signals),
         wall_time=took,
         soles=getattr(controller, "soles", SOLES),
         touched=tuple(sorted(notes.touched)),
         contact=planned_contact(controller.sequence, times - transition),
         begin=transition,
     )
+
+
+def _arrays(lists: Mapping[str, list]) -> dict[str, np.ndarray]:
+    """Return lists of values as arrays."""
+    return {name: np.array(values) for name, values in lists.items()}
 
 
 def step_ends(sequence: MotionSequence) -> np.ndarray:
@@ -242,18 +252,7 @@ def sole_motion(model: Model, trial: Trial) -> SoleMotion:
     poses = [[link_pose(model, q, sole) for sole in trial.soles] for q in trial.q[:last]]
     p = np.array([[pose[0] for pose in pair] for pair in poses])
     yaw = np.array([[np.arctan2(R[1, 0], R[0, 0]) for _, R in pair] for pair in poses])
-    creep, worst = 0.0, 0
-    if trial.contact is not None:
-        contact = trial.contact[:last]
-        single = contact[:, 0] != contact[:, 1]
-        starts = np.flatnonzero(single & ~np.concatenate([[False], single[:-1]]))
-        for step, k in enumerate(starts, 1):
-            stop = k + int(np.argmin(np.append(single[k:], False)))
-            standing = int(np.flatnonzero(contact[k])[0])
-            way = p[k + 1 : stop - 1, standing, :2]
-            if len(way):
-                far = float(np.linalg.norm(way - way[0], axis=1).max())
-                creep, worst = max((far, step), (creep, worst))
+    creep, worst = (0.0, 0) if trial.contact is None else _creep(p, trial.contact[:last])
     middle = p.mean(axis=1)[[0, -1], :2]
     turns = np.unwrap(yaw, axis=0)
     return SoleMotion(
@@ -262,3 +261,21 @@ def sole_motion(model: Model, trial: Trial) -> SoleMotion:
         distance=float(np.linalg.norm(middle[1] - middle[0])),
         turn=float((turns[-1] - turns[0]).mean()),
     )
+
+
+def _creep(p: np.ndarray, contact: np.ndarray) -> tuple[float, int]:
+    """Return the farthest way of a sole that stands alone [m], and its step, 0 without any.
+
+    p: positions of the soles (n, 2, 3). contact: which soles are on the floor in the plan (n, 2).
+    """
+    single = contact[:, 0] != contact[:, 1]
+    starts = np.flatnonzero(single & ~np.concatenate([[False], single[:-1]]))
+    creep, worst = 0.0, 0
+    for step, k in enumerate(starts, 1):
+        stop = k + int(np.argmin(np.append(single[k:], False)))
+        standing = int(np.flatnonzero(contact[k])[0])
+        way = p[k + 1 : stop - 1, standing, :2]
+        if len(way):
+            far = float(np.linalg.norm(way - way[0], axis=1).max())
+            creep, worst = max((far, step), (creep, worst))
+    return creep, worst

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -120,6 +121,16 @@ def falls_of(runs: Sequence[Run]) -> int:
     return sum(not np.isnan(run.fell_at) for run in runs)
 
 
+def _both_runs(runner: Runner, plain: Comparison, there: There | None) -> dict[str, Any]:
+    """Return the runs here and of the reference. A recording is one run for all starts."""
+    if there is not None:
+        return runner.runs([REFERENCE, UNCHANGED])
+    return {
+        **runner.runs([UNCHANGED]),
+        REFERENCE: [plain.measured(plain.trace)] * len(plain.starts),
+    }
+
+
 def explain(
     case: Case,
     reference: Reference,
@@ -147,10 +158,7 @@ def explain(
     tell(f"runs from {len(starts)} starts in both")
     plain = Comparison(case, (), starts, trace, there)
     runner = Runner(plain, executor)
-    chosen = [UNCHANGED] if there is None else [REFERENCE, UNCHANGED]
-    runs = runner.runs(chosen)
-    if there is None:
-        runs[REFERENCE] = [plain.measured(trace)] * len(starts)
+    runs = _both_runs(runner, plain, there)
     samples = len(starts) if reference.start is None else 1
     found = _compared(case, reference.label, samples, here, runs)
     if not found.differs:
@@ -268,11 +276,10 @@ class _Ranking:
 
     def _effects(self, chosen: Sequence[_Set]) -> dict[_Set, Effect]:
         """Return the effects of sets of differences, without those whose runs fail."""
-        sides = [text for numbers in chosen for text in self._sides(numbers)]
-        if fresh := [text for text in dict.fromkeys(sides) if text not in self._runs]:
+        sides = dict.fromkeys(chain(*map(self._sides, chosen)))
+        if fresh := [text for text in sides if text not in self._runs]:
             self._runs |= self._runner.runs(fresh)
-        texts = [text_of(numbers) for numbers in chosen]
-        if fresh := [text for text in texts if text not in self._misses]:
+        if fresh := [text for text in map(text_of, chosen) if text not in self._misses]:
             self._misses |= self._runner.misses(fresh)
         return {
             numbers: self._effect(numbers)

@@ -130,17 +130,24 @@ def fit(  # many parameters: keywords, passed by name
         return problem.result(problem.solve_reweighted(x, noise, say))
 
 
+def _check_options(
+    recordings: Sequence[Recording], window: float, start: str, derivatives: str
+) -> None:
+    """Raise FitError for options that do not exist, and for recordings of one name."""
+    require_name("start", start, STARTS, FitError)
+    require_name("kind", derivatives, DERIVATIVES, FitError, where="derivatives")
+    if not window > 0.0:
+        raise FitError(f"window must be a positive time [s], got {window!r}")
+    require_different("recordings", [one.name for one in recordings], FitError)
+
+
 class _Problem:
     """The residuals of a fit and their derivatives by u, for the parameters that have an effect."""
 
     def __init__(
         self, scenario, recordings, parameters, entity, window, start, change, derivatives
     ) -> None:
-        require_name("start", start, STARTS, FitError)
-        require_name("kind", derivatives, DERIVATIVES, FitError, where="derivatives")
-        if not window > 0.0:
-            raise FitError(f"window must be a positive time [s], got {window!r}")
-        require_different("recordings", [one.name for one in recordings], FitError)
+        _check_options(recordings, window, start, derivatives)
         first = scenario.world_of({}, seed=0)[0]
         entity = entity or scenario.robot or only(first.entities)
         bound = [BoundRecording(one, first, entity) for one in recordings]

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -79,39 +79,63 @@ def follow(
 
     number: of the recording, for the offsets of starts.
     """
-    things = [world.entities[one.entity] for world in batch.worlds]
-    ones = [one.with_encoders(own) for own in trials.worlds]
-    delays = [command_delay(own, one) for own in trials.worlds]
-    time_step = batch.worlds[0].time_step
-    settings = [[signal.settings(own) for own in trials.values] for signal in one.signals]
-    shifts = np.array([own.encoders for own in ones])
+    followed = _Followed(batch, one, trials, starts_are_fitted)
     found: list[_Parts] = [_Parts([], [], []) for _ in range(1 + len(one.signals))]
-
-    reads = [lambda: np.array([state_of(thing) for thing in things])]
-    reads += [partial(_read_all, signal, things) for signal in one.signals]
     for at_window, window in enumerate(windows):
         starts = [None if own is None else own[number][at_window] for own in trials.offsets]
-        _begin_all(things, ones, window, starts, together)
-        at = _steps(one, window, time_step)
-        chosen = [signal_samples(one, own, window, starts_are_fitted) for own in one.signals]
-        begin_time = one.time[window.start]
-        ats = _steps_of_signals(one.signals, chosen, settings, begin_time)
+        _begin_all(followed.things, followed.ones, window, starts, together)
+        for part, (time, differences) in zip(found, followed.compare(window)):
+            part.add(time, at_window, differences)
+    return [part.joined() for part in found]
+
+
+class _Followed:
+    """The worlds of trials, and the outputs of a recording: the states, then each signal."""
+
+    def __init__(
+        self, batch: Batch, one: BoundRecording, trials: Trials, starts_are_fitted: bool
+    ) -> None:
+        self._batch, self._one, self._trials = batch, one, trials
+        self._starts_are_fitted = starts_are_fitted
+        self.things = [world.entities[one.entity] for world in batch.worlds]
+        self.ones = [one.with_encoders(own) for own in trials.worlds]
+        self._delays = [command_delay(own, one) for own in trials.worlds]
+        self._time_step = batch.worlds[0].time_step
+        self._settings = [[signal.settings(own) for own in trials.values] for signal in one.signals]
+        self._reads: list[Callable[[], Any]] = [self._states]
+        self._reads += [partial(_read_all, signal, self.things) for signal in one.signals]
+
+    def _states(self) -> np.ndarray:
+        return np.array([state_of(thing) for thing in self.things])
+
+    def compare(self, window: Window) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Simulate a window from the present states, and yield times and differences by output."""
+        one, numbers, time_step = self._one, self._trials.numbers, self._time_step
+        begin_time, fitted = one.time[window.start], self._starts_are_fitted
+        chosen = [signal_samples(one, own, window, fitted) for own in one.signals]
+        at, *ats = (
+            _steps(one, window, time_step),
+            *_steps_of_signals(one.signals, chosen, self._settings, begin_time),
+        )
         wanted = [_wanted(own) for own in (at, *ats)]
         last = max(int(own[-1]) for own in wanted if len(own))
-        recordings = [own.recording for own in ones]
-        commands = commands_of(recordings, begin_time, last, time_step, delays)
-        states, *raws = _run(batch, things, wanted, commands, reads)
+        recordings = [own.recording for own in self.ones]
+        commands = commands_of(recordings, begin_time, last, time_step, self._delays)
+        states, *raws = _run(self._batch, self.things, wanted, commands, self._reads)
         samples = slice(window.first, window.last + 1)
-        at_samples = _between(states, wanted[0], at).swapaxes(0, 1)
-        differences = state_differences(one, samples, at_samples)
-        differences[:, :, : shifts.shape[1]] += shifts[:, None, :]
-        found[0].add(one.time[samples], at_window, differences[trials.numbers])
-        parts = zip(found[1:], one.signals, chosen, settings, raws, wanted[1:], ats)
-        for part, own, samples, setting, raw, known, steps in parts:
-            values = [raw[:, k] for k in trials.numbers]
+        yield one.time[samples], self._of_states(samples, _between(states, wanted[0], at))[numbers]
+        parts = zip(one.signals, chosen, self._settings, raws, wanted[1:], ats)
+        for own, samples, setting, raw, known, steps in parts:
+            values = [raw[:, k] for k in numbers]
             rows = _of_signal(own, samples, setting, known, values, steps)
-            part.add(own.signal.time[samples], at_window, rows)
-    return [part.joined() for part in found]
+            yield own.signal.time[samples], rows
+
+    def _of_states(self, samples: slice, states: np.ndarray) -> np.ndarray:
+        """Return predicted minus measured states (worlds, samples, columns), encoders included."""
+        differences = state_differences(self._one, samples, states.swapaxes(0, 1))
+        shifts = np.array([own.encoders for own in self.ones])
+        differences[:, :, : shifts.shape[1]] += shifts[:, None, :]
+        return differences
 
 
 def _begin_all(

@@ -275,6 +275,14 @@ class FitResult:
         """Return the parameters in combinations that are not determined."""
         return list(dict.fromkeys(name for one in self.undetermined for name in one.parts))
 
+    def _correlated(self) -> dict[str, Any]:
+        """Return the correlations above 0.9, by pairs of names."""
+        strong = np.argwhere(np.abs(np.tril(self.correlation, -1)) > 0.9)
+        return {
+            f"{self.names[i]}, {self.names[j]}": _rounded(self.correlation[i, j])
+            for i, j in strong.tolist()
+        }
+
     def report(self) -> dict[str, Any]:
         """Return the result as plain data, for people and JSON."""
         found: dict[str, Any] = {
@@ -300,11 +308,7 @@ class FitResult:
         found["explained_variance"] = {
             kind: _rounded(share) for kind, share in self.shares().items()
         }
-        strong = np.argwhere(np.abs(np.tril(self.correlation, -1)) > 0.9)
-        found["correlated"] = {
-            f"{self.names[i]}, {self.names[j]}": _rounded(self.correlation[i, j])
-            for i, j in strong.tolist()
-        }
+        found["correlated"] = self._correlated()
         found["derivatives"] = self.derivatives
         found["at_bound"] = list(self.at_bound)
         found["without_effect"] = list(self.without_effect)

@@ -4,7 +4,7 @@
 """The unknowns of a fit: parameters by path, or delays, with bounds and priors."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any
@@ -160,22 +160,47 @@ def _kind_of(
     return None if paths[0] in delays else known[paths[0]]
 
 
-def _bounds(name: str, one: Unknown, kind: Parameter | None) -> tuple[float, float, bool]:
-    """Return the bounds, and whether the scale is logarithmic. Raises FitError if invalid."""
-    mistake = (lambda value: "") if kind is None else kind.mistake
+def _no_mistake(value: float) -> str:
+    """Accept every value."""
+    return ""
+
+
+def _check_start(name: str, one: Unknown, mistake: Callable[[float], str]) -> None:
+    """Raise FitError for a first value that is no number, or not allowed."""
     if not is_number(one.start):
         raise FitError(f"{name}: start must be a number, got {shown_value(one.start)}")
     if text := mistake(one.start):
         raise FitError(f"{name}: start: {text}")
+
+
+def _is_logarithmic(name: str, one: Unknown, mistake: Callable[[float], str]) -> bool:
+    """Return whether the scale is logarithmic: by choice, or because 0 is no allowed value."""
     if one.scale not in (None, *SCALES):
         raise FitError(f"{name}: scale must be linear or log, got {shown_value(one.scale)}")
-    log = one.scale == "log" or (one.scale is None and bool(mistake(0.0)))
-    low, high = one.between or (0.0 if log or mistake(-1e-9) else -math.inf, math.inf)
+    return one.scale == "log" or (one.scale is None and bool(mistake(0.0)))
+
+
+def _check_prior(name: str, one: Unknown, least: float) -> None:
+    """Raise FitError for a prior without a positive deviation, or with an impossible mean."""
+    if one.prior is not None and not (one.prior[1] > 0.0 and one.prior[0] > least):
+        raise FitError(f"{name}: prior needs a mean and a positive deviation, got {one.prior}")
+
+
+def _widest(log: bool, mistake: Callable[[float], str]) -> tuple[float, float]:
+    """Return the bounds of a parameter for which none were given."""
+    return 0.0 if log or mistake(-1e-9) else -math.inf, math.inf
+
+
+def _bounds(name: str, one: Unknown, kind: Parameter | None) -> tuple[float, float, bool]:
+    """Return the bounds, and whether the scale is logarithmic. Raises FitError if invalid."""
+    mistake = _no_mistake if kind is None else kind.mistake
+    _check_start(name, one, mistake)
+    log = _is_logarithmic(name, one, mistake)
+    low, high = one.between or _widest(log, mistake)
     if log and low <= 0.0:
         low = math.exp(-50.0) * one.start
     least = 0.0 if log else -math.inf  # of values, which lie above
     if not (low <= one.start <= high and low < high and one.start > least):
         raise FitError(f"{name}: start {one.start:g} must lie between {low:g} and {high:g}")
-    if one.prior is not None and not (one.prior[1] > 0.0 and one.prior[0] > least):
-        raise FitError(f"{name}: prior needs a mean and a positive deviation, got {one.prior}")
+    _check_prior(name, one, least)
     return low, high, log

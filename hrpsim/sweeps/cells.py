@@ -139,18 +139,21 @@ def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
             f"the run's outcomes lack {', '.join(missing) or 'none'} and have besides "
             f"{', '.join(more) or 'none'}"
         )
-    plain = {}
-    for name, outcome in scenario.outcomes.items():
-        try:
-            array = np.asarray(found[name], dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            raise SweepError(f"outcome {name!r} is no number: {shown_value(found[name])}") from None
-        if array.shape != tuple(outcome.shape):
-            raise SweepError(
-                f"outcome {name!r} has shape {array.shape}, {tuple(outcome.shape)} was declared"
-            )
-        plain[name] = array.tolist()
-    return plain
+    return {
+        name: _plain(name, tuple(outcome.shape), found[name])
+        for name, outcome in scenario.outcomes.items()
+    }
+
+
+def _plain(name: str, shape: tuple[int, ...], value: Any) -> Any:
+    """Return an outcome as a number or a list of the declared shape."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise SweepError(f"outcome {name!r} is no number: {shown_value(value)}") from None
+    if array.shape != shape:
+        raise SweepError(f"outcome {name!r} has shape {array.shape}, {shape} was declared")
+    return array.tolist()
 
 
 def _fingerprint(scenario: Scenario, expected: Mapping[str, str]) -> dict[str, str]:

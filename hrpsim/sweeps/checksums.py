@@ -47,17 +47,18 @@ def damage(store: Path) -> tuple[list[str], bool]:
     there = {name: (files, sums) for name, files, sums in _folders(store)}
     problems = []
     for name, expected in parse_json(whole[CHECKSUMS]).items():
-        files, sums = there.pop(name, ([], []))
         kept = [expected[k : k + 8] for k in range(0, len(expected), 8)]
-        if len(sums) != len(kept):
-            problems.append(f"{name or 'the group'} has {len(sums)} files of {len(kept)}")
-        else:
-            problems += [
-                f"{name + '/' if name else ''}{file}: the checksum is another one"
-                for file, own, other in zip(files, sums, kept)
-                if own != other
-            ]
+        problems += _differences(name, *there.pop(name, ([], [])), kept)
     return problems + [f"{name} does not belong to the store" for name in there], True
+
+
+def _differences(name: str, files: list[str], sums: list[str], expected: list[str]) -> list[str]:
+    """Return the files of a folder with another checksum than expected, or a wrong number."""
+    if len(sums) != len(expected):
+        return [f"{name or 'the group'} has {len(sums)} files of {len(expected)}"]
+    where = f"{name}/" if name else ""
+    changed = [file for file, own, other in zip(files, sums, expected) if own != other]
+    return [f"{where}{file}: the checksum is another one" for file in changed]
 
 
 def _folders(store: Path) -> Iterator[tuple[str, list[str], list[str]]]:

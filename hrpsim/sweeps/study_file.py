@@ -142,28 +142,32 @@ def _with_file(path: Path, error: Exception) -> str:
     return str(error) if str(path) in str(error) else f"{path}: {error}"
 
 
+def _world_scenario(path: Path, file: dict[str, Any]) -> WorldScenario:
+    if "duration" not in file:
+        raise SweepError("a study of a world needs a duration [s]")
+    controller = file.get("controller") or {}
+    if isinstance(controller, str):
+        controller = {"plugin": controller}
+    options = {key: file[key] for key in OF_WORLDS if key in file}
+    options["world"] = _beside(path, file["world"])
+    plugin = controller.get("plugin")
+    options["controller"] = None if plugin is None else _called(path, plugin)
+    options["parameters"] = controller.get("parameters")
+    return WorldScenario(**options)
+
+
 def _scenario(path: Path, file: dict[str, Any]) -> Scenario:
     if ("world" in file) == ("function" in file):
         raise SweepError("a study needs a `world` or a `function`, one of them")
-    others = OF_FUNCTIONS if "world" in file else OF_WORLDS
+    kind, others = ("world", OF_FUNCTIONS) if "world" in file else ("function", OF_WORLDS)
     for key in others:
         if key in file:
-            raise SweepError(f"{key} does not go with {'world' if 'world' in file else 'function'}")
+            raise SweepError(f"{key} does not go with {kind}")
     scenario: Scenario
-    if "function" in file:
+    if kind == "function":
         scenario = FunctionScenario(_called(path, file["function"]), file.get("outcomes"))
     else:
-        if "duration" not in file:
-            raise SweepError("a study of a world needs a duration [s]")
-        controller = file.get("controller") or {}
-        if isinstance(controller, str):
-            controller = {"plugin": controller}
-        options = {key: file[key] for key in OF_WORLDS if key in file}
-        options["world"] = _beside(path, file["world"])
-        plugin = controller.get("plugin")
-        options["controller"] = None if plugin is None else _called(path, plugin)
-        options["parameters"] = controller.get("parameters")
-        scenario = WorldScenario(**options)
+        scenario = _world_scenario(path, file)
     if "find" in file:
         find = dict(file["find"], between=tuple(file["find"]["between"]))
         scenario = BoundaryScenario(scenario, **find)

@@ -73,6 +73,11 @@ class Replay(NamedTuple):
     differs: str  # from the store: scenario, versions and arithmetic, "" for nothing
 
 
+def _workers(executor: Executor | None, processes: int | None) -> AbstractContextManager[Make]:
+    """Return what makes executors: the given executor, or a pool of processes."""
+    return process_pool(processes) if executor is None else nullcontext(lambda: executor)
+
+
 def sweep(  # many parameters: keywords, passed by name
     scenario: Any,
     design: Design | Product,
@@ -108,9 +113,9 @@ def sweep(  # many parameters: keywords, passed by name
         SweepError: with the run, the parameter and the value, before anything runs. Also if the
             store or the engine fails: finished runs are then in the store.
     """
-    for name, number in {"processes": processes, "per_task": per_task}.items():
-        if number is not None:
-            whole_count(name, number, error=SweepError)
+    whole_count("per_task", per_task, error=SweepError)
+    if processes is not None:
+        whole_count("processes", processes, error=SweepError)
     scenario = as_scenario(scenario)
     table, identity = planned(scenario, design, seed)
     needed_package("xarray", "a sweep")
@@ -118,10 +123,7 @@ def sweep(  # many parameters: keywords, passed by name
     try:
         if table.finished < table.count:
             mended = executor is None and engine is None
-            given = engine or (
-                process_pool(processes) if executor is None else nullcontext(lambda: executor)
-            )
-            with given as make:
+            with engine or _workers(executor, processes) as make:
                 in_flight = _AHEAD * (processes or processors()) if mended else IN_FLIGHT
                 expected = identity["versions"]
                 driver = Driver(scenario, expected, make, mended, in_flight, per_task)

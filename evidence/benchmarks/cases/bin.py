@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""200 boxes, and 50 meshes with concave ones among them, fall into a bin and come to rest."""
+"""200 boxes, and 50 meshes, some concave, fall into a bin and come to rest."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Fall:
         self.begin = kinetic + potential
 
     def turn(self, overlap, effort: Effort) -> None:
-        """Do so many steps, timed, and look at each; at the overlaps now and then, if it is set."""
+        """Time steps and look at each state, and now and then at the overlaps if requested."""
         spent = 0.0
         for k in range(TURN):
             begin = effort.clock()
@@ -79,7 +79,7 @@ class Fall:
 
     @property
     def too_slow(self) -> bool:
-        """Whether it has had its time."""
+        """Whether the engine has used up the allowed time."""
         return sum(self.times) * TURN > LONGEST
 
     @property
@@ -107,7 +107,7 @@ class Fall:
         return self.begin - self.total[-1]
 
     def row(self) -> list[str]:
-        """Return its row of the table."""
+        """Return the engine's row of the table."""
         until = TIME_STEP * len(self.total)
         left = until < SECONDS and self.too_slow
         found = [self.engine.name, f"left at {until:.2f}" if left else "never"]
@@ -132,7 +132,7 @@ HEAD = [
 
 
 def engines(scene: BinScene, cut: bool) -> list:
-    """Return the bins of every engine that is installed; `cut`: concave solids in parts too."""
+    """Return the bins of every installed engine. cut: with concave solids in parts too."""
     found = [HrpsimBin(scene, False), HrpsimBin(scene, True)]
     ways = (False, True) if cut else (False,)
     if (mujoco := mujoco_module()) is not None:
@@ -145,7 +145,7 @@ def engines(scene: BinScene, cut: bool) -> list:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Drop the same objects in all engines, in turn, and time them again at rest."""
+    """Drop the same objects in all engines in turn, and time the engines again at rest."""
     counts = (12, 6) if effort.quick else (200, 50)
     seconds = 0.3 if effort.quick else SECONDS
     scenes = {f"{counts[0]} boxes": boxes(counts[0]), f"{counts[1]} meshes": meshes(counts[1])}
@@ -158,7 +158,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def let_fall(scene: BinScene, cut: bool, turns: int, effort: Effort) -> list[Fall]:
-    """Return the falls of all engines, so many turns each unless they are too slow."""
+    """Return the falls of all engines, with the same number of turns unless an engine is slow."""
     overlap = _overlap(scene)
     radii = np.array([solid.radius for solid in scene.solids])
     falls = [Fall(engine, scene, radii) for engine in engines(scene, cut)]
@@ -172,7 +172,7 @@ def let_fall(scene: BinScene, cut: bool, turns: int, effort: Effort) -> list[Fal
 
 
 def _overlap(scene: BinScene):
-    """Return coal's view of a scene, None if it is not installed."""
+    """Return coal's view of a scene, or None if coal is not installed."""
     try:
         from evidence.benchmarks.overlap import Overlap
     except ImportError:

@@ -3,9 +3,9 @@
 
 """Humanoids of many makers that stand, sway and walk, in our world and in MuJoCo.
 
-Their files are no part of hrpsim. A folder, which the environment variable HRPSIM_BENCHMARK_ROBOTS
-names, has a description of each that `hrpsim walk --robot` takes. They have the gains and the
-posture of that command: under the gains and keyframes published for learning most fall in a second.
+The robots' files are no part of hrpsim. The environment variable HRPSIM_BENCHMARK_ROBOTS names the
+folder of the descriptions, in formats of `hrpsim walk --robot`. Gains and posture are those of this
+command, because most robots fall within a second with the gains published for learning.
 Robots with closed loops are MJCF with a keyframe `home`.
 """
 
@@ -64,7 +64,7 @@ def found_robots(folder: Path) -> dict[str, Path]:
 
 @dataclass
 class Line:
-    """A robot in one motion: times of a step by engine [s]; means over our steps, and MuJoCo's."""
+    """A robot in one motion: times of a step by engine [s], means over our and MuJoCo's steps."""
 
     times: dict[str, float]
     counts: np.ndarray  # sweeps, factorisations, points
@@ -72,13 +72,13 @@ class Line:
     fell: list[str]
 
     def ratio(self, over: str, under: str = OURS) -> float:
-        """Return the time of one engine over another's; NaN where one is missing or fell."""
+        """Return the time of one engine over another's, NaN if one is missing or fell."""
         if over in self.fell or under in self.fell:
             return np.nan
         return self.times.get(over, np.nan) / self.times.get(under, np.nan)
 
     def cells(self) -> list[str]:
-        """Return its part of a row."""
+        """Return the robot's part of a row."""
         times = 1e6 * self.times[OURS], self.ratio(PUBLIC), self.ratio(ACCURATE)
         sweeps, factorisations, points = self.counts
         counts = f"{sweeps:.1f}", f"{factorisations:.2f}", f"{points:.1f}", f"{self.points:.1f}"
@@ -122,7 +122,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _peers(make: Callable, mujoco) -> dict:
-    """Return what `make` gives for MuJoCo with each of its settings."""
+    """Return the results of `make` for MuJoCo with each setting."""
     found = {}
     for name, accurate in ((PUBLIC, False), (ACCURATE, True)) if mujoco is not None else ():
         with contextlib.suppress(ValueError):  # bodies without mass
@@ -155,7 +155,7 @@ def under_servos(robot: OpenLegs | ClosedLoops, mujoco, effort: Effort) -> dict[
 
 
 def _swing(engine: Servoed, steps: int) -> list:
-    """Do a swing; return the counts after each of so many steps."""
+    """Do a swing. Returns the counts after each step."""
     engine.restart()
     counts = []
     for _ in range(SWING // CONTROL_PERIOD):
@@ -167,7 +167,7 @@ def _swing(engine: Servoed, steps: int) -> list:
 
 
 def walking(robot: OpenLegs, mujoco) -> Line:
-    """Time a robot's walk; HrpsimError where it cannot."""
+    """Time a robot's walk. Raises HrpsimError if the robot cannot walk."""
     walkers = {OURS: OurWalk(robot.biped)}
     walkers |= {n: MujocoWalk(r) for n, r in _peers(robot.in_mujoco, mujoco).items()}
     counts: dict[str, list] = {name: [] for name in walkers}

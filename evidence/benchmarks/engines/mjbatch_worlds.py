@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""mjbatch's worlds, in an interpreter of their own: it needs another MuJoCo than we compare with.
+"""mjbatch's worlds in a separate interpreter, because mjbatch needs another version of MuJoCo.
 
-Run as a script there, with the folder that `MjbatchWorlds` has written; it answers a number of
-steps on each line of its input with its processor time when they are done. After none, all are in
-the state after the first steps.
+The script runs there with the folder that `MjbatchWorlds` has written. Each input line is a number
+of steps. The script makes the steps and answers the processor time. After 0 steps, all worlds are
+in the state after the first steps.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ PYTHON = "HRPSIM_MJBATCH_PYTHON"  # variable with an interpreter that has mjbatc
 
 
 class MjbatchWorlds:
-    """Worlds of a model given as XML; arrays of their states, controls and factors.
+    """Worlds of a model in XML, with arrays of states, controls and factors.
 
-    processor_time: of their process, after the last step [s].
+    processor_time: of the process, after the last step [s].
     """
 
     def __init__(self, xml: str, threads: int, **arrays: np.ndarray) -> None:
@@ -56,13 +56,13 @@ class MjbatchWorlds:
         self.processor_time = float(answer)
 
     def close(self) -> None:
-        """End its process."""
+        """End the process."""
         self._process.communicate("")
         self._folder.cleanup()
 
 
 def randomise(arrays, of_model) -> None:
-    """Write masses, friction and gains; of_model(name): the values (worlds, ...) of a field."""
+    """Write masses, friction and gains. of_model(name): the values (worlds, ...) of a field."""
     for name in ("body_mass", "body_inertia"):
         values = of_model(name)
         values *= arrays["masses"].reshape(-1, *[1] * (values.ndim - 1))

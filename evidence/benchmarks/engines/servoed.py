@@ -36,13 +36,13 @@ HOME = "home"  # the keyframe of its posture
 
 
 class Stopwatch:
-    """Times a function's calls, and counts them."""
+    """Time and count the calls of a function."""
 
     def __init__(self, function) -> None:
         self.function, self.seconds, self.calls = function, 0.0, 0
 
     def __call__(self, *arguments) -> None:
-        """Call it, and add what it took."""
+        """Call the function, and add the time of the call."""
         begin = time.process_time()
         self.function(*arguments)
         self.seconds += time.process_time() - begin
@@ -70,7 +70,7 @@ class Servoed:
 
 
 class OursServoed(Servoed):
-    """In our world; its joints may lose their dry friction."""
+    """A humanoid in hrpsim. The joints may lose their dry friction."""
 
     def __init__(self, world: World, names, friction: bool = True) -> None:
         (self.robot,), self.world, self.names = world.robots.values(), world, names
@@ -81,12 +81,12 @@ class OursServoed(Servoed):
         self._saved = world.snapshot()
 
     def restart(self) -> None:
-        """Return to where it rested."""
+        """Return to the state at rest."""
         self.world.restore(self._saved)
         self.k = 0
 
     def command(self, targets: np.ndarray) -> None:
-        """Give every servo its target [rad]."""
+        """Set the targets of all servos [rad]."""
         self.robot.command(positions=targets, names=self.names)
 
     def step(self, count: int) -> None:
@@ -94,7 +94,7 @@ class OursServoed(Servoed):
         self.world.step(count)
 
     def height(self) -> float:
-        """Return that of the base [m]."""
+        """Return the height of the base [m]."""
         return float(self.robot.q[2])
 
     def counts(self) -> tuple[int, int, int]:
@@ -103,7 +103,7 @@ class OursServoed(Servoed):
 
 
 class MujocoServoed(Servoed):
-    """In MuJoCo; `data` has the targets of its posture."""
+    """A humanoid in MuJoCo. `data` has the targets of the posture."""
 
     def __init__(self, mujoco, mj, data) -> None:
         self.mujoco, self.mj, self.data = mujoco, mj, data
@@ -111,12 +111,12 @@ class MujocoServoed(Servoed):
         self._saved = copy.copy(data)
 
     def restart(self) -> None:
-        """Return to where it rested."""
+        """Return to the state at rest."""
         self.mujoco.mj_copyData(self.data, self.mj, self._saved)
         self.k = 0
 
     def command(self, targets: np.ndarray) -> None:
-        """Give every servo its target [rad]."""
+        """Set the targets of all servos [rad]."""
         self.data.ctrl[:] = targets
 
     def step(self, count: int) -> None:
@@ -124,7 +124,7 @@ class MujocoServoed(Servoed):
         self.mujoco.mj_step(self.mj, self.data, nstep=count)
 
     def height(self) -> float:
-        """Return that of the base [m]."""
+        """Return the height of the base [m]."""
         return float(self.data.qpos[2])
 
     def counts(self) -> int:
@@ -157,7 +157,7 @@ class OurWalk(ControlLoop):
 
 
 class MujocoWalk(MujocoLoop):
-    """The same controller in MuJoCo; the call from Python of each step is in its time."""
+    """The same controller in MuJoCo. The time includes the call from Python of each step."""
 
     def __init__(self, robot: MujocoRobot) -> None:
         super().__init__(robot, PATTERN)
@@ -189,9 +189,9 @@ def set_accuracy(mujoco, mj, accurate: bool) -> None:
 
 
 class OpenLegs:
-    """A biped of any description, as `hrpsim walk --robot` prepares it; its feet become boxes.
+    """A biped of any description, as `hrpsim walk --robot` prepares the robot.
 
-    They have the length and width of its soles, in both engines alike. `own`: with its own feet.
+    In both engines the feet are boxes of the soles' length and width. `own`: keep the own feet.
     """
 
     def __init__(self, path: Path) -> None:
@@ -205,33 +205,33 @@ class OpenLegs:
         self.names = [n for n in self.model.joint_names if gains.get(n, (0.0,))[0] > 0.0]
 
     def with_own_feet(self) -> OursServoed:
-        """Return it in our world as its file has it."""
+        """Return the robot in hrpsim, with the feet of the file."""
         return OursServoed(robot_in_world(self.own, None).world, self.names)
 
     def ours(self, friction: bool = True) -> OursServoed:
-        """Return it in our world."""
+        """Return the robot in hrpsim."""
         return OursServoed(robot_in_world(self.biped, None).world, self.names, friction)
 
     def in_mujoco(self, mujoco, accurate: bool) -> MujocoRobot:
-        """Return it in MuJoCo; ValueError for what MuJoCo does not take."""
+        """Return the robot in MuJoCo. Raises ValueError if MuJoCo refuses the robot."""
         robot = MujocoRobot(mujoco, self.biped, TIME_STEP, solref=2.0 * TIME_STEP)
         set_accuracy(mujoco, robot.mj, accurate)
         return robot
 
     def theirs(self, mujoco, accurate: bool) -> MujocoServoed:
-        """Return it in MuJoCo, under its servos."""
+        """Return the robot in MuJoCo, under servos."""
         robot = self.in_mujoco(mujoco, accurate)
         return MujocoServoed(mujoco, robot.mj, robot.data)
 
 
 class ClosedLoops:
-    """An MJCF whose equalities close loops, in its keyframe `home`; its motors are servos."""
+    """An MJCF with closed loops, in the keyframe `home`. The motors are servos."""
 
     def __init__(self, path: Path, model: Model) -> None:
         self.path, self.model, self.names = path, model, list(model.command_interfaces)
 
     def ours(self, friction: bool = True) -> OursServoed:
-        """Return it in our world."""
+        """Return the robot in hrpsim."""
         world = World(time_step=TIME_STEP)
         world.add_ground()
         robot = world.add_robot(self.model, q=self.model.keyframes[HOME])
@@ -239,7 +239,7 @@ class ClosedLoops:
         return OursServoed(world, self.names, friction)
 
     def theirs(self, mujoco, accurate: bool) -> MujocoServoed:
-        """Return it in MuJoCo."""
+        """Return the robot in MuJoCo."""
         spec = mujoco.MjSpec.from_file(str(self.path))
         put_on_floor(mujoco, spec, 2.0 * TIME_STEP)
         for equality in spec.equalities:
@@ -257,7 +257,7 @@ class ClosedLoops:
 
 
 def described(path: Path) -> OpenLegs | ClosedLoops:
-    """Return the robot of a file; ModelError for one that neither stands nor has a posture."""
+    """Return the robot of a file. Raises ModelError without legs and without a posture."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         if path.suffix == ".xml":

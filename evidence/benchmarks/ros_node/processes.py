@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The processes of one measurement, and what they cost."""
+"""The processes of one measurement, and the cost of the processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Processes:
-    """Processes of one measurement, in a ROS domain of their own; all have ended afterwards."""
+    """Processes of one measurement in a separate ROS domain. All processes end afterwards."""
 
     def __init__(self) -> None:
         self._domain = PrivateDomain()
@@ -41,11 +41,11 @@ class Processes:
         self._folder.cleanup()
 
     def program(self, name: str, *arguments) -> ChildProcess:
-        """Start a program of this folder and wait until it says that it is ready."""
+        """Start a program of this folder and wait for the line that says ready."""
         return self.start(name, HERE / f"{name.partition(' ')[0]}.py", *arguments)
 
     def start(self, name: str, *arguments) -> ChildProcess:
-        """Start Python with `arguments` and wait until it says that it is ready."""
+        """Start Python with `arguments` and wait for the line that says ready."""
         child = self.begin(name, *arguments)
         if not child.wait_for_line("ready", START_LIMIT):
             raise SystemExit("\n".join([f"{name} did not start", *child.lines]))
@@ -68,7 +68,7 @@ class Processes:
         return self.program("node", *(word for rule in ros for word in ("-p", rule)))
 
     def graph(self) -> Graph:
-        """Return this process's own node among them."""
+        """Return this process's own node in the domain."""
         return Graph(self._domain.domain_id)
 
 
@@ -109,7 +109,7 @@ class Graph:
         raise SystemExit("the simulation node does not show its topics")
 
     def call(self, service: str) -> float:
-        """Call a std_srvs/Trigger service of the simulation node; return its simulated time [s]."""
+        """Call a std_srvs/Trigger service of the simulation. Returns the simulated time [s]."""
         from std_srvs.srv import Trigger
 
         client = self._node.create_client(Trigger, f"/hrpsim/{service}")

@@ -14,7 +14,7 @@ from evidence.benchmarks.simbenchmark.scenes import Scene, State
 
 
 class Unable(Exception):
-    """An engine cannot do what a scene requires; the message names it."""
+    """An engine cannot do what a scene requires. The message names the requirement."""
 
 
 class LooseEngine(Protocol):
@@ -23,14 +23,14 @@ class LooseEngine(Protocol):
     settings: str  # version and what was chosen, for the table
 
     def step(self, count: int) -> None:
-        """Do so many steps, the scene's force on its first body all the while."""
+        """Do `count` steps under the scene's force on the first body."""
 
     def state(self) -> State:
         """Return where the bodies are, in the scene's order."""
 
 
 class RobotEngine(Protocol):
-    """The robots of a RobotScene; q and v are those of hrpsim's model of it."""
+    """The robots of a RobotScene. q and v follow hrpsim's model of the robot."""
 
     settings: str
 
@@ -45,10 +45,10 @@ class RobotEngine(Protocol):
 
 
 class Engine(Protocol):
-    """A module's door: it makes scenes."""
+    """The maker of an engine's scenes."""
 
     def loose(self, scene: Scene, time_step: float) -> LooseEngine:
-        """Return the bodies at their start; Unable for what the engine has not."""
+        """Return the bodies at the start. Raises Unable for features that the engine lacks."""
 
     def robots(self, scene: RobotScene, time_step: float) -> RobotEngine:
-        """Return the robots at their start."""
+        """Return the robots at the start."""

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Engines in processes of their own: what is asked of them, and for how long."""
+"""Engines in separate processes, with requests and time limits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BUILD = 60.0  # [s] for the same, or one turn, of a scene that is timed
 
 
 class Child:
-    """An engine's process; one that dies or takes too long is restarted at the next request."""
+    """An engine's process. After an end or a timeout the next request starts a new process."""
 
     def __init__(self, name: str) -> None:
         self.name, self._process = name, None
@@ -77,7 +77,7 @@ class Child:
 
 
 class RideFailure(Exception):
-    """An engine that failed while it was timed; `engine` names it."""
+    """An engine failed during timing. `engine` is the name."""
 
     def __init__(self, engine: str, reason: str) -> None:
         super().__init__(reason)
@@ -92,11 +92,11 @@ class Ride:
         self.settings, self.steps = answer["settings"], answer["steps"]
 
     def restart(self) -> None:
-        """Put the scene back to its start."""
+        """Put the scene back to the start."""
         self._asked(self._begin)
 
     def run(self, steps: int) -> tuple[float, float]:
-        """Do so many steps; return processor and wall time of one, in the child [s]."""
+        """Do `count` steps. Returns processor and wall time of one step in the child [s]."""
         found = self._asked({"task": "run", "steps": steps})
         return found["seconds"], found["wall"]
 
@@ -108,7 +108,7 @@ class Ride:
 
 
 def ride(child: Child, scene: str, time_step: float, count: int) -> Ride | str:
-    """Return a scene at its start, or why it cannot be."""
+    """Return a scene at the start, or the reason why the engine cannot make the scene."""
     begin = {"task": "begin", "scene": scene, "time_step": time_step, "count": count}
     answer = child.ask(_BUILD, **begin)
     return answer["unable"] if "unable" in answer else Ride(child, begin, answer)

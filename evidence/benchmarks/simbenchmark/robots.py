@@ -4,9 +4,9 @@
 """Robots of the suite: ANYmal falling, struck and standing, and a humanoid in Atlas's place.
 
 The suite's own robot files are not used. ANYmal is `anymal_b_simple_description` of the package
-example-robot-data, of 30.5 instead of 33.7 kg. That package has no Atlas: `simple_humanoid` stands
-there with the same 35 degrees of freedom (torso 3, arms 7, legs 6) and Atlas's gains of the joints
-in the same places, 137 instead of 150 kg, and one box a foot as its only shapes.
+example-robot-data, with 30.5 instead of 33.7 kg. The package has no Atlas. `simple_humanoid` has
+the same 35 degrees of freedom (torso 3, arms 7, legs 6), Atlas's gains of the corresponding joints,
+137 instead of 150 kg, and one box for each foot as the only shapes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FOOT, _SOLE = (0.26, 0.15, 0.05), -0.754  # edges of the box; height of the sol
 
 @dataclass(frozen=True)
 class Ball:
-    """A ball on its way: radius [m], mass [kg], position and velocity (3,)."""
+    """A flying ball: radius [m], mass [kg], position and velocity (3,)."""
 
     radius: float
     mass: float
@@ -49,9 +49,9 @@ class Ball:
 
 @dataclass(frozen=True)
 class RobotScene:
-    """`count` robots, squares of a number of them, `apart` [m] in rows; those above a floor stand.
+    """`count` robots, a square number, `apart` [m] in rows. Robots above a floor stand.
 
-    `gains` (kp, kd) by joint hold the angles of q; without any the joints turn freely.
+    `gains` (kp, kd) by joint hold the angles of q. Without gains the joints turn freely.
     """
 
     name: str
@@ -93,7 +93,7 @@ def _without(urdf: str, *elements: str):
 
 @cache
 def anymal() -> Model:
-    """Return ANYmal with its shapes and without its meshes, its base one link instead of two."""
+    """Return ANYmal with shapes and without meshes, and with one base link instead of two."""
     root = _without(_shipped("anymal_b_simple_description/robots/anymal.urdf"), "visual")
     base, matter = (root.find(f"link[@name='{name}']") for name in ("base", "base_inertia"))
     base.replace(base.find("inertial"), matter.find("inertial"))
@@ -120,7 +120,7 @@ def anymal_pd() -> RobotScene:
 
 
 def anymal_momentum() -> RobotScene:
-    """ANYmal without gravity, limp, which a ball of 10 kg strikes at 5 m/s; 10 s."""
+    """ANYmal without gravity and gains, struck by a ball of 10 kg at 5 m/s, for 10 s."""
     ball = Ball(0.2, 10.0, (0.0, -5.0, 2.0), (0.0, 5.0, 0.0))
     return RobotScene(
         "anymal momentum", anymal(), _anymal_posture(2.0), 1e-3, {}, gravity=0.0, ball=ball
@@ -134,7 +134,7 @@ def anymal_energy() -> RobotScene:
 
 @cache
 def humanoid() -> Model:
-    """Return simple_humanoid on feet of one box each, their middle below its centre of mass."""
+    """Return simple_humanoid on one box for each foot, centred below the centre of mass."""
     urdf = _shipped("simple_humanoid_description/urdf/simple_humanoid.urdf")
     root = _without(urdf, "visual", "collision", "collision_checking")
     bare = load_model(etree.tostring(root, encoding="unicode"))

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Scenes of free bodies and what SimBenchmark takes for their error.
+"""Scenes of free bodies, with SimBenchmark's measures of error.
 
 Source of all numbers and formulas: leggedrobotics/SimBenchmark, benchmark/res/yaml and
-benchmark/include. Where a scene scatters its bodies at random, the numbers drawn differ from
-theirs, whose generator is their own; the amplitude is the same.
+benchmark/include. Random positions differ from SimBenchmark's, because the generators differ. The
+amplitude is the same.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FLOOR = "floor"
 class Body:
     """A uniform ball of radius `size` (1,) or box of edges `size` (3,) [m] along the world's axes.
 
-    `kind` names its material.
+    `kind` names the material.
     """
 
     kind: str
@@ -34,18 +34,18 @@ class Body:
 
     @property
     def is_ball(self) -> bool:
-        """Whether it is a ball."""
+        """Whether the body is a ball."""
         return len(self.size) == 1
 
     @property
     def moment(self) -> float:
-        """The moment of inertia of a ball about its centre [kg m^2]."""
+        """The moment of inertia of a ball about the centre [kg m^2]."""
         return 0.4 * self.mass * self.size[0] ** 2
 
 
 @dataclass(frozen=True)
 class State:
-    """Where the bodies are and how they move (n, 3), along the world's axes [m, m/s, rad/s]."""
+    """Positions and velocities of the bodies (n, 3), along the world's axes [m, m/s, rad/s]."""
 
     positions: np.ndarray
     velocities: np.ndarray
@@ -57,8 +57,8 @@ class Scene:
     """Bodies on a floor at z = 0.
 
     `friction` by pairs of materials, `restitution` between all. `force` (3,) [N] acts on the first
-    body all the time. error(scene, time, state) is what a sample adds; the error is the samples'
-    mean, taken at the start of every step of `seconds`. fallen(state) ends the run.
+    body all the time. error(scene, time, state) is the error of a sample at the start of a step. A
+    run has the mean error over `seconds`. fallen(state) ends the run.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Scene:
     fallen: Callable[[State], bool] | None = None
 
     def mu(self, a: str, b: str) -> float:
-        """Return the friction coefficient of two materials; 0.8 where the scene names none."""
+        """Return the friction coefficient of two materials, by default 0.8."""
         return self.friction.get((a, b), self.friction.get((b, a), 0.8))
 
 
@@ -104,7 +104,7 @@ def rolling() -> Scene:
 
 
 def rolling_accelerations(push: float = 150.0) -> tuple[float, float]:
-    """Return the accelerations of box and balls [m/s^2]: one slides, the others roll on it."""
+    """Return the accelerations [m/s^2] of a sliding box and of balls that roll on the box."""
     mass, ball, count = 10.0, 1.0, 25
     floor = 0.4 * (mass + count * ball) * GRAVITY
     rub = (push - floor) / mass / (3.5 / ball + count / mass)
@@ -189,7 +189,7 @@ def _penetration_error(scene: Scene, time: float, state: State) -> float:
 
 
 def kapla(floors: int = 6, columns: int = 8) -> Scene:
-    """A tower of 102 blocks; its error is how much earlier than the end it falls [s]."""
+    """A tower of 102 blocks. The error is the time between the fall and the end [s]."""
     long, short, high = 0.2, 0.05, 0.1
     half = columns // 2
     blocks = []

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The suite's scenes in MuJoCo, as its authors advise: Newton, elliptic cones, implicitfast.
+"""The suite's scenes in MuJoCo, with the authors' advice: Newton, elliptic cones, implicitfast.
 
-Contacts keep MuJoCo's default compliance, but for elastic ones, which are springs without damping
-(solref -k 0) that push for ten steps.
+Elastic contacts are springs without damping (solref -k 0) that push for ten steps. Other contacts
+keep MuJoCo's default compliance.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MU = {FLOOR: 0.4, "box": 0.4, "ball": 0.8}
 
 
 class Mujoco:
-    """Makes scenes; integrator as MuJoCo names it, sparse None for its own choice."""
+    """Make scenes. integrator: MuJoCo's name. sparse: None leaves the choice to MuJoCo."""
 
     def __init__(self, integrator: str = "IMPLICITFAST", sparse: bool | None = None) -> None:
         import mujoco
@@ -35,15 +35,15 @@ class Mujoco:
         self.mujoco, self.integrator, self.sparse = mujoco, integrator, sparse
 
     def loose(self, scene: Scene, time_step: float) -> MujocoBodies:
-        """Return the bodies at their start."""
+        """Return the bodies at the start."""
         return MujocoBodies(self, scene, time_step)
 
     def robots(self, scene: RobotScene, time_step: float) -> MujocoRobots:
-        """Return the robots at their start."""
+        """Return the robots at the start."""
         return MujocoRobots(self, scene, time_step)
 
     def set_options(self, model, time_step: float, gravity: float) -> str:
-        """Set the model's options; return what was chosen, for the table."""
+        """Set the model's options. Returns the choices, for the table."""
         mujoco, option = self.mujoco, model.opt
         option.timestep = time_step
         option.gravity[:] = (0.0, 0.0, -gravity)
@@ -75,7 +75,7 @@ class MujocoBodies:
         self.mujoco.mj_step(self.model, self.data, nstep=count)
 
     def state(self) -> State:
-        """Return where the bodies are; spins are those about their own axes, of balls alike."""
+        """Return the state of the bodies. Spins are about the bodies' own axes, of balls too."""
         v = self.data.qvel.reshape(-1, 6)
         return State(self.data.qpos.reshape(-1, 7)[:, :3].copy(), v[:, :3].copy(), v[:, 3:].copy())
 
@@ -107,7 +107,7 @@ def _bodies_xml(scene: Scene, time_step: float) -> str:
 
 
 class MujocoRobots:
-    """A RobotScene; PD by position actuators, which implicitfast takes implicitly."""
+    """A RobotScene. Position actuators are PD servos, implicit in implicitfast."""
 
     def __init__(self, maker: Mujoco, scene: RobotScene, time_step: float) -> None:
         self.mujoco, self.scene = maker.mujoco, scene
@@ -184,7 +184,7 @@ class MujocoRobots:
         self._may_touch(geom)
 
     def _places(self) -> None:
-        """Put all at their start, and find the first robot's joints."""
+        """Put all robots at the start, and find the first robot's joints."""
         scene, model, data = self.scene, self.model, self.data
         ours, here = [], []
         for k in range(model.njnt):
@@ -213,7 +213,7 @@ class MujocoRobots:
             data.qvel[at : at + 3] = scene.ball.velocity
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do so many steps; xfrc acts at the centre of mass, the base's origin wants a moment."""
+        """Do `count` steps. A force at the base needs a moment about the centre of mass."""
         if lift or self.data.xfrc_applied.any():
             force = np.array([0.0, 0.0, lift])
             arm = self.data.xpos[self._base] - self.data.xipos[self._base]
@@ -221,7 +221,7 @@ class MujocoRobots:
         self.mujoco.mj_step(self.model, self.data, nstep=count)
 
     def state(self):
-        """Return q and v of the first robot; MuJoCo's base has its velocity in the world."""
+        """Return q and v of the first robot. MuJoCo's base velocity is along the world's axes."""
         model, data = self.scene.model, self.data
         q, v = np.zeros(model.nq), np.zeros(model.nv)
         at, dof = self._root

@@ -39,9 +39,9 @@ REST = 1.0  # in the first posture, before the walk [s]
 
 
 def urdf_for_mujoco(prepared: PreparedBiped) -> str:
-    """Return the robot on a free joint, each of its bodies with one link that has all its mass.
+    """Return the robot on a free joint. One link of each body has the whole mass of the body.
 
-    It has no shapes but for a box as large as each sole. Inertias that break the triangle
+    The only shapes are boxes as large as the soles. Inertias that break the triangle
     inequality are balanced by MuJoCo.
     """
     root = etree.fromstring(prepared.urdf.encode())
@@ -67,7 +67,7 @@ def urdf_for_mujoco(prepared: PreparedBiped) -> str:
 
 
 def _add_inertias(root, model: Model) -> None:
-    """Give each body's inertia to the link that its joint moves; point masses get a little."""
+    """Give each body's inertia to the link that the joint moves. Point masses get a little."""
     links = {link.get("name"): link for link in root.iterchildren("link")}
     moved = {j.get("name"): j.find("child").get("link") for j in root.iterchildren("joint")}
     for joint in model.joints:
@@ -117,10 +117,10 @@ def compiled(mujoco: ModuleType, spec, step: float):
 
 
 class MujocoRobot:
-    """The robot on a level floor, its servos those of hrpsim's model, its sensors without noise.
+    """The robot on a level floor, with the servos of hrpsim's model and sensors without noise.
 
-    Elliptic cone and implicitfast; `step` [s], and `solref` [s], the time constant of contacts.
-    Raises ValueError for what MuJoCo does not take.
+    Elliptic cone and implicitfast. step: [s]. solref: time constant of contacts [s]. Raises
+    ValueError if MuJoCo refuses the robot.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class MujocoRobot:
         return State(data.time, positions, velocities, efforts, wrenches, imus)
 
     def _foot_wrenches(self, q: np.ndarray) -> dict[str, np.ndarray]:
-        """Return what the floor exerts on each foot, in and about its sensor's frame."""
+        """Return the wrench of the floor on each foot, in and about the sensor's frame."""
         frames = []
         for foot in self._feet:
             p, R = link_pose(self.model, q, foot.sole)
@@ -210,7 +210,7 @@ class MujocoRobot:
         return ImuReading(turned, imu.R.T @ omega, imu.R.T @ force)
 
     def follow(self, positions, velocities, steps: int) -> None:
-        """Do `steps`; the targets move evenly to `positions`, as in hrpsim."""
+        """Do `steps` steps. The targets move evenly to `positions`, as in hrpsim."""
         begin, lead = self._target, self._lead * (0.0 if velocities is None else velocities)
         for k in range(1, steps + 1):
             self.data.ctrl[:] = begin + k / steps * (positions - begin) + lead
@@ -231,7 +231,7 @@ class MujocoLoop:
         self.steps = steps_in_period("the walk's period", period, robot.mj.opt.timestep)
 
     def tick(self) -> np.ndarray:
-        """Do a period; return the configuration (nq,)."""
+        """Do a period. Returns the configuration (nq,)."""
         command = self.host.command(self.robot.state())
         self.robot.follow(command.positions, command.velocities, self.steps)
         q = self.robot.q()
@@ -240,7 +240,7 @@ class MujocoLoop:
 
 
 def mujoco_walk(robot: MujocoRobot, pattern: str) -> Trial:
-    """Simulate a pattern of `hrpsim walk`, with its controller and gains.
+    """Simulate a pattern of `hrpsim walk`, with the same controller and gains.
 
     The trial's `wall_time` is processor time.
     """

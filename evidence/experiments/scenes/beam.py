@@ -4,14 +4,14 @@
 """The rigid beam of E12: a row of cubes, each locked to the next, in our world and in MuJoCo.
 
 The source gives 39 boxes of 1.25 kg, 0.1 m apart, and prints neither the load nor the shape of a
-box: here cubes of 0.1 m, in three loads. The rotation of "spinning" is that of a rigid body about
-the middle of the beam.
+box: here cubes of 0.1 m, in three loads. In "spinning" the beam rotates about the middle as a rigid
+body.
 
 The step of AGX's notes (eqs. 15, 16) for free bodies locked in a row, as one dense system.
 
-Written for comparison with the solver of the world and sharing nothing with it: the matrix
-[M -G^T; G Sigma] is assembled in full with NumPy and solved with SciPy. Bodies are cubes, whose
-inertia looks the same from all sides and exerts no gyroscopic moment.
+The system shares nothing with the solver of the world: NumPy assembles the matrix
+[M -G^T; G Sigma] in full, and SciPy solves the system. Bodies are cubes, with the same inertia
+about all axes and no gyroscopic moment.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ MUJOCO_STIFFEST = 'solref="-7000 -60" solimp="0.9999 0.9999 1e-6"'
 
 
 class DenseBeam:
-    """n cubes, each locked in six axes to the one before it, the first to the world if `clamped`.
+    """n cubes, each locked in six axes to the previous cube, the first to the world if `clamped`.
 
     Public arrays hold the state: `x` (n, 3) centres [m], `R` (n, 3, 3) attitudes, `v` and `omega`
     (n, 3) along the world's axes, `impulse` (rows,) of the last step [Ns or Nms].
@@ -64,7 +64,7 @@ class DenseBeam:
         self.impulse = np.zeros(0)
 
     def _frames(self):
-        """Yield (a, b, pose of frame a, pose of frame b) of each joint; a is None for the world.
+        """Yield (a, b, pose of frame a, pose of frame b) of each joint. a is None for the world.
 
         A pose is (arm from the body's centre, point, axes, velocity of the centre, spin).
         """
@@ -145,7 +145,7 @@ class DenseBeam:
 
 
 def centres(count: int = COUNT) -> np.ndarray:
-    """Return the centres (count, 3) [m] at the start: along x, their middle at the origin."""
+    """Return the centres (count, 3) [m] at the start, along x about the origin."""
     positions = np.zeros((count, 3))
     positions[:, 0] = EDGE * (np.arange(count) - 0.5 * (count - 1))
     return positions
@@ -159,10 +159,10 @@ def motion(load: str, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np
 
 
 def our_beam(load: str, count: int = COUNT, *, solver=None, spring=None, **options) -> World:
-    """Return a world with the beam; `spring` are compliance and damping time of its joints.
+    """Return a world with the beam. spring: compliance and damping time of the joints.
 
-    Joints are rigid by default. The joint of two cubes is in the middle between them, that of the
-    cantilever with the world at the outer face of the first. `options` are those of World.
+    Joints are rigid by default. A joint is in the middle between two cubes. The cantilever's joint
+    with the world is at the outer face of the first cube. options: of World.
     """
     positions = centres(count)
     gravity, velocities, spins = motion(load, positions)

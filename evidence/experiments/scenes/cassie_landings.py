@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Landings of the real biped Cassie, and simulations of them, for R2.
+"""Landings of the real biped Cassie, and simulations of the landings, for R2.
 
 Measured by Acosta, Yang and Posa, Validating Robotics Simulators on Real-World Impacts (2022),
 github.com/DAIRLab/cassie_impact_dataset: 50 ms at 2 kHz, which begin some 5 ms before the impact.
@@ -50,9 +50,9 @@ RESULTS = ("joints", "base", "turning")
 class Landing:
     """One landing in hrpsim's order of numbers.
 
-    q (n, 23) and v (n, 22) of the model; torques (n, 10) of MOTORS [Nm]. `impact` is the sample
-    at which the foot that comes down first has stopped, and `ground` its height then [m], for the
-    height of the ground is not measured.
+    q (n, 23) and v (n, 22) of the model, torques (n, 10) of MOTORS [Nm]. `impact` is the sample
+    at which the first foot has stopped. `ground` is the height of the foot at that sample [m],
+    because the height of the ground is not measured.
     """
 
     q: np.ndarray
@@ -63,7 +63,7 @@ class Landing:
 
 
 def cassie_text(path: Path) -> str:
-    """Return Cassie's description with its springs, rotors and rods, and without its pictures."""
+    """Return Cassie's description with springs, rotors and rods, and without visuals."""
     root = etree.parse(str(path)).getroot()
     for link in root.iterchildren("link"):
         for visual in link.findall("visual"):
@@ -99,7 +99,7 @@ def cassie_model(path: Path) -> Model:
 
 
 def read_landings(path: Path, model: Model) -> list[Landing]:
-    """Return the landings of cassie_landings.npz whose feet come down within their first 20 ms."""
+    """Return the landings of cassie_landings.npz with a foot on the ground within 20 ms."""
     order = [JOINTS.index(name) for name in model.joint_names]
     landings = []
     with np.load(path) as stored:
@@ -118,7 +118,7 @@ def read_landings(path: Path, model: Model) -> list[Landing]:
 
 
 def _first_stop(heights: np.ndarray) -> int:
-    """Return at which sample a foot stops: its descent falls to half of that before the impact."""
+    """Return the sample at which the descent of a foot is half of the descent before the impact."""
     pace = (heights[0] - heights[BEFORE]) / BEFORE
     slow = heights[BEFORE:-4] - heights[BEFORE + 4 :] < 0.5 * 4 * pace
     return BEFORE + 2 + int(np.argmax(slow))
@@ -173,9 +173,9 @@ def moved(q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
 class Cassie:
     """hrpsim's Cassie, which lands on a level ground.
 
-    friction and restitution of the feet; compliance [m/N] and damping_time [s] of each of the four
-    points at which they touch, rigid where the compliance is 0; stiffness of the leaf springs and
-    damping of all joints, as factors. `locked` springs do not move; without `ground` it falls on.
+    Parameters: friction and restitution of the feet, compliance [m/N] (0: rigid) and damping_time
+    [s] of each of the four contact points, factors of the stiffness of the leaf springs and of the
+    damping of all joints. `locked` springs do not move. Without `ground` the robot falls on.
     """
 
     def __init__(  # many parameters: keywords, those that are fitted
@@ -206,7 +206,7 @@ class Cassie:
         self.locked = [f"{name}_{side}" for name in SPRINGS for side in _SIDES] if locked else []
 
     def follow(self, landings: Sequence[Landing]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Simulate landings from their first samples; return q and v 20 ms after each impact."""
+        """Simulate landings from the first samples. Returns q and v 20 ms after each impact."""
         return [self._follow(landing) for landing in landings]
 
     def _follow(self, landing: Landing) -> tuple[np.ndarray, np.ndarray]:
@@ -223,7 +223,7 @@ class Cassie:
 
 
 class MujocoCassie:
-    """MuJoCo's Cassie; as `Cassie`, with solref and impratio of its contacts.
+    """MuJoCo's Cassie. As `Cassie`, with solref and impratio of the contacts.
 
     The rods are tendons of constant length, stiff by a time constant of two time steps.
     """
@@ -268,7 +268,7 @@ class MujocoCassie:
         self.at_v = [*range(6), *(joint.dofadr[0] for joint in joints)]
 
     def follow(self, landings: Sequence[Landing]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Simulate landings from their first samples; return q and v 20 ms after each impact."""
+        """Simulate landings from the first samples. Returns q and v 20 ms after each impact."""
         return [self._follow(landing) for landing in landings]
 
     def _follow(self, landing: Landing) -> tuple[np.ndarray, np.ndarray]:
@@ -288,8 +288,8 @@ class MujocoCassie:
 def velocity_errors(predicted, landings: Sequence[Landing], model: Model) -> np.ndarray:
     """Return the errors (landings, 3) of velocities 20 ms after each impact.
 
-    The root mean square over the joints that have encoders [rad/s], the length of the error of the
-    base's velocity [m/s], in the world, and of its angular velocity [rad/s].
+    The columns are the root mean square over the joints with encoders [rad/s], and the lengths of
+    the errors of the base's velocity [m/s] and angular velocity [rad/s] in the world.
     """
     joints = [model.joint(name).v_index for name in ENCODERS]
     found = np.empty((len(landings), len(RESULTS)))

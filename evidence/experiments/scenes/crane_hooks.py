@@ -7,8 +7,8 @@ A girder as a closed triangle mesh: an upright H, concave on both sides.
 
 A heart as a closed triangle mesh: the curve of a heart, drawn out to a slab.
 
-The curve is x = 16 sin^3 t, y = 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t in units: 32 wide, its
-point 17 below and its notch 5 above the origin, its lobes 11.97 above it.
+The curve is x = 16 sin^3 t, y = 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t in units. The heart is 32
+wide. The tip is 17 below the origin, the notch 5 and the lobes 11.97 above.
 """
 
 from dataclasses import dataclass
@@ -50,9 +50,9 @@ _SLANTED = 0.1  # least part along x of that of a contact with a wall of the not
 class Hooked:
     """The result for a solid that was gripped, lifted and held.
 
-    lifted: how far it rose [m]. below: how far its middle is below that of the pads [m].
-    lift_slip: what it slipped in the claws on the way up [m]. carried: force of the pads under its
-    level faces [N]. walls: on how many sides of the left pad slanted faces press on it.
+    lifted: rise of the solid [m]. below: height of the pads' middle over the solid's middle [m].
+    lift_slip: slip in the claws on the way up [m]. carried: force of the pads under level faces
+    [N]. walls: number of sides of the left pad on which slanted faces press.
     posture: configurations of crane and load at the end.
     """
 
@@ -66,7 +66,7 @@ class Hooked:
 
 
 def play(time_step: float, load: Load, grip: float, friction: float, duration: float) -> Hooked:
-    """Grip a solid at its middle, lift it and hold it for `duration` [s]."""
+    """Grip a solid at the middle, lift the solid, and hold the solid for `duration` [s]."""
     low, start = max(load.position[2], _LOWEST), load.position[2]
     moves = [
         Grip(False, 1.5),
@@ -146,9 +146,9 @@ def add_slip(result: Result, case: str, how: str, held: Watched) -> None:
 
 
 def girder(length: float) -> Mesh:
-    """Return a girder that lies `length` [m] along x, its slots open to both sides of y.
+    """Return a girder of `length` [m] along x, with slots open to both sides of y.
 
-    The frame's origin is the centre of mass; faces look outwards.
+    The frame's origin is the centre of mass. Faces look outwards.
     """
     w, f, s, t = 0.5 * WEB, 0.5 * FLANGE, 0.5 * SLOT, 0.5 * HEIGHT
     right = [(f, -t), (f, -s), (w, -s), (w, s), (f, s), (f, t)]
@@ -170,10 +170,10 @@ def outline(count: int) -> np.ndarray:
 
 
 def heart(unit: float, thickness: float, count: int = 48) -> Mesh:
-    """Return a heart whose slab lies along x and y, `thickness` [m] along z about z = 0.
+    """Return a heart: a slab along x and y, of `thickness` [m] along z about z = 0.
 
     unit: length of a unit of the curve [m]. count: points of the outline, even, so that notch and
-    tip are among them. The frame's origin is the centre of mass; faces look outwards.
+    tip are points. The frame's origin is the centre of mass. Faces look outwards.
     """
     ring = unit * outline(count)
     area, centre = _area_and_centroid(ring)

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The two-link pendulum of E9: Lagrange's equations with dry friction, and our three models of it.
+"""The two-link pendulum of E9: Lagrange's equations with dry friction, and three models.
 
-Kuroda, 8.2: boxes of 2 x 2 x 6 m and 5 kg, each hung on an axis along x that lies 1 m inside its
-upper face; the second axis is 4 m below the first. With I the moment of a box about its axis, s
-from axis to centre and l from axis to axis, theta_1 relative to link 1, and tau the friction:
+Kuroda, 8.2: boxes of 2 x 2 x 6 m and 5 kg. Each box hangs on an axis along x, 1 m below the upper
+face. The second axis is 4 m below the first. With I the moment of a box about the axis, s from
+axis to centre and l from axis to axis, theta_1 relative to link 1, and tau the friction:
 
     [2 I + m l^2 + 2 m l s c, I + m l s c] [theta_0'']   [-m l s sin(theta_1) w (2 u + w)]
     [I + m l s c,             I          ] [theta_1''] + [m l s sin(theta_1) u^2         ]
@@ -13,8 +13,8 @@ from axis to centre and l from axis to axis, theta_1 relative to link 1, and tau
         + [m g (s + l) sin(theta_0) + m g s sin(theta_0 + theta_1)]
           [m g s sin(theta_0 + theta_1)                           ] = tau
 
-with c = cos(theta_1), u = theta_0', w = theta_1'. Printed (8.5) differs in the places of its
-brackets. Friction is -f sign(rate); a joint that stands is held by up to f.
+with c = cos(theta_1), u = theta_0', w = theta_1'. Printed (8.5) differs in the places of the
+brackets. Friction is -f sign(rate). A joint at rest is held by up to f.
 """
 
 import itertools
@@ -65,7 +65,7 @@ class Lagrange:
         return M, np.array(h)
 
     def _forces(self, state, signs):
-        """Return accelerations and friction torques while `signs` say how joints move; 0: held."""
+        """Return accelerations and friction torques. signs: of the joint rates, 0 if held."""
         n = self.count
         M, h = self._equations(state[:n], state[n:])
         torque = -self.friction * np.array(signs, dtype=float)
@@ -141,7 +141,7 @@ class Lagrange:
 
 
 def urdf(friction: float = FRICTION, count: int = 2) -> str:
-    """Return the links as a robot whose base is the ceiling; all angles 0 hang straight down."""
+    """Return the links as a robot below the ceiling. Zero angles hang straight down."""
     across = MASS * (LENGTHS[0] ** 2 + LENGTHS[2] ** 2) / 12.0
     along = MASS * (LENGTHS[0] ** 2 + LENGTHS[1] ** 2) / 12.0
     parts, parent, z = ['<link name="ceiling"/>'], "ceiling", 0.0
@@ -173,7 +173,7 @@ class Tree:
 
 
 class Boxes:
-    """The pendulum as free boxes; `_join` hangs one on another."""
+    """The pendulum as free boxes. `_join` hangs one box on another."""
 
     def __init__(
         self, time_step, integrator="semi_implicit", start=START, friction=FRICTION
@@ -194,7 +194,7 @@ class Boxes:
             above, axis = box, axis + NEXT * down
 
     def _join(self, above, box, point, angle):
-        """Hang a box at `point` [m] on the one above (None: the world), `angle` [rad] off it."""
+        """Hang a box at `point` [m] on the upper box or the world, `angle` [rad] off that."""
         raise NotImplementedError
 
     def look(self) -> np.ndarray:
@@ -205,9 +205,9 @@ class Boxes:
 
 
 class Hinged(Boxes):
-    """Free boxes on the constraint solver's hinges; friction is a motor at rest, up to its torque.
+    """Free boxes on the constraint solver's hinges, with direct rows.
 
-    Rows are solved directly.
+    Friction is a motor at rest with a limited torque.
     """
 
     def _join(self, above, box, point, angle) -> None:
@@ -217,11 +217,11 @@ class Hinged(Boxes):
 
 
 class Sprung(Boxes):
-    """Free boxes, each hung on two damped springs of natural length 0, to either side on its axis.
+    """Free boxes on damped springs of natural length 0, two for each box on both sides of the axis.
 
-    In steps of 1/50 s each spring would give `max_extension` (the thesis's w) [m] under the whole
-    weight that hangs on the two; in shorter ones it is stiffer by 1 / dt^2, as explicit springs may
-    be. `longest` is what one gave. They are ball connections with compliance.
+    In steps of 1/50 s each spring yields by `max_extension` (the thesis's w) [m] under the whole
+    weight below both. In shorter steps the springs are stiffer by 1 / dt^2, as explicit springs may
+    be. `longest` is the longest extension. The springs are ball connections with compliance.
     """
 
     def __init__(self, time_step, max_extension: float, **options) -> None:
@@ -245,14 +245,14 @@ class Sprung(Boxes):
             self.springs[-1].drive("rx", 0.0, self.friction)
 
     def look(self) -> np.ndarray:
-        """Return the angles [rad]; note the longest extension."""
+        """Return the angles [rad], and note the longest extension."""
         given = [np.linalg.norm(spring.error[:3]) for spring in self.springs]
         self.longest = max(self.longest, *given)
         return super().look()
 
 
 def swing(model, duration: float) -> np.ndarray:
-    """Step a model for `duration` [s]; return its angles after each step, the start first."""
+    """Step a model for `duration` [s]. Returns the angles, from the start on, after each step."""
     seen = [model.look()]
     for _ in range(round(duration / model.world.time_step)):
         model.world.step()

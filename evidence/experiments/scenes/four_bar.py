@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A four-bar linkage that swings under gravity: its geometry, its exact motion, and our worlds.
+"""A four-bar linkage that swings under gravity: geometry, exact motion, and worlds.
 
 In the x-z plane the crank turns about (0, 0), the rocker about (GROUND, 0), and the coupler joins
-their tips; angles are measured from x towards z. One angle, the crank's, says where all is (the
-loop's closed form), so that the exact motion follows from
+the tips. Angles are measured from x towards z. The crank's angle determines all bars in closed
+form, so the exact motion follows from
 
     d/dt (I theta') = I_theta theta'^2 / 2 - V_theta,    I = sum m |dc/dtheta|^2 + J (dphi/dtheta)^2
 """
@@ -73,7 +73,7 @@ def angle_rates(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _centre_arms():
-    """Yield for each bar its mass, spin inertia, and (length, bar) of the arms to its centre."""
+    """Yield mass, spin inertia, and (length, bar) of the arms to the centre, of each bar."""
     yield MASSES[0], SPINS[0], 0, [(CRANK / 2, 0)]
     yield MASSES[1], SPINS[1], 1, [(CRANK, 0), (COUPLER / 2, 1)]
     yield MASSES[2], SPINS[2], 2, [(ROCKER / 2, 2)]
@@ -100,9 +100,9 @@ def reduced(crank):
 
 
 def energies(angles: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return kinetic and potential energy [J] of bars at angles and rates (3, ...) of their own.
+    """Return kinetic and potential energy [J] of bars at independent angles and rates (3, ...).
 
-    The loop need not be closed: the coupler hangs on the crank.
+    The loop may be open: the coupler hangs on the crank.
     """
     kinetic, potential = np.zeros_like(angles[0]), np.zeros_like(angles[0])
     for mass, spin, bar, arms in _centre_arms():
@@ -161,7 +161,7 @@ class Tree:
     """The URDF tree, closed by a connection of two rows between coupler and rocker."""
 
     def __init__(self, **options) -> None:
-        """Make the world; options of World."""
+        """Make the world. options: of World."""
         self.world = World(gravity=(0.0, 0.0, -GRAVITY), **options)
         start = angles_of(START)
         q = [start[0], start[1] - start[0], start[2]]
@@ -182,10 +182,10 @@ class Tree:
 
 
 class Bars:
-    """Three free bodies and four hinges, two of them with the world."""
+    """Three free bodies and four hinges, of which two join the world."""
 
     def __init__(self, **options) -> None:
-        """Make the world; options of World."""
+        """Make the world. options: of World."""
         self.world = World(gravity=(0.0, 0.0, -GRAVITY), **options)
         angles = angles_of(START)
         tip = CRANK * _along(angles[0])

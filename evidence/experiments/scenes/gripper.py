@@ -4,9 +4,9 @@
 """A gripper that holds a box over a floor with many objects: the scene, ours and MuJoCo's.
 
 The hand moves sideways (x) and up (z) on velocity motors. Two fingers close along y: one has a
-motor with a limited force, the other mimics it, so that each pad presses with half of that force.
-The hand grips the box on the floor, drags it along the floor, lifts it and shakes it along
-its pads. Boxes, cylinders and balls fall on the same floor in two heaps next to it.
+motor with a limited force, and the other is a mimic, so each pad presses with half of the force.
+The hand grips the box on the floor, drags and lifts the box, and shakes the box along the pads.
+Boxes, cylinders and balls fall on the same floor in two heaps next to the box.
 """
 
 import math
@@ -68,7 +68,7 @@ def margin() -> float:
 
 
 def urdf() -> str:
-    """Return the hand: two sliders, a palm, and two fingers; the right mimics the left."""
+    """Return the hand: two sliders, a palm, and two fingers. The right finger mimics the left."""
     start = EDGE / 2 + PAD[1] / 2 + OPEN
     links = [_link("carriage", CARRIAGE), _link("palm", HAND - CARRIAGE)]
     links += [_link(name, FINGER, PAD) for name in FINGERS]
@@ -107,7 +107,7 @@ def _joint(name, parent, child, axis, origin, mimics: str = "") -> str:
 
 @dataclass(frozen=True)
 class Thing:
-    """An object on the floor: its shape, mass [kg] and initial pose [m, quaternion xyzw]."""
+    """An object on the floor: shape, mass [kg] and initial pose [m, quaternion xyzw]."""
 
     shape: object
     mass: float
@@ -162,8 +162,7 @@ class Scene:
     ) -> None:
         """Make the world with `count` objects on the floor.
 
-        The box is put down `turn` [rad] off the pads' plane; `compliance` of the pads [m/N], 0 for
-        rigid ones.
+        turn: angle of the box from the pads' plane [rad]. compliance: of the pads [m/N].
         """
         solver = [{"solver": "direct", "bodies": "gripper"}] if kind == "hybrid" else kind
         if kind == "hybrid":
@@ -229,12 +228,12 @@ class Scene:
 class MujocoScene:
     """The same in MuJoCo: elliptic cone, implicitfast, Newton.
 
-    Its motors are no constraints, and what is stiff over a step they take into account only after
-    friction: the hand follows its path on position actuators that are soft enough.
+    MuJoCo's motors are no constraints, and stiff forces count only after friction. The hand
+    therefore follows the path on soft position actuators.
     """
 
     def __init__(self, mujoco, impratio: float = 1.0) -> None:
-        """Make the scene; `impratio` stiffens friction against normal forces."""
+        """Make the scene. impratio: stiffness of friction relative to normal forces."""
         self.mujoco = mujoco
         self.model = mujoco.MjModel.from_xml_string(_mjcf(things(), impratio))
         self.data = mujoco.MjData(self.model)

@@ -33,7 +33,7 @@ WAIST = ("CHEST_JOINT1",)
 class Mode(NamedTuple):
     """The kind of the slowest mode: "oscillates", "creeps back" (overdamped) or "falls" (unstable).
 
-    `period` [s] is the damped one; it and the damping ratio are nan unless the mode oscillates.
+    `period` [s] is the damped period. Period and damping ratio are NaN unless the mode oscillates.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Mode(NamedTuple):
 
 
 def slowest_mode(poles: np.ndarray) -> Mode:
-    """Return the mode of the pole [1/s] that is nearest to zero; one to the right of it falls.
+    """Return the mode of the pole [1/s] nearest to zero. A pole to the right of zero falls.
 
     A pole -zeta w +- i w sqrt(1 - zeta^2) has the damped period 2 pi / (w sqrt(1 - zeta^2)).
     """
@@ -55,9 +55,9 @@ def slowest_mode(poles: np.ndarray) -> Mode:
 
 
 class Chain(NamedTuple):
-    """Bodies (n,) on hinges (n,), from the floor up; points (n, 2) are x, z in the world [m].
+    """Bodies (n,) on hinges (n,), from the floor up, with points (n, 2): x, z in the world [m].
 
-    Body i turns about hinge i, which stands on body i - 1, hinge 0 on the floor.
+    Body i turns about hinge i, which stands on body i - 1. Hinge 0 stands on the floor.
     """
 
     mass: np.ndarray  # [kg]
@@ -71,7 +71,7 @@ class Chain(NamedTuple):
 
 
 class Sway:
-    """The linear motion of a chain about its equilibrium posture, held by springs."""
+    """The linear motion of a chain about the equilibrium posture, held by springs."""
 
     def __init__(self, chain: Chain) -> None:
         n = len(chain.mass)
@@ -102,8 +102,8 @@ class Sway:
     def stepped_poles(self, time_step: float) -> np.ndarray:
         """Return what the poles (2n,) [1/s] become in semi-implicit steps of `time_step` [s].
 
-        A step drifts to its middle, phi_m = phi + dt/2 v, where gravity acts; a spring acts at the
-        mean of its ends, phi_m + dt/4 (v' - v), a damper at v + s (v' - v), s as `_late_share`:
+        A step drifts to the middle, phi_m = phi + dt/2 v, where gravity acts. A spring acts at the
+        mean of both ends, phi_m + dt/4 (v' - v), a damper at v + s (v' - v), s as `_late_share`:
 
             (M + dt D_s + dt^2/4 K) (v' - v) = -dt ((K + G) phi_m + D v),
             phi' = phi_m + dt/2 v'.
@@ -123,16 +123,16 @@ class Sway:
     def _late_share(self, time_step: float) -> np.ndarray:
         """Return s = (1 + z) / (2 + z) of every hinge's damper, z = c dt / least.
 
-        A damper on its least inertia alone then slows that by 1 / (1 + z + z^2 / 2).
+        A damper then slows the least inertia alone by 1 / (1 + z + z^2 / 2).
         """
         z = self.chain.damping * time_step / self.chain.least
         return (1.0 + z) / (2.0 + z)
 
     def moment(self, tilt: float, times: np.ndarray) -> np.ndarray:
-        """Return how the floor's pitch moment [Nm] about its origin changes, let go tilted.
+        """Return the change of the floor's pitch moment [Nm] about the origin after a tilted start.
 
-        All bodies start at rest, turned by `tilt` [rad] about the first hinge. The floor gives what
-        the masses' moments of momentum gain and what gravity does not: with x, z the centres,
+        All bodies start at rest, turned by `tilt` [rad] about the first hinge. The floor's moment
+        is the rate of the moments of momentum, minus gravity's moment. With the centres x, z,
         moment = sum_i (m_i (z_i x_i'' - x_i z_i'') + J_i phi_i'' - m_i g dx_i).
         """
         n, system = len(self.inertia), self.system()
@@ -146,8 +146,8 @@ class Sway:
 def three_masses(model: Model) -> Sway:
     """Return the sway of hrp2_like at half-sitting as shanks, thighs and trunk.
 
-    What is between bushes and ankles has no mass, only the rotors; the waist does not bend.
-    Raises ModelError where the model, bushes included, is not such a robot.
+    Parts between bushes and ankles have no mass, only rotors. The waist does not bend. Raises
+    ModelError if the model, bushes included, is not such a robot.
     """
     chain = _chain(model, LEGS)
     chain.mass[0] = chain.spin[0] = 0.0
@@ -177,7 +177,7 @@ def _chain(model: Model, hinges: tuple[tuple[str, ...], ...]) -> Chain:
 
 
 def _body_poses(model: Model) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """Return the origin (x, z) of each body from under the ankles, and its attitude, by number."""
+    """Return origin (x, z) from under the ankles, and attitude, of each body, by number."""
     q, poses = half_sitting(model), {}
     floor = link_pose(model, q, "l_sole")[0]
     for link, frame in model.frames.items():
@@ -190,8 +190,7 @@ def _body_poses(model: Model) -> dict[int, tuple[np.ndarray, np.ndarray]]:
 def _moved_by(model: Model, joints: list[list[Joint]]) -> list[list[int]]:
     """Return the bodies that turn with each hinge when the soles stay where they are.
 
-    The tree's root is in the trunk: a leg's body is moved by the hinge below the joint that it
-    hangs on.
+    The tree's root is in the trunk. The hinge below the upper joint of a leg's body moves the body.
     """
     cut = {joint.body: k for k, pair in enumerate(joints) for joint in pair}
     moved: list[list[int]] = [[] for _ in joints]
@@ -221,7 +220,7 @@ def _sum_of(model: Model, bodies: list[int], poses: dict) -> tuple[float, np.nda
 def hinge_law(model: Model, joint: Joint) -> tuple[float, float, float, float]:
     """Return stiffness, damping, rotor inertia and least inertia of a joint's bush or servo.
 
-    The least is the rotor's and that of the joint's body about the axis, which is the body's z.
+    The least inertia is the rotor's plus the inertia of the joint's body about the body's z axis.
     """
     system, k, body = model.system, joint.v_index, joint.body
     bush = float(system.stiffness[k]), float(system.damping[k])

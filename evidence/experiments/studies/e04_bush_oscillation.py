@@ -54,7 +54,7 @@ def tilt_of(model: Model) -> float:
 
 
 def tilted(model: Model, q: np.ndarray, sole_position: np.ndarray) -> np.ndarray:
-    """Return q (nq,) with all above the bushes turned forward about their pitch axis, soles still.
+    """Return q (nq,): everything above the bushes turned forward about the bushes' pitch axis.
 
     sole_position (3,): of the frame of a sole link, which is on the axis [m].
     """
@@ -72,10 +72,10 @@ def tilted(model: Model, q: np.ndarray, sole_position: np.ndarray) -> np.ndarray
 
 
 def measured(time: np.ndarray, moment: np.ndarray) -> Mode:
-    """Return the mode that a decaying oscillation about zero is.
+    """Return the mode of a decaying oscillation about zero.
 
-    The period is that of the zero crossings, the damping ratio that of the logarithmic decrement
-    of the largest values between them, both by least squares over all that are large enough.
+    The period comes from the zero crossings. The damping ratio comes from the logarithmic decrement
+    of the largest values between crossings. Both are least squares over all large enough values.
     """
     late = time > SETTLED
     t, y = time[late], moment[late]
@@ -92,14 +92,14 @@ def measured(time: np.ndarray, moment: np.ndarray) -> Mode:
 
 
 def _peak(values: np.ndarray) -> float:
-    """Return the top of the parabola through the largest value and its neighbours."""
+    """Return the top of the parabola through the largest value and both neighbours."""
     i = min(max(int(values.argmax()), 1), len(values) - 2)
     before, top, after = values[i - 1 : i + 2]
     return top - (after - before) ** 2 / (8.0 * (before - 2.0 * top + after))
 
 
 def our_swing(model: Model, duration: float, **options) -> Swing:
-    """Release our robot; options of World. Raises WorldError where the integrator is unstable."""
+    """Release our robot. options: of World. Raises WorldError if the integrator is unstable."""
     world, robot = standing.our_standing(model, **options)
     world.step()
     rest = robot.sensors["lfsensor"].wrench[4]
@@ -116,7 +116,7 @@ def our_swing(model: Model, duration: float, **options) -> Swing:
 
 
 def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> Swing:
-    """Release MuJoCo's robot; return the moment of its left bush, less that at rest.
+    """Release MuJoCo's robot. Returns the moment of the left bush, minus the moment at rest.
 
     contact_time: the first number of solref [s], 0.02 by default there, at least two steps.
     """

@@ -39,9 +39,9 @@ def theory(speed: float, time: np.ndarray) -> np.ndarray:
 def last_step_excess(speed: float, rate: int) -> float:
     """Return how far beyond v0^2 / (2 mu g) steps of the trapezoidal rule stop [m].
 
-    They are exact until the speed r that is left is less than mu g dt. The last step stops the
-    box at its end, so carries it by r dt / 2 and not by r^2 / (2 mu g). The excess is at most
-    mu g dt^2 / 8.
+    The steps are exact until the remaining speed r is less than mu g dt. The last step stops the
+    box at the end of the step, and carries the box by r dt / 2 instead of r^2 / (2 mu g). The
+    excess is at most mu g dt^2 / 8.
     """
     left = math.fmod(speed, DECELERATION / rate)
     return 0.5 * left * (1.0 / rate - left / DECELERATION)
@@ -52,7 +52,7 @@ def _steps(speed: float, rate: int) -> int:
 
 
 def slide(speed: float, rate: int, model: str) -> np.ndarray:
-    """Return x and z (steps + 1, 2) [m] from the start on; our box, on one of the `MODELS`."""
+    """Return x and z (steps + 1, 2) [m] of our box, from the start on. model: one of `MODELS`."""
     world = scene.table(1.0 / rate, **scene.MODELS[model])
     box = scene.box_on(world, speed)
     path = [box.position[[0, 2]]]
@@ -63,7 +63,7 @@ def slide(speed: float, rate: int, model: str) -> np.ndarray:
 
 
 def mujoco_slide(mujoco, speed: float, rate: int) -> np.ndarray:
-    """Return x and z (steps + 1, 2) [m] from the start on; MuJoCo's box."""
+    """Return x and z (steps + 1, 2) [m] of MuJoCo's box, from the start on."""
     model, data = scene.mujoco_box(mujoco, 1.0 / rate, speed)
     path = [data.qpos[[0, 2]]]
     for _ in range(_steps(speed, rate)):
@@ -97,7 +97,7 @@ def run(options: Options) -> Result:
 
 
 def _add_rows(result: Result, speed: float, rate: int, paths: dict) -> None:
-    """Where the box stops and how far it is from the parabola on its way, for each integrator."""
+    """Stopping place, and largest distance from the parabola, for each integrator."""
     expected, excess = stop_distance(speed), last_step_excess(speed, rate)
     truth = theory(speed, np.arange(_steps(speed, rate) + 1) / rate)
     stopped = {name: float(path[-1, 0]) for name, path in paths.items()}
@@ -123,14 +123,14 @@ def _add_rows(result: Result, speed: float, rate: int, paths: dict) -> None:
 
 
 def _off_while_sinking(speed: float, rate: int, path: np.ndarray, truth: np.ndarray) -> float:
-    """How exactly the penalty box follows x = parabola + mu (depth) until its last sliding step."""
+    """Distance of the penalty box from x = parabola + mu (depth) until the last sliding step."""
     sliding = slice(0, math.floor(speed / DECELERATION * rate * (1.0 - 1e-12)))
     depth = path[0, 1] - path[sliding, 1]
     return float(np.abs(path[sliding, 0] - truth[sliding] - scene.FRICTION * depth).max())
 
 
 def draw(result: Result, figure) -> None:
-    """Paths on the left, their distance from theory on the right."""
+    """Draw paths on the left, and distances from theory on the right."""
     left, right = figure.subplots(1, 2)
     for k, ((speed, rate), paths) in enumerate(result.data["paths"].items()):
         time = np.arange(len(paths["rk4"])) / rate

@@ -44,7 +44,7 @@ def error_of(model, truth: pendulum.Lagrange, duration: float) -> tuple[float, n
 
 
 def order_of(errors: dict[int, float]) -> float:
-    """Return the slope of log error over log dt; errors by steps a second."""
+    """Return the slope of log error over log dt. errors: by steps a second."""
     rates = np.array(list(errors))
     return float(-np.polyfit(np.log(rates), np.log(list(errors.values())), 1)[0])
 
@@ -58,7 +58,7 @@ def _models(kind: str, rate: int, **options):
 
 
 def _convergence_rows(result: Result, duration: float) -> None:
-    """Errors at each dt, and their order, with the thesis's friction and without."""
+    """Errors at each dt and the order, with the thesis's friction and without friction."""
     truths = {friction: pendulum.Lagrange(friction=friction) for friction in (0.3, 0.0)}
     result.data["errors"] = {}
     for kind, name in NAMES.items():
@@ -84,8 +84,8 @@ def _convergence_rows(result: Result, duration: float) -> None:
 def _is_followed_further(kind: str, friction: float) -> bool:
     """Return whether an order is seen at short steps only.
 
-    Reversals of friction are off by where in a step they are; hinges take their error back over two
-    steps, which adds a term of third order: between 1/50 and 1/200 s it takes 0.08 off the two.
+    The error of a reversal of friction depends on the place within a step. Hinges correct errors
+    over two steps, which adds a term of third order: 0.08 less between 1/50 and 1/200 s.
     """
     return kind != "sprung" if friction else kind in ("semi_implicit", "hinged")
 
@@ -98,7 +98,7 @@ def _bound(kind: str, friction: float, rate: int):
 
 
 def _extension_rows(result: Result, duration: float) -> None:
-    """Errors at each w of the thesis at its largest dt, and their order in w; what springs gave."""
+    """Errors at each w of the thesis at the largest dt, the order in w, and spring extensions."""
     truth, errors = pendulum.Lagrange(), {}
     for w in EXTENSIONS:
         model = pendulum.Sprung(pendulum.SPRING_STEP, w)
@@ -112,7 +112,7 @@ def _extension_rows(result: Result, duration: float) -> None:
 
 
 def _sticking_rows(result: Result) -> None:
-    """One link whose friction stops it away from the bottom, where it must stay."""
+    """One link that friction stops away from the bottom. The link must stay there."""
     start = pendulum.START[:1]
     truth = pendulum.Lagrange(start, STRONG).angles(pendulum.times(0.02, STOPPED))[-1, 0]
     most = math.asin(min(1.0, STRONG / (5.0 * 9.8 * 2.0)))
@@ -184,7 +184,7 @@ def draw(result: Result, figure) -> None:
 
 
 def _draw_errors(axes, errors_of: dict[str, dict[int, float]]) -> None:
-    """Draw each model in a colour of its own, with friction as a full line, without as a dashed."""
+    """Draw a colour for each model: full lines with friction, dashed lines without."""
     colours = {name: f"C{k}" for k, name in enumerate(NAMES.values())}
     for case, errors in errors_of.items():
         name = next(name for name in colours if case.startswith(f"{name}, friction"))

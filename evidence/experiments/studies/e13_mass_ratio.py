@@ -120,8 +120,8 @@ SWINGING_COARSELY = Case("swinging by 30 deg, 100 000 kg", 1e5, "ball", ANGLE, C
 class Motion:
     """A chain's motion, sampled about 60 times a second: `time` [s], `gap`, `energy`, `line`.
 
-    gap (k,) [m] and energy (k,) [J] are None where the engine has none; line (k, n, 2) x and z of
-    the centres [m]; `end` [s] is the end, or when it diverged.
+    gap (k,) [m] and energy (k,) [J] are None if the engine has none. line (k, n, 2) has x and z of
+    the centres [m]. end: end of the run, or time of divergence [s].
     """
 
     def __init__(self, case: Case, step, line, energy, gap=None) -> None:
@@ -140,18 +140,18 @@ class Motion:
 
     @property
     def largest_gap(self) -> float:
-        """The largest sampled gap [m]; inf if it diverged."""
+        """The largest sampled gap [m], infinite after a divergence."""
         return math.inf if self.diverged else float(self.gap.max())
 
     @property
     def drop(self) -> float | str:
-        """How far the ball was below its start at most [m]."""
+        """The deepest position of the ball below the start [m]."""
         heights = self.line[:, -1, 1]
         return "diverges" if self.diverged else float(heights[0] - heights.min())
 
     @property
     def drift(self) -> float:
-        """Largest change of energy over the weight times a metre; inf if it diverged."""
+        """Largest change of energy over the weight times a metre, infinite after a divergence."""
         if self.diverged:
             return math.inf
         weight = (self.case.load + LINKS * MASS) * GRAVITY
@@ -159,7 +159,7 @@ class Motion:
 
 
 def our_motion(case: Case, solver: str = "direct", joints=None, **options) -> Motion:
-    """Return the motion of our chain; `joints` and `options` as for `our_chain`."""
+    """Return the motion of our chain. joints, options: as for `our_chain`."""
     joints = {"solver": solver} | (joints or {})
     options["position_projection"] = case.projected
     world = our_chain(case.angle, case.load, case.time_step, case.kind, joints=joints, **options)
@@ -168,7 +168,7 @@ def our_motion(case: Case, solver: str = "direct", joints=None, **options) -> Mo
 
 
 def mujoco_motion(mujoco, case: Case, integrator: str = "implicitfast") -> Motion | None:
-    """Return the motion of MuJoCo's tree of ball joints, which cannot gape; None without it."""
+    """Return the motion of MuJoCo's tree of ball joints without gaps, or None without MuJoCo."""
     if mujoco is None or case.kind != "ball":
         return None
     model, data = mujoco_chain(mujoco, case.angle, case.load, case.time_step, integrator)
@@ -217,7 +217,7 @@ def add_iterative(result: Result, case: Case) -> None:
 
 
 def run(options: Options) -> Result:
-    """Every case with the direct solver, two of them iteratively; `quick` leaves out the finest."""
+    """Every case with the direct solver, two also iteratively. `quick` leaves out the finest."""
     mujoco, result = against_mujoco("a tree of ball joints, implicitfast")
     result.data["motions"] = motions = {}
     cases = (HANGING, BOOM, HEAVIER, SWINGING, SWINGING_COARSELY)

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""R1: a real cube that is tossed onto a table, in hrpsim and in MuJoCo, each fitted to it.
+"""R1: a real cube that is tossed onto a table, and fits of hrpsim and MuJoCo.
 
 Each toss is simulated from its first measured state and compared frame by frame. Parameters are
-fitted to three quarters of the tosses; errors are those of the others, each held out once.
+fitted to three quarters of the tosses. Errors belong to the others, each held out once.
 
 Measured by motion capture: Pfrommer, Halm and Posa, ContactNets (2020), github.com/DAIRLab/
 contact-nets. A toss is an array (n, 13), a frame a row: position of the centre [m], quaternion
@@ -81,8 +81,8 @@ def read_tosses(path: Path) -> list[np.ndarray]:
 class Cube:
     """hrpsim's cube on a table.
 
-    friction, restitution; inertia [kg m^2] about each axis; height of the table [m]; compliance
-    [m/N] and damping_time [s] of a corner's contact, rigid where the compliance is 0.
+    Parameters: friction, restitution, inertia [kg m^2] about each axis, height of the table [m],
+    compliance [m/N] and damping_time [s] of a corner's contact. Compliance 0 is rigid contact.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Cube:
         self.cube = self.world.add_body(Box((WIDTH,) * 3), MASS, inertia=inertia * np.eye(3))
 
     def follow(self, tosses: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Simulate each toss from its first state; return its poses (n, 7), frame by frame."""
+        """Simulate each toss from the first state. Returns the poses (n, 7), frame by frame."""
         return [self._follow(toss) for toss in tosses]
 
     def _follow(self, toss: np.ndarray) -> np.ndarray:
@@ -124,7 +124,7 @@ class Cube:
 class MujocoCube:
     """MuJoCo's cube on a table.
 
-    As `Cube`; time_constant [s] and damping_ratio are its solref, impedance_ratio its impratio.
+    As `Cube`. time_constant [s] and damping_ratio are solref, impedance_ratio is impratio.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class MujocoCube:
         self.data = mujoco.MjData(self.model)
 
     def follow(self, tosses: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Simulate each toss from its first state; return its poses (n, 7), frame by frame."""
+        """Simulate each toss from the first state. Returns the poses (n, 7), frame by frame."""
         from mujoco import rollout
 
         first = np.array([toss[0] for toss in tosses])
@@ -198,9 +198,10 @@ def flight(toss: np.ndarray) -> int:
 
 
 def started_by_flight(toss: np.ndarray) -> np.ndarray:
-    """Return a toss whose first state is that of the parabola and rotation of its whole flight.
+    """Return a toss with a first state from the whole flight.
 
-    Fitted by least squares to the frames before the first contact, where there are six or more.
+    A parabola and a rotation are fitted by least squares to the frames before the first contact.
+    With fewer than six such frames the toss is unchanged.
     """
     count = flight(toss)
     start = toss.copy()
@@ -215,16 +216,16 @@ def started_by_flight(toss: np.ndarray) -> np.ndarray:
 
 
 def cubes(mujoco=None) -> dict[str, Callable[..., Any]]:
-    """Return what makes hrpsim's cube with rigid contact and with compliant contact, and MuJoCo's.
+    """Return the makers of hrpsim's cubes, with rigid and compliant contact, and of MuJoCo's cube.
 
-    Their parameters are keywords.
+    The makers take the parameters as keywords.
     """
     ours: dict[str, Callable[..., Any]] = {"rigid": Cube, "compliant": Cube}
     return ours if mujoco is None else {**ours, "mujoco": partial(MujocoCube, mujoco)}
 
 
 def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
-    """Return the cubes with the parameters that are fitted, their bounds and starts."""
+    """Return the cubes with the fitted parameters, the bounds and the first values."""
 
     def simulated(make, values, trials):
         chosen = [tosses[trial] for trial in trials]
@@ -279,7 +280,7 @@ def _comparison_rows(result: Result, judged: dict[str, np.ndarray]) -> None:
 
 
 def _start_rows(result: Result, rigid: Contestant, found, tosses) -> None:
-    """What the authors' numbers give, and what of the error is that of the first state."""
+    """Errors with the authors' numbers, and the part of the error from the first state."""
     given = rigid.errors(IDENTIFIED, range(len(tosses)))[:, 0].mean()
     what = "rigid contact, the numbers that the authors identified: position"
     result.add(what, "% of width", float(given))

@@ -54,18 +54,25 @@ def joint_like(m, read: MjcfModel) -> list[int]:
 
 
 def _is_joint_like(m, read: MjcfModel, k: int, part: _Part) -> bool:
-    sorts, scalar = package(), (package().mjtJoint.mjJNT_HINGE, package().mjtJoint.mjJNT_SLIDE)
+    scalar = (package().mjtJoint.mjJNT_HINGE, package().mjtJoint.mjJNT_SLIDE)
     if len(part) not in (1, 2) or any(int(m.jnt_type[joint]) not in scalar for joint, _ in part):
         return False
     low, high = m.actuator_forcerange[k]
     if m.actuator_forcelimited[k] and not math.isclose(-low, high):
         return False
-    poly = getattr(m, "actuator_dampingpoly", None)
-    if not m.actuator_gear[k][0] or (poly is not None and np.any(poly[k])):
+    if not m.actuator_gear[k][0] or _has_polynomial(m, k):
         return False
-    if _kind(m, k) in KINDS:
-        return why_not_servo(read, k) == ""
-    bias = int(m.actuator_biastype[k])
+    return why_not_servo(read, k) == "" if _kind(m, k) in KINDS else _is_affine(m, k)
+
+
+def _has_polynomial(m, k: int) -> bool:
+    """Return whether an actuator has polynomial damping, which MuJoCo has since 4.0."""
+    return hasattr(m, "actuator_dampingpoly") and bool(np.any(m.actuator_dampingpoly[k]))
+
+
+def _is_affine(m, k: int) -> bool:
+    """Return whether an actuator without state is a motor, or a servo with gains >= 0."""
+    sorts, bias = package(), int(m.actuator_biastype[k])
     return (
         m.actuator_gaintype[k] == sorts.mjtGain.mjGAIN_FIXED
         and m.actuator_dyntype[k] == sorts.mjtDyn.mjDYN_NONE
@@ -76,14 +83,18 @@ def _is_joint_like(m, read: MjcfModel, k: int, part: _Part) -> bool:
 
 def _is_damper(m, servo: int, k: int) -> bool:
     """Return whether actuator k is a velocity servo of gear 1 beside an undamped position servo."""
-    if _kind(m, servo) in KINDS or _kind(m, k) in KINDS or m.actuator_forcelimited[k]:
-        return False
-    stiff, damped = m.actuator_biasprm[servo], m.actuator_biasprm[k]
-    gears = m.actuator_gear[servo][0], m.actuator_gear[k][0]
-    is_servo = m.actuator_biastype[servo] and stiff[1] < 0.0 and stiff[2] == 0.0
-    is_rate = m.actuator_biastype[k] and damped[1] == 0.0 and damped[2] < 0.0
-    gain = m.actuator_gainprm[k][0]
-    return bool(is_servo and is_rate and math.isclose(gain, -damped[2]) and gears == (1.0, 1.0))
+    kp, no_kd = _plain_gains(m, servo)
+    no_kp, kd = _plain_gains(m, k)
+    is_pair = min(kp, kd) > 0.0 and no_kp == no_kd == 0.0
+    return is_pair and not m.actuator_forcelimited[k] and math.isclose(m.actuator_gainprm[k][0], kd)
+
+
+def _plain_gains(m, k: int) -> tuple[float, float]:
+    """Return the gains of a servo of gear 1 by position and by velocity, NaN for all others."""
+    if _kind(m, k) in KINDS or not m.actuator_biastype[k] or m.actuator_gear[k][0] != 1.0:
+        return math.nan, math.nan
+    _, b1, b2 = m.actuator_biasprm[k][:3]
+    return -float(b1), -float(b2)
 
 
 def joint_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[tuple]:

@@ -91,24 +91,26 @@ class MjData(metaclass=NamesOf):
         """Return a field of mujoco.MjData."""
         if name.startswith("_") or name in ("model", "world"):
             raise AttributeError(name)
-        native = self._native
         if name in _OBJECTS:
-            find = getattr(native, name)
+            find = getattr(self._native, name)
             return lambda *which, **named: NamedObject(find(*which, **named), self)
         if is_stand_in() and fields.is_refused_of_data(name):  # packages list all fields
-            if name not in self._refused and isinstance(getattr(native, name), np.ndarray):
-                self._refused[name] = refused_like(getattr(native, name))
-            if name in self._refused:
-                return self._refused[name]
+            array = self._refused_array(name)
+            if array is not None:
+                return array
         if not (self._is_constrained and name in fields.CONSTRAINED):
             self._refuse(name)
+        return self._field(name)
+
+    def _field(self, name: str) -> Any:
+        """Return a field that hrpsim has, computed for the state to which the field belongs."""
         if self._is_stale and name in _OF_RESULTS:
             self._try()
         if name in fields.OWN:
             return self._own(name)
-        value = self._lend(fields.LEVELS.get(name, fields.STATE), getattr(native, name))
+        value = self._lend(fields.LEVELS.get(name, fields.STATE), getattr(self._native, name))
         if name == "cfrc_ext":
-            value[:] = self._geoms.external_wrenches(self.contact, native)
+            value[:] = self._geoms.external_wrenches(self.contact, self._native)
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -120,6 +122,12 @@ class MjData(metaclass=NamesOf):
         setattr(self._native, name, value)
         if name == "time":
             self._now[name] = self._native.time
+
+    def _refused_array(self, name: str) -> np.ndarray | None:
+        """Return an array that raises when it is used, or None for a field that is no array."""
+        if name not in self._refused and isinstance(getattr(self._native, name), np.ndarray):
+            self._refused[name] = refused_like(getattr(self._native, name))
+        return self._refused.get(name)
 
     def _refuse(self, name: str) -> None:
         """Raise for a field that the facade does not have."""
@@ -203,6 +211,11 @@ class MjData(metaclass=NamesOf):
         self._geoms = ContactGeoms(model.native, world)
         mapping.mark_unread()
         self._watch, self._active = Watch(model), native.eq_active.tobytes()
+
+    def _follow_changes(self) -> None:
+        """Follow the model if a script has changed it since the last step."""
+        if self._watch.is_changed() or (self._active and self._is_other_active()):
+            self._follow()
 
     def _follow(self) -> None:
         """Follow a changed model: some fields by the present world, others by a new world."""
@@ -334,8 +347,7 @@ class MjData(metaclass=NamesOf):
     def _step(self) -> None:
         """Make one step."""
         now = self._now
-        if self._watch.is_changed() or (self._active and self._is_other_active()):
-            self._follow()
+        self._follow_changes()
         now["_current"], now["_is_behind"], now["_is_sensed_before"] = fields.STATE, False, None
         need = fields.STATE if self._after else self._need()
         if need:

@@ -92,38 +92,63 @@ def read_controls(s: Exchange) -> int:
     """
     if _differs(s):
         return CHANGED
+    s.commands[:] = np.nan
+    if not _add_inputs(s):
+        return INVALID
+    result = _add_forces(s)
+    if result == INVALID:
+        return result
+    for k in range(s.joint_qvel.shape[0]):
+        _command(s, k, s.commands[0, k], s.commands[1, k], s.commands[2, k])
+    return PUSHED if _has_wrench(s) else result
+
+
+@inlined_kernel
+def _add_inputs(s: Exchange) -> bool:
+    """Add the inputs of all actuators to the commands. Returns False if one is not finite."""
     commands = s.commands
-    commands[:] = np.nan
     for k in range(s.actuators.shape[0]):
         a = s.actuators[k]
         target = a.scale * min(max(s.ctrl[a.number], a.low), a.high) + a.offset
         if not np.isfinite(target):
-            return INVALID
+            return False
         before = commands[a.field, a.joint]
         commands[a.field, a.joint] = target if np.isnan(before) else before + target
+    return True
+
+
+@inlined_kernel
+def _add_forces(s: Exchange) -> int:
+    """Add applied forces to the efforts of joints without a limit.
+
+    Returns 0, PUSHED if a joint with a limit has a force, or INVALID for one that is not finite.
+    """
     result = 0
     for k in range(s.joint_qvel.shape[0]):
-        effort = 0.0 if np.isnan(commands[2, k]) else commands[2, k]
-        if s.joint_qvel[k] >= 0:
-            force = s.applied[s.joint_qvel[k]]
-            if not np.isfinite(force):
-                return INVALID
-            if s.bounded[k] == 0:
-                effort += force
-            elif force != 0.0:
-                result = PUSHED
-        commands[2, k] = effort
-    for k in range(s.joint_qvel.shape[0]):
-        _command(s, k, commands[0, k], commands[1, k], commands[2, k])
+        effort = 0.0 if np.isnan(s.commands[2, k]) else s.commands[2, k]
+        force = s.applied[s.joint_qvel[k]] if s.joint_qvel[k] >= 0 else 0.0
+        if not np.isfinite(force):
+            return INVALID
+        if s.bounded[k] == 0:
+            effort += force
+        elif force != 0.0:
+            result = PUSHED
+        s.commands[2, k] = effort
+    return result
+
+
+@inlined_kernel
+def _has_wrench(s: Exchange) -> bool:
+    """Return whether a body has a wrench, or a base a force."""
     for k in range(s.bodies.shape[0]):
         for r in range(6):
             if s.xfrc_applied[s.bodies[k], r] != 0.0:
-                return PUSHED
+                return True
     for k in range(s.bases.shape[0]):
         for r in range(6):
             if s.applied[s.bases[k].qvel + r] != 0.0:
-                return PUSHED
-    return result
+                return True
+    return False
 
 
 @inlined_kernel

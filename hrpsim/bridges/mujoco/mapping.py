@@ -28,9 +28,10 @@ from hrpsim.common.errors import HrpsimError, StateError
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.step.arrays import Scene
+from hrpsim.model.model import Joint
 from hrpsim.model.readers.mjcf.robot import MjcfRobot
 from hrpsim.model.readers.mjcf.sensors import FreeMotion
-from hrpsim.model.readers.mjcf.tree import rotation_of
+from hrpsim.model.readers.mjcf.tree import BodyTree, rotation_of
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
@@ -67,23 +68,16 @@ class RobotMapping:
         tree, names = source.tree, robot.joint_names
         by_name = {joint.name: joint for joint in robot.model.joints}
         self._bases: list[FreeBase] = []
-        coordinates, joint_qvel, qvel_joint = [], np.full(len(names), -1), {}
+        self._joints: dict[int, tuple[int, int]] = {}  # index in qvel to joint, body
         for body, name in tree.free.items():
             free = by_name[name] if name else robot.model.free_joints[0]
             motion = FreeMotion(m, body)
             self._bases.append(FreeBase(motion, tree.links[body], free.q_index, free.v_index))
-        for number, parts in tree.joints.items():
-            if len(parts) > 1:
-                raise HrpsimError(
-                    f"the ball joint {parts[0].removesuffix('_x')!r} has no degree of freedom in"
-                    " hrpsim's world: replace it by three hinges"
-                )
-            for name in parts:
-                joint, qvel = by_name[name], int(m.jnt_dofadr[number])
-                coordinates.append((m.jnt_qposadr[number], joint.q_index, qvel, joint.v_index))
-                joint_qvel[names.index(name)] = qvel
-                qvel_joint[qvel] = (number, joint.body)
-        self._joints = qvel_joint
+        scalar, coordinates = _coordinates(m, tree, by_name)
+        joint_qvel = np.full(len(names), -1)
+        for (number, joint), qvel in zip(scalar, coordinates["qvel"].tolist()):
+            joint_qvel[names.index(joint.name)] = qvel
+            self._joints[qvel] = (number, joint.body)
         self._bodies = [
             (body, link, np.array(m.body_ipos[body])) for body, link in tree.links.items() if body
         ]
@@ -96,7 +90,7 @@ class RobotMapping:
         self._maps = {
             "joint_qvel": joint_qvel,
             "bounded": np.isfinite(limits).astype(np.int64),
-            "coordinates": np.array(coordinates, dtype=exchange.COORDINATE),
+            "coordinates": coordinates,
             "bases": np.array([base.record() for base in self._bases], dtype=exchange.BASE),
             "actuators": np.array(actuators, dtype=exchange.ACTUATOR),
             "bodies": np.array([number for number, *_ in self._bodies], dtype=int),
@@ -353,6 +347,28 @@ def _readings(m, robot: Robot) -> list[tuple]:
             sign = 1.0 if sensor.description.kind == "imu" else -1.0
             found.append((int(m.sensor_adr[k]), sensor.index, part, sign))
     return found
+
+
+def _coordinates(
+    m, tree: BodyTree, joints: dict[str, Joint]
+) -> tuple[list[tuple[int, Joint]], np.ndarray]:
+    """Return number and joint of the robot of each scalar joint, and their COORDINATE records.
+
+    Raises:
+        HrpsimError: for a ball joint.
+    """
+    found, places = [], []
+    for number, parts in tree.joints.items():
+        if len(parts) > 1:
+            raise HrpsimError(
+                f"the ball joint {parts[0].removesuffix('_x')!r} has no degree of freedom in"
+                " hrpsim's world: replace it by three hinges"
+            )
+        for name in parts:
+            joint, qvel = joints[name], int(m.jnt_dofadr[number])
+            places.append((m.jnt_qposadr[number], joint.q_index, qvel, joint.v_index))
+            found.append((number, joint))
+    return found, np.array(places, dtype=exchange.COORDINATE)
 
 
 def _delivered(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], list[tuple]]:

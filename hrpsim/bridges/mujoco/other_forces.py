@@ -38,10 +38,9 @@ class OtherForces:
         alone = np.setdiff1d(np.arange(m.nv), dofs)  # of free bodies
         springs = np.isin(m.jnt_dofadr, alone)
         self.numbers = [k for k in acting_actuators(m) if k not in taken]
-        is_passive = any(np.any(getattr(m, name, 0.0)) for name in _PASSIVE)
-        is_passive = is_passive or m.dof_damping[alone].any() or m.jnt_stiffness[springs].any()
-        is_fluid = bool(m.opt.density or m.opt.viscosity)
-        self.act = bool(self.numbers) or is_passive or is_fluid
+        own = (m.dof_damping[alone], m.jnt_stiffness[springs], m.opt.density, m.opt.viscosity)
+        own += tuple(getattr(m, name, 0.0) for name in _PASSIVE)
+        self.act = bool(self.numbers) or any(map(np.any, own))
         self.total = np.zeros(m.nv)
         self._sensors = _sensors_of(m, self.numbers) if self.act else []
         self.sensors_read = [at for at, *_ in self._sensors]  # indices in sensordata

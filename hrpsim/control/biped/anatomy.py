@@ -66,10 +66,7 @@ def biped_of(
     ends = [_foot_body(model, name) for name in feet if name is not None]
     if len(ends) != len(SIDES):
         ends = _lowest_branches(model, poses, ends)
-    chains = [_joints_above(model, body) for body in ends]
-    common = [a for a, b in zip(*chains) if a is b]
-    legs = [chain[len(common) :][:JOINT_COUNT] for chain in chains]
-    _check_legs(model, ends, legs)
+    common, legs = _legs_above(model, ends)
     bodies = [_sole_body(model, leg[-1].body, end) for leg, end in zip(legs, ends)]
     forward, facing = _forward(model, poses, legs, bodies, named=feet != (None, None))
     R = _axes_along(forward)
@@ -107,20 +104,18 @@ def _joints_above(model: Model, body: int) -> list[Joint]:
     return [by_body[k] for k in bodies_between(model, base, body) if k in by_body]
 
 
+def _legs_above(model: Model, ends: list[int]) -> tuple[list[Joint], list[list[Joint]]]:
+    """Return the joints that both feet share, and the joints of each leg from the hip down."""
+    chains = [_joints_above(model, body) for body in ends]
+    common = [a for a, b in zip(*chains) if a is b]
+    legs = [chain[len(common) :][:JOINT_COUNT] for chain in chains]
+    _check_legs(model, ends, legs)
+    return common, legs
+
+
 def _lowest_branches(model: Model, poses, ends: list[int]) -> list[int]:
     """Return the two bodies that reach lowest on separate branches."""
-    base, lowest = model.frame(model.base_link), {}
-    for body, (p, R) in poses.items():
-        if body in (-1, base.body) or not _joints_above(model, body):
-            continue
-        points = lowest_points(model, body, R.T @ np.array([0.0, 0.0, 1.0]))
-        lowest[body] = float((p + points @ R.T)[:, 2].min()) if len(points) else np.inf
-    shaped = [body for body in sorted(lowest, key=lowest.__getitem__) if lowest[body] < np.inf]
-    if not shaped:
-        raise ModelError(
-            f"{model.source}: nothing to stand on: no link below {base.name!r} has a <collision>. "
-            "Give the feet a <collision> each"
-        )
+    shaped = _shaped_bodies(model, poses)
     first = ends[0] if ends else shaped[0]
     top = _joints_above(model, first)
     for body in shaped:
@@ -155,6 +150,23 @@ def _range(model: Model, joint: Joint) -> str:
     return f"{joint.name!r} ({model.system.lower[k]:.3f} to {model.system.upper[k]:.3f} rad)"
 
 
+def _shaped_bodies(model: Model, poses) -> list[int]:
+    """Return the bodies below the base that have collision shapes, the lowest first."""
+    base, lowest = model.frame(model.base_link), {}
+    for body, (p, R) in poses.items():
+        if body in (-1, base.body) or not _joints_above(model, body):
+            continue
+        points = lowest_points(model, body, R.T @ np.array([0.0, 0.0, 1.0]))
+        if len(points):
+            lowest[body] = float((p + points @ R.T)[:, 2].min())
+    if not lowest:
+        raise ModelError(
+            f"{model.source}: nothing to stand on: no link below {base.name!r} has a <collision>. "
+            "Give the feet a <collision> each"
+        )
+    return sorted(lowest, key=lowest.__getitem__)
+
+
 def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndarray, str]:
     """Return the forward direction (2,), horizontal in the base's frame, and its evidence."""
     ways = [_knee_way(poses, leg) for leg in legs]
@@ -173,15 +185,20 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
         left, right = (poses[leg[-1].body][0] for leg in legs)
         x, y, _ = left - right
         return np.array([y, -x]), "as the feet are named"
-    ahead = sum(_reach(model, poses, *of, ways[0]) for of in zip(legs, bodies))
-    behind = sum(_reach(model, poses, *of, -ways[0]) for of in zip(legs, bodies))
+    return _longer_side(model, poses, legs, bodies, ways[0]), "as the soles point"
+
+
+def _longer_side(model: Model, poses, legs, bodies, way: np.ndarray) -> np.ndarray:
+    """Return the direction, along `way` or against it, in which the soles are longer."""
+    ahead = sum(_reach(model, poses, *of, way) for of in zip(legs, bodies))
+    behind = sum(_reach(model, poses, *of, -way) for of in zip(legs, bodies))
     if max(ahead, behind) <= _LONGER * min(ahead, behind):
         raise ModelError(
             f"{model.source}: the forward direction is unknown: its knees bend to both "
             f"sides alike ({_range(model, legs[0][_KNEE])}), and its soles are as long before the "
             "ankles as behind them. Name both feet (--left-foot, --right-foot)"
         )
-    return (ways[0] if ahead > behind else -ways[0]), "as the soles point"
+    return way if ahead > behind else -way
 
 
 def _knee_way(poses, leg: list[Joint]) -> np.ndarray:

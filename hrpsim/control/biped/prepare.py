@@ -135,35 +135,12 @@ def prepare_biped(
     root = read_urdf(given.urdf, label, False).root
     folder = Path(source).absolute().parent if os.path.exists(source) else None
     name_files_wholly(root, Resources(folder, package_paths), label)
-    feet = options.left_foot, options.right_foot
-    biped = biped_of(given, feet, options.sole)
-    turned = turn_meshes(root) if options.sole is None and lie_crosswise(biped) else 0
-    if turned:
-        given = _loaded(root, label, "hull")
-        biped = biped_of(given, feet)
-    findings = _found(given, biped)
-    if turned:
-        text = f"{turned} turned as their files' up_axis says: the feet lay crosswise"
-        findings.append(Finding("meshes", text, True))
-
-    followers = given.system.mimic_dof >= 0
-    names = [j.name for j in given.joints if j.joint_type != FREE and followers[j.v_index]]
-    held = _hold(root, [*biped.above, *names])
-    if held:
-        findings.append(Finding("held", ", ".join(held), True))
+    given, biped, findings = _find_parts(root, given, options)
+    findings += _hold_followers(root, given, biped)
     base = _add_base(root, given, biped)
     soles = _add_feet(root, biped, options)
-    _add_sensors(root, given, biped, base, findings)
-
-    model = _loaded(root, label, "none")
-    outlines, heights = zip(*((leg.outline, leg.ankle_height) for leg in biped.legs))
-    q = half_sitting(model, soles, outlines, heights)
-    _add_posture(root, base, model, q)
-    legs = tuple((sole, leg.joints) for sole, leg in zip(soles, biped.legs))
-    gains = default_gains(model, q, legs)
-    for name, (kp, kd) in gains.items():
-        add(add(root, "hrpsim", reference=name), "gains", kp=kp, kd=kd)
-    findings.append(_gains_finding(model, gains))
+    findings += [_add_force_sensors(root, given, biped), _add_imu(root, given, base)]
+    findings.append(_add_servos(root, base, _loaded(root, label, "none"), biped, soles))
     model = _loaded(root, label, "hull")
     findings += _leg_findings(model, biped, soles)
     hold = static_hold(model, model.keyframes[HALF_SITTING], soles)
@@ -171,6 +148,39 @@ def prepare_biped(
     etree.indent(root)
     urdf = etree.tostring(root, encoding="unicode")
     return PreparedBiped(urdf, model, soles, tuple(findings), hold)
+
+
+def _find_parts(root, given: Model, options: BipedOptions) -> tuple[Model, Biped, list[Finding]]:
+    """Return the robot and its parts. Meshes of feet that lie crosswise are turned."""
+    feet = options.left_foot, options.right_foot
+    biped = biped_of(given, feet, options.sole)
+    turned = turn_meshes(root) if options.sole is None and lie_crosswise(biped) else 0
+    if not turned:
+        return given, biped, _found(given, biped)
+    given = _loaded(root, given.source, "hull")
+    biped = biped_of(given, feet)
+    text = f"{turned} turned as their files' up_axis says: the feet lay crosswise"
+    return given, biped, [*_found(given, biped), Finding("meshes", text, True)]
+
+
+def _hold_followers(root, model: Model, biped: Biped) -> list[Finding]:
+    """Fix the joints above the legs, and mimic joints, at zero."""
+    followers = model.system.mimic_dof >= 0
+    names = [j.name for j in model.joints if j.joint_type != FREE and followers[j.v_index]]
+    held = _hold(root, [*biped.above, *names])
+    return [Finding("held", ", ".join(held), True)] if held else []
+
+
+def _add_servos(root, base: str, model: Model, biped: Biped, soles: tuple[str, str]) -> Finding:
+    """Add half-sitting, and gains that hold the robot in this posture."""
+    outlines, heights = zip(*((leg.outline, leg.ankle_height) for leg in biped.legs))
+    q = half_sitting(model, soles, outlines, heights)
+    _add_posture(root, base, model, q)
+    legs = tuple((sole, leg.joints) for sole, leg in zip(soles, biped.legs))
+    gains = default_gains(model, q, legs)
+    for name, (kp, kd) in gains.items():
+        add(add(root, "hrpsim", reference=name), "gains", kp=kp, kd=kd)
+    return _gains_finding(model, gains)
 
 
 def _loaded(root, label: str, meshes: str) -> Model:
@@ -279,36 +289,43 @@ def _put_box(root, leg) -> None:
     add(add(collision, "geometry"), "box", size=exact_text(size))
 
 
-def _add_sensors(root, model: Model, biped: Biped, base: str, findings) -> None:
-    """Add missing sensors: tared force sensors in the soles and an IMU in the base."""
-    taken = {sensor.name for sensor in model.sensors}
+def _add_force_sensors(root, model: Model, biped: Biped) -> Finding:
+    """Add tared force sensors in the soles of feet that have none."""
     feet = [model.frame(leg.foot).body for leg in biped.legs]
-    own = [
-        s for s in model.sensors if s.kind == "force_torque" and not s.reversed and s.body in feet
-    ]
+    in_feet = (sensor for sensor in model.sensors if sensor.body in feet)
+    own = [one for one in in_feet if (one.kind, one.reversed) == ("force_torque", False)]
+    tared = {sensor.body for sensor in own if sensor.tare}
     names = []
     for leg, body in zip(biped.legs, feet):
-        if any(sensor.tare and sensor.body == body for sensor in own):
+        if body in tared:
             continue
-        name = f"{leg.side[0]}fsensor"
-        while name in taken:
-            name += "_"
-        names.append(name)
+        names.append(_free_sensor_name(model, f"{leg.side[0]}fsensor"))
         element = add(root, "hrpsim", reference=leg.foot)
-        sensor = add(element, "sensor", name=name, type="force_torque", tare="true")
+        sensor = add(element, "sensor", name=names[-1], type="force_torque", tare="true")
         add_origin(sensor, leg.sole_p, leg.sole_R)
-    text = ", ".join(s.name for s in own) or "none in the feet"
+    text = ", ".join(sensor.name for sensor in own) or "none in the feet"
     if names:
         text += f"; at the soles, the feet's weight tared: {', '.join(names)}"
-    findings.append(Finding("force sensors", text, bool(names)))
+    return Finding("force sensors", text, bool(names))
+
+
+def _free_sensor_name(model: Model, name: str) -> str:
+    """Return the name, or the name with underscores that no sensor has."""
+    taken = {sensor.name for sensor in model.sensors}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _add_imu(root, model: Model, base: str) -> Finding:
+    """Add an IMU in the base if the base has none."""
     on_base = model.frame(model.base_link).body
-    imus = [s.name for s in model.sensors if s.kind == "imu" and s.body == on_base]
-    if imus:
-        findings.append(Finding("IMU", imus[0]))
-        return
+    for sensor in model.sensors:
+        if sensor.kind == "imu" and sensor.body == on_base:
+            return Finding("IMU", sensor.name)
     name = "walking_imu"
     add(add(root, "hrpsim", reference=base), "sensor", name=name, type="imu")
-    findings.append(Finding("IMU", f"none on {model.base_link!r}: {name}", True))
+    return Finding("IMU", f"none on {model.base_link!r}: {name}", True)
 
 
 def _add_posture(root, base: str, model: Model, q) -> None:

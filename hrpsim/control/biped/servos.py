@@ -4,6 +4,8 @@
 """Gains of position servos, from the moved inertias, and a check that they hold the weight."""
 
 import math
+from collections.abc import Callable
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -47,17 +49,15 @@ def default_gains(
         for J, joints in ((link_jacobian(model, q, sole), joints) for sole, joints in legs)
         for name in joints
     )
-    in_legs = {name for _, joints in legs for name in joints}
-    gains = {}
-    for joint in model.joints:
-        k = joint.v_index
-        if joint.joint_type == FREE or joint.name in model.gains or model.system.stiffness[k] > 0.0:
-            continue
-        if joint.name in in_legs:
-            gains[joint.name] = _servo(carried, _LEG_RATE, _LEG_DAMPING_RATIO)
-        else:
-            gains[joint.name] = _servo(float(M[k, k]), _RATE, _DAMPING_RATIO)
-    return gains
+    without = [j for j in model.joints if j.joint_type != FREE and j.name not in model.gains]
+    gains = {
+        joint.name: _servo(float(M[joint.v_index, joint.v_index]), _RATE, _DAMPING_RATIO)
+        for joint in without
+        if not model.system.stiffness[joint.v_index] > 0.0
+    }
+    of_legs = _servo(carried, _LEG_RATE, _LEG_DAMPING_RATIO)
+    in_legs = chain.from_iterable(joints for _, joints in legs)
+    return {**gains, **dict.fromkeys(set(gains).intersection(in_legs), of_legs)}
 
 
 def _servo(inertia: float, rate: float, damping_ratio: float) -> tuple[float, float]:
@@ -84,6 +84,24 @@ class StaticHold(NamedTuple):
         return f"yield by {self.deflection:.3f} rad under the weight ({MOST_DEFLECTION:g} at most)"
 
 
+def _stiffness(model: Model, names: list[str]) -> np.ndarray:
+    """Return the stiffness of joints, servo and spring together [Nm/rad]."""
+    servos = np.array([model.gains.get(name, (0.0, 0.0))[0] for name in names])
+    return servos + model.system.stiffness[[model.joint(name).v_index for name in names]]
+
+
+def _derivatives(function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first (n, 6) and second (6, 6, n) derivatives at zero of a function of x (6,)."""
+    axes = _STEP * np.eye(6)
+    first = np.column_stack([(function(a) - function(-a)) / (2.0 * _STEP) for a in axes])
+    second = np.empty((6, 6, len(first)))
+    for i, j in zip(*np.triu_indices(6)):
+        a, b = axes[i], axes[j]
+        bend = function(a + b) - function(a - b) - function(b - a) + function(-a - b)
+        second[i, j] = second[j, i] = bend / (4.0 * _STEP**2)
+    return first, second
+
+
 def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
     """Return the deflection of the servos that hold posture `q` (nq,), in linear statics.
 
@@ -99,8 +117,7 @@ def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
     feet = [link_pose(model, q, sole) for sole in soles]
     index = np.concatenate([leg.q_index for leg in legs])
     names = [name for leg in legs for name in leg.joint_names]
-    own = [model.gains.get(name, (0.0, 0.0))[0] for name in names]
-    kp = np.array(own) + model.system.stiffness[[model.joint(name).v_index for name in names]]
+    kp = _stiffness(model, names)
 
     def moved(x) -> np.ndarray:
         """Return the legs' angles, and the height of the centre of mass (13,)."""
@@ -114,16 +131,12 @@ def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
             row[leg.q_index] = leg.solve(R.T @ (p_foot - p), R.T @ R_foot)
         return np.append(row[index], center_of_mass(model, row)[2])
 
-    axes, weight = _STEP * np.eye(6), model.mass * STANDARD_GRAVITY
-    first = np.column_stack([(moved(a) - moved(-a)) / (2.0 * _STEP) for a in axes])
+    first, curvature = _derivatives(moved)
+    weight = model.mass * STANDARD_GRAVITY
     C, slope = first[:-1], weight * first[-1]
     K = C.T @ (kp[:, None] * C)
     torques = kp * (C @ np.linalg.lstsq(K, -slope)[0])
-    G = np.empty((6, 6))
-    for i, j in zip(*np.triu_indices(6)):
-        a, b = axes[i], axes[j]
-        second = (moved(a + b) - moved(a - b) - moved(b - a) + moved(-a - b)) / (4.0 * _STEP**2)
-        G[i, j] = G[j, i] = weight * second[-1] + torques @ second[:-1]
+    G = np.tensordot(curvature, np.append(torques, weight), 1)
     fits = (f for f in _FACTORS if _yield(C, f * K + G, slope).max() <= MOST_DEFLECTION)
     factor = next(fits, math.inf)
     shares = deflections = _yield(C, K + G, slope)

@@ -97,6 +97,18 @@ def bush_set(name: str) -> BushSet:
     return BUSH_SETS[name]
 
 
+def _take_mass(root: etree._Element, foot: str) -> None:
+    """Subtract the mass of the parts of bushes from a foot. Raises ModelError for a light foot."""
+    mass = next(x for x in root.iter("link") if x.get("name") == foot).find("inertial/mass")
+    heavy = 0.0 if mass is None else float(mass.get("value"))
+    if heavy <= 4.0 * _PART_MASS:
+        raise ModelError(
+            f"link {foot!r} has {heavy:g} kg. Bushes need a foot of more than "
+            f"{4.0 * _PART_MASS:g} kg, of which their parts take {2.0 * _PART_MASS:g} kg"
+        )
+    mass.set("value", repr(heavy - 2.0 * _PART_MASS))
+
+
 def add_bushes(root: etree._Element, leg: BipedLeg, constants: BushSet) -> None:
     """Put bushes between the last joint of `leg` and the link that this joint moved.
 
@@ -109,14 +121,7 @@ def add_bushes(root: etree._Element, leg: BipedLeg, constants: BushSet) -> None:
             f"link {foot!r} has the name of a joint, which would no longer move it with bushes "
             "between: rename one of them"
         )
-    mass = next(x for x in root.iter("link") if x.get("name") == foot).find("inertial/mass")
-    heavy = 0.0 if mass is None else float(mass.get("value"))
-    if heavy <= 4.0 * _PART_MASS:
-        raise ModelError(
-            f"link {foot!r} has {heavy:g} kg. Bushes need a foot of more than "
-            f"{4.0 * _PART_MASS:g} kg, of which their parts take {2.0 * _PART_MASS:g} kg"
-        )
-    mass.set("value", repr(heavy - 2.0 * _PART_MASS))
+    _take_mass(root, foot)
     point = leg.sole_p + leg.sole_R @ np.array([0.0, 0.0, 0.5 * leg.ankle_height])
     names = [f"{leg.side}_bush_{part}" for part in ("top", "slide", "pitch")]
     last.find("child").set("link", names[0])

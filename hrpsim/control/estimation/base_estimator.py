@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.common.constants import STANDARD_GRAVITY
-from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.common.errors import ModelError, require_names
 from hrpsim.engine.collision.body_bounds import shape_aabb
 from hrpsim.engine.kinematics.forest import forest_of
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses, update_velocities
@@ -168,9 +168,7 @@ class BaseEstimator:
 def _feet(model: Model, names: Sequence[str]) -> list[Sensor]:
     """Return the force sensors of the feet. Raises ModelError for none, or for unknown names."""
     forces = {s.name: s for s in model.sensors if s.kind == "force_torque" and not s.reversed}
-    for name in names:
-        if name not in forces:
-            raise ModelError(f"{model.source}: {unknown_name('force sensor', name, forces)}")
+    require_names("force sensor", names, forces, ModelError, where=model.source)
     if names:
         return [forces[name] for name in names]
     kinematics = new_kinematics(model.body_count)

@@ -8,7 +8,6 @@ soles. Rubber bushes deflect by load / stiffness of the model, and the legs comp
 deflection.
 """
 
-import contextlib
 from typing import NamedTuple
 
 import numpy as np
@@ -157,19 +156,7 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
     gap = 0.5 * _LEAST_GAP * min(leg.longest for leg in legs)
     half = max(0.5 * (positions[0][1] - positions[1][1]), inner + gap)
     middle = float(np.mean([0.5 * (o[:, 0].min() + o[:, 0].max()) for o in outlines]))
-    found, most = None, -np.inf
-    for stretch in _STRETCHES:
-        height = min(
-            stretch * leg.longest + ankle - leg.hip_center[2]
-            for leg, ankle in zip(legs, ankle_heights)
-        )
-        with contextlib.suppress(UnreachableError):
-            q = _balanced(model, legs, height, half, middle, positions)
-            margin = _least_margin(model, q, legs)
-            if margin > most + _CLEARLY:
-                found, most = q, margin
-            if margin >= _MARGIN:
-                break
+    found = _freest(model, legs, ankle_heights, half, middle, positions)
     if found is None:
         raise UnreachableError(
             f"{model.source}: the legs cannot put the soles level, {2.0 * half:.3f} m apart, with "
@@ -222,3 +209,23 @@ def _check_limits(model: Model, q, names) -> None:
                 f"{model.source}: half-sitting needs joint {name!r} at {q[joint.q_index]:.3f} rad. "
                 f"Its limits are {lower:.3f} and {upper:.3f} rad"
             )
+
+
+def _freest(model: Model, legs, ankle_heights, half: float, middle: float, positions):
+    """Return the posture with clearly the largest margin to the limits, or None if none exists."""
+    found, most = None, -np.inf
+    for stretch in _STRETCHES:
+        height = min(
+            stretch * leg.longest + ankle - leg.hip_center[2]
+            for leg, ankle in zip(legs, ankle_heights)
+        )
+        try:
+            q = _balanced(model, legs, height, half, middle, positions)
+        except UnreachableError:
+            continue
+        margin = _least_margin(model, q, legs)
+        if margin > most + _CLEARLY:
+            found, most = q, margin
+        if margin >= _MARGIN:
+            break
+    return found

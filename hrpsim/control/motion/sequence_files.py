@@ -146,11 +146,11 @@ def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Chan
     if not used:
         raise SequenceError(f"{path}: the file holds no samples")
     width = len(lines[used[0]].split()) - 1 if labels is None else len(labels)
-    table: np.ndarray | None = None
+    table = np.full((1, 0), np.nan)
     with suppress(SequenceError):  # the complaint names the line
         table = number_table([lines[k] for k in used], path, SequenceError, None, None)
-    no_width = width < 1 or (kind == "wrenches" and width % 6 != 0)
-    if table is None or table.shape[1] != 1 + width or not np.isfinite(table).all() or no_width:
+    is_whole = table.shape[1] == 1 + width and np.isfinite(table).all()
+    if not is_whole or _is_odd(kind, width):
         raise SequenceError(_complaint(path, kind, lines, used, labels, width))
     late = np.flatnonzero(np.diff(table[:, 0]) <= 0.0)
     if late.size:
@@ -167,26 +167,36 @@ def _has_sample(line: str) -> bool:
     return bool(content) and not content.startswith(_COMMENT_SIGNS)
 
 
+def _is_odd(kind: str, width: int) -> bool:
+    """Return whether a file of this kind cannot have so many columns after the time."""
+    return width < 1 or (kind == "wrenches" and width % 6 != 0)
+
+
 def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
     """Return the mistake in the first malformed line, and its place."""
-    names = ("time", *(labels or ()))
     for k in used:
         tokens = lines[k].split()
-        for column, token in enumerate(tokens):
-            fault = _fault(token)
-            if fault:
-                name = f" ({names[column]})" if column < len(names) else ""
-                return f"{path}:{k + 1}: column {column}{name}: {token[:24]!r} {fault}"
+        if fault := _faulty_token(tokens, ("time", *(labels or ()))):
+            return f"{path}:{k + 1}: {fault}"
         count = len(tokens) - 1
-        if count != width or count < 1 or (kind == "wrenches" and width % 6):
-            cut = k == used[-1] and k != used[0] and count < width
+        if count != width or _is_odd(kind, width):
+            is_cut = k == used[-1] and k != used[0] and count < width
             values = "1 value" if count == 1 else f"{count} values"
             return (
                 f"{path}:{k + 1}: column {min(count, width) + 1}: {values} after the time, "
                 f"{_expected(kind, labels, width, k == used[0])}"
-                f"{'; the file seems to be cut off' if cut else ''}"
+                f"{'; the file seems to be cut off' if is_cut else ''}"
             )
     return f"{path}: not a table of numbers"
+
+
+def _faulty_token(tokens: list[str], names: tuple[str, ...]) -> str:
+    """Return the column of the first token that is no number, and the mistake, or nothing."""
+    for column, token in enumerate(tokens):
+        if fault := _fault(token):
+            name = f" ({names[column]})" if column < len(names) else ""
+            return f"column {column}{name}: {token[:24]!r} {fault}"
+    return ""
 
 
 def _fault(token: str) -> str | None:

@@ -43,21 +43,27 @@ class WalkingBody:
         self.legs = tuple(leg_of(model, sole) for sole in soles)
         self.leg_length = round(min(leg.longest for leg in self.legs), 9)
         self.outlines = tuple(sole_outline(model, sole) for sole in soles)
-        q = model.neutral()
-        if HALF_SITTING in model.keyframes:
-            q[7:] = model.keyframes[HALF_SITTING][7:]
-        else:
-            for leg in self.legs:
-                q[leg.q_index] = HALF_SITTING_LEG
-        self.rest = q
+        self.rest = q = self._half_sitting()
         poses = [link_pose(model, q, sole) for sole in soles]
         floor = poses[0][0][2]
-        for sole, (p, R) in zip(soles, poses):
-            if abs(p[2] - floor) > _LEVEL or R[2, 2] < 1.0 - _LEVEL:
-                raise ModelError(f"{model.source}: {sole!r} is not level in half-sitting")
+        off = [max(abs(p[2] - floor), 1.0 - R[2, 2]) for p, R in poses]
+        if max(off) > _LEVEL:
+            raise ModelError(
+                f"{model.source}: {soles[np.argmax(off)]!r} is not level in half-sitting"
+            )
         self.waist_height = float(-floor)
         self.com = center_of_mass(model, q) + (0.0, 0.0, self.waist_height)
         self.stance = tuple(Footstep(s, p[0], p[1], 0.0) for s, (p, _) in zip(SIDES, poses))
+
+    def _half_sitting(self) -> np.ndarray:
+        """Return the keyframe of half-sitting, or HRP-2's knees, with the base at the origin."""
+        q = self.model.neutral()
+        if HALF_SITTING in self.model.keyframes:
+            q[7:] = self.model.keyframes[HALF_SITTING][7:]
+        else:
+            for leg in self.legs:
+                q[leg.q_index] = HALF_SITTING_LEG
+        return q
 
     def motion(self, waist, soles) -> np.ndarray:
         """Return configurations (n, nq). All joints except the legs stay as in half-sitting.

@@ -241,12 +241,8 @@ class BoundRecording:
         self.recording, self.time, self.name = recording, recording.time, recording.name
         if len(self.time) < 2:
             raise FitError(f"{self.name}: at least two samples are needed")
-        name = recording.entity or entity
-        if name is None:
-            raise FitError(f"{self.name}: say which robot or body it is of")
-        require_name("entity", name, world.entities, FitError, where=self.name)
-        self.entity = name
-        thing = world.entities[name]
+        self.entity = self._find_entity(world, entity)
+        thing = world.entities[self.entity]
         self.q, self.v = (np.full((len(self.time), k), np.nan) for k in (thing.nq, thing.nv))
         robot = thing if isinstance(thing, Robot) else None
         self.free = robot is None or robot.model.base == "free"
@@ -267,6 +263,14 @@ class BoundRecording:
         self.encoders = np.zeros(len(self.q_of))  # offsets of measured positions
         count = sum(one.nv for one in world.entities.values())
         self.is_whole = self.v.shape[1] == count and not np.isnan(self.v).any()
+
+    def _find_entity(self, world: World, entity: str | None) -> str:
+        """Return the robot or body of the recording. Raises FitError if unknown."""
+        name = self.recording.entity or entity
+        if name is None:
+            raise FitError(f"{self.name}: say which robot or body it is of")
+        require_name("entity", name, world.entities, FitError, where=self.name)
+        return name
 
     def bind_signals(self, world: World, delays: Mapping[str, tuple[float, float]]) -> None:
         """Bind the signals to a world.

@@ -3,7 +3,7 @@
 
 """Recordings from files: CSV and numpy's npz. Bags of ROS 2 are read by `bag_recordings`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -171,6 +171,21 @@ def _field(path: Path, key: str, array: np.ndarray) -> Any:
     return array.item()
 
 
+def _columns_of(
+    path: Path, kind: str, parts: Mapping[str, np.ndarray], given: dict[str, Any]
+) -> Sequence[str]:
+    """Return the axes or joints of a kind of columns, in order. The joints are noted in `given`."""
+    if kind in _BASE_COLUMNS:
+        if missing := [axis for axis in _BASE_COLUMNS[kind] if axis not in parts]:
+            raise FitError(f"{path}: columns are missing: {kind}.{', '.join(missing)}")
+        return _BASE_COLUMNS[kind]
+    is_command = _JOINT_COLUMNS[kind].startswith("command")
+    names = given.setdefault("command_joints" if is_command else "joints", tuple(parts))
+    if set(names) != set(parts):
+        raise FitError(f"{path}: {kind} has other joints than {', '.join(names)}")
+    return names
+
+
 def _read_csv(path: Path, described: Mapping[str, Any]) -> dict[str, Any]:
     grouped: dict[str, dict[str, np.ndarray]] = {}
     columns = _csv_columns(path)
@@ -184,17 +199,8 @@ def _read_csv(path: Path, described: Mapping[str, Any]) -> dict[str, Any]:
             raise FitError(f"{path}: {unknown_name('column', name, known, 30)}")
         grouped.setdefault(kind, {})[part] = values
     for kind, parts in grouped.items():
-        if kind in _BASE_COLUMNS:
-            names, field = _BASE_COLUMNS[kind], kind
-            if missing := [axis for axis in names if axis not in parts]:
-                raise FitError(f"{path}: columns are missing: {kind}.{', '.join(missing)}")
-        else:
-            field = _JOINT_COLUMNS[kind]
-            which = "command_joints" if field.startswith("command") else "joints"
-            names = given.setdefault(which, tuple(parts))
-            if set(names) != set(parts):
-                raise FitError(f"{path}: {kind} has other joints than {', '.join(names)}")
-        given[field] = np.transpose([parts[name] for name in names])
+        names = _columns_of(path, kind, parts, given)
+        given[_JOINT_COLUMNS.get(kind, kind)] = np.transpose([parts[name] for name in names])
     if "command_joints" in given:
         given["command_time"] = given["time"]
     return given

@@ -18,7 +18,7 @@ A recording comes as tables of rows with stamps: samples, commands, poses of the
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -78,16 +78,8 @@ def recordings_of(
     Raises:
         FitError: if no segment has two samples, and as `Recording`.
     """
-    pieces, single, count = [], 0, 0
-    for run in runs:
-        count += 1
-        ends = [0, *gaps(run["time"], _PAUSE), len(run["time"])]
-        for first, end in pairwise(ends):
-            if end - first < 2:
-                single += end - first
-                continue
-            cut = {name: run[name][first:end] for name in SAMPLES if run.get(name) is not None}
-            pieces.append({**run, **cut})
+    listed = list(runs)
+    pieces = [piece for run in listed for piece in _pieces(run)]
     if not pieces:
         raise FitError(f"{source}: no two samples follow each other within the limit of gaps")
     name = options.get("name", source)
@@ -95,16 +87,31 @@ def recordings_of(
         Recording(**{**piece, **options, **_named(name, k, len(pieces))})
         for k, piece in enumerate(pieces, 1)
     )
-    notes = [left_out]
-    if len(made) > 1:
-        times = "; ".join(f"{one.time[0]:.9g} to {one.time[-1]:.9g} s" for one in made[:4])
-        back = f"the clock steps back {count - 1} times, and " if count > 1 else ""
-        notes.append(f"{back}there are {len(made)} segments: {times}" + "; ..." * (len(made) > 4))
+    notes = [left_out, _division(made, len(listed))]
+    single = sum(len(run["time"]) for run in listed) - sum(len(own["time"]) for own in pieces)
     if single:
         notes.append(f"{single} samples that stand alone are left out")
     if said := "; ".join(filter(None, notes)):
         warnings.warn(f"{source}: {said}", FitWarning, stacklevel=4)
     return made
+
+
+def _division(made: Sequence[Recording], runs: int) -> str:
+    """Return into which segments the runs of a clock were divided, or nothing for one segment."""
+    if len(made) < 2:
+        return ""
+    times = "; ".join(f"{one.time[0]:.9g} to {one.time[-1]:.9g} s" for one in made[:4])
+    back = f"the clock steps back {runs - 1} times, and " if runs > 1 else ""
+    return f"{back}there are {len(made)} segments: {times}" + "; ..." * (len(made) > 4)
+
+
+def _pieces(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Return the fields of each part of a run without pauses, with two samples or more."""
+    ends = [0, *gaps(run["time"], _PAUSE), len(run["time"])]
+    given = [name for name in SAMPLES if run.get(name) is not None]
+    for first, end in pairwise(ends):
+        if end - first >= 2:
+            yield {**run, **{name: run[name][first:end] for name in given}}
 
 
 def _named(name: str, number: int, count: int) -> dict[str, str]:

@@ -81,12 +81,13 @@ def _columns(topic: TopicSignals, joints: Sequence[str] | None = None) -> dict[s
     """Return the columns with numbers, by field and joint."""
     found: dict[str, dict[str, Any]] = {}
     for name in _FIELDS:
-        field, values = topic.field(name) or (None, None)
-        if field is None or values is None:
+        if (own := topic.field(name)) is None:
             continue
-        for label, column in zip(field.labels, values.T):
-            if (joints is None or label in joints) and not np.isnan(column).all():
-                found.setdefault(name, {})[label] = column
+        field, values = own
+        columns = {k: v for k, v in zip(field.labels, values.T) if not np.isnan(v).all()}
+        kept = {k: v for k, v in columns.items() if joints is None or k in joints}
+        if kept:
+            found[name] = kept
     if joints is not None and (lacking := set(joints) - set(found.get("position", ()))):
         raise BagError(f"{topic.topic} has no joint {', '.join(sorted(lacking))}")
     return found

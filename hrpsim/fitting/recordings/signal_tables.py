@@ -29,6 +29,18 @@ _POSITION = "motor_position"  # a signal of JointState that has the field `posit
 TOPIC = "topic"
 
 
+def _place(name: str) -> tuple[str, str]:
+    """Return the signal and the column of the name of a column."""
+    kind, _, rest = name.partition(".")
+    own = SIGNAL_KINDS[kind].columns
+    if not own:
+        return kind, rest
+    of, _, label = rest.rpartition(".") if len(own) > 1 else (rest, "", own[0])
+    if label not in own or not of:
+        raise FitError(unknown_name("column", name, [f"{kind}.NAME.{column}" for column in own]))
+    return of, label
+
+
 def signals_of_columns(
     time: np.ndarray, columns: Mapping[str, np.ndarray], described: Mapping[str, Any]
 ) -> tuple[tuple[Signal, ...], dict[str, np.ndarray]]:
@@ -52,13 +64,7 @@ def signals_of_columns(
         if kind not in SIGNAL_KINDS or not rest:
             others[name] = values
             continue
-        own = SIGNAL_KINDS[kind].columns
-        of, label = kind, rest
-        if own:
-            of, _, label = rest.rpartition(".") if len(own) > 1 else (rest, "", own[0])
-        if own and (label not in own or not of):
-            known = [f"{kind}.NAME.{column}" for column in own]
-            raise FitError(unknown_name("column", name, known))
+        of, label = _place(name)
         parts.setdefault((kind, of), {})[label] = values
     require_names("signal", described, [name for _, name in parts], FitError)
     made = (_from_columns(*key, time, own, described) for key, own in parts.items())

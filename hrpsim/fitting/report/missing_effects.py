@@ -11,7 +11,7 @@ remaining squares. Its t value has windows as clusters (White 1980).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
 _WINDOWS, _JOINTS = 100, 8  # most that are used, those with the largest residuals
+_NAMES = {"friction": "dry friction", "damping": "damping", "rotor_inertia": "rotor inertia"}
 _SMALL = 0.02  # of the efforts: size of an effect
 _GEAR = 300.0  # stiffness of a gear over the servo's gain, where only backlash is added
 _SOFT = 30.0  # the same, for a soft gear
@@ -231,6 +232,11 @@ class _Test:
             efforts[joint] = _commanded_effort(one, joint, kp[joint], q)
         return speeds, efforts
 
+    def _fixed(self, joint: str, properties: Iterable[str]) -> list[str]:
+        """Return the properties of a joint that the fit did not change."""
+        path = f"robots.{self._entity}.joints.{joint}"
+        return [what for what in properties if f"{path}.{what}" not in self._values]
+
     def _of_joint(self, joint: str, speed: float, effort: float) -> Iterator[_Effect]:
         assert self.robot is not None
         index = self.robot.joint_index.indices([joint])[0]
@@ -238,13 +244,9 @@ class _Test:
         kp, kd = (float(own[index]) for own in self.robot.gains)
         sizes = {"friction": effort, "damping": effort / max(speed, 1e-9)}
         sizes["rotor_inertia"] = max(properties["rotor_inertia"], effort * 0.1 / max(speed, 1e-9))
-        for what, size in sizes.items():
-            if f"robots.{self._entity}.joints.{joint}.{what}" not in self._values:
-                more = {what: properties[what] + _SMALL * size}
-                name = {"friction": "dry friction", "rotor_inertia": "rotor inertia"}.get(
-                    what, what
-                )
-                yield _Effect(f"{name} of {joint}", world=_properties(joint, more))
+        for what in self._fixed(joint, sizes):
+            more = {what: properties[what] + _SMALL * sizes[what]}
+            yield _Effect(f"{_NAMES[what]} of {joint}", world=_properties(joint, more))
         if kp > 0.0:
             yield _Effect(
                 f"gain of {joint} (its servo, or its gear ratio)",
@@ -256,11 +258,7 @@ class _Test:
                 recording=_stronger(joint),
             )
         yield _Effect(f"zero of the encoder of {joint}", recording=_turned(joint))
-        if (
-            kp > 0.0
-            and properties["rotor_inertia"] > 0.0
-            and joint not in self.robot.fitted_actuators
-        ):
+        if joint not in self.robot.fitted_actuators and min(kp, properties["rotor_inertia"]) > 0.0:
             yield from self._of_gear(joint, kp, properties["rotor_inertia"])
 
     def _of_gear(self, joint: str, kp: float, rotor: float) -> Iterator[_Effect]:

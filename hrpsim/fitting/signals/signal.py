@@ -52,19 +52,9 @@ class Signal:
         put = object.__setattr__  # the class is frozen
         put(self, "joints", tuple(map(str, self.joints)))
         put(self, "of", self.of or self.name)
-        try:
-            time, values = (np.array(one, dtype=np.float64) for one in (self.time, self.values))
-        except (TypeError, ValueError) as error:
-            raise FitError(f"signal {self.name}: numbers are needed: {error}") from error
         if not self.columns:
             raise FitError(f"signal {self.name}: `joints` must name the columns")
-        shape = time.size, len(self.columns)
-        if time.ndim != 1 or values.shape != shape:
-            raise FitError(
-                f"signal {self.name}: values must have shape {shape}, got {values.shape}"
-            )
-        kept = ~np.isnan(values).any(axis=1)
-        time, values = time[kept], values[kept]
+        time, values = self._samples()
         if not (np.isfinite(time).all() and np.isfinite(values).all()):
             raise FitError(f"signal {self.name}: a time or a value is not finite")
         for k in np.flatnonzero(np.diff(time) <= 0.0)[:1]:
@@ -76,6 +66,20 @@ class Signal:
         put(self, "values", values)
         put(self, "known", {str(key): float(value) for key, value in self.known.items()})
         require_names("unknown", self.known, self.settings, FitError, where=f"signal {self.name}")
+
+    def _samples(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return times (n,) and values (n, columns) of the samples without NaN."""
+        try:
+            time, values = (np.array(one, dtype=np.float64) for one in (self.time, self.values))
+        except (TypeError, ValueError) as error:
+            raise FitError(f"signal {self.name}: numbers are needed: {error}") from error
+        shape = time.size, len(self.columns)
+        if time.ndim != 1 or values.shape != shape:
+            raise FitError(
+                f"signal {self.name}: values must have shape {shape}, got {values.shape}"
+            )
+        kept = ~np.isnan(values).any(axis=1)
+        return time[kept], values[kept]
 
     @property
     def rules(self) -> SignalKind:

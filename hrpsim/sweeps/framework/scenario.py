@@ -245,19 +245,24 @@ def as_scenario(given: Any) -> Scenario:
     raise SweepError(f"a scenario is a function or a Scenario, got {shown_value(given)}")
 
 
+def _module_called(name: str, module_name: str) -> ModuleType:
+    """Import a module, or a file that ends in .py. Raises SweepError if that fails."""
+    path = Path(module_name).expanduser() if module_name.endswith(".py") else None
+    if path is not None and not path.is_file():
+        raise SweepError(f"{name!r}: there is no file {module_name}")
+    try:
+        return module_in_file(path) if path else importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:  # raised by the user's module
+        raise SweepError(f"{name!r}: {type(error).__name__}: {error}") from error
+
+
 @lru_cache
 def function_called(name: str) -> Callable[..., Any]:
     """Import "module:function" or "path/to/file.py:function". Raises SweepError if missing."""
     module_name, separator, attribute = name.rpartition(":")
     if not (separator and module_name and attribute):
         raise SweepError(f"{name!r}: module:function or path/to/file.py:function is needed")
-    path = Path(module_name).expanduser() if module_name.endswith(".py") else None
-    if path is not None and not path.is_file():
-        raise SweepError(f"{name!r}: there is no file {module_name}")
-    try:
-        module = module_in_file(path) if path else importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:  # raised by the user's module
-        raise SweepError(f"{name!r}: {type(error).__name__}: {error}") from error
+    module = _module_called(name, module_name)
     found = getattr(module, attribute, None)
     if not callable(found):
         functions = [k for k, v in vars(module).items() if inspect.isfunction(v) and k[0] != "_"]

@@ -78,29 +78,39 @@ class WorldScenario(Scenario):
         self._source = source_of(world)
         self.data = self._source.data
         self.duration, self.period = float(duration), float(period)
-        names = self.robot_names
-        self.robot = names[0] if robot is None and len(names) == 1 else robot
-        if robot is not None:
-            require_name("robot", robot, names, SweepError, where=world)
+        self.robot = self._chosen_robot(robot, controller)
         self.controller, self.controller_parameters = controller, dict(parameters or {})
-        if controller is not None:
-            if self.robot is None:
-                listed = ", ".join(names) or "none"
-                raise SweepError(f"{world}: say which robot is controlled: {listed}")
-            controller_class(controller)
         self._settings = {
             **_named("sensors", sensors, _NOISE),
             **_named("delay", delay, _DELAYS),
             **_named("terrain", terrain, ("slope", "slope_heading", "roughness")),
         }
         self.pushes = [self._push(k, push) for k, push in enumerate(pushes)]
+        self._check_settings()
+        self._measured = self._chosen(measured)
+
+    def _chosen_robot(self, robot: str | None, controller: str | None) -> str | None:
+        """Return the robot that is observed, and controlled if there is a controller."""
+        names = self.robot_names
+        if robot is not None:
+            require_name("robot", robot, names, SweepError, where=self.path)
+        elif len(names) == 1:
+            robot = names[0]
+        if controller is not None:
+            if robot is None:
+                listed = ", ".join(names) or "none"
+                raise SweepError(f"{self.path}: say which robot is controlled: {listed}")
+            controller_class(controller)
+        return robot
+
+    def _check_settings(self) -> None:
+        """Raise SweepError for unknown settings and parameters, and for values out of range."""
         own = {f"controller.{name}": value for name, value in self.controller_parameters.items()}
         for path, value in {**self._settings, **own}.items():
             if path not in self._known:
                 raise SweepError(self._unknown_setting(path))
             if mistake := self._known[path].mistake(value):
                 raise SweepError(f"{path}: {mistake}")
-        self._measured = self._chosen(measured)
 
     def _unknown_setting(self, path: str) -> str:
         section = path.partition(".")[0]
