@@ -13,7 +13,8 @@ from hrpsim.derivatives.free_turns import start_from_free_turns
 from hrpsim.derivatives.motion_derivatives import factorise_mass
 from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, Room
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.engine.compile.kernel_types import Index, Matrix, Vec3, Vector
+from hrpsim.engine.compile.kernel_types import Collision, Index, Matrix, Vec3, Vector
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.spatial.vector import copy_vector
 from hrpsim.engine.step.arrays import Scene
@@ -196,12 +197,12 @@ def count_bodies(w: Room) -> int:
 
 
 @inner_kernel
-def write_coordinates(s: Scene, w: Room, nb: int) -> None:
+def write_coordinates(forest: Forest, w: Room, nb: int) -> None:
     """Write poses where the forces act, Z of `nb` bodies, and the derivative of Z v' by q.
 
     The kernel writes `poses`, `moved`, `Z` (m, nv) and `rates` (m, nv) of w.
     """
-    forest, nv = s.forest, w.velocity.shape[0]
+    nv = w.velocity.shape[0]
     for poses in (w.poses, w.moved):
         update_poses(forest, w.q, poses)
         update_velocities(forest, w.middle_velocity, poses)
@@ -262,7 +263,7 @@ def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Mat
     nv = w.velocity.shape[0]
     w.turning[:, :m, :m] = 0.0
     for c in range(s.counts[0].contact_count):
-        _turn_forces(s, w, c)
+        _turn_forces(s.collision, w, c)
     for part in range(2):
         for i in range(m):
             out = w.turned[i]
@@ -277,16 +278,16 @@ def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Mat
                     if w.Z[i, r] != 0.0:
                         for k in range(nv):
                             by_q_out[r, k] += w.Z[i, r] * w.turned[i, k]
-    _sum_over_trees(s, w, linear_out)
+    _sum_over_trees(s.forest, w, linear_out)
 
 
 @inner_kernel
-def _sum_over_trees(s: Scene, w: Room, linear_out: Matrix) -> None:
+def _sum_over_trees(forest: Forest, w: Room, linear_out: Matrix) -> None:
     """Write the sums of turned forces over floating trees, at the linear rows of their bases."""
     nv = linear_out.shape[0]
     linear_out[:, :] = 0.0
-    for i in range(s.forest.bodies.shape[0]):
-        at, root = w.body_at[i], s.forest.bodies[s.forest.bodies[i].root]
+    for i in range(forest.bodies.shape[0]):
+        at, root = w.body_at[i], forest.bodies[forest.bodies[i].root]
         if at >= 0 and root.joint_type == FREE:
             for r in range(3):
                 for k in range(nv):
@@ -294,9 +295,9 @@ def _sum_over_trees(s: Scene, w: Room, linear_out: Matrix) -> None:
 
 
 @inner_kernel
-def _turn_forces(s: Scene, w: Room, c: int) -> None:
+def _turn_forces(collision: Collision, w: Room, c: int) -> None:
     """Add the derivatives by the twists of both bodies of a contact's wrenches on them."""
-    contact, local, directions = s.collision.contacts[c], w.local[3 * c], w.directions[c]
+    contact, local, directions = collision.contacts[c], w.local[3 * c], w.directions[c]
     force, moment, turned = w.motion[:3], w.motion[3:], w.turns[0]
     l_n, l_1, l_2 = w.impulses[3 * c], w.impulses[3 * c + 1], w.impulses[3 * c + 2]
     n = directions[0]

@@ -39,8 +39,10 @@ from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
     Contact,
+    Counts,
     Index,
     IndexTable,
+    JointHold,
     JointParameters,
     Kinematics,
     Matrix,
@@ -58,8 +60,10 @@ from hrpsim.engine.constraints.rows import (
     MIMIC,
     UPPER_LIMIT,
     VELOCITY_LIMIT,
+    Rows,
     correction_slope,
 )
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.step.arrays import Scene
 
 STEP = 2e-6  # of the differences [m and rad]
@@ -73,16 +77,16 @@ _PRESSES = 2e-5  # gap at which a contact that appears may press [m]
 
 
 @inner_kernel
-def place_joint_rows(s: Scene, w: Room, first: Index) -> None:
+def place_joint_rows(counts: Counts, forest: Forest, rows: Rows, w: Room, first: Index) -> None:
     """Write J of the rows of joints."""
-    for number in range(first, s.counts[0].row_count):
-        row, local = s.rows.rows[number], w.local[number]
+    for number in range(first, counts.row_count):
+        row, local = rows.rows[number], w.local[number]
         local.number, local.compliance = number, row.compliance
         local.inverse_mass = row.inverse_mass
         local.J[:] = 0.0
         local.at[0], local.at[1], local.J[0] = w.dof_at[row.source], -1, row.J_a[0]
         if row.at_b >= 0:
-            local.at[1] = w.dof_at[s.forest.dofs[row.source].mimic_dof]
+            local.at[1] = w.dof_at[forest.dofs[row.source].mimic_dof]
             local.J[6] = row.J_b[0]
 
 
@@ -120,12 +124,12 @@ def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, 
 
     Writes the dependence of a compliant row on its inverse mass to the held row `count`.
     """
-    row, own = s.rows.rows[number], parameters_of(s, w, s.rows.rows[number])
+    row, own = s.rows.rows[number], parameters_of(s.joint_parameters, w, s.rows.rows[number])
     is_limit, h = row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT, s.settings[0].time_step
     if not (is_limit or row.kind == MIMIC or row.kind == LOCK):
         return 0.0, 0.0
     if own.damping_time < 0.0:
-        by_room, _ = rigid_limit_slopes(room_of(s, w, row), s.settings[0])
+        by_room, _ = rigid_limit_slopes(room_of(s.forest, w, row), s.settings[0])
         return by_room if is_limit else 0.0, 0.0
     local, rate = w.local[number], 0.0
     for half in range(2):
@@ -134,8 +138,8 @@ def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, 
             rate += local.J[6 * half] * w.velocity[dof]
     if not is_limit:
         inverse_mass = row.inverse_mass - row.compliance
-        held_slopes(_error_of(s, w, row), rate, inverse_mass, own, h, w.law)
-    elif is_met_within(w, row, row.target, room_of(s, w, row), rate, own, h):
+        held_slopes(_error_of(s.forest, s.joint_holds, w, row), rate, inverse_mass, own, h, w.law)
+    elif is_met_within(w, row, row.target, room_of(s.forest, w, row), rate, own, h):
         w.findings[0].met_within = number
     if is_limit or own.compliance > 0.0:
         by_inertia, target = slope_of(w, 2, row), w.target[count]
@@ -147,29 +151,29 @@ def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, 
 
 
 @inlined_kernel
-def parameters_of(s: Scene, w: Room, row: Row) -> JointParameters:
+def parameters_of(joint_parameters: Records[JointParameters], w: Room, row: Row) -> JointParameters:
     """Return the parameters of a row's kind of constraint. A top speed has those of a limit."""
     kind = LOWER_LIMIT if row.kind == VELOCITY_LIMIT else row.kind
-    return s.joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
+    return joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
 
 
 @inlined_kernel
-def room_of(s: Scene, w: Room, row: Row) -> float:
+def room_of(forest: Forest, w: Room, row: Row) -> float:
     """Return the distance of a limit row to its limit, 0 for other rows."""
-    dof = s.forest.dofs[row.source]
+    dof = forest.dofs[row.source]
     if row.kind == LOWER_LIMIT:
         return w.q[dof.q_index] - dof.lower
     return dof.upper - w.q[dof.q_index] if row.kind == UPPER_LIMIT else 0.0
 
 
 @inlined_kernel
-def _error_of(s: Scene, w: Room, row: Row) -> float:
+def _error_of(forest: Forest, joint_holds: Records[JointHold], w: Room, row: Row) -> float:
     """Return the error of a row of a lock or mimic [rad or m]."""
-    dof = s.forest.dofs[row.source]
+    dof = forest.dofs[row.source]
     position = w.q[dof.q_index]
     if row.kind == LOCK:
-        return position - s.joint_holds[row.source].position
-    leader = w.q[s.forest.dofs[dof.mimic_dof].q_index]
+        return position - joint_holds[row.source].position
+    leader = w.q[forest.dofs[dof.mimic_dof].q_index]
     return mimic_error(dof, position, leader)
 
 
@@ -198,7 +202,7 @@ def contact_derivatives(s: Scene, w: Room, search: Collision, body_count: int) -
             if bend > _STRAIGHT:
                 finer = STEP * _STRAIGHT / bend
                 if _differentiate_search(s, w, search, pairs, i, axis, finer) > _KINKED:
-                    _note_kinks(s, w, i, axis, finer)
+                    _note_kinks(s.counts[0], s.collision, w, i, axis, finer)
         _displace(w.poses[i], 3, 0.0, w.moved[i])
 
 
@@ -246,10 +250,12 @@ def _bend_of(w: Room, c: int, end: Index, axis: int, step: float) -> float:
 
 
 @inner_kernel
-def _note_kinks(s: Scene, w: Room, body: Index, axis: int, step: float) -> None:
+def _note_kinks(
+    counts: Counts, collision: Collision, w: Room, body: Index, axis: int, step: float
+) -> None:
     """Note contacts with differences that bend at any step, because two derivatives exist."""
-    for c in range(s.counts[0].contact_count):
-        contact = s.collision.contacts[c]
+    for c in range(counts.contact_count):
+        contact = collision.contacts[c]
         if contact.body_a == body or contact.body_b == body:
             end = 0 if contact.body_a == body else 1
             if _bend_of(w, c, end, axis, step) > _KINKED:
@@ -348,33 +354,35 @@ def differentiate(
     for number in range(counts.row_count):
         w.released[number] = s.direct.active[number] * s.direct.factor.released[number]
     write_balance(s, w, columns)
-    write_coordinates(s, w, body_count)
+    write_coordinates(s.forest, w, body_count)
     contact_derivatives(s, w, search, body_count)
-    place_contacts(s, w)
-    place_joint_rows(s, w, first)
+    place_contacts(counts, s.collision, s.rows, w)
+    place_joint_rows(counts, s.forest, s.rows, w, first)
     count = write_contact_rows(s, w, m, body_count)
     count = write_joint_rows(s, w, first, count)
     add_force_turns(s, w, m, w.balance[BY_Q], w.linear)
-    corrects, found = _is_corrected(s, w, first), w.findings[0]
+    corrects, found = _is_corrected(counts, s.joint_parameters, s.rows, w, first), w.findings[0]
     return count, found.slides, corrects, found.met_within
 
 
 @inner_kernel
-def _is_corrected(s: Scene, w: Room, first: Index) -> int:
+def _is_corrected(
+    counts: Counts, joint_parameters: Records[JointParameters], rows: Rows, w: Room, first: Index
+) -> int:
     """Return whether there is a position correction (displacement.asks_for_displacement).
 
     Mimic joints count, however small their errors.
     """
-    for number in range(s.counts[0].row_count):
-        row = s.rows.rows[number]
+    for number in range(counts.row_count):
+        row = rows.rows[number]
         wanted, normal = row.correction_velocity, number % 3 == 0
-        if number < 3 * s.counts[0].contact_count:
+        if number < 3 * counts.contact_count:
             if normal and wanted > 0.0:
                 return 1
         elif wanted > 0.0 or (wanted != 0.0 and row.lower < 0.0):
             return 1
         elif number >= first and row.kind == MIMIC:
-            if parameters_of(s, w, row).damping_time < 0.0:
+            if parameters_of(joint_parameters, w, row).damping_time < 0.0:
                 return 1
     return 0
 
@@ -421,18 +429,18 @@ def correction_slopes(s: Scene, w: Room, first: Index, slopes_out: Vector) -> No
     settings = s.settings[0]
     slopes_out[:] = 0.0
     for c in range(s.counts[0].contact_count):
-        if pair_of(s, c).damping_time < 0.0:
-            slopes_out[3 * c] = gap_slopes(s, c)[1]
+        if pair_of(s.collision, s.materials, c).damping_time < 0.0:
+            slopes_out[3 * c] = gap_slopes(settings, s.collision, s.rows, c)[1]
         elif s.collision.contacts[c].gap > 0.0:
             slopes_out[3 * c] = -1.0 / settings.time_step
     for number in range(first, s.counts[0].row_count):
         row = s.rows.rows[number]
         is_limit = row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
-        rigid = parameters_of(s, w, row).damping_time < 0.0
-        if is_limit and (rigid or room_of(s, w, row) > 0.0):
-            slopes_out[number] = rigid_limit_slopes(room_of(s, w, row), settings)[1]
+        rigid = parameters_of(s.joint_parameters, w, row).damping_time < 0.0
+        if is_limit and (rigid or room_of(s.forest, w, row) > 0.0):
+            slopes_out[number] = rigid_limit_slopes(room_of(s.forest, w, row), settings)[1]
         elif row.kind == MIMIC and rigid:
-            error = _error_of(s, w, row)
+            error = _error_of(s.forest, s.joint_holds, w, row)
             slopes_out[number] = correction_slope(error, settings.time_step, settings)
 
 
@@ -453,7 +461,7 @@ def contact_changes(
     write_rates(w, velocity, count_bodies(w), w.start_rates)
     write_twists(w, velocity, m, OTHER)
     for c in range(s.counts[0].contact_count):
-        write_turns(s, w, c, w.twists[OTHER])
+        write_turns(s.collision, w, c, w.twists[OTHER])
         rates_out[c] = 0.0
         gaps_out[c] = 0.0
         add_rate_changes(w, 3 * c, 0, 1.0, w.start_rates, rates_out[c])

@@ -19,7 +19,16 @@ from hrpsim.derivatives.free_turns import turn_columns, turn_rows, write_free_tu
 from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, Room
 from hrpsim.derivatives.small_matrices import add_product, add_scaled
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.engine.compile.kernel_types import Index, Mat3, Matrix, Seconds, Tensor, Vec6, Vector
+from hrpsim.engine.compile.kernel_types import (
+    Index,
+    Mat3,
+    Matrix,
+    Seconds,
+    Settings,
+    Tensor,
+    Vec6,
+    Vector,
+)
 from hrpsim.engine.dynamics.articulated import place_inertias
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
@@ -28,6 +37,7 @@ from hrpsim.engine.spatial.rotation import rotation_from_quaternion
 from hrpsim.engine.spatial.vector import copy_vector
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.motion.half_turns import turns_freely
+from hrpsim.engine.step.scene.records import Start
 from hrpsim.model.system import FREE
 
 START, END = range(2)
@@ -79,13 +89,13 @@ def write_ends(
         if turns_freely(forest, i):
             turn_rows(w, forest.bodies[i], nv, ends_out)
     if corrects:
-        _add_correction(s, w, correction, ends_out)
-    _from_start(s, w, ends_out)
+        _add_correction(s.settings[0], forest, w, correction, ends_out)
+    _from_start(s.settings[0], forest, w, ends_out)
     _keep_momentum(s, w, columns, momentum, ends_out)
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
-            _rows_to_public(s, w, i, ends_out)
-            _columns_to_public(s, w, i, ends_out)
+            _rows_to_public(forest, s.q, s.velocity, w, i, ends_out)
+            _columns_to_public(s.start, forest, w, i, ends_out)
 
 
 @kernel
@@ -110,9 +120,11 @@ def write_exponential(velocity: Vector, k: Index, duration: Seconds, matrices_ou
 
 
 @inner_kernel
-def _add_correction(s: Scene, w: Room, correction: Matrix, ends_out: Matrix) -> None:
+def _add_correction(
+    settings: Settings, forest: Forest, w: Room, correction: Matrix, ends_out: Matrix
+) -> None:
     """Move the end by the position correction, with a rate that acts for a whole step."""
-    h, nv, forest = s.settings[0].time_step, correction.shape[0], s.forest
+    h, nv = settings.time_step, correction.shape[0]
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
             k = forest.bodies[i].v_index
@@ -132,9 +144,9 @@ def _add_correction(s: Scene, w: Room, correction: Matrix, ends_out: Matrix) -> 
 
 
 @inner_kernel
-def _from_start(s: Scene, w: Room, rows: Matrix) -> None:
+def _from_start(settings: Settings, forest: Forest, w: Room, rows: Matrix) -> None:
     """Convert entries for the middle of the step to entries for its start: q_m = q + h / 2 v."""
-    h, nv, forest = s.settings[0].time_step, w.velocity.shape[0], s.forest
+    h, nv = settings.time_step, w.velocity.shape[0]
     for row_number in range(rows.shape[0]):
         row = rows[row_number]
         for j in range(nv):
@@ -187,7 +199,7 @@ def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_ou
             end += 1
         for r in range(3):
             _write_pushes(w, columns, momentum, first + 3 + r, kept[r])
-        _from_start(s, w, kept)
+        _from_start(s.settings[0], forest, w, kept)
         for r in range(3):
             change, start, by_end = kept[r], w.momentum[START, :, r], w.momentum[END, :, r]
             for k in range(first, end):
@@ -268,10 +280,12 @@ def _write_momentum(
 
 
 @inner_kernel
-def _rows_to_public(s: Scene, w: Room, i: Index, ends_out: Matrix) -> None:
+def _rows_to_public(
+    forest: Forest, q: Vector, velocity: Vector, w: Room, i: Index, ends_out: Matrix
+) -> None:
     """Turn the rows of a free base from the layout of the kernels to the public layout."""
-    k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.velocity, w.turns
-    _write_rotation(s.q, s.forest.bodies[i].q_index, R)
+    k, nv, v, R = forest.bodies[i].v_index, w.velocity.shape[0], velocity, w.turns
+    _write_rotation(q, forest.bodies[i].q_index, R)
     for at in (k, k + 3):
         for r in range(3):
             y, z = (r + 1) % 3, (r + 2) % 3
@@ -290,10 +304,10 @@ def _rows_to_public(s: Scene, w: Room, i: Index, ends_out: Matrix) -> None:
 
 
 @inner_kernel
-def _columns_to_public(s: Scene, w: Room, i: Index, ends_out: Matrix) -> None:
+def _columns_to_public(start: Start, forest: Forest, w: Room, i: Index, ends_out: Matrix) -> None:
     """Turn the columns of a free base in the same way."""
-    k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.start.velocity, w.turns
-    _write_rotation(s.start.q, s.forest.bodies[i].q_index, R)
+    k, nv, v, R = forest.bodies[i].v_index, w.velocity.shape[0], start.velocity, w.turns
+    _write_rotation(start.q, forest.bodies[i].q_index, R)
     for row_number in range(2 * nv):
         row = ends_out[row_number]
         for r in range(3):

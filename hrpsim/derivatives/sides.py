@@ -8,9 +8,9 @@ from typing import NewType
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.engine.compile.kernel_types import Actuator, Arrays, Index, Record
+from hrpsim.engine.compile.kernel_types import Actuator, Arrays, Collision, Index, Record
 from hrpsim.engine.constraints.friction_laws import has_derivative
-from hrpsim.engine.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT
+from hrpsim.engine.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT, Rows
 from hrpsim.engine.constraints.solver_table import PENALTY
 from hrpsim.engine.step.arrays import Scene
 
@@ -143,15 +143,15 @@ def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float)
     for kind in range(BOUND):
         for c in range(s.counts[0].contact_count):
             if w.distances[c, kind] < margin:
-                count = _add_row(s, w, 3 * c, count)
+                count = _add_row(s.collision, s.rows, w, 3 * c, count)
                 _set(w.near[count - 1], kind, w.sides[c, kind], w.distances[c, kind])
     for number in range(first, s.counts[0].row_count):
         if w.row_distance[number] < margin:
-            count = _add_row(s, w, number, count)
+            count = _add_row(s.collision, s.rows, w, number, count)
             _set(w.near[count - 1], BOUND, w.row_holds[number], w.row_distance[number])
     for r in range(held_count):
         if w.left[r] > NOTICED:
-            count = _add_row(s, w, w.held[r].number, count)
+            count = _add_row(s.collision, s.rows, w, w.held[r].number, count)
             _set(w.near[count - 1], AGREEMENT, 0, 0.0)
     for kind in range(2):
         for k in range(w.limits.shape[1]):
@@ -165,12 +165,12 @@ def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float)
 
 
 @inner_kernel
-def _add_row(s: Scene, w: Arrays, number: Index, count: int) -> int:
+def _add_row(collision: Collision, rows: Rows, w: Arrays, number: Index, count: int) -> int:
     """Write the constraint of a row as entry `count`. Return `count` + 1."""
-    near, row = w.near[count], s.rows.rows[number]
+    near, row = w.near[count], rows.rows[number]
     near.row_kind, near.source, near.other = row.kind, row.source, -1
     if row.kind == CONTACT_ROW:
-        contact = s.collision.contacts[row.source]
+        contact = collision.contacts[row.source]
         near.source, near.other = contact.shape_a, contact.shape_b
     return count + 1
 
