@@ -29,6 +29,7 @@ from hrpsim.derivatives.room import (
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Collision,
+    Contact,
     Counts,
     Index,
     Indices,
@@ -155,6 +156,13 @@ def _slip_of(rows: Rows, w: Room, number: Index, twists: Vector) -> float:
     return rate_of(w.local[number], twists) - rows.rows[number].target
 
 
+@inlined_kernel
+def _is_always_found(w: Room, c: int, contact: Contact) -> bool:
+    """Return whether a contact was found after each displacement of its bodies."""
+    of_a = w.found[c, 0] == (12 if contact.body_a >= 0 else 0)
+    return of_a and w.found[c, 1] == (12 if contact.body_b >= 0 else 0)
+
+
 @inner_kernel
 def _find_sides(s: Scene, w: Room, c: int) -> None:
     """Find the sides of a contact, and its distance from the other sides [m/s]."""
@@ -162,13 +170,11 @@ def _find_sides(s: Scene, w: Room, c: int) -> None:
     normal, distances, sides = rows[3 * c], w.distances[c], w.sides[c]
     distances[:] = math.inf
     sides[:] = 0
-    before, after = w.twists[AT_START], w.twists[AT_END]
-    start = math.hypot(rate_of(w.local[3 * c + 1], before), rate_of(w.local[3 * c + 2], before))
+    after = w.twists[AT_END]
     pressed = normal.impulse * normal.inverse_mass
     apart = rate_of(w.local[3 * c], after) + normal.compliance * normal.impulse - normal.target
     distances[FORCE] = max(pressed, abs(apart))
-    steady = w.found[c, 0] == (12 if contact.body_a >= 0 else 0)
-    if not (steady and w.found[c, 1] == (12 if contact.body_b >= 0 else 0)):
+    if not _is_always_found(w, c, contact):
         distances[LOSS] = 0.0
     if pair.damping_time < 0.0:
         deeper = s.settings[0].slop + contact.gap
@@ -177,22 +183,31 @@ def _find_sides(s: Scene, w: Room, c: int) -> None:
     if pressed <= abs(apart):
         return
     sides[FORCE] = 1
-    bound = normal.friction * normal.impulse
-    slip = math.hypot(_slip_of(s.rows, w, 3 * c + 1, after), _slip_of(s.rows, w, 3 * c + 2, after))
-    if bound > 0.0:
-        friction = math.hypot(rows[3 * c + 1].impulse, rows[3 * c + 2].impulse)
-        largest = max(rows[3 * c + 1].inverse_mass, rows[3 * c + 2].inverse_mass)
-        spare = (bound - friction) * largest
-        distances[SLIP], sides[SLIP] = max(spare, slip), 1 if slip > spare else 0
-        if pair.static != pair.kinetic:
-            distances[SWITCH] = abs(start - s.settings[0].slip_threshold)
-            sides[SWITCH] = 1 if contact.slides > 0 else 0
-        if sides[SLIP]:
-            w.findings[0].slides = 1
+    if normal.friction * normal.impulse > 0.0:
+        _find_slip_sides(s, w, c)
     if pair.damping_time < 0.0:
         distances[GAP] = abs(contact.gap - closed_gap(normal.solver, s.settings[0].slop))
         distances[GAP] /= s.settings[0].time_step
         sides[GAP] = 1 if contact.gap > CLOSED else 0
+
+
+@inlined_kernel
+def _find_slip_sides(s: Scene, w: Room, c: int) -> None:
+    """Find whether a pressed contact slips, by which coefficient, and the distances [m/s]."""
+    contact, pair, rows = s.collision.contacts[c], pair_of(s.collision, s.materials, c), s.rows.rows
+    distances, sides = w.distances[c], w.sides[c]
+    before, after = w.twists[AT_START], w.twists[AT_END]
+    start = math.hypot(rate_of(w.local[3 * c + 1], before), rate_of(w.local[3 * c + 2], before))
+    slip = math.hypot(_slip_of(s.rows, w, 3 * c + 1, after), _slip_of(s.rows, w, 3 * c + 2, after))
+    friction = math.hypot(rows[3 * c + 1].impulse, rows[3 * c + 2].impulse)
+    largest = max(rows[3 * c + 1].inverse_mass, rows[3 * c + 2].inverse_mass)
+    spare = (rows[3 * c].friction * rows[3 * c].impulse - friction) * largest
+    distances[SLIP], sides[SLIP] = max(spare, slip), 1 if slip > spare else 0
+    if pair.static != pair.kinetic:
+        distances[SWITCH] = abs(start - s.settings[0].slip_threshold)
+        sides[SWITCH] = 1 if contact.slides > 0 else 0
+    if sides[SLIP]:
+        w.findings[0].slides = 1
 
 
 @inner_kernel

@@ -33,7 +33,8 @@ from hrpsim.derivatives.contact_rows import (
     write_contact_rows,
     write_turns,
 )
-from hrpsim.derivatives.room import AT_END, BY_Q, OTHER, Room
+from hrpsim.derivatives.room import AT_END, BY_Q, OTHER, HeldRow, Room
+from hrpsim.derivatives.small_matrices import add_scaled
 from hrpsim.engine.collision.contacts import detect
 from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
@@ -118,6 +119,23 @@ def write_joint_rows(s: Scene, w: Room, first: Index, count: int) -> int:
     return count
 
 
+@inlined_kernel
+def _is_limit(row: Row) -> bool:
+    """Return whether a row is of a position limit."""
+    return row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
+
+
+@inlined_kernel
+def _error_rate(forest: Forest, w: Room, row: Row, local: HeldRow) -> float:
+    """Return the rate of the error of a joint row [rad/s or m/s]."""
+    rate = 0.0
+    for half in range(2):
+        if local.at[half] >= 0:
+            dof = row.source if half == 0 else forest.dofs[row.source].mimic_dof
+            rate += local.J[6 * half] * w.velocity[dof]
+    return rate
+
+
 @inner_kernel
 def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, float]:
     """Return the derivatives of a joint row's target by its error and by the rate of the error.
@@ -125,28 +143,23 @@ def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, 
     Writes the dependence of a compliant row on its inverse mass to the held row `count`.
     """
     row, own = s.rows.rows[number], parameters_of(s.joint_parameters, w, s.rows.rows[number])
-    is_limit, h = row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT, s.settings[0].time_step
+    is_limit, h = _is_limit(row), s.settings[0].time_step
     if not (is_limit or row.kind == MIMIC or row.kind == LOCK):
         return 0.0, 0.0
     if own.damping_time < 0.0:
         by_room, _ = rigid_limit_slopes(room_of(s.forest, w, row), s.settings[0])
         return by_room if is_limit else 0.0, 0.0
-    local, rate = w.local[number], 0.0
-    for half in range(2):
-        if local.at[half] >= 0:
-            dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
-            rate += local.J[6 * half] * w.velocity[dof]
+    local, rate = w.local[number], _error_rate(s.forest, w, row, w.local[number])
     if not is_limit:
         inverse_mass = row.inverse_mass - row.compliance
         held_slopes(_error_of(s.forest, s.joint_holds, w, row), rate, inverse_mass, own, h, w.law)
     elif is_met_within(w, row, row.target, room_of(s.forest, w, row), rate, own, h):
         w.findings[0].met_within = number
     if is_limit or own.compliance > 0.0:
-        by_inertia, target = slope_of(w, 2, row), w.target[count]
+        by_inertia = slope_of(w, 2, row)
         respond(w, local.J, local.at)
         note_inertia(w, row, count)
-        for j in range(w.velocity.shape[0]):
-            target[j] -= by_inertia * w.gradient[0, j]
+        add_scaled(w.gradient[0], -by_inertia, w.target[count, : w.velocity.shape[0]])
     return slope_of(w, 0, row), slope_of(w, 1, row)
 
 
@@ -296,6 +309,28 @@ def _displace(here: Kinematics, axis: int, amount: float, moved_out: Kinematics)
         R_out[z, k] = sine * R[y, k] + cosine * R[z, k]
 
 
+@inlined_kernel
+def _find_same(
+    contacts: Records[Contact], count: int, last: Index, one: Contact
+) -> tuple[int, int, bool]:
+    """Find the contact of the same two shapes and features, first behind the contact found last.
+
+    Returns:
+        (number of the contact looked at last; number of a contact of the same shapes, -1 for none;
+        whether its features are the same).
+    """
+    c, of_pair = last, -1
+    for _ in range(count):  # both lists are in the same order as a rule
+        c = c + 1 if c + 1 < count else 0
+        contact = contacts[c]
+        if contact.shape_a != one.shape_a or contact.shape_b != one.shape_b:
+            continue
+        of_pair = c
+        if contact.feature == one.feature:
+            return c, of_pair, True
+    return c, of_pair, False
+
+
 @inner_kernel
 def _add(
     s: Scene, w: Room, found: Records[Contact], body: Index, axis: int, displacement: float
@@ -304,16 +339,8 @@ def _add(
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     share, counts, c = 0.5 / displacement, abs(displacement) == STEP, -1
     for f in range(found.shape[0]):
-        one, known, of_pair = found[f], False, -1
-        for _ in range(count):  # in the same order as a rule: the next one comes first
-            c = c + 1 if c + 1 < count else 0
-            contact = contacts[c]
-            if contact.shape_a != one.shape_a or contact.shape_b != one.shape_b:
-                continue
-            of_pair = c
-            if contact.feature == one.feature:
-                known = True
-                break
+        one = found[f]
+        c, of_pair, known = _find_same(contacts, count, c, one)
         end = 0 if one.body_a == body else 1
         if known:
             out, contact = w.geometry[c, end], contacts[c]
@@ -365,6 +392,13 @@ def differentiate(
     return count, found.slides, corrects, found.met_within
 
 
+@inlined_kernel
+def _is_wanted(row: Row) -> bool:
+    """Return whether a row asks for a position correction in a direction in which the row acts."""
+    wanted = row.correction_velocity
+    return wanted > 0.0 or (wanted != 0.0 and row.lower < 0.0)
+
+
 @inner_kernel
 def _is_corrected(
     counts: Counts, joint_parameters: Records[JointParameters], rows: Rows, w: Room, first: Index
@@ -379,7 +413,7 @@ def _is_corrected(
         if number < 3 * counts.contact_count:
             if normal and wanted > 0.0:
                 return 1
-        elif wanted > 0.0 or (wanted != 0.0 and row.lower < 0.0):
+        elif _is_wanted(row):
             return 1
         elif number >= first and row.kind == MIMIC:
             if parameters_of(joint_parameters, w, row).damping_time < 0.0:
@@ -435,7 +469,7 @@ def correction_slopes(s: Scene, w: Room, first: Index, slopes_out: Vector) -> No
             slopes_out[3 * c] = -1.0 / settings.time_step
     for number in range(first, s.counts[0].row_count):
         row = s.rows.rows[number]
-        is_limit = row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
+        is_limit = _is_limit(row)
         rigid = parameters_of(s.joint_parameters, w, row).damping_time < 0.0
         if is_limit and (rigid or room_of(s.forest, w, row) > 0.0):
             slopes_out[number] = rigid_limit_slopes(room_of(s.forest, w, row), settings)[1]

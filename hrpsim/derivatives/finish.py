@@ -14,15 +14,17 @@ its linear part first.
 
 import math
 
-from hrpsim.derivatives.body_motions import write_motion_cross
+from hrpsim.derivatives.body_motions import write_carried_momenta, write_motion_cross
 from hrpsim.derivatives.free_turns import turn_columns, turn_rows, write_free_turns
 from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, Room
 from hrpsim.derivatives.small_matrices import add_product, add_scaled
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
+    Articulated,
     Index,
     Mat3,
     Matrix,
+    Records,
     Seconds,
     Settings,
     Tensor,
@@ -74,16 +76,7 @@ def write_ends(
             velocity[c] = found[c]
             position[c] = 0.5 * h * found[c]
         position[k] += 1.0
-    for i in range(forest.bodies.shape[0]):
-        if forest.bodies[i].joint_type == FREE:
-            k = forest.bodies[i].v_index
-            write_exponential(w.end_velocity, k, 0.5 * h, w.turns)
-            for r in range(3):
-                out = ends_out[k + r]
-                out[:] = 0.0
-                for j in range(3):
-                    add_scaled(columns[k + j], 0.5 * h * w.turns[r, 3 + j], out)
-                    out[k + j] += w.turns[r, j]
+    _turn_free_bases(forest, w, columns, 0.5 * h, ends_out)
     write_free_turns(s, w)
     for i in range(forest.bodies.shape[0]):
         if turns_freely(forest, i):
@@ -117,6 +110,23 @@ def write_exponential(velocity: Vector, k: Index, duration: Seconds, matrices_ou
             same = 1.0 if i == j else 0.0
             matrices_out[i, j] = same + a * once + b * twice
             matrices_out[i, 3 + j] = same + b * once + c * twice
+
+
+@inlined_kernel
+def _turn_free_bases(
+    forest: Forest, w: Room, columns: Matrix, half: Seconds, ends_out: Matrix
+) -> None:
+    """Write the turns of free bases over half a step, by the exponential of their rate."""
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            k = forest.bodies[i].v_index
+            write_exponential(w.end_velocity, k, half, w.turns)
+            for r in range(3):
+                out = ends_out[k + r]
+                out[:] = 0.0
+                for j in range(3):
+                    add_scaled(columns[k + j], half * w.turns[r, 3 + j], out)
+                    out[k + j] += w.turns[r, j]
 
 
 @inner_kernel
@@ -176,6 +186,15 @@ def _turn_columns(R: Mat3, x: float, y: float, z: float, row_out: Vector, at: In
     row_out[at], row_out[at + 1], row_out[at + 2] = a, b, c
 
 
+@inlined_kernel
+def _end_of_tree(forest: Forest, root: Index) -> int:
+    """Return the index behind the last velocity of the tree of a free base."""
+    end = forest.bodies[root].v_index + 6
+    while end < forest.dofs.shape[0] and forest.bodies[forest.dofs[end].body].root == root:
+        end += 1
+    return end
+
+
 @inner_kernel
 def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_out: Matrix) -> None:
     """Add the change of the velocity by which floating trees keep their linear momentum."""
@@ -194,9 +213,7 @@ def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_ou
             _write_momenta(forest, w, s.start.q, s.start.velocity, w.momentum[START])
             _write_momenta(forest, w, s.q, w.end_velocity, w.momentum[END])
             known = True
-        first, end = body.v_index, body.v_index + 6
-        while end < nv and forest.bodies[forest.dofs[end].body].root == root:
-            end += 1
+        first, end = body.v_index, _end_of_tree(forest, root)
         for r in range(3):
             _write_pushes(w, columns, momentum, first + 3 + r, kept[r])
         _from_start(s.settings[0], forest, w, kept)
@@ -225,6 +242,21 @@ def _write_pushes(w: Room, columns: Matrix, momentum: Matrix, at: Index, out: Ve
     add_product(w.balance[MASS, at], nv, 1.0, columns, out)
 
 
+@inlined_kernel
+def _write_carried_inertias(
+    forest: Forest, articulated: Records[Articulated], carried_out: Matrix
+) -> None:
+    """Write the inertia (n, 10) of each body and everything that the body carries."""
+    n = forest.bodies.shape[0]
+    for i in range(n):
+        copy_vector(articulated[i].inertia, carried_out[i])
+    for i in range(n - 1, -1, -1):
+        parent = forest.bodies[i].parent
+        if parent >= 0:
+            for r in range(10):
+                carried_out[parent, r] += carried_out[i, r]
+
+
 @inner_kernel
 def _write_momenta(forest: Forest, w: Room, q: Vector, velocity: Vector, out: Tensor) -> None:
     """Write the derivatives (2, 3, nv) of the linear momentum of trees, by q and by velocity.
@@ -234,21 +266,11 @@ def _write_momenta(forest: Forest, w: Room, q: Vector, velocity: Vector, out: Te
     and the velocity v of the carrying body.
     """
     kinematics, articulated, carried = w.space.kinematics, w.space.articulated, w.space.composite
-    n = forest.bodies.shape[0]
     update_poses(forest, q, kinematics)
     update_velocities(forest, velocity, kinematics)
     place_inertias(forest, kinematics, articulated)
-    for i in range(n):
-        apply_inertia(articulated[i].inertia, kinematics[i].v, articulated[i].p_A)
-        for r in range(10):
-            carried[i, r] = articulated[i].inertia[r]
-    for i in range(n - 1, -1, -1):
-        parent = forest.bodies[i].parent
-        if parent >= 0:
-            for r in range(6):
-                articulated[parent].p_A[r] += articulated[i].p_A[r]
-            for r in range(10):
-                carried[parent, r] += carried[i, r]
+    write_carried_momenta(forest, kinematics, articulated)
+    _write_carried_inertias(forest, articulated, carried)
     for k in range(velocity.shape[0]):
         i = forest.dofs[k].body
         body, S, H = forest.bodies[i], w.motion, articulated[i].p_A

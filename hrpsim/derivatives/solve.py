@@ -24,7 +24,7 @@ from hrpsim.derivatives.small_matrices import (
     set_unit,
 )
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.engine.compile.kernel_types import Matrix, Tensor
+from hrpsim.engine.compile.kernel_types import Indices, Matrix, Tensor, Vector
 from hrpsim.engine.spatial.vector import copy_vector
 
 _RIGID = 1e-7  # share of its own inverse mass up to which a compliance is none
@@ -71,13 +71,8 @@ def solve(w: Room, m: int, count: int, balance: Tensor, given: Matrix, columns_o
         _reconcile(w, axes, rank, count, width)
         _solve_rows(w, by_forces, axes, rank, width)
         _find_contradictions(w, m, axes, count)
-        for r in range(count):
-            if w.held[r].number >= w.findings[0].contact_rows:
-                w.left[r] = math.inf if w.findings[0].open else 0.0
-    for k in range(rank):
-        r = w.chosen[k]
-        if inner_product(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
-            w.left[r] = math.inf
+        _leave_connections(w, count)
+    _mark_weak(w, axes, rank)
     for k in range(axes):
         for j in range(width):
             w.bound[k, j] -= w.free[k, j]
@@ -101,6 +96,36 @@ def _write_sides(balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
             row[j] = 0.0
 
 
+@inlined_kernel
+def _leave_connections(w: Room, count: int) -> None:
+    """Note what remains of the errors of connections after the rows were reconciled."""
+    for r in range(count):
+        if w.held[r].number >= w.findings[0].contact_rows:
+            w.left[r] = math.inf if w.findings[0].open else 0.0
+
+
+@inlined_kernel
+def _mark_weak(w: Room, axes: int, rank: int) -> None:
+    """Mark the rows that hardly differ from a sum of the rows chosen before."""
+    for k in range(rank):
+        r = w.chosen[k]
+        if inner_product(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
+            w.left[r] = math.inf
+
+
+@inlined_kernel
+def _whiten(above: Indices, factor: Matrix, x: Vector) -> None:
+    """Multiply a row x (nv,) by L^-1 D^-1/2, from the factors of M = L^T D L."""
+    for k in range(x.shape[0] - 1, -1, -1):
+        if x[k] != 0.0:
+            j = above[k]
+            while j >= 0:
+                x[j] -= factor[k, j] * x[k]
+                j = above[j]
+    for k in range(x.shape[0]):
+        x[k] *= math.sqrt(factor[k, k])
+
+
 @inner_kernel
 def _find_axes(w: Room, m: int) -> int:
     """Write the axes along which the coordinates move. Return the number of axes.
@@ -114,14 +139,7 @@ def _find_axes(w: Room, m: int) -> int:
         x = w.whitened[i]
         for k in range(nv):
             x[k] = w.Z[i, k]
-        for k in range(nv - 1, -1, -1):
-            if x[k] != 0.0:
-                j = above[k]
-                while j >= 0:
-                    x[j] -= factor[k, j] * x[k]
-                    j = above[j]
-        for k in range(nv):
-            x[k] *= math.sqrt(factor[k, k])
+        _whiten(above, factor, x)
         w.sizes[i] = math.sqrt(inner_product(x, x, nv))
     for i in range(0, min(6 * count_bodies(w), m) - 2, 3):
         x, y, z = w.sizes[i], w.sizes[i + 1], w.sizes[i + 2]
