@@ -18,6 +18,7 @@ from hrpsim.engine.compile.kernel_types import (
     Connection,
     Index,
     Kinematics,
+    Metres,
     PlacedConnection,
     Records,
     Row,
@@ -260,6 +261,16 @@ def write_stage_rows(
             row.target = row.feedback - bending_of(connection, axis, placed)
 
 
+@inlined_kernel
+def _arm_of(connection: Connection) -> Metres:
+    """Return the largest coordinate of a connection's frame in a body [m]."""
+    arm = 0.0
+    for r in range(3):
+        of_a = abs(connection.p_a[r]) if connection.body_a >= 0 else 0.0
+        arm = max(arm, of_a, abs(connection.p_b[r]) if connection.body_b >= 0 else 0.0)
+    return arm
+
+
 @inner_kernel
 def blur_of(connections: Records[Connection]) -> float:
     """Return the fraction of a response that may be an effect of position errors.
@@ -269,12 +280,10 @@ def blur_of(connections: Records[Connection]) -> float:
     """
     error = 0.0
     for c in range(connections.shape[0]):
-        connection, arm = connections[c], 0.0
+        connection = connections[c]
         if not connection.enabled:
             continue
-        for r in range(3):
-            of_a = abs(connection.p_a[r]) if connection.body_a >= 0 else 0.0
-            arm = max(arm, of_a, abs(connection.p_b[r]) if connection.body_b >= 0 else 0.0)
+        arm = _arm_of(connection)
         for axis in range(6):
             if connection.axes[axis] == LOCKED and connection.compliance[axis] == 0.0:
                 size = abs(connection.error[axis])

@@ -196,9 +196,6 @@ def _number(forest: Forest, constrained_out: ConstraintBodies) -> tuple[int, int
             column += 1
         support.on_path = 1 if column > start else 0
     _, needed = _close_tree(column, needed, supports[root])
-    for i in range(n - 1, -1, -1):
-        if supports[i].on_path and forest.bodies[i].parent >= 0:
-            supports[forest.bodies[i].parent].on_path = 1
     _list_paths(forest, supports)
     _find_lonely(forest, count, constrained_out)
     return count, needed
@@ -217,7 +214,10 @@ def _close_tree(column: Index, needed: int, tree: Support) -> tuple[int, int]:
 
 @inlined_kernel
 def _list_paths(forest: Forest, supports: Records[Support]) -> None:
-    """List the bodies on paths, tree by tree."""
+    """Mark the parents of bodies on paths as on a path, and list all of them, tree by tree."""
+    for i in range(forest.bodies.shape[0] - 1, -1, -1):
+        if supports[i].on_path and forest.bodies[i].parent >= 0:
+            supports[forest.bodies[i].parent].on_path = 1
     listed = 0
     for number in range(forest.order.shape[0]):
         i = forest.order[number]

@@ -82,6 +82,17 @@ def find_errors(
     return largest
 
 
+@inlined_kernel
+def _add_changes(
+    rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
+) -> None:
+    """Add `system.change` to the impulses of the active rows."""
+    for number in range(row_count):
+        if system.active[number]:
+            row = rows[number]
+            set_impulse(row, row.impulse + system.change[number], response, velocity)
+
+
 @inner_kernel
 def solve_active_rows(
     rows: Records[Row],
@@ -117,10 +128,7 @@ def solve_active_rows(
             if may_agree and not _agree(rows, row_count, tolerance, system):
                 return True, True
             _share_load(rows, row_count, system)
-        for number in range(row_count):
-            if system.active[number]:
-                row = rows[number]
-                set_impulse(row, row.impulse + system.change[number], response, velocity)
+        _add_changes(rows, row_count, response, velocity, system)
         after = find_errors(rows, row_count, velocity, system)
         if after > 0.5 * before:
             if after <= _rounding(rows, row_count, system):

@@ -109,11 +109,7 @@ def solve_contacts(
     """
     problem = _checked(W, b, mu)
     b = problem.b
-    known = ("auto", *ATTEMPTS, PATIENT)
-    if solver not in known:
-        raise ContactProblemError(f"solver {solver!r} is unknown. Choose one of {', '.join(known)}")
-    if not (np.ndim(accuracy) == 0 and 0.0 < float(accuracy) < np.inf):
-        raise ContactProblemError(f"accuracy is {accuracy!r}. It should be a positive number")
+    _check_options(accuracy, solver)
     size = float(np.linalg.norm(b)) or 1.0
     begin = np.zeros(len(b)) if start is None else _numbers("start", start, len(b))
     best, least, ended, sweeps = begin, np.inf, "", {}
@@ -134,6 +130,15 @@ def solve_contacts(
     return ContactSolution(
         best.reshape(-1, 3), velocities, least, ended, sweeps, bool(least <= accuracy)
     )
+
+
+def _check_options(accuracy: float, solver: str) -> None:
+    """Refuse a solver that is unknown and an accuracy that is not a positive number."""
+    known = ("auto", *ATTEMPTS, PATIENT)
+    if solver not in known:
+        raise ContactProblemError(f"solver {solver!r} is unknown. Choose one of {', '.join(known)}")
+    if not (np.ndim(accuracy) == 0 and 0.0 < float(accuracy) < np.inf):
+        raise ContactProblemError(f"accuracy is {accuracy!r}. It should be a positive number")
 
 
 def _solve_patiently(

@@ -185,6 +185,14 @@ def _contract(b: int, done: int, heap_size: int, graph: Contraction) -> int:
     return heap_size
 
 
+@inlined_kernel
+def _is_parallel_to(b: int, c: int, graph: Contraction) -> bool:
+    """Return whether bundle `c` is another bundle between the same elements as bundle `b`."""
+    if c < 0 or c == b or graph.bundles[c].index < 0:
+        return False
+    return _parallel(graph.bundles[b], graph.bundles[c])
+
+
 @inner_kernel
 def _join_parallel(e: int, heap_size: int, graph: Contraction) -> int:
     """Join the bundles that end at element `e` and at a common other element.
@@ -202,9 +210,8 @@ def _join_parallel(e: int, heap_size: int, graph: Contraction) -> int:
         stays = bundle.index >= 0
         if stays:
             other = graph.elements[bundle.end_a if end & 1 else bundle.end_b]
-            c = other.bundle
-            twin = graph.bundles[c]
-            stays = c < 0 or c == b or twin.index < 0 or not _parallel(bundle, twin)
+            twin = graph.bundles[other.bundle]
+            stays = not _is_parallel_to(b, other.bundle, graph)
             if stays:
                 other.bundle = b
             else:

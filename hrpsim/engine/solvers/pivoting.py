@@ -49,6 +49,12 @@ def allowed_work(done: int, row_count: int, system: DirectSystem) -> int:
     return max(_WORK, min(done + _FEWEST * first, _MOST_WORK))
 
 
+@inlined_kernel
+def _is_off_bounds(row: Row, tolerance: float, velocity: Vector) -> bool:
+    """Return whether the impulse of a row is between its bounds, or should leave a bound."""
+    return row.lower < row.impulse < row.upper or wants_off_bound(row, tolerance, velocity)
+
+
 @inner_kernel
 def choose_active(
     rows: Records[Row],
@@ -63,10 +69,7 @@ def choose_active(
     for number in range(row_count):
         row = rows[number]
         slides[number] = 0
-        side = 0
-        if _may_change(row):
-            if row.lower < row.impulse < row.upper or wants_off_bound(row, tolerance, velocity):
-                side = 1
+        side = 1 if _may_change(row) and _is_off_bounds(row, tolerance, velocity) else 0
         if has_cones and row.kind == CONTACT_ROW:
             if number % 3 == 0:
                 slides[number] = _slid_before(row, rows[number + 1], rows[number + 2])
