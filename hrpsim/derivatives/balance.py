@@ -143,7 +143,7 @@ def write_balance(s: Scene, w: Room, columns: Matrix) -> None:
 
 @inlined_kernel
 def _add_actuators(s: Scene, w: Room) -> None:
-    """Add the gains and the viscous friction of actuators with a model, and write their limits."""
+    """Add the gains and the viscous friction of actuators with a model, and write the limits."""
     h, by_q, by_velocity = s.settings[0].time_step, w.balance[BY_Q], w.balance[BY_VELOCITY]
     for number in range(s.actuators.units.shape[0]):
         unit, now = s.actuators.units[number], s.actuators.steps[number]
@@ -258,7 +258,7 @@ def write_twists(w: Room, velocity: Vector, m: int, kind: int) -> None:
 def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Matrix) -> None:
     """Add the derivative by q of F' l at constant impulses, beyond the part of inverse dynamics.
 
-    Contact forces do not turn with their bodies.
+    Contact forces do not turn with the bodies.
 
     Args:
         s: scene after the step.
@@ -296,7 +296,7 @@ def _add_from_coordinates(w: Room, m: int, by_q_out: Matrix) -> None:
 
 @inner_kernel
 def _sum_over_trees(forest: Forest, w: Room, linear_out: Matrix) -> None:
-    """Write the sums of turned forces over floating trees, at the linear rows of their bases."""
+    """Write the sums of turned forces over floating trees, at the linear rows of the bases."""
     nv = linear_out.shape[0]
     linear_out[:, :] = 0.0
     for i in range(forest.bodies.shape[0]):
@@ -328,7 +328,7 @@ def _own_changes(force: Vec3, moment: Vec3, r: int, axis: int) -> tuple[float, f
 
 @inner_kernel
 def _turn_forces(collision: Collision, w: Room, c: int) -> None:
-    """Add the derivatives by the twists of both bodies of a contact's wrenches on them."""
+    """Add the derivatives of a contact's wrenches on both bodies by the twists of both bodies."""
     contact, local, directions = collision.contacts[c], w.local[3 * c], w.directions[c]
     force, moment, turned = w.motion[:3], w.motion[3:], w.turns[0]
     l_n, l_1, l_2 = w.impulses[3 * c], w.impulses[3 * c + 1], w.impulses[3 * c + 2]

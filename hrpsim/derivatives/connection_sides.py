@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of connections that hold in a step, and their changes as their frames move.
+"""The rows of connections that hold in a step, and the changes as the frames move.
 
 Kernels find errors, curvatures and rates of the rows, and the forces of impulses, at a state.
 """
@@ -264,9 +264,9 @@ class ConnectionSides:
         return values.transpose(3, 1, 2, 0), force.T
 
     def add_to(self, held: np.ndarray, target: np.ndarray, responses: np.ndarray) -> int:
-        """Write the rows that hold and their derivatives. Return the number of rows.
+        """Write the rows that hold and the derivatives. Return the number of rows.
 
-        `responses` gets M^-1 J' of rows that depend on their inverse mass.
+        `responses` gets M^-1 J' of rows that depend on the inverse mass.
         """
         h, records, axis, w = self.step.time_step, self.records, self._axes(), self.step.room.whole
         k, nv = np.arange(len(axis)), self.jacobians.shape[1]
@@ -359,7 +359,7 @@ class ConnectionSides:
 
 
 def _sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows (k,) hold, and their distance from the other side [m/s or rad/s].
+    """Return which rows (k,) hold, and the distance from the other side [m/s or rad/s].
 
     Rows along which nothing moves have no sides.
     """

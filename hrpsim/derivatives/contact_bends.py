@@ -57,7 +57,7 @@ _STEP = 1e-5  # of the differences [rad/s or rad]
 
 
 class Bends(NamedTuple):
-    """Derivatives of b of all rows of contacts (k,), by the public order of their bodies."""
+    """Derivatives of b of all rows of contacts (k,), by the public order of the bodies."""
 
     by_motion: np.ndarray  # (k, 12) of body a, then b: turn, then displacement of its origin
     by_twist: np.ndarray  # (k, 12) angular, then linear velocity
@@ -89,7 +89,7 @@ def free_products(
     turning: Matrix,
     products_out: Tensor,
 ) -> int:
-    """Write the accelerations of free rotation, and their derivatives by rate and by turn.
+    """Write the accelerations of free rotation, and the derivatives by rate and by turn.
 
     Args:
         forest: Forest.
@@ -138,7 +138,7 @@ def link_motions(
     moved: Vector,
     motions_out: Tensor,
 ) -> int:
-    """Write twist and velocity product of each body, and their central differences.
+    """Write twist and velocity product of each body, and the central differences of both.
 
     Args:
         forest: Forest.
@@ -148,7 +148,7 @@ def link_motions(
         direction: (nv,) work.
         moved: (nq,) work.
         motions_out: (1 + 2 nv, n, 12): twist and velocity product about the origin of the tree,
-            then their derivatives by q and by the velocity.
+            then the derivatives by q and by the velocity.
     """
     motions_out[:, :, :] = 0.0
     nv = velocity.shape[0]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of contacts that hold in a step, and their derivatives.
+"""The rows of contacts that hold in a step, and the derivatives of these rows.
 
 docs/explanation/linearization.md, "Rows that hold". The rates of a contact by the twists of its
 bodies are J (12,). `turns` (3, 12) has the changes of the rates as the bodies move with constant

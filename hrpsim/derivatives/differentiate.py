@@ -277,7 +277,7 @@ def _note_kinks(
 
 @inlined_kernel
 def _list_pairs(contacts: Records[Contact], count: int, body: Index, pairs_out: IndexTable) -> int:
-    """List the pairs of shapes of a body that have contacts. Return their number."""
+    """List the pairs of shapes of a body that have contacts. Return the number of pairs."""
     listed = 0
     for c in range(count):
         contact = contacts[c]
@@ -316,8 +316,8 @@ def _find_same(
     """Find the contact of the same two shapes and features, first behind the contact found last.
 
     Returns:
-        (number of the contact looked at last; number of a contact of the same shapes, -1 for none;
-        whether its features are the same).
+        (number of the contact looked at last, number of a contact of the same shapes or -1, whether
+        the features are the same).
     """
     c, of_pair = last, -1
     for _ in range(count):  # both lists are in the same order as a rule
@@ -405,7 +405,7 @@ def _is_corrected(
 ) -> int:
     """Return whether there is a position correction (displacement.asks_for_displacement).
 
-    Mimic joints count, however small their errors.
+    Mimic joints count, however small the errors.
     """
     for number in range(counts.row_count):
         row = rows.rows[number]

@@ -116,7 +116,7 @@ def write_exponential(velocity: Vector, k: Index, duration: Seconds, matrices_ou
 def _turn_free_bases(
     forest: Forest, w: Room, columns: Matrix, half: Seconds, ends_out: Matrix
 ) -> None:
-    """Write the turns of free bases over half a step, by the exponential of their rate."""
+    """Write the turns of free bases over half a step, by the exponential of the rate."""
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
             k = forest.bodies[i].v_index
@@ -197,7 +197,7 @@ def _end_of_tree(forest: Forest, root: Index) -> int:
 
 @inner_kernel
 def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_out: Matrix) -> None:
-    """Add the change of the velocity by which floating trees keep their linear momentum."""
+    """Add the change of the velocity by which floating trees keep the linear momentum."""
     forest, nv, n, width = (
         s.forest,
         w.velocity.shape[0],

@@ -163,7 +163,8 @@ def _find_axes(w: Room, m: int) -> int:
 
 @inner_kernel
 def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
-    """Write C and G of rigid rows in y, and their sizes. Other rows and released rows have size 0.
+    """Write C and G of rigid rows in y, and the sizes of the rows. Other rows and released rows
+    have size 0.
 
     Returns whether any row is not rigid, and whether any row pushes along another direction.
     """
@@ -191,7 +192,7 @@ def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
 
 @inner_kernel
 def _find_required(w: Room, axes: int, rank: int, width: int) -> None:
-    """Write the requirement of the chosen rows on y along each of their axes to `required`."""
+    """Write the requirement of the chosen rows on y along each axis to `required`."""
     for k in range(rank):
         r, out = w.chosen[k], w.required[k, :width]
         out[:] = 0.0
@@ -226,7 +227,7 @@ def _connections_disagree(w: Room, count: int) -> bool:
 def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
     """Write the requirements on which rows that disagree agree most nearly, as in the step.
 
-    The errors of all rigid rows, squared and divided by their inverse masses, become as small as
+    The errors of all rigid rows, squared and divided by the inverse masses, become as small as
     possible.
     """
     gram, sides = w.system, w.bound
@@ -251,7 +252,7 @@ def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
 
 @inner_kernel
 def _solve_as_projection(w: Room, axes: int, rank: int, width: int) -> None:
-    """Write y for rigid rows that push along their own direction. Only y along the rows changes."""
+    """Write y along the rows, for rigid rows that each push along the row's direction."""
     for k in range(axes):
         copy_vector(w.free[k, :width], w.bound[k, :width])
     for j in range(rank):
@@ -298,8 +299,8 @@ def _sum_soft_rows(w: Room, m: int, axes: int, count: int) -> None:
 def _solve_with_forces(w: Room, axes: int, rank: int, width: int) -> None:
     """Write y of V y = `required` and N ((1 + S) y - P - y without rows) = 0.
 
-    N are the axes along which no chosen row pushes. If the rows push along fewer axes than they
-    hold, some of these equations are left out.
+    N are the axes along which no chosen row pushes. If the rows hold more axes than the rows push,
+    some of these equations are left out.
     """
     system, across, chosen = w.system, w.across, w.order[0]
     for k in range(rank):

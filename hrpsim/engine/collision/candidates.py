@@ -50,7 +50,7 @@ def refresh_candidates(
         settings: settings of the step.
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
-        count: present number of candidate pairs; -1 if there is no list yet.
+        count: present number of candidate pairs. -1 means that there is no list yet.
         collision: shapes and contacts of the world.
 
     Returns:
@@ -89,7 +89,7 @@ def keep_candidates(
 def place_centers(
     settings: Settings, forest: Forest, kinematics: Records[Kinematics], collision: Collision
 ) -> bool:
-    """Update all shapes' centres and reach; return whether the candidate list may be incomplete."""
+    """Update all shapes' centres and reach. Return whether the candidate list may be incomplete."""
     margin, dt, continuous = settings.contact_margin, settings.time_step, settings.continuous
     stale = False
     for k in range(collision.moving.shape[0]):
@@ -130,7 +130,7 @@ def _place_center(
 
 @inner_kernel
 def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
-    """List the candidate pairs from the shapes' centres and travel, and return their number.
+    """List the candidate pairs from the shapes' centres and travel, and return the number of pairs.
 
     If the number exceeds the capacity, the list is not made.
 
@@ -169,7 +169,7 @@ def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
 
 @inlined_kernel
 def _keep_near(shapes: Records[Shape], count: int, collision: Collision) -> int:
-    """Keep pairs whose balls, or ball and fixed plane, may meet, and return their number."""
+    """Keep the pairs whose balls, or ball and fixed plane, may meet. Return the number of pairs."""
     pairs, kept = collision.pairs, 0
     for c in range(count):
         a, b = shapes[pairs[c, 0]], shapes[pairs[c, 1]]
@@ -205,7 +205,7 @@ def _axis_of_largest_spread(lower: Matrix, upper: Matrix) -> int:
 
 @inner_kernel
 def _sort_along(axis: int, lower: Matrix, order: Indices) -> None:
-    """Sort the permutation `order` by lower bound, which is fast if it is nearly sorted."""
+    """Sort the permutation `order` by lower bound, which is fast for a nearly sorted order."""
     for k in range(1, order.shape[0]):
         shape = order[k]
         bound = lower[shape, axis]
@@ -278,13 +278,13 @@ def candidate_pairs(
     moving: Indices,
     pairs_out: IndexTable,
 ) -> int:
-    """Write the pairs of shapes whose boxes overlap and whose groups differ; return their number.
+    """Write the pairs of shapes from different groups whose boxes overlap. Return how many.
 
     The rows are incomplete if more pairs are found than fit. The returned number still counts all
     pairs: enlarge the array and call again.
 
     Args:
-        lower: lower corners of the boxes (shape_count, 3) [m], including any margin; may be
+        lower: lower corners of the boxes (shape_count, 3) [m], including any margin. Corners may be
             infinite.
         upper: upper corners, as `lower`.
         group: (shape_count,), int64. Shapes of one group never collide. A robot without
@@ -318,7 +318,7 @@ def candidate_pairs(
 
 @kernel
 def drop_pairs(excluded: IndexTable, count: int, pairs: IndexTable) -> int:
-    """Remove the pairs in `excluded` (k, 2) from pairs[:count], both ascending; return the rest."""
+    """Remove the pairs in `excluded` (k, 2) from pairs[:count], both ascending. Return the rest."""
     kept = k = 0
     for c in range(count):
         a, b = pairs[c, 0], pairs[c, 1]

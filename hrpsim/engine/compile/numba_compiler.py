@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kernels compiled by numba; imported only where something is compiled.
+"""Compilation of kernels by numba. Only compilation imports this module.
 
 Numba lowers a kernel to LLVM's language (compiler.py); LLVM makes machine code of it, and
 of a function of Python's C interface that calls it (hrpsim.engine.compile.python_wrapper). With
@@ -39,7 +39,7 @@ def compile_kernel(kernel: KernelFunction, arguments: tuple) -> MachineCode | Lo
 
 @functools.cache
 def fits_numba() -> bool:
-    """Return whether `engine.compile.compiler` fits the installed numba; warn if it does not."""
+    """Return whether `engine.compile.compiler` fits the installed numba, and warn if not."""
     try:
         code = _compile(KernelFunction(_sum_of_squares), (3.0, 4.0))
         found = load(code, "sum_of_squares").call(3.0, 4.0)
@@ -101,7 +101,7 @@ def _no_cyclic_collection() -> Iterator[None]:
 
 
 def dispatcher_of(kernel: KernelFunction, plain: bool = False):
-    """Return numba's dispatcher of a kernel; plain: with numba's own compiler and cache."""
+    """Return numba's dispatcher of a kernel. plain: with numba's own compiler and cache."""
     if kernel in _dispatchers:
         return _dispatchers[kernel]
     names: dict = {}

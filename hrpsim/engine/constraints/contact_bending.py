@@ -5,8 +5,8 @@
 
 The rows of a contact hold J v' with the Jacobian at the place where the forces of the step act. The
 velocity v' belongs to the end of the step, when the bodies have turned and the contact point has
-moved over them. For constant generalised velocities, the relative velocity u at the contact changes
-by
+moved over the bodies. For constant generalised velocities, the relative velocity u at the contact
+changes by
 
     du/dt = sum over both sides of +-(a + alpha x r + omega x (v_o + dr/dt)) + n (dn/dt . u),
 
@@ -17,10 +17,10 @@ stays constant to second order, like the gap of a constraint in SHAKE (Ryckaert 
 
 dr/dt and dn/dt are taken from the last step, by the identity of the contact. Any shapes may
 therefore touch, including rolling shapes. Contacts whose change was different in the last step keep
-their rows, because their point has jumped. When a contact begins, or its bodies begin to turn, the
-point is taken to move with the material. Under a round shape, rotation of the shape about its own
-axis is left out. A contact that begins with an impact keeps its rows, because the impact changes
-the motion.
+the old rows, because the contact point has jumped. When a contact begins, or its bodies begin to
+turn, the point is taken to move with the material. Under a round shape, rotation of the shape about
+its own axis is left out. A contact that begins with an impact keeps its rows, because the impact
+changes the motion.
 
 Sliding friction takes only its direction from this velocity, and otherwise stays as in the rows.
 
@@ -68,7 +68,7 @@ CLOSES = 0.2
 
 @inner_kernel
 def bend_contact_rows(s: Scene) -> None:
-    """Lower the targets of contact rows by the change of their velocity to the end of the step.
+    """Lower the targets of contact rows by the change of velocity to the end of the step.
 
     The rows are linear where the forces of the step act.
     """
@@ -130,7 +130,7 @@ def _is_smooth(
 ) -> bool:
     """Return whether the change is more than rounding, and was alike in the last step.
 
-    At a contact that begins it continues if no impact changes the motion.
+    At a contact that begins the change continues if no impact changes the motion.
     """
     difference = size = 0.0
     for r in range(3):

@@ -264,7 +264,7 @@ def move_contact_rows(
 
 @inlined_kernel
 def _share_largest_mass(x: Row, y: Row) -> None:
-    """Give two rows the largest eigenvalue of their common 2x2 inverse mass."""
+    """Give two rows the largest eigenvalue of the common 2x2 inverse mass."""
     half = 0.5 * (x.inverse_mass - y.inverse_mass)
     largest = 0.5 * (x.inverse_mass + y.inverse_mass) + math.sqrt(half * half + x.cross * x.cross)
     x.inverse_mass = y.inverse_mass = largest
@@ -274,7 +274,7 @@ def _share_largest_mass(x: Row, y: Row) -> None:
 def _turn_axes(
     contact: Contact, normal: Row, x: Row, y: Row, cosine: float, sine: float, response: Vector
 ) -> None:
-    """Turn the rows of both tangents, and their impulses, about the normal."""
+    """Turn the rows and impulses of both tangents about the normal."""
     contact.turn[0], contact.turn[1] = cosine, sine
     for k in range(6):
         a, b = x.J_a[k], y.J_a[k]
@@ -399,8 +399,7 @@ def _late_gap(contact: Contact, gap: float, approach: float, time_step: Seconds)
     `gap` is the gap in the middle of the step as compliant rows count it, which is the end of the
     step. Half a step before, a body may be inside the other without having met a force. For
     example, the body was placed there, or was too far away to have a contact. The spring then
-    begins without a force, as in all other cases. The spring thus gives back the energy that it
-    took.
+    begins without a force, as in all other cases. The spring thus gives back the stored energy.
     """
     if contact.impulse[0] == 0.0:
         way = 0.5 * time_step * approach

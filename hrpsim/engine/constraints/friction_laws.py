@@ -104,7 +104,7 @@ def project_friction(law: int, bound: float, x: float, y: float) -> tuple[float,
 
 @inlined_kernel
 def project_onto_disk(bound: float, x: float, y: float) -> tuple[float, float]:
-    """Return the point (x, y) scaled to the disk of radius `bound`, if it lies outside."""
+    """Return the point (x, y), scaled to the disk of radius `bound` from outside."""
     square = x * x + y * y
     if square > bound * bound:
         keep_branch()

@@ -5,7 +5,7 @@
 
 A ray from outside meets a solid at its entry, with the normal against the ray. A ray that starts
 inside meets the surface from within, with the normal along the ray. A start on the surface is a hit
-at distance 0. Meshes and height fields are surfaces: rays meet them from both sides.
+at distance 0. Meshes and height fields are surfaces, which rays meet from both sides.
 """
 
 import math

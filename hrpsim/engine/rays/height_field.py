@@ -35,7 +35,7 @@ FIELD = np.dtype(
 
 
 def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
-    """Return the FIELD record of a height field; add its heights and block heights to the pools."""
+    """Return the FIELD record of a height field. Add the heights and block heights to the pools."""
     nx, ny = field.heights.shape
     grid = field.vertices.reshape(nx, ny, 3)
     record = np.zeros((), dtype=FIELD)
@@ -85,7 +85,7 @@ def _within_slab(
 
 @inlined_kernel
 def _cell_of(position: float, rate: float, count: int) -> int:
-    """Return the cell of a position in grid units; on a grid line, the cell that a ray enters."""
+    """Return the cell of a position in grid units. On a grid line, a ray enters this cell."""
     cell = math.floor(position)
     if rate < 0.0 and cell == position:
         cell -= 1.0
@@ -217,7 +217,7 @@ def _walk_cells(
     j: Index,
     side: float,
 ) -> tuple[float, float]:
-    """Walk over cells from (i, j) on; return where the ray meets the surface, and its last side."""
+    """Walk over cells from (i, j) on. Return where the ray meets the surface, and its last side."""
     iu, iv, turning = _inverse(du), _inverse(dv), _inverse(du - dv)
     while True:
         edge_u, edge_v = i + (1 if du > 0.0 else 0), j + (1 if dv > 0.0 else 0)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays of a sensor: from its frame, aligned with it or levelled, and from beneath roofs."""
+"""Rays of a sensor: from the sensor's frame, aligned or levelled, and from beneath roofs."""
 
 import math
 
@@ -78,7 +78,7 @@ def _lead(
 ) -> float:
     """Return how far before its origin a ray begins: `height`, or less beneath a roof.
 
-    A solid that holds the origin is passed on the way, however high it is.
+    A solid that holds the origin is passed on the way, whatever its height.
     """
     lead = 0.0
     for _ in range(_MOST_SURFACES):
@@ -143,11 +143,11 @@ def scan(
     end: Index,
     ranges: Vector,
 ) -> int:
-    """Cast a part of a sensor's rays at the present poses, and write their ranges.
+    """Cast a part of a sensor's rays at the present poses, and write the ranges.
 
     Args:
         s: the scene.
-        scanners: SCANNER records; the sensor is scanners[0].
+        scanners: SCANNER records. The sensor is scanners[0].
         skipped: whether the rays pass through each target.
         origins: starts in the frame of the rays (n, 3) [m].
         directions: unit vectors in the frame of the rays (n, 3).

@@ -31,7 +31,7 @@ _AROUND = 1e-9
 
 @inlined_kernel
 def first_of(enter: float, leave: float) -> float:
-    """Return where a ray meets a convex solid first: the entry, or the exit if it starts inside.
+    """Return where a ray meets a convex solid first: the entry, or the exit of a ray from inside.
 
     The result is infinity if the line misses the solid, or has left the solid before the start.
     """
@@ -171,7 +171,7 @@ _made: weakref.WeakKeyDictionary[Mesh, MeshTree] = weakref.WeakKeyDictionary()
 
 
 def mesh_tree(mesh: Mesh) -> MeshTree:
-    """Return the tree of a mesh, built once; triangles without area are left out."""
+    """Return the tree of a mesh, built once. Triangles without area are left out."""
     if mesh not in _made:
         corners = mesh.vertices[mesh.triangles]
         corners = corners[np.cross(*np.diff(corners, axis=1).swapaxes(0, 1)).any(axis=1)]

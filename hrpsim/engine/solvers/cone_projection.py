@@ -76,9 +76,9 @@ def solve_cones(
     """Sweep forth and back until a pair of sweeps changes little.
 
     Arguments are the same as of `projected_gauss_seidel.solve`. Contacts without a free cone are
-    solved as in that function, and the problem need not be convex with them. The sweeps are given
-    up if their changes grow. They are also given up if some contact slips nearly as fast as a
-    `period` of sweeps before, because the contact cannot come to rest.
+    solved as in that function, and may make the problem not convex. The sweeps are given up if the
+    changes grow. The sweeps are also given up if some contact slips nearly as fast as a `period` of
+    sweeps before, because the contact cannot come to rest.
 
     Returns:
         (sweeps done, whether all contacts may come to rest).

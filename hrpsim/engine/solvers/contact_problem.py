@@ -42,7 +42,7 @@ class ContactProblem(NamedTuple):
 
 
 class ContactProblemError(HrpsimError, ValueError):
-    """A contact problem is incomplete or contradictory; the message says where."""
+    """A contact problem is incomplete or contradictory. The message says where."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def solve_contacts(
         solver: "momentum" sweeps with Nesterov's momentum and needs the fewest sweeps for most
             problems. "plain" sweeps without momentum and solves some of the other problems. "auto"
             tries "momentum", then "plain", and returns the better result. "patient" makes up to 3
-            million plain sweeps. After each 250 000 sweeps it takes a step of Newton's method, if
-            the problem has at most 666 contacts that press.
+            million plain sweeps. A step of Newton's method follows each 250 000 sweeps, if the
+            problem has at most 666 contacts that press.
         start: impulses to begin with (3 m,), for example the solution of a similar problem.
             Default: 0.
 
@@ -144,7 +144,7 @@ def _check_options(accuracy: float, solver: str) -> None:
 def _solve_patiently(
     problem: BlockProblem, W: np.ndarray | spmatrix, target: float, r: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """Sweep from `r` until a step with held sets reaches the residual; return it and the sweeps."""
+    """Sweep from `r` until a step with held sets reaches the residual. Return r and the sweeps."""
     from scipy import sparse
 
     from hrpsim.engine.solvers.held_sets import held_sets_step

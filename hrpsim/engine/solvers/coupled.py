@@ -54,7 +54,7 @@ def solve_coupled(
     velocity: Vector,
     system: DirectSystem,
 ) -> tuple[int, int, int, bool]:
-    """Solve a span that has all direct rows; write impulses and the resulting velocity.
+    """Solve a span that has all direct rows. Write impulses and the resulting velocity.
 
     If the direct solver does not finish, or exceeds its work limit, its rows are solved iteratively
     in the remaining rounds.
@@ -123,7 +123,7 @@ def _sweep(
     velocity: Vector,
     system: DirectSystem,
 ) -> float:
-    """Sweep once over the rows that are not solved directly; return the largest change [m/s]."""
+    """Sweep once over the rows that are not solved directly. Return the largest change [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):
         number = island_rows[k]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses that move nothing, one for each released row, and what they share among the rows.
+"""Impulses that move nothing, one for each released row, and the load that these share among rows.
 
 The factor turns a push of a released row, times the diagonal of A, into a column of N: A N = 0. The
 gram matrix is N^T D N with the inverse masses D. Eight columns are solved for at once, one in each
@@ -64,7 +64,7 @@ def _find_columns(row_count: int, system: DirectSystem) -> None:
 
 @inner_kernel
 def _solve_lanes(elimination: Elimination, factor: Factor, at: Index, columns: Vector) -> None:
-    """Replace eight right sides, from column `at` on, by their solutions.
+    """Replace eight right sides, from column `at` on, by the solutions.
 
     A right side is zero before its released row, so the first block columns change nothing.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses on rows, and the motion of the constraint bodies' velocities that they cause."""
+"""Impulses on rows, and the changes of the constraint bodies' velocities by these impulses."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Index, Records, Row, Vector

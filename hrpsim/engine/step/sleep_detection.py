@@ -126,7 +126,7 @@ def _speed_of(velocity: Vector, v: Index, radius: Metres) -> float:
 
 @lazy_kernel(feature="sleep")
 def count_rest(s: Scene) -> int:
-    """Count the steps that free bodies have been at rest; return whether any is due to sleep."""
+    """Count the steps that free bodies have been at rest. Return whether any is due to sleep."""
     settings, rests, bodies = s.settings[0], s.rests, s.forest.bodies
     q, velocity, before = s.q, s.velocity, s.start.q
     speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)

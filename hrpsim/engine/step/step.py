@@ -131,7 +131,7 @@ def forget_wider_search(collision: Collision, continuous: Continuous, impacts: I
 
 @inner_kernel
 def step(s: Scene) -> int:
-    """Do one step; any status but DONE and FALLS_ASLEEP leaves the state unchanged.
+    """Do one step. Any status but DONE and FALLS_ASLEEP leaves the state unchanged.
 
     WIDER_SEARCH repeats the step with a wider contact search.
     """
@@ -188,8 +188,8 @@ def forward_kinematics(s: Scene) -> None:
 def solve_constraints(s: Scene) -> int:
     """Find the motion of the step with its constraints.
 
-    The solution is repeated from the same start in two cases: actuators reach or leave their
-    limits, or dry friction of joints does not act as predicted.
+    The solution is repeated from the same start in two cases: actuators reach or leave a limit, or
+    dry friction of joints does not act as predicted.
     """
     predicted = predict_joints(s)
     if predicted == NEEDS_KERNEL:
@@ -226,7 +226,7 @@ def predict_joints(s: Scene) -> int:
 
 @inlined_kernel
 def solve_as_predicted(s: Scene, predicted: int) -> tuple[int, bool]:
-    """Find the motion with dry friction of joints as it is predicted.
+    """Find the motion with dry friction of joints as predicted.
 
     Returns:
         (status, whether any friction does not act as predicted).
@@ -265,7 +265,7 @@ def constrain_as_predicted(s: Scene) -> tuple[int, bool]:
 
 @inlined_kernel
 def revise_actuators(s: Scene, may_release: bool) -> bool:
-    """Mark the actuators that the motion takes to their limits, and return whether any is new.
+    """Mark the actuators that the motion takes to a limit, and return whether any is new.
 
     Reads: actuators, articulated, control, counts, forest, q, rows, settings, velocity, work.
     Writes: actuators, control, forest, work.

@@ -57,7 +57,7 @@ def write_contact(
     code_b: int,
     out: Manifold,
 ) -> int:
-    """Write contact `k` (point [m], unit normal from b to a, gap [m], features); return k + 1."""
+    """Write contact `k` (point [m], unit normal from b to a, gap [m], features). Return k + 1."""
     out.point[k, 0] = x
     out.point[k, 1] = y
     out.point[k, 2] = z
@@ -141,7 +141,7 @@ def nearest_on_axes(
 ) -> tuple[float, float]:
     """Return the positions along the z axes of a and b [m] at which the axes are nearest.
 
-    The segments reach +-half_a and +-half_b from their centres. For parallel segments, the nearest
+    The half lengths of the segments are half_a and half_b. For parallel segments, the nearest
     points are in the middle of the overlap.
 
     tx, ty, tz: centre of a relative to the centre of b [m].

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The separation axis of two convex cores: the normal along which their gap is largest.
+"""The separation axis of two convex cores: the normal along which the gap is largest.
 
-If the cores are apart, the axis is the direction between their nearest points. The distance
-iteration of Gilbert, Johnson and Keerthi (1988) finds this direction. Cylinders that overlap or
-nearly touch are first shrunk until they are apart. The direction is then polished on the true
+If the cores are apart, the axis is the direction between the nearest points. The distance iteration
+of Gilbert, Johnson and Keerthi (1988) finds this direction. Overlapping or nearly touching
+cylinders are first shrunk until the cylinders are apart. The direction is then polished on the true
 shapes.
 
 For a cylinder (a) and a box, segment or cylinder (b) the polish is Newton's method. Along a unit
@@ -15,9 +15,9 @@ vector n from b to a the separation of the cores is
 
 An edge is a direction e along which a core extends by +-h: three for a box, the axis for a cylinder
 or a segment. A contact on the middle of an edge has n . e = 0, a ridge of F. The other terms are
-smooth there. The best n on the sphere, along its ridges, follows from the gradient G of the smooth
-terms and their curvature. The curvature is r / sine for each rim, along the rim's tangent, and F
-for the sphere itself.
+smooth there. The best n on the sphere, along its ridges, follows from the gradient G and the
+curvature of the smooth terms. The curvature is r / sine for each rim, along the rim's tangent, and
+F for the sphere itself.
 """
 
 import math
@@ -92,8 +92,8 @@ def _nearest_direction(
     """Return the unit vector from b to a between the nearest points, the point on a, the distance.
 
     The cores, shrunk by `shrink` [m], must be apart along the first guess n. `tolerance` is the
-    relative error of the distance to end at. `scratch` (8, 3) holds the simplex of the difference
-    of the cores in its first four rows, and their points on a in the others.
+    relative error of the distance to end at. The first four rows of `scratch` (8, 3) hold the
+    simplex of the difference of the cores. The other rows hold the points of the simplex on a.
     """
     count = NO_POINTS
     squared = math.inf

@@ -10,8 +10,8 @@ tolerance, along the normals of all other faces at the place and time of meeting
 of separating axes for moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding
 Boxes, 1999), with flush shapes taken as apart.
 
-A body on penalty springs sinks into the shapes that bear the body. The body is flush with a face if
-it is no deeper in this face than in the others.
+A body on penalty springs sinks into the shapes that bear the body. A body is flush with a face if
+the body is no deeper in this face than in the others.
 """
 
 import numpy as np
@@ -55,7 +55,7 @@ def _is_on_face(shape: Shape, R: Mat3, n: Vector) -> bool:
 
 @inlined_kernel
 def may_hide_sides(a: Shape, b: Shape, count: int, work: Manifold) -> bool:
-    """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
+    """Return whether a face of one of two shapes without a mesh may make a contact impossible.
 
     No face can do so if the `count` contacts span a patch. A patch lies on both shapes, which
     overlap there. On springs a patch may be as narrow as the body is deep. A round shape overlaps
@@ -86,10 +86,10 @@ def passes_over(
 ) -> bool:  # fmt: skip
     """Return whether a face keeps two shapes from meeting along n.
 
-    Shapes have no contact across the face's normal f if they are flush with the face, or would
-    close the face's gap within the step. If nothing comes near, the contact stays. If n is nearly
-    f, as at a ball, only a motion along the face that would close the gap within the step removes
-    the contact. A shape at rest then lies on an edge. n and f point from b to a.
+    Shapes have no contact across the face's normal f in two cases: both are flush with the face, or
+    the gap of the face closes within the step. If nothing comes near, the contact stays. If n is
+    nearly f, as at a ball, only a motion along the face that would close the gap within the step
+    removes the contact. A shape at rest then lies on an edge. n and f point from b to a.
 
     gap: gap along n [m].
     nx, ny, nz: unit vector n.

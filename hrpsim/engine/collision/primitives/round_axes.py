@@ -3,8 +3,8 @@
 
 """First guesses of the separation axis of pairs with a capsule or a cylinder.
 
-The guesses are face normals, cap normals, and the directions across two axes or edges. A box and a
-segment (the core of a capsule) need no other guesses while they overlap. If no guess is the true
+The guesses are face normals, cap normals, and the directions across two axes or edges. An
+overlapping box and segment (the core of a capsule) need no other guesses. If no guess is the true
 axis, hrpsim.engine.collision.primitives.convex_axis starts from the best guess.
 """
 
@@ -71,7 +71,7 @@ def _guess_with_round(
 ) -> tuple[float, float, float]:
     """Return one of seven guesses for the axis of two round shapes.
 
-    d is the offset between the nearest points of their axes [m].
+    d is the offset between the nearest points of both axes [m].
     """
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
     bx, by, bz = R_b[0, 2], R_b[1, 2], R_b[2, 2]

@@ -100,7 +100,7 @@ def box_on_plane(
 def capsule_on_plane(
     size_a: Vec3, R_a: Mat3, p_a: Vec3, R_b: Mat3, p_b: Vec3, margin: Metres, out: Manifold
 ) -> int:
-    """Write the ends of a capsule within margin of a half-space; return the number of contacts."""
+    """Write the ends of a capsule within margin of a half-space. Return the number of contacts."""
     radius = size_a[0]
     count = NO_POINTS
     for end in range(2):
@@ -120,7 +120,7 @@ def capsule_on_plane(
 def cylinder_on_plane(
     size_a: Vec3, R_a: Mat3, p_a: Vec3, R_b: Mat3, p_b: Vec3, margin: Metres, out: Manifold
 ) -> int:
-    """Write the rim points of a cylinder within margin of a half-space, and return their number.
+    """Write the rim points of a cylinder within margin of a half-space. Return how many.
 
     Each cap gives its deepest point. This point follows the tilt, so the cylinder rolls on its side
     or on its rim. A cap that faces the plane, and is within the margin as a whole, also gives four

@@ -7,8 +7,8 @@ Each contact is open, sticks or slips, according to its multiplier and its veloc
 penalty. A sticking contact gets velocity 0, up to a large penalty on the change of its impulse.
 This penalty makes redundant contacts harmless. A slipping contact has the friction impulse mu l_n
 d. The direction d turns with the contact's velocity (a primal-dual active set, Hüeber & Wohlmuth
-2005; Alart & Curnier 1991). Steps are not shortened. Far from a solution the steps may diverge, and
-are then abandoned.
+2005 and Alart & Curnier 1991). Steps are not shortened. Far from a solution the steps may diverge,
+and are then abandoned.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _let_go(constraint: Constraint) -> None:
 def _slip(
     constraint: Constraint, slope: float, large: float, dx: float, dy: float, size: float
 ) -> None:
-    """Require mu l_n along d, which turns by the ratio of the velocity across it to the slip."""
+    """Require mu l_n along d, which turns by the ratio of the velocity across d to the slip."""
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     limit = constraint.friction * max(multiplier[0], 0.0)
     share = min(limit / size, 1.0 - _ROUNDING)
@@ -191,7 +191,7 @@ def _slip(
 
 @inlined_kernel
 def _change(constraint: Constraint) -> None:
-    """Change the multipliers as required, less the step's part, and keep them within the laws."""
+    """Change the multipliers as required, less the step's part, within the laws."""
     multiplier, change, v, d = (
         constraint.multiplier,
         constraint.impulse,

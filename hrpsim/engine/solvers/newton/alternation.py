@@ -4,10 +4,10 @@
 """Newton steps with loosely held states, sweeps over violated constraints, and clusters.
 
 The active-set states of a few contacts are unknown, for example of contacts that have just met or
-share a load with their neighbours. Wrong states would disturb all other contacts under a large
-penalty, and do little harm under a moderate penalty. Sweeps over the violated contacts alone find
-other states. Near a solution of the island, the solution of each cluster does the same. The penalty
-grows with success.
+share a load with neighbours. Wrong states would disturb all other contacts under a large penalty,
+and do little harm under a moderate penalty. Sweeps over the violated contacts alone find other
+states. Near a solution of the island, the solution of each cluster does the same. The penalty grows
+with success.
 """
 
 from __future__ import annotations

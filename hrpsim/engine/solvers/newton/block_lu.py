@@ -115,7 +115,7 @@ def _factorise_padded(own: Index, size: int, upper: Vector) -> bool:
 def _solve_block(
     own: Index, size: int, block: Index, width: int, upper: Vector, lower: Vector
 ) -> None:
-    """Solve L U_ki = A_ki and U^T L_ik^T = A_ik^T for one pair of blocks, in their places."""
+    """Solve L U_ki = A_ki and U^T L_ik^T = A_ik^T for one pair of blocks, in place."""
     for p in range(size):
         row = block + p * width
         if p > 0:
@@ -211,7 +211,7 @@ def _take_rows(
 
 @inlined_kernel
 def _update_later(structure: Columns, k: Index, upper: Vector, lower: Vector) -> None:
-    """Subtract column k's part from every later block that it couples."""
+    """Subtract column k's part from every later coupled block."""
     column, columns, entries = structure.columns[k], structure.columns, structure.entries
     size = column.size
     for e in range(column.start, column.end):
@@ -240,7 +240,7 @@ def _take_block(
     target: Vector,
     block: Index,
 ) -> None:
-    """Subtract left^T right from a block (height, width); left is (size, height)."""
+    """Subtract left^T right from a block (height, width). left is (size, height)."""
     if size == 6 and height == 6 and width == 6:
         _take_six(left, at_left, right, at_right, target, block)
         return
@@ -253,7 +253,7 @@ def _take_block(
 def _take_six(
     left: Vector, at_left: Index, right: Vector, at_right: Index, target: Vector, block: Index
 ) -> None:
-    """Subtract left^T right from a block; all have six rows and columns."""
+    """Subtract left^T right from a block. All have six rows and columns."""
     if min(at_left, at_right, block) < 0 or max(at_left, at_right, block) > LARGEST:
         return
     a, b, c = load(right, at_right), load(right, at_right + 6), load(right, at_right + 12)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses of rows at a velocity in the augmented Lagrangian, projected, and their slope.
+"""Projected impulses of rows at a velocity in the augmented Lagrangian, and the slope.
 
 Let m be the multiplier of a row, rho its penalty and v its velocity. A row that should have
 velocity 0 gets the impulse m - rho v, projected to the row's bounds. Friction is projected to the
@@ -133,7 +133,7 @@ def set_stiffness(
 
 @inner_kernel
 def law_error(constraint: Constraint) -> float:
-    """Return the distance of the multipliers from the law at the velocity that they cause [m/s].
+    """Return the distance of the multipliers from the law at the resulting velocity [m/s].
 
     The distance is the change of each row's velocity if the row alone were solved again, and the
     part of this change that rounding of the impulses hides. The result is infinity if the

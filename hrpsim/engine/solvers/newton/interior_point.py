@@ -113,7 +113,7 @@ def _velocity_in_cone(constraint: Constraint, friction: float) -> tuple[float, f
 
 @inlined_kernel
 def _enter(off: float, system: NewtonSystem) -> None:
-    """Begin inside the cones, as far from their boundary as the error of the velocities."""
+    """Begin inside the cones, as far from the boundary as the error of the velocities."""
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
         constraint, pair = system.constraints[k], system.pairs[k]

@@ -3,9 +3,8 @@
 
 """Sweeps over the few violated constraint blocks of an island, in the coordinates of its trees.
 
-After a step with held active-set states, most contacts nearly obey their laws. The other contacts
-are solved in turn, as in projected Gauss-Seidel. These sweeps find states that agree among
-neighbours.
+After a step with held active-set states, most contacts nearly obey the laws. The other contacts are
+solved in turn, as in projected Gauss-Seidel. These sweeps find states that agree among neighbours.
 """
 
 from __future__ import annotations
@@ -88,7 +87,7 @@ def sweep_all(sweeps: int, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _look(constraint: Constraint, least: float, system: NewtonSystem) -> bool:
-    """Solve a constraint block if it is violated, and return whether the block was violated.
+    """Solve a constraint block if violated, and return whether the block was violated.
 
     The blocks at the same trees are checked next.
     """
@@ -108,7 +107,7 @@ def _look(constraint: Constraint, least: float, system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def _solve(constraint: Constraint, system: NewtonSystem) -> None:
-    """Give a constraint block the impulses that solve it alone."""
+    """Give a constraint block the impulses that solve this block alone."""
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     change[0] = change[1] = change[2] = 0.0
     if constraint.inverse_mass[0] > 0.0:

@@ -176,7 +176,7 @@ def _product(arms: Vector, arm: Index, w: Vector, first: Index, width: int) -> f
 
 @inlined_kernel
 def _motion_of_free_body(constraint: Constraint, arms: Vector, w: Vector, out: Vec3) -> None:
-    """Write G w for a contact of free bodies; behind `w` there is room for LANES numbers."""
+    """Write G w for a contact of free bodies. Behind `w` there is room for LANES numbers."""
     arm, first = constraint.arm_a, constraint.first_a
     if min(arm, first) < 0 or max(arm, first) > LARGEST:
         return

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Coordinates of trees' motion in which their inertia is the identity.
+"""Coordinates of trees' motion in which the inertia is the identity.
 
 The response Lambda^-1 of a tree's velocity entries is factorised as B B^T, by Cholesky's method
 with the largest pivot first, up to the rank. Velocities that impulses can cause are B w, and their
@@ -46,10 +46,10 @@ _ROUNDING = 1e-12
 
 @inlined_kernel
 def padded(columns: int) -> int:
-    """Return the stride of a tree's basis: whole registers, if it is longer than a free body's.
+    """Return the stride of a tree's basis: whole registers, if longer than a free body's.
 
     A tree has as many coordinates as its rank, also filled up to whole registers. Coordinates
-    beyond the rank do not move: the matrix has 1 on their diagonal.
+    beyond the rank do not move: the matrix has 1 on the diagonal there.
     """
     return columns if columns <= 6 else (columns + LANES - 1) & -LANES
 
@@ -67,7 +67,7 @@ def factorise_response(
     """Write B^T of a tree into `basis`, then B, each with rows of `padded` entries.
 
     Args:
-        inverse_inertia: responses; the tree's response is (tree.columns, width).
+        inverse_inertia: responses. The tree's response is (tree.columns, width).
         block: start of the tree's response.
         width: row length of the tree's response.
         tree: record of the tree.
@@ -106,7 +106,7 @@ def factorise_response(
 def _take_rows(
     basis: Vector, rows: int, shares: Index, count: int, width: int, target: Index
 ) -> None:
-    """Subtract the first rows, times their shares, from another one."""
+    """Subtract the first rows, times the shares, from another row."""
     if min(rows, shares, target) < 0 or max(rows, shares, target) > LARGEST:
         return
     if not is_padded(width):

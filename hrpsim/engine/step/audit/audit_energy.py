@@ -167,7 +167,7 @@ def _find_rises(s: Scene) -> None:
 
 @inner_kernel
 def _begin_intervals(tree: Audited, present: int) -> None:
-    """Empty the intervals since the tree's last step; all, if there was none within a second."""
+    """Empty the intervals since the tree's last step, or all if a second passed without a step."""
     first = tree.interval + 1
     if present < tree.interval or present - tree.interval > INTERVALS:
         first = present - INTERVALS + 1

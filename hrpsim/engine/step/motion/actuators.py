@@ -231,7 +231,7 @@ def _begin_again(s: Scene, number: Index, dof: Dof, rate: float) -> None:
 
 @inner_kernel
 def _set_friction(s: Scene, actuator: Actuator, step_state: ActuatorStep, momentum: float) -> None:
-    """Give a joint the row of its gear's band, starting from the impulse that holds it at rest."""
+    """Give a joint the row of its gear's band, starting from the impulse that holds the joint."""
     friction = s.work.friction[actuator.dof]
     s.forest.dofs[actuator.dof].friction = actuator.joint_friction + step_state.band
     friction.mark = BY_ROW

@@ -301,7 +301,7 @@ def expect_free_turn(
 def _is_smooth(past: Matrix, k: int) -> bool:
     """Return whether the angular accelerations of the last two steps are alike.
 
-    An acceleration after free flight is not expected again: it may belong to an impact.
+    An acceleration after free flight is not expected again, because an impact may be the cause.
     """
     difference = size = 0.0
     for r in range(k, k + 3):

@@ -4,7 +4,7 @@
 """Correction of the drift of pressing contacts in an rk4 step.
 
 The contact force of an rk4 step is found once, for velocities at the step's end to first order.
-Within the step, a contact leaves its gap by a second-order error, and slips if it should stick. The
+Within the step, a contact leaves its gap by a second-order error, and a sticking contact slips. The
 error has the same sign throughout while a robot swings. A displacement in the next step corrects
 gap and slip, like penetration.
 
@@ -12,8 +12,8 @@ The slip is the integral of the relative velocity *at the contact point*, by the
 method itself. The slip therefore has the method's order. If a contact sticks, its normal part is
 held too, because a correction along the surface alone would tilt bodies off the surface.
 
-Spheres and capsules hold their gap whether they stick or slide. Otherwise a sphere that rolls over
-a curve would leave its gap for some steps when sliding begins. The next step's contact search shows
+Sticking and sliding spheres and capsules both hold the gap. Otherwise a sphere that rolls over a
+curve would leave its gap for some steps when sliding begins. The next step's contact search shows
 the difference between the gap and the gap predicted with the velocity at the end of the step
 (`held_gap`). On other shapes a contact point moves over faces that tilt, and the gap moves with the
 point.

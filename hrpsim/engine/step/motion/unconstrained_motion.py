@@ -195,7 +195,7 @@ def accelerate(s: Scene, horizon: Seconds) -> int:
         horizon: time step of an implicit step, 0 for the forces of the state itself [s].
 
     Returns:
-        DONE; SINGULAR or DIVERGED if a joint sees no positive inertia.
+        DONE, or SINGULAR or DIVERGED if a joint sees no positive inertia.
     """
     work = s.work
     start_bodies(s.forest, s.kinematics, s.articulated)
