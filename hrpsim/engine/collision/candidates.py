@@ -16,7 +16,6 @@ from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import FAST
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
-    Index,
     IndexTable,
     Indices,
     Kinematics,
@@ -238,37 +237,6 @@ def _sort_pairs(count: int, pairs: IndexTable) -> None:
         step //= 3
 
 
-@inlined_kernel
-def _list_moving(group: Indices, order: Indices, moving_out: Indices) -> int:
-    """List the places in `order` of shapes that move, and return their number."""
-    count = 0
-    for k in range(order.shape[0]):
-        if group[order[k]] >= 0:
-            moving_out[count] = k
-            count += 1
-    return count
-
-
-@inlined_kernel
-def _overlap_across(axis: int, lower: Matrix, upper: Matrix, i: Index, j: Index) -> bool:
-    """Return whether two boxes overlap along both axes other than `axis`."""
-    second, third = (axis + 1) % 3, (axis + 2) % 3
-    return (
-        lower[j, second] <= upper[i, second]
-        and lower[i, second] <= upper[j, second]
-        and lower[j, third] <= upper[i, third]
-        and lower[i, third] <= upper[j, third]
-    )
-
-
-@inlined_kernel
-def _add_pair(count: int, i: Index, j: Index, pairs_out: IndexTable) -> int:
-    """Add a pair behind the first `count` pairs, if there is room, and return count + 1."""
-    if count < pairs_out.shape[0]:
-        pairs_out[count, 0], pairs_out[count, 1] = min(i, j), max(i, j)
-    return count + 1
-
-
 @kernel
 def candidate_pairs(
     lower: Matrix,
@@ -296,7 +264,12 @@ def candidate_pairs(
     """
     axis = _axis_of_largest_spread(lower, upper)
     _sort_along(axis, lower, order)
-    count, moving_count, next_moving = 0, _list_moving(group, order, moving), 0
+    second, third, capacity = (axis + 1) % 3, (axis + 2) % 3, pairs_out.shape[0]
+    count = moving_count = next_moving = 0
+    for k in range(order.shape[0]):
+        if group[order[k]] >= 0:
+            moving[moving_count] = k
+            moving_count += 1
     for k in range(order.shape[0]):
         i = order[k]
         reach = upper[i, axis]
@@ -309,9 +282,17 @@ def candidate_pairs(
             j = order[moving[later]] if is_fixed else order[later]
             if lower[j, axis] > reach:
                 break
-            if group[i] != group[j] and _overlap_across(axis, lower, upper, i, j):
-                count = _add_pair(count, i, j, pairs_out)
-    if count <= pairs_out.shape[0]:
+            if (
+                group[i] != group[j]
+                and lower[j, second] <= upper[i, second]
+                and lower[i, second] <= upper[j, second]
+                and lower[j, third] <= upper[i, third]
+                and lower[i, third] <= upper[j, third]
+            ):
+                if count < capacity:
+                    pairs_out[count, 0], pairs_out[count, 1] = min(i, j), max(i, j)
+                count += 1
+    if count <= capacity:
         _sort_pairs(count, pairs_out)
     return count
 
