@@ -240,16 +240,9 @@ def inverse_of(rate: float) -> float:
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def enter_box(
-    node: BoxNode,
-    side: int,
-    x: float,
-    y: float,
-    z: float,
-    ix: float,
-    iy: float,
-    iz: float,
+    node: BoxNode, side: int, x: float, y: float, z: float, ix: float, iy: float, iz: float,
     limit: float,
-) -> float:
+) -> float:  # fmt: skip
     """Return the distance at which a ray enters a child's box, or infinity if not before `limit`.
 
     Rounding errs on the safe side.

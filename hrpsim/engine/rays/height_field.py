@@ -108,16 +108,9 @@ def _above(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def meet_field(
-    s: RayScene,
-    field: HeightFieldType,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    limit: float,
-) -> float:
+    s: RayScene, field: HeightFieldType, x: float, y: float, z: float, dx: float, dy: float,
+    dz: float, limit: float,
+) -> float:  # fmt: skip
     """Return the distance [m] at which a ray meets a height field.
 
     The distance is infinity if there is no hit before `limit`.
@@ -139,17 +132,9 @@ def meet_field(
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _walk(
-    s: RayScene,
-    field: HeightFieldType,
-    u: float,
-    v: float,
-    z: float,
-    du: float,
-    dv: float,
-    dz: float,
-    enter: float,
-    leave: float,
-) -> float:
+    s: RayScene, field: HeightFieldType, u: float, v: float, z: float, du: float, dv: float,
+    dz: float, enter: float, leave: float,
+) -> float:  # fmt: skip
     """Walk over the blocks between two distances, and return where the ray meets the surface."""
     nx, ny = field.cells[0], field.cells[1]
     iu, iv = _inverse(du), _inverse(dv)
@@ -203,20 +188,9 @@ def _within(position: float, block: Index, count: int) -> int:
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _walk_cells(
-    s: RayScene,
-    field: HeightFieldType,
-    u: float,
-    v: float,
-    z: float,
-    du: float,
-    dv: float,
-    dz: float,
-    at: float,
-    leave: float,
-    i: Index,
-    j: Index,
-    side: float,
-) -> tuple[float, float]:
+    s: RayScene, field: HeightFieldType, u: float, v: float, z: float, du: float, dv: float,
+    dz: float, at: float, leave: float, i: Index, j: Index, side: float,
+) -> tuple[float, float]:  # fmt: skip
     """Walk over cells from (i, j) on. Return where the ray meets the surface, and its last side."""
     iu, iv, turning = _inverse(du), _inverse(dv), _inverse(du - dv)
     while True:

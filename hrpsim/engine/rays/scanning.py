@@ -66,16 +66,9 @@ def _place(s: RayScene, scanner: Scanner) -> None:
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _lead(
-    s: RayScene,
-    skipped: Flags,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
+    s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float,
     height: float,
-) -> float:
+) -> float:  # fmt: skip
     """Return how far before its origin a ray begins: `height`, or less beneath a roof.
 
     A solid that holds the origin is passed on the way, whatever its height.
@@ -109,16 +102,9 @@ def _surface_behind(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _is_within(
-    s: RayScene,
-    skipped: Flags,
-    roof: int,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
+    s: RayScene, skipped: Flags, roof: int, x: float, y: float, z: float, dx: float, dy: float,
     dz: float,
-) -> bool:
+) -> bool:  # fmt: skip
     """Return whether a point beneath a roof lies in a solid that reaches up to that or beyond."""
     number, outwards = roof, False
     for _ in range(_MOST_SURFACES):

@@ -53,19 +53,9 @@ _CLEARANCE = 1e-3
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def separation_along(
-    kind_a: int,
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> float:
+    kind_a: int, size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float,
+    ty: float, tz: float, nx: float, ny: float, nz: float,
+) -> float:  # fmt: skip
     """Return the separation of two cores along the unit vector n from b to a [m]."""
     reach_a = core_reach(kind_a, size_a, R_a, nx, ny, nz)
     return tx * nx + ty * ny + tz * nz - reach_a - core_reach(kind_b, size_b, R_b, nx, ny, nz)
@@ -73,22 +63,10 @@ def separation_along(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _nearest_direction(
-    kind_a: int,
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-    shrink: float,
-    tolerance: float,
+    kind_a: int, size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float,
+    ty: float, tz: float, nx: float, ny: float, nz: float, shrink: float, tolerance: float,
     scratch: Matrix,
-) -> tuple[float, ...]:
+) -> tuple[float, ...]:  # fmt: skip
     """Return the unit vector from b to a between the nearest points, the point on a, the distance.
 
     The cores, shrunk by `shrink` [m], must be apart along the first guess n. `tolerance` is the
@@ -211,18 +189,9 @@ def _rim(R: Mat3, radius: float, nx: float, ny: float, nz: float) -> tuple[float
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _smooth_terms(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> tuple[float, float, float, float, int, int]:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float, ty: float, tz: float,
+    nx: float, ny: float, nz: float,
+) -> tuple[float, float, float, float, int, int]:  # fmt: skip
     """Return F and G at n, and for up to two ridges through n their edges (-1 for none)."""
     value, Gx, Gy, Gz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     Gx, Gy, Gz = tx - Gx, ty - Gy, tz - Gz
@@ -280,20 +249,9 @@ def _farthest_axis(nx: float, ny: float, nz: float) -> tuple[float, float, float
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _ascent_step(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    nx: float,
-    ny: float,
-    nz: float,
-    value: float,
-    Gx: float,
-    Gy: float,
-    Gz: float,
-    ridge: int,
-) -> tuple[float, float, float]:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, nx: float, ny: float, nz: float,
+    value: float, Gx: float, Gy: float, Gz: float, ridge: int,
+) -> tuple[float, float, float]:  # fmt: skip
     """Return the tangent step from n toward the best axis, along edge `ridge`'s ridge if >= 0."""
     if ridge >= 0:
         ex, ey, ez, _ = _edge(ridge, size_a, R_a, kind_b, size_b, R_b)
@@ -335,19 +293,9 @@ def _ascent_step(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _moved(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    nx: float,
-    ny: float,
-    nz: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    near: float,
-) -> tuple[float, float, float]:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, nx: float, ny: float, nz: float,
+    dx: float, dy: float, dz: float, near: float,
+) -> tuple[float, float, float]:  # fmt: skip
     """Return the unit vector along n + d, or the first ridge that lies on the way there.
 
     If `near` > 0, n is instead moved onto every ridge within this distance.
@@ -374,18 +322,9 @@ def _moved(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def polish_axis(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> tuple[float, float, float, float]:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float, ty: float, tz: float,
+    nx: float, ny: float, nz: float,
+) -> tuple[float, float, float, float]:  # fmt: skip
     """Return (nx, ny, nz, separation): the local best reached from the guess n.
 
     Shape a is a cylinder. t is the centre of a relative to the centre of b [m]. n points from b to
@@ -417,18 +356,9 @@ def polish_axis(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def contact_point(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> tuple[float, float, float]:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float, ty: float, tz: float,
+    nx: float, ny: float, nz: float,
+) -> tuple[float, float, float]:  # fmt: skip
     """Return the point of cylinder a nearest to b along the axis n, relative to the centre of b."""
     _, rx, ry, rz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
@@ -444,18 +374,9 @@ def contact_point(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _place_on_side(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    Gx: float,
-    Gy: float,
-    Gz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> float:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, Gx: float, Gy: float, Gz: float,
+    nx: float, ny: float, nz: float,
+) -> float:  # fmt: skip
     """Return the place along the axis of a at which its side line is nearest to b [m].
 
     n is across the axis. G is the centre of the side line relative to the centre of b. If b has one

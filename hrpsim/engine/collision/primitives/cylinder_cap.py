@@ -197,16 +197,9 @@ def _in_units_of(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _crossing_of_rims(
-    X: float,
-    Y: float,
-    Xu: float,
-    Yu: float,
-    Xv: float,
-    Yv: float,
-    guess_X: float,
-    guess_Y: float,
+    X: float, Y: float, Xu: float, Yu: float, Xv: float, Yv: float, guess_X: float, guess_Y: float,
     radius: float,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """Return the cosine and sine of the point on a projected rim that lies on another cap's rim.
 
     The projected rim is the ellipse X + c Xu + s Xv (and the same for Y). The other rim is a circle

@@ -61,16 +61,9 @@ def generatrix(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def gap_moved(
-    gap: float,
-    rate: float,
-    along: float,
-    X: float,
-    Y: float,
-    moved_X: float,
-    moved_Y: float,
-    dX: float,
-    dY: float,
-) -> float:
+    gap: float, rate: float, along: float, X: float, Y: float, moved_X: float, moved_Y: float,
+    dX: float, dY: float,
+) -> float:  # fmt: skip
     """Return the gap [m] of a line after its point at t = `along` moves from X, Y to the rim."""
     squared = dX * dX + dY * dY
     if squared > 0.0 and (X != moved_X or Y != moved_Y):

@@ -22,23 +22,10 @@ _SHORT = 1e-9
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _better_axis(
-    kind_a: int,
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    best_x: float,
-    best_y: float,
-    best_z: float,
-    best: float,
-    x: float,
-    y: float,
-    z: float,
-) -> tuple[float, float, float, float]:
+    kind_a: int, size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float,
+    ty: float, tz: float, best_x: float, best_y: float, best_z: float, best: float, x: float,
+    y: float, z: float,
+) -> tuple[float, float, float, float]:  # fmt: skip
     """Return the better of the best axis and separation so far and the direction x, y, z."""
     norm = math.sqrt(x * x + y * y + z * z)
     if norm < _SHORT:

@@ -190,16 +190,9 @@ def _touch_sphere(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _touch_local(
-    nx: float,
-    ny: float,
-    nz: float,
-    distance: float,
-    R_a: Mat3,
-    size_b: Vec3,
-    p_b: Vec3,
-    margin: Metres,
-    out: Manifold,
-) -> int:
+    nx: float, ny: float, nz: float, distance: float, R_a: Mat3, size_b: Vec3, p_b: Vec3,
+    margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Write the contact whose outward surface normal, in the frame of a, is n."""
     nx, ny, nz = matrix_times(R_a, nx, ny, nz)
     return _touch_sphere(-nx, -ny, -nz, distance, size_b, p_b, margin, out)

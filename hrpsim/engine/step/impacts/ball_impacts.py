@@ -83,7 +83,7 @@ def resolve_ball_impacts(
         left -= queries
         if struck == _END:
             continue
-        left -= _choose_round(s, island, struck, now)
+        left -= _choose_round(s, struck, now)
         if s.islands.chosen[0].end > 0:
             tolerance = -EXACT * _fastest(s.rows, s.islands, now)
             sweep_listed(s, island_number, task_of_round(s.islands, tolerance))
@@ -247,7 +247,7 @@ def _joins_round(s: Scene, number: Index, now: float) -> bool:
 
 
 @inner_kernel
-def _choose_round(s: Scene, island: Island, struck: int, now: float) -> int:
+def _choose_round(s: Scene, struck: int, now: float) -> int:
     """List the rows that take part in the impact of these balls, and the target velocities.
 
     A ball that touches a struck ball is struck as well. Returns how many contacts were read.
