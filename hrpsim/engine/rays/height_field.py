@@ -143,8 +143,7 @@ def _walk(
     at = enter
     while True:
         bi, bj = i // BLOCK, j // BLOCK
-        edge_u = bi * BLOCK + (BLOCK if du > 0.0 else 0)
-        edge_v = bj * BLOCK + (BLOCK if dv > 0.0 else 0)
+        edge_u, edge_v = _far_edge(bi * BLOCK, BLOCK, du), _far_edge(bj * BLOCK, BLOCK, dv)
         to_u, to_v = _crossing(u, iu, edge_u, at), _crossing(v, iv, edge_v, at)
         end = min(to_u, to_v, leave)
         first, last = z + at * dz, z + end * dz
@@ -161,10 +160,10 @@ def _walk(
         if end >= leave:
             return math.inf
         if to_u <= to_v:
-            i = edge_u if du > 0.0 else edge_u - 1
+            i = _behind(edge_u, du)
             j = _within(v + end * dv, bj, ny)
         else:
-            j = edge_v if dv > 0.0 else edge_v - 1
+            j = _behind(edge_v, dv)
             i = _within(u + end * du, bi, nx)
         if not (0 <= i < nx and 0 <= j < ny):
             return math.inf
@@ -177,6 +176,18 @@ def _clear_side(first: float, last: float, bounds: Vector) -> float:
     if min(first, last) > bounds[1]:
         return 1.0
     return -1.0 if max(first, last) < bounds[0] else 0.0
+
+
+@inlined_kernel
+def _far_edge(first: Index, cells: int, rate: float) -> int:
+    """Return the grid line at which a ray leaves some cells in a row, from `first` on."""
+    return first + (cells if rate > 0.0 else 0)
+
+
+@inlined_kernel
+def _behind(edge: Index, rate: float) -> int:
+    """Return the cell that a ray enters over a grid line."""
+    return edge if rate > 0.0 else edge - 1
 
 
 @inlined_kernel
@@ -194,7 +205,7 @@ def _walk_cells(
     """Walk over cells from (i, j) on. Return where the ray meets the surface, and its last side."""
     iu, iv, turning = _inverse(du), _inverse(dv), _inverse(du - dv)
     while True:
-        edge_u, edge_v = i + (1 if du > 0.0 else 0), j + (1 if dv > 0.0 else 0)
+        edge_u, edge_v = _far_edge(i, 1, du), _far_edge(j, 1, dv)
         to_u, to_v = _crossing(u, iu, edge_u, at), _crossing(v, iv, edge_v, at)
         end = min(to_u, to_v, leave)
         # Where the ray crosses the diagonal of the cell, u = v there.
@@ -218,9 +229,9 @@ def _walk_cells(
         if end >= leave:
             return math.inf, side
         if to_u <= to_v:
-            i += 1 if du > 0.0 else -1
+            i = _behind(edge_u, du)
         else:
-            j += 1 if dv > 0.0 else -1
+            j = _behind(edge_v, dv)
         at = end
 
 

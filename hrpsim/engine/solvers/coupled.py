@@ -87,7 +87,7 @@ def solve_coupled(
     given_up = False
     # The block that is solved last in a round may move rows that were at rest: check twice.
     while rounds < round_limit and (
-        change > tolerance or (change > 0.0 and previous > tolerance) or not (finished or given_up)
+        _moves(change, previous, tolerance) or not (finished or given_up)
     ):
         if not finished and not given_up:
             given_up = True
@@ -105,10 +105,24 @@ def solve_coupled(
     if not finished and not given_up:
         return_to_start(rows, row_count, response, velocity, system)
     elif has_cones and change > tolerance:
-        for k in range(island.first, island.contact_end):
-            n = island_rows[k]
-            _bring_into_cone(rows[n], rows[n + 1], rows[n + 2], response, velocity)
+        _bring_into_cones(rows, island_rows, island, response, velocity)
     return rounds, factorisations, work, finished
+
+
+@inlined_kernel
+def _moves(change: float, previous: float, tolerance: float) -> bool:
+    """Return whether the rows still move after two rounds with these largest changes [m/s]."""
+    return change > tolerance or (change > 0.0 and previous > tolerance)
+
+
+@inlined_kernel
+def _bring_into_cones(
+    rows: Records[Row], island_rows: Indices, island: Island, response: Vector, velocity: Vector
+) -> None:
+    """Bring the impulses of all contacts of an island into the friction cones."""
+    for k in range(island.first, island.contact_end):
+        n = island_rows[k]
+        _bring_into_cone(rows[n], rows[n + 1], rows[n + 2], response, velocity)
 
 
 @inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene

@@ -247,6 +247,15 @@ def _farthest_axis(nx: float, ny: float, nz: float) -> tuple[float, float, float
     return ex, ey, 1.0 - ex - ey
 
 
+@inlined_kernel
+def _limited_step(u: float, v: float, concave: bool) -> tuple[float, float]:
+    """Return a step (u, v) of at most the longest length, and of that length unless concave."""
+    length = math.sqrt(u * u + v * v)
+    if length > _LONGEST_STEP or (length > 0.0 and not concave):
+        return u * _LONGEST_STEP / length, v * _LONGEST_STEP / length
+    return u, v
+
+
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _ascent_step(
     size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, nx: float, ny: float, nz: float,
@@ -285,9 +294,7 @@ def _ascent_step(
             (step_u * Hvv - step_v * Huv) / determinant,
             (step_v * Huu - step_u * Huv) / determinant,
         )
-    length = math.sqrt(step_u * step_u + step_v * step_v)
-    if length > _LONGEST_STEP or (length > 0.0 and not concave):
-        step_u, step_v = step_u * _LONGEST_STEP / length, step_v * _LONGEST_STEP / length
+    step_u, step_v = _limited_step(step_u, step_v, concave)
     return step_u * ux + step_v * vx, step_u * uy + step_v * vy, step_u * uz + step_v * vz
 
 

@@ -18,7 +18,16 @@ import numpy as np
 
 from hrpsim.engine.collision.primitives.support import surface_reach
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.compile.kernel_types import Index, Manifold, Mat3, Seconds, Shape, Vec3, Vector
+from hrpsim.engine.compile.kernel_types import (
+    Index,
+    Manifold,
+    Mat3,
+    Metres,
+    Seconds,
+    Shape,
+    Vec3,
+    Vector,
+)
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 
 # Shapes are flush with a face if they overlap by no more than this along its normal [m], or than
@@ -151,6 +160,24 @@ def _velocity_of_core(
     return d[0] + w[1] * z - w[2] * y, d[1] + w[2] * x - w[0] * z, d[2] + w[0] * y - w[1] * x
 
 
+@inlined_kernel
+def _velocity_over_face(
+    work: Manifold, k: Index, a: Shape, b: Shape, face: int
+) -> tuple[float, float, float]:
+    """Return the velocity of a relative to b at contact k [m/s], over a face of b (0..2) or a."""
+    if face < 3:
+        return _velocity_of_core(work, k, a, work.R_a, 1.0)
+    return _velocity_of_core(work, k, b, work.R_b, -1.0)
+
+
+@inlined_kernel
+def _flush_within(sink: float, parting: float, time_step: Seconds, tolerance: Metres) -> float:
+    """Return the depth up to which shapes are flush with a face, springs included [m]."""
+    if sink > 0.0:
+        return tolerance + depth_in_springs(sink, parting, time_step)
+    return tolerance
+
+
 @inner_kernel
 def _is_hidden(
     a: Shape, b: Shape, work: Manifold, k: Index, time_step: Seconds, tolerance: float
@@ -170,13 +197,8 @@ def _is_hidden(
         apart -= surface_reach(b.kind, b.size, work.R_b, x, y, z)
         if apart < -tolerance and work.sink == 0.0:
             continue
-        if face < 3:
-            vx, vy, vz = _velocity_of_core(work, k, a, work.R_a, 1.0)
-        else:
-            vx, vy, vz = _velocity_of_core(work, k, b, work.R_b, -1.0)
-        flush = tolerance
-        if work.sink > 0.0:
-            flush += depth_in_springs(work.sink, vx * x + vy * y + vz * z, time_step)
+        vx, vy, vz = _velocity_over_face(work, k, a, b, face)
+        flush = _flush_within(work.sink, vx * x + vy * y + vz * z, time_step, tolerance)
         if apart >= -flush and passes_over(
             work.gap[k], n[0], n[1], n[2], on_face, apart, x, y, z, vx, vy, vz, time_step, flush
         ):

@@ -60,6 +60,16 @@ CONSTRAINT = np.dtype(
 )
 
 
+@inlined_kernel
+def _state_of(yields: bool, presses: bool, slips: bool) -> int:
+    """Return the state of a contact whose normal impulse yields to the velocity or presses."""
+    if yields:
+        return SLIPS if slips else STICKS
+    if presses:
+        return SLIPS_AT_LIMIT if slips else STICKS_AT_LIMIT
+    return OPEN
+
+
 @inner_kernel
 def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness: bool) -> None:
     """Write the impulse at the velocity plus `share` of the step, and the slope if wanted.
@@ -91,12 +101,7 @@ def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness
     slips, dx, dy, xx, xy, yy = disk_derivative(bound, x, y, rho)
     constraint.impulse[1], constraint.impulse[2] = (bound * dx, bound * dy) if slips else (x, y)
     if wants_stiffness:
-        if slope > 0.0:
-            state = SLIPS if slips else STICKS
-        elif normal > constraint.lower:
-            state = SLIPS_AT_LIMIT if slips else STICKS_AT_LIMIT
-        else:
-            state = OPEN
+        state = _state_of(slope > 0.0, normal > constraint.lower, slips)
         friction_slope = constraint.friction * slope
         set_stiffness(
             constraint, state, slope, friction_slope * dx, friction_slope * dy, xx, xy, yy

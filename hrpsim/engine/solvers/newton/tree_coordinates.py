@@ -60,6 +60,19 @@ def is_padded(rank: int) -> bool:
     return rank > 0 and rank % LANES == 0
 
 
+@inlined_kernel
+def _find_pivot(
+    inverse_inertia: Vector, block: Index, width: int, columns: int, left: Vector
+) -> int:
+    """Return the column with the largest remaining fraction of its diagonal, -1 for rounding."""
+    pivot, most = -1, _ROUNDING
+    for c in range(columns):
+        whole = inverse_inertia[block + c * width + c]
+        if whole > 0.0 and left[c] > most * whole:
+            pivot, most = c, left[c] / whole
+    return pivot
+
+
 @inner_kernel
 def factorise_response(
     inverse_inertia: Vector, block: Index, width: int, tree: NodeTree, basis: Vector, work: Vector
@@ -81,11 +94,7 @@ def factorise_response(
         basis[at] = 0.0
     rank, B = 0, tree.basis + stride * stride
     while rank < columns:
-        pivot, most = -1, _ROUNDING
-        for c in range(columns):
-            whole = inverse_inertia[block + c * width + c]
-            if whole > 0.0 and work[c] > most * whole:
-                pivot, most = c, work[c] / whole
+        pivot = _find_pivot(inverse_inertia, block, width, columns, work)
         if pivot < 0:
             break
         row, here = block + pivot * width, tree.basis + rank * stride

@@ -165,11 +165,8 @@ def ask_back_slip(
     for c in range(counts.contact_count):
         contact, drift = contacts[c], contacts[c].drift
         normal, x, y = rows.rows[3 * c], rows.rows[3 * c + 1], rows.rows[3 * c + 2]
-        predicted = _is_predicted(rk4.turns, contact.body_a)
-        predicted = predicted or _is_predicted(rk4.turns, contact.body_b)
-        rolls = _is_round(collision.shapes, contact.shape_a) or _is_round(
-            collision.shapes, contact.shape_b
-        )
+        predicted = _has_predicted_body(rk4.turns, contact)
+        rolls = _has_round_shape(collision.shapes, contact)
         if predicted or not rolls:
             drift.held_gap = math.inf
         else:
@@ -262,6 +259,18 @@ def remember_gaps(
     for c in range(counts.contact_count):
         rate = row_velocity(rows.rows[3 * c], constrained.velocity)
         contacts[c].drift.held_gap += settings.time_step * rate
+
+
+@inlined_kernel
+def _has_predicted_body(turns: Records[FreeTurn], contact: Contact) -> bool:
+    """Return whether the rotation of one of the bodies of a contact is predicted."""
+    return _is_predicted(turns, contact.body_a) or _is_predicted(turns, contact.body_b)
+
+
+@inlined_kernel
+def _has_round_shape(shapes: Records[Shape], contact: Contact) -> bool:
+    """Return whether one of the shapes of a contact is round."""
+    return _is_round(shapes, contact.shape_a) or _is_round(shapes, contact.shape_b)
 
 
 @inlined_kernel
