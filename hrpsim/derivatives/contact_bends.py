@@ -10,7 +10,8 @@ world, over half a step h / 2,
 
 r are the arms, dr and dn the changes of the arms and of the normal since the last step, u is the
 velocity at the contact, c are the accelerations of free rotation. At the beginning of a contact dr
-is the expected change h (omega x r), less the part by the turn of a round shape about its own axis.
+is the expected change h (omega x r). The part by the turn of a round shape about its own axis does
+not count.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 
 """From the derivatives of velocities to the derivatives of the state after the step.
 
-Columns are changes of the state, followed by the columns of inputs and parameters. The state is
-first positions at the force evaluation and velocities, then the state at the start in the layout of
-the kernels, at last in the public layout.
+Columns are changes of the state, followed by the columns of inputs and parameters. The derivatives
+are by positions at the force evaluation and velocities at first, then by the state at the start in
+the layout of the kernels, at last in the public layout.
 
 A free base turns by (R <- exp(d) R) in the kernels' layout, along the world's axes, with its
 angular part first. In the public layout the base turns by (R <- R exp(d)), along its own axes, with

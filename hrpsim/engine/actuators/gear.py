@@ -11,8 +11,8 @@ transmits
 
     T = k (twist + twist') / 2 + c (twist' - twist) / dt,   no pull.
 
-For a given velocity of the joint at the end of the step, the motor's velocity w' is the root of a
-function that increases with w', piecewise linear:
+The joint's velocity at the end of the step is given. The motor's velocity w' is then the root of an
+increasing, piecewise linear function:
 
     J (w' - w) / dt - M(w') + g T(w') + friction = 0.
 

@@ -41,9 +41,9 @@ def refresh_candidates(
 ) -> int:
     """Update the shapes' centres and reach, and list the candidate pairs again if required.
 
-    The list holds every pair that can come within `contact_margin` [m] plus the reach of both
-    shapes before a shape has moved by about `skin` [m]. With `continuous`, motion beyond a part of
-    a shape's thickness is left to the search for its time of impact.
+    The list holds pairs that can come within `contact_margin` [m] plus the reach of both shapes.
+    The list is valid until a shape has moved by about `skin` [m]. With `continuous`, motion beyond
+    a part of a shape's thickness is left to the search for its time of impact.
 
     Args:
         settings: settings of the step.

@@ -168,10 +168,10 @@ def kernel(function) -> Kernel:
     """Compile `function` with numba: no Python objects, no GIL, cached on disk, deterministic.
 
     Additions and multiplications may be fused. Nothing else may be reordered, so that the same
-    input gives the same bits. Array arguments are not reference counted (an atomic count costs as
-    much as a small contact), so a kernel may read and write array arguments, but must not create,
-    return or keep any. A kernel takes arrays, records, tuples of arrays or records, int, float and
-    bool. A kernel returns numbers, a tuple of numbers, or None.
+    input gives the same bits. Array arguments are not reference counted, because an atomic count
+    costs as much as a small contact. A kernel may read and write array arguments, but must not
+    create, return or keep any. A kernel takes arrays, records, tuples of arrays or records, int,
+    float and bool. A kernel returns numbers, a tuple of numbers, or None.
     """
     return Kernel(function)
 

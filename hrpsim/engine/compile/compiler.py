@@ -4,8 +4,8 @@
 """Numba's compiler, but optimisation and machine code come once for each kernel.
 
 A step is hundreds of small functions. Numba optimises each function together with all callees, and
-makes machine code of each, so that a deep call tree is compiled once for every level. Here an inner
-kernel stays as lowered until a kernel links all its callees, each once.
+makes machine code of each. A deep call tree is compiled once for every level. Here an inner kernel
+stays as lowered until a kernel links all its callees, each once.
 
 The overridden methods and these names of numba are private: `engine.compile.numba_compiler` uses
 numba's own compiler if the installed numba has other ones. `solve_rows` compiles in 3.2 s of

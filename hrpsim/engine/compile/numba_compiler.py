@@ -3,10 +3,10 @@
 
 """Compilation of kernels by numba. Only compilation imports this module.
 
-Numba lowers a kernel to LLVM's language (compiler.py); LLVM makes machine code of it, and
-of a function of Python's C interface that calls it (hrpsim.engine.compile.python_wrapper). With
-HRPSIM_PLAIN_COMPILER=1, and where the installed numba does not fit, numba does all of it: its
-compiler, its wrapper and its cache, by documented interfaces alone. The bits are the same.
+Numba lowers a kernel to LLVM's language (compiler.py). LLVM makes machine code of the kernel, and
+of a function of Python's C interface that calls the kernel (hrpsim.engine.compile.python_wrapper).
+With HRPSIM_PLAIN_COMPILER=1, or if the installed numba does not fit, numba's own compiler, wrapper
+and cache do the work, by documented interfaces alone. The bits are the same.
 """
 
 import contextlib

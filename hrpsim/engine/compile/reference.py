@@ -3,9 +3,9 @@
 
 """Passing a scene to kernels by reference.
 
-By value, a named tuple of a hundred arrays is 5 kB of addresses and sizes, copied at every call and
-handled one by one in every function that the compiler sees. A `Reference` is the address of the
-same words in memory. A kernel reads the fields that it uses, with the syntax of the tuple
+By value, a named tuple of a hundred arrays is 5 kB of addresses and sizes. Every call copies all of
+these, and the compiler handles each in every function. A `Reference` is the address of the same
+words in memory. A kernel reads the fields that it uses, with the syntax of the tuple
 (hrpsim.engine.compile.reference_type).
 """
 

@@ -352,8 +352,8 @@ def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> t
     """Return the target and the wanted correction of the normal of a rigid contact [m/s].
 
     The permitted closing speed grows from zero at the gap `origin` to the speed that closes the
-    whole gap at twice `origin`. With a jump, corners of a sole that residues tilt would have
-    targets that no flat sole can meet, and the sole's load would go to one diagonal.
+    whole gap at twice `origin`. With a jump, the corners of a sole that residues tilt would have
+    targets that no flat sole can meet. The sole's load would go to one diagonal.
 
     Args:
         gap: [m].

@@ -4,8 +4,8 @@
 """Friction laws: bounds of the impulses along a contact's two tangents, by the normal impulse.
 
 This file has everything that solvers use of a law: the axes, the bound, the projection onto the
-permitted set, and the derivative of the projection if it exists. No other file compares the codes
-of laws.
+permitted set, and the derivative of the projection, if any. No other file compares the codes of
+laws.
 """
 
 import math

@@ -4,8 +4,8 @@
 """Rays and height fields: a walk over blocks of cells, then over cells of blocks in reach.
 
 The surface is continuous, so a ray meets the surface at a change of sign of the ray's height above
-it. The walk carries this sign along, and no ray slips through between two cells (grid traversal:
-Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987).
+it. The walk carries this sign along, so that no ray slips through between two cells. Grid
+traversal: Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987.
 """
 
 import math

@@ -77,8 +77,8 @@ def solve_cones(
 
     Arguments are the same as of `projected_gauss_seidel.solve`. Contacts without a free cone are
     solved as in that function, and may make the problem not convex. The sweeps are given up if the
-    changes grow. The sweeps are also given up if some contact slips nearly as fast as a `period` of
-    sweeps before, because the contact cannot come to rest.
+    changes grow. The sweeps are also given up if a contact slips nearly as fast as a `period` of
+    sweeps before. Such a contact cannot come to rest.
 
     Returns:
         (sweeps done, whether all contacts may come to rest).

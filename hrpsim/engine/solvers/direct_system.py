@@ -3,8 +3,9 @@
 
 """The direct solver's rows, as a block-sparse system J M^-1 J^T + Sigma.
 
-A node of the system is a run of rows on the same constraint bodies: a connection, the contacts of
-two bodies, the constraints of one joint. Two nodes are coupled when both push the same tree.
+A node of the system is a run of rows on the same constraint bodies. Examples are a connection, the
+contacts of two bodies, the constraints of one joint. Two nodes are coupled when both push the same
+tree.
 """
 
 import math

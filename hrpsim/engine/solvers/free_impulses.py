@@ -5,7 +5,7 @@
 
 The factor turns a push of a released row, times the diagonal of A, into a column of N: A N = 0. The
 gram matrix is N^T D N with the inverse masses D. Eight columns are solved for at once, one in each
-lane. A system with more released rows than STORED keeps no column and searches instead: each
+lane. A system with more released rows than STORED keeps no column and searches instead. Each
 product with N or N^T is then a solution by the factor. Equations:
 docs/explanation/derivations/direct_rows.md, section 11.
 """

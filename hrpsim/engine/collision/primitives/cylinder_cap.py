@@ -279,9 +279,10 @@ def cap_on_face(  # long: its parts share the rim's twelve numbers
 ) -> int:  # fmt: skip
     """Add the corners of the overlap of cylinder a's facing cap and box b's facing face.
 
-    These are the crossings of the rim with the edges, the box's vertices under the cap, and the
-    fixed rim points over the face if the whole rim is within the margin. Projected onto the face
-    the rim is an ellipse, X = X0 + Xu cos + Xv sin, and the same for Y and for the gap.
+    The corners are crossings of the rim with the edges, and the box's vertices under the cap. If
+    the whole rim is within the margin, the fixed rim points over the face are corners as well.
+    Projected onto the face the rim is an ellipse, X = X0 + Xu cos + Xv sin, and the same for Y and
+    for the gap.
     """
     cosine_a = cap_cosine(R_a, -nx, -ny, -nz)
     axis, cosine = facing_axis(R_b, nx, ny, nz)

@@ -3,11 +3,11 @@
 
 """Contacts that a face makes impossible: shapes sliding over a seam must not catch on it.
 
-The nearest points of a box and of the next tile of a floor lie on the tile's hidden side, and the
-normal between them points sideways. But the box cannot come against that side while the box lies on
-the plane of the tile's top. A contact therefore counts only if the shapes overlap, by more than a
-tolerance, along the normals of all other faces at the place and time of meeting. This is the test
-of separating axes for moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding
+The nearest points of a box and of the next tile of a floor lie on the tile's hidden side. The
+contact normal then points sideways. But the box cannot come against that side while the box lies on
+the plane of the tile's top. A contact therefore counts only if the shapes overlap along the normals
+of all other faces, by more than a tolerance, at the place and time of meeting. This is the test of
+separating axes for moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding
 Boxes, 1999), with flush shapes taken as apart.
 
 A body on penalty springs sinks into the shapes that bear the body. A body is flush with a face if
@@ -97,8 +97,8 @@ def passes_over(
 
     Shapes have no contact across the face's normal f in two cases: both are flush with the face, or
     the gap of the face closes within the step. If nothing comes near, the contact stays. If n is
-    nearly f, as at a ball, only a motion along the face that would close the gap within the step
-    removes the contact. A shape at rest then lies on an edge. n and f point from b to a.
+    nearly f, as at a ball, the contact is removed in one case only: a motion along the face closes
+    the gap within the step. A shape at rest then lies on an edge. n and f point from b to a.
 
     gap: gap along n [m].
     nx, ny, nz: unit vector n.

@@ -140,8 +140,8 @@ def set_stiffness(
 def law_error(constraint: Constraint) -> float:
     """Return the distance of the multipliers from the law at the resulting velocity [m/s].
 
-    The distance is the change of each row's velocity if the row alone were solved again, and the
-    part of this change that rounding of the impulses hides. The result is infinity if the
+    The distance is the change of each row's velocity if the row alone were solved again. The part
+    of this change that rounding of the impulses hides counts as well. The result is infinity if the
     multipliers are not finite.
     """
     if constraint.scale <= 0.0:

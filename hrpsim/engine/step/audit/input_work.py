@@ -5,8 +5,8 @@
 
 Work is the mean force of the step times the mean velocity of the step's ends times the time step.
 The work is exact for a `semi_implicit` step along a joint, and of second order otherwise. An
-actuator's work is the work that the actuator delivers to its joint: an elastic gear and the rotor
-before the gear belong to the actuator.
+actuator's work is the work on its joint. An elastic gear and the rotor before the gear belong to
+the actuator.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel

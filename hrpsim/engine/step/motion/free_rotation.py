@@ -11,9 +11,9 @@ world's axes,
     dT/dt = r - T x r / 2 + T x (T x r) / 12,  r = R d,   dd/dt = du/dt - df/dt,   dL/dt = m
 
 (Munthe-Kaas). The angular velocity is computed from d, not from L. If J is small about one axis,
-J^-1 R' L would turn every error of R into a spin about this axis, and a step soon multiplies such a
-spin. A constant moment changes L exactly for any rotation. L therefore gives a correction of R, as
-small as the error of the step, with which R J u is L. All this is for bodies with the origin at the
+J^-1 R' L would turn every error of R into a spin about this axis. Steps soon multiply such a spin.
+A constant moment changes L exactly for any rotation. L therefore gives a correction of R, as small
+as the error of the step, with which R J u is L. All this is for bodies with the origin at the
 centre of mass, as `Body` makes.
 
 The moment of a contact force follows the contact point, which moves over the body while the body
@@ -21,9 +21,9 @@ turns.
 
 A body may turn by more than half a radian in a step while contacts press on the body. The force on
 these bodies is found once for the whole step. A moment that is held while the body nutates by more
-than a radian ends up across the motion that the moment should stop. Such a body is *predicted*: the
-body receives the moments of the step at the step's start, and turns freely afterwards, as its
-contacts were solved. The body's centre moves as the stages find, like the centres of all others.
+than a radian ends up across the motion that the moment should stop. Such a body is *predicted*. The
+body receives the moments of the step at the start, and turns freely afterwards, as in the solution
+of its contacts. The body's centre moves as the stages find, like the centres of all others.
 """
 
 import math

@@ -3,8 +3,8 @@
 
 """Rotation of free bodies in a semi-implicit step, on both sides of its moments.
 
-A body that is alone in its tree turns freely to the middle of the step, receives the moments of the
-step at once, and turns freely to the end (Strang's splitting):
+A body that is alone in its tree turns freely to the middle of the step. There the body receives the
+moments of the step at once, and then turns freely to the end (Strang's splitting):
 
     (R, w) -> free for h/2 -> (R_m, w_m),   w_m' = w_m + h J^-1 n,   (R_m, w_m') -> free for h/2.
 

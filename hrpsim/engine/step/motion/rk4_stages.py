@@ -5,9 +5,9 @@
 
 The force that holds a velocity limit is found once a step, like the force of every constraint. If
 this force were constant over the step, the joint would leave the limit by the change of all other
-forces, to second order. The force is therefore found again at every stage, as the effort for which
-the joint's acceleration leads to the limit at the end of the step (hybrid dynamics: Featherstone
-2008, chapter 9). An actuator that brakes with its effort limit delivers this limit at every stage.
+forces, to second order. The force is therefore found again at every stage. The force is the effort
+for which the joint reaches the limit at the end of the step (hybrid dynamics: Featherstone 2008,
+chapter 9). An actuator that brakes with its effort limit delivers this limit at every stage.
 
 If the force of a connection were held over a step, the force would keep its direction at the start.
 A linkage that turns would gain energy, to first order. Rigid connections on the direct solver are

@@ -124,8 +124,8 @@ def _rests_after_sweeps(
     """Sweep over an island at rest, and return whether that suffices.
 
     If sweeps do not suffice, the impulses are restored. Sweeps suffice if the first sweep changes
-    very little, and the second sweep changes so much less that the remaining error is not many
-    times as large.
+    very little, and the second sweep much less. The remaining error is then not many times as
+    large.
     """
     tolerance = settings.tolerance
     island.sweeps = 0
