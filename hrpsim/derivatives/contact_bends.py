@@ -79,17 +79,10 @@ def _displace(column: int, step: float, j: Index, q: Vector, v: Vec6) -> None:
 
 @kernel  # many parameters: parts of the scene and work arrays of the caller
 def free_products(
-    forest: Forest,
-    q: Vector,
-    velocity: Vector,
-    past: Matrix,
-    spins: Records[Spin],
-    time_step: Seconds,
-    here: Records[Kinematics],
-    turned: Vector,
-    turning: Matrix,
+    forest: Forest, q: Vector, velocity: Vector, past: Matrix, spins: Records[Spin],
+    time_step: Seconds, here: Records[Kinematics], turned: Vector, turning: Matrix,
     products_out: Tensor,
-) -> int:
+) -> int:  # fmt: skip
     """Write the accelerations of free rotation, and the derivatives by rate and by turn.
 
     Args:

@@ -44,18 +44,9 @@ _RAY = (0.5381966011250105, 0.6427876096865393, 0.5450848021312847)
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _segments_apart(
-    wx: float,
-    wy: float,
-    wz: float,
-    ux: float,
-    uy: float,
-    uz: float,
-    length_a: float,
-    vx: float,
-    vy: float,
-    vz: float,
-    length_b: float,
-) -> float:
+    wx: float, wy: float, wz: float, ux: float, uy: float, uz: float, length_a: float, vx: float,
+    vy: float, vz: float, length_b: float,
+) -> float:  # fmt: skip
     """Return the squared distance of the segments w + s u and t v, 0 <= s, t <= length [m^2]."""
     cosine = ux * vx + uy * vy + uz * vz
     wu, wv = wx * ux + wy * uy + wz * uz, wx * vx + wy * vy + wz * vz

@@ -194,16 +194,9 @@ def write_contact_rows(s: Scene) -> int:
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _bound_friction(
-    contact: Contact,
-    pair: MaterialPair,
-    settings: Settings,
-    slip_x: float,
-    slip_y: float,
-    normal: Row,
-    x: Row,
-    y: Row,
-    response: Vector,
-) -> None:
+    contact: Contact, pair: MaterialPair, settings: Settings, slip_x: float, slip_y: float,
+    normal: Row, x: Row, y: Row, response: Vector,
+) -> None:  # fmt: skip
     """Write the bounds of friction, and turn the tangents to the axes of these bounds.
 
     The normal force bounds friction.

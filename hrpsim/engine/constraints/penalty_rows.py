@@ -174,17 +174,9 @@ def _change_phase(
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _stick(
-    forest: Forest,
-    kinematics: Records[Kinematics],
-    contact: Contact,
-    pair: MaterialPair,
-    directions: Mat3,
-    force: float,
-    slip_x: float,
-    slip_y: float,
-    speed: float,
-    time_step: Seconds,
-) -> tuple[float, float]:
+    forest: Forest, kinematics: Records[Kinematics], contact: Contact, pair: MaterialPair,
+    directions: Mat3, force: float, slip_x: float, slip_y: float, speed: float, time_step: Seconds,
+) -> tuple[float, float]:  # fmt: skip
     """Return a point's friction at its anchor [N]. Beyond a bound the point creeps or slides."""
     k, c = contact.stiffness, contact.damping
     stretch_x, stretch_y = _stretch(forest, kinematics, contact, directions)

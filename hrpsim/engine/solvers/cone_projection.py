@@ -62,17 +62,10 @@ def has_free_cone(normal: Row) -> bool:
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve_cones(
-    contacts: Records[Contact],
-    rows: Records[Row],
-    island_rows: Indices,
-    island: Island,
-    response: Vector,
-    tolerance: float,
-    sweep_limit: int,
-    period: int,
-    velocity: Vector,
+    contacts: Records[Contact], rows: Records[Row], island_rows: Indices, island: Island,
+    response: Vector, tolerance: float, sweep_limit: int, period: int, velocity: Vector,
     work: Matrix,
-) -> tuple[int, bool]:
+) -> tuple[int, bool]:  # fmt: skip
     """Sweep forth and back until a pair of sweeps changes little.
 
     Arguments are the same as of `projected_gauss_seidel.solve`. Contacts without a free cone are

@@ -42,18 +42,10 @@ _ROUNDS = 20
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve_coupled(
-    rows: Records[Row],
-    row_count: int,
-    island_rows: Indices,
-    island: Island,
-    has_cones: bool,
-    response: Vector,
-    tolerance: float,
-    round_limit: int,
-    work: int,
-    velocity: Vector,
+    rows: Records[Row], row_count: int, island_rows: Indices, island: Island, has_cones: bool,
+    response: Vector, tolerance: float, round_limit: int, work: int, velocity: Vector,
     system: DirectSystem,
-) -> tuple[int, int, int, bool]:
+) -> tuple[int, int, int, bool]:  # fmt: skip
     """Solve a span that has all direct rows. Write impulses and the resulting velocity.
 
     If the direct solver does not finish, or exceeds its work limit, its rows are solved iteratively
@@ -127,16 +119,9 @@ def _bring_into_cones(
 
 @inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def _sweep(
-    rows: Records[Row],
-    island_rows: Indices,
-    island: Island,
-    has_cones: bool,
-    rounds: int,
-    finished: bool,
-    response: Vector,
-    velocity: Vector,
-    system: DirectSystem,
-) -> float:
+    rows: Records[Row], island_rows: Indices, island: Island, has_cones: bool, rounds: int,
+    finished: bool, response: Vector, velocity: Vector, system: DirectSystem,
+) -> float:  # fmt: skip
     """Sweep once over the rows that are not solved directly. Return the largest change [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):

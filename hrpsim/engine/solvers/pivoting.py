@@ -110,16 +110,9 @@ def wants_off_bound(row: Row, tolerance: float, velocity: Vector) -> bool:
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def settle_active_rows(
-    rows: Records[Row],
-    row_count: int,
-    has_cones: bool,
-    response: Vector,
-    tolerance: float,
-    work: int,
-    limit: int,
-    velocity: Vector,
-    system: DirectSystem,
-) -> tuple[bool, int, int]:
+    rows: Records[Row], row_count: int, has_cones: bool, response: Vector, tolerance: float,
+    work: int, limit: int, velocity: Vector, system: DirectSystem,
+) -> tuple[bool, int, int]:  # fmt: skip
     """Solve the active rows, and change the active set until no row contradicts its state.
 
     If the search converges, impulses end within the bounds. A row whose pivot is not positive is

@@ -137,18 +137,10 @@ ISLAND = np.dtype(
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve(
-    rows: Records[Row],
-    row_count: int,
-    island_rows: Indices,
-    island: Island,
-    response: Vector,
-    tolerance: float,
-    relative_tolerance: float,
-    begin: Index,
-    sweep_limit: int,
-    velocity: Vector,
+    rows: Records[Row], row_count: int, island_rows: Indices, island: Island, response: Vector,
+    tolerance: float, relative_tolerance: float, begin: Index, sweep_limit: int, velocity: Vector,
     work: Matrix,
-) -> tuple[int, float, bool]:
+) -> tuple[int, float, bool]:  # fmt: skip
     """Sweep over a span of rows until a sweep changes little, and write the impulses.
 
     With relative_tolerance 0, sweeps end when no row's velocity moves by more than `tolerance`.

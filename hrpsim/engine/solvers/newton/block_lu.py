@@ -188,16 +188,9 @@ def _store_rows(
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _take_rows(
-    shares: Vector,
-    first_share: Index,
-    stride: int,
-    source: Vector,
-    first: Index,
-    terms: int,
-    width: int,
-    target: Vector,
-    row: Index,
-) -> None:
+    shares: Vector, first_share: Index, stride: int, source: Vector, first: Index, terms: int,
+    width: int, target: Vector, row: Index,
+) -> None:  # fmt: skip
     """Subtract from `row` (width,) the first rows of the block at `first`, times their shares."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if min(first_share, first, row) < 0 or max(first_share, first, row) > LARGEST:
@@ -230,16 +223,9 @@ def _update_later(structure: Columns, k: Index, upper: Vector, lower: Vector) ->
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _take_block(
-    left: Vector,
-    at_left: Index,
-    right: Vector,
-    at_right: Index,
-    size: int,
-    height: int,
-    width: int,
-    target: Vector,
-    block: Index,
-) -> None:
+    left: Vector, at_left: Index, right: Vector, at_right: Index, size: int, height: int,
+    width: int, target: Vector, block: Index,
+) -> None:  # fmt: skip
     """Subtract left^T right from a block (height, width). left is (size, height)."""
     if size == 6 and height == 6 and width == 6:
         _take_six(left, at_left, right, at_right, target, block)

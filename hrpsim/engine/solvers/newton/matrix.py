@@ -76,16 +76,9 @@ def _add_constraint(constraint: Constraint, system: NewtonSystem) -> None:
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _add_block(
-    constraint: Constraint,
-    d: tuple[float, ...],
-    arms: Vector,
-    outer: int,
-    height: int,
-    inner: int,
-    width: int,
-    matrix: Vector,
-    block: Index,
-) -> None:
+    constraint: Constraint, d: tuple[float, ...], arms: Vector, outer: int, height: int, inner: int,
+    width: int, matrix: Vector, block: Index,
+) -> None:  # fmt: skip
     """Add G_outer^T D G_inner to a block (height, width), or to its transpose.
 
     `d` has D by columns. With D by rows, G_inner^T D G_outer is added, column by column.
