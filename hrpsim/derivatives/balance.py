@@ -13,7 +13,8 @@ from hrpsim.derivatives.free_turns import start_from_free_turns
 from hrpsim.derivatives.motion_derivatives import factorise_mass
 from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, Room
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.engine.compile.kernel_types import Index, Matrix, Vec3, Vector
+from hrpsim.engine.compile.kernel_types import Collision, Index, Matrix, Vec3, Vec6, Vector
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.spatial.vector import copy_vector
 from hrpsim.engine.step.arrays import Scene
@@ -134,6 +135,16 @@ def write_balance(s: Scene, w: Room, columns: Matrix) -> None:
             for j in range(nv):
                 mass[k, j] = mass[j, k] = 0.0
             mass[k, k] = _LOCKED
+    _add_actuators(s, w)
+    for i in range(nv):
+        copy_vector(mass[i], w.space.factor[i])
+    factorise_mass(w.space.above, w.space.factor)
+
+
+@inlined_kernel
+def _add_actuators(s: Scene, w: Room) -> None:
+    """Add the gains and the viscous friction of actuators with a model, and write the limits."""
+    h, by_q, by_velocity = s.settings[0].time_step, w.balance[BY_Q], w.balance[BY_VELOCITY]
     for number in range(s.actuators.units.shape[0]):
         unit, now = s.actuators.units[number], s.actuators.steps[number]
         k = unit.dof
@@ -141,9 +152,6 @@ def write_balance(s: Scene, w: Room, columns: Matrix) -> None:
         by_velocity[k, k] -= h * (unit.viscous + now.command.kd - s.control[k].kd)
         if not math.isinf(s.work.joint_inertia[k]):
             w.limits[0, k] = now.reach
-    for i in range(nv):
-        copy_vector(mass[i], w.space.factor[i])
-    factorise_mass(w.space.above, w.space.factor)
 
 
 @inlined_kernel
@@ -196,12 +204,12 @@ def count_bodies(w: Room) -> int:
 
 
 @inner_kernel
-def write_coordinates(s: Scene, w: Room, nb: int) -> None:
+def write_coordinates(forest: Forest, w: Room, nb: int) -> None:
     """Write poses where the forces act, Z of `nb` bodies, and the derivative of Z v' by q.
 
     The kernel writes `poses`, `moved`, `Z` (m, nv) and `rates` (m, nv) of w.
     """
-    forest, nv = s.forest, w.velocity.shape[0]
+    nv = w.velocity.shape[0]
     for poses in (w.poses, w.moved):
         update_poses(forest, w.q, poses)
         update_velocities(forest, w.middle_velocity, poses)
@@ -250,7 +258,7 @@ def write_twists(w: Room, velocity: Vector, m: int, kind: int) -> None:
 def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Matrix) -> None:
     """Add the derivative by q of F' l at constant impulses, beyond the part of inverse dynamics.
 
-    Contact forces do not turn with their bodies.
+    Contact forces do not turn with the bodies.
 
     Args:
         s: scene after the step.
@@ -262,7 +270,7 @@ def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Mat
     nv = w.velocity.shape[0]
     w.turning[:, :m, :m] = 0.0
     for c in range(s.counts[0].contact_count):
-        _turn_forces(s, w, c)
+        _turn_forces(s.collision, w, c)
     for part in range(2):
         for i in range(m):
             out = w.turned[i]
@@ -272,31 +280,56 @@ def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Mat
                     for k in range(nv):
                         out[k] += w.turning[part, i, j] * w.Z[j, k]
         if part == 0:
-            for i in range(m):
-                for r in range(nv):
-                    if w.Z[i, r] != 0.0:
-                        for k in range(nv):
-                            by_q_out[r, k] += w.Z[i, r] * w.turned[i, k]
-    _sum_over_trees(s, w, linear_out)
+            _add_from_coordinates(w, m, by_q_out)
+    _sum_over_trees(s.forest, w, linear_out)
+
+
+@inlined_kernel
+def _add_from_coordinates(w: Room, m: int, by_q_out: Matrix) -> None:
+    """Add Z' times the derivatives `turned` of the forces along the coordinates."""
+    for i in range(m):
+        for r in range(by_q_out.shape[0]):
+            if w.Z[i, r] != 0.0:
+                for k in range(by_q_out.shape[1]):
+                    by_q_out[r, k] += w.Z[i, r] * w.turned[i, k]
 
 
 @inner_kernel
-def _sum_over_trees(s: Scene, w: Room, linear_out: Matrix) -> None:
-    """Write the sums of turned forces over floating trees, at the linear rows of their bases."""
+def _sum_over_trees(forest: Forest, w: Room, linear_out: Matrix) -> None:
+    """Write the sums of turned forces over floating trees, at the linear rows of the bases."""
     nv = linear_out.shape[0]
     linear_out[:, :] = 0.0
-    for i in range(s.forest.bodies.shape[0]):
-        at, root = w.body_at[i], s.forest.bodies[s.forest.bodies[i].root]
+    for i in range(forest.bodies.shape[0]):
+        at, root = w.body_at[i], forest.bodies[forest.bodies[i].root]
         if at >= 0 and root.joint_type == FREE:
             for r in range(3):
                 for k in range(nv):
                     linear_out[root.v_index + 3 + r, k] += w.turned[at + 3 + r, k]
 
 
+@inlined_kernel
+def _write_force_turn(l_n: float, n: Vec3, force: Vec3, geometry: Vector, turned_out: Vec6) -> None:
+    """Write the change of a contact's impulse with its normal, then the change of its point."""
+    along = 0.0
+    for r in range(3):
+        along += (force[r] - l_n * n[r]) * geometry[3 + r]
+    for r in range(3):
+        turned_out[r] = l_n * geometry[3 + r] - n[r] * along
+        turned_out[3 + r] = geometry[r]
+
+
+@inlined_kernel
+def _own_changes(force: Vec3, moment: Vec3, r: int, axis: int) -> tuple[float, float]:
+    """Return the changes of entry r of moment and force as the pushed body itself moves."""
+    if axis < 3:
+        return _cross_entry(moment, r, axis), _cross_entry(force, r, axis)
+    return _cross_entry(force, r, axis - 3), 0.0
+
+
 @inner_kernel
-def _turn_forces(s: Scene, w: Room, c: int) -> None:
-    """Add the derivatives by the twists of both bodies of a contact's wrenches on them."""
-    contact, local, directions = s.collision.contacts[c], w.local[3 * c], w.directions[c]
+def _turn_forces(collision: Collision, w: Room, c: int) -> None:
+    """Add the derivatives of a contact's wrenches on both bodies by the twists of both bodies."""
+    contact, local, directions = collision.contacts[c], w.local[3 * c], w.directions[c]
     force, moment, turned = w.motion[:3], w.motion[3:], w.turns[0]
     l_n, l_1, l_2 = w.impulses[3 * c], w.impulses[3 * c + 1], w.impulses[3 * c + 2]
     n = directions[0]
@@ -312,12 +345,7 @@ def _turn_forces(s: Scene, w: Room, c: int) -> None:
             if local.at[e // 6] < 0:
                 continue
             j, geometry, axis = local.at[e // 6] + e % 6, w.geometry[c, e // 6], e % 6
-            along = 0.0
-            for r in range(3):
-                along += (force[r] - l_n * n[r]) * geometry[3 + r, axis]
-            for r in range(3):
-                turned[r] = l_n * geometry[3 + r, axis] - n[r] * along
-                turned[3 + r] = geometry[r, axis]
+            _write_force_turn(l_n, n, force, geometry[:, axis], turned)
             own = e // 6 == end
             for r in range(3):
                 y, z = (r + 1) % 3, (r + 2) % 3
@@ -325,12 +353,9 @@ def _turn_forces(s: Scene, w: Room, c: int) -> None:
                 angular -= force[y] * turned[3 + z] - force[z] * turned[3 + y]
                 linear = turned[r]
                 w.turning[1, at + 3 + r, j] += sign * linear
-                if own and axis < 3:
-                    of_force = _cross_entry(force, r, axis)
-                    angular += _cross_entry(moment, r, axis)
-                    linear += of_force
-                elif own:
-                    angular += _cross_entry(force, r, axis - 3)
+                if own:
+                    by_moment, by_force = _own_changes(force, moment, r, axis)
+                    angular, linear = angular + by_moment, linear + by_force
                 w.turning[0, at + r, j] += sign * angular
                 w.turning[0, at + 3 + r, j] += sign * linear
 

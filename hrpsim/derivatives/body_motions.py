@@ -18,6 +18,7 @@ from __future__ import annotations
 from hrpsim.derivatives.motion_derivatives import inverse_derivatives
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
+    Articulated,
     Index,
     Indices,
     Kinematics,
@@ -124,6 +125,27 @@ def _write_cross(S: Vec6, v: Vec6, u: Vec6, D_out: Matrix, k: Index) -> None:
     D_out[5, k] = S[0] * b - S[1] * a + S[3] * y - S[4] * x
 
 
+@inner_kernel
+def write_carried_momenta(
+    forest: Forest, kinematics: Records[Kinematics], articulated: Records[Articulated]
+) -> None:
+    """Write the momentum of each body and everything that the body carries to `p_A` [Nms, Ns].
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,), with current velocities.
+        articulated: ARTICULATED records of the bodies (n,), with placed inertias. `p_A` is written.
+    """
+    n = forest.bodies.shape[0]
+    for i in range(n):
+        apply_inertia(articulated[i].inertia, kinematics[i].v, articulated[i].p_A)
+    for i in range(n - 1, -1, -1):
+        parent = forest.bodies[i].parent
+        if parent >= 0:
+            for r in range(6):
+                articulated[parent].p_A[r] += articulated[i].p_A[r]
+
+
 @kernel
 def energy_gradients(w: Workspace, velocities: Matrix, gradients_out: Matrix) -> None:
     """Write the derivative by q of v' M v, twice the kinetic energy, for several velocities v.
@@ -141,13 +163,7 @@ def energy_gradients(w: Workspace, velocities: Matrix, gradients_out: Matrix) ->
     for row in range(velocities.shape[0]):
         out = gradients_out[row]
         update_velocities(forest, velocities[row], kinematics)
-        for i in range(n):
-            apply_inertia(articulated[i].inertia, kinematics[i].v, articulated[i].p_A)
-        for i in range(n - 1, -1, -1):
-            parent, H = forest.bodies[i].parent, articulated[i].p_A
-            if parent >= 0:
-                for r in range(6):
-                    articulated[parent].p_A[r] += H[r]
+        write_carried_momenta(forest, kinematics, articulated)
         for i in range(n):
             body, H = forest.bodies[i], articulated[i].p_A
             k = body.v_index

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of connections that hold in a step, and their changes as their frames move.
+"""The rows of connections that hold in a step, and the changes as the frames move.
 
 Kernels find errors, curvatures and rates of the rows, and the forces of impulses, at a state.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from hrpsim.derivatives.contact_rows import respond
 from hrpsim.derivatives.corrections import Corrections, taking_part
 from hrpsim.derivatives.room import Room, TakenStep
-from hrpsim.engine.compile.compiled import inner_kernel, kernel, prepared
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel, prepared
 from hrpsim.engine.compile.kernel_types import Connection, Index, Matrix, Records, Tensor, Vector
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.constraints.compliant_law import held_factors
@@ -138,20 +138,24 @@ def _add_rates(w: DifferenceRoom, velocity: Vector, share: float, rates_out: Vec
         rates_out[number] += share * rate
 
 
-@inner_kernel
-def _add_forces(w: DifferenceRoom, impulses: Vector, share: float, force_out: Vector) -> None:
-    """Add `share` times the generalised impulse (nv,) of impulses (rows,) along the rows."""
-    wrenches, bodies = w.wrenches, w.forest.bodies
-    for i in range(bodies.shape[0]):
-        for r in range(6):
-            wrenches[i, r] = 0.0
+@inlined_kernel
+def _write_wrenches(w: DifferenceRoom, impulses: Vector) -> None:
+    """Write the impulsive wrench of impulses (rows,) along the rows on each body."""
+    w.wrenches[: w.forest.bodies.shape[0], :6] = 0.0
     for number in range(impulses.shape[0]):
         pattern, impulse = w.patterns[number], impulses[number]
         for r in range(6):
             if pattern.body_a >= 0:
-                wrenches[pattern.body_a, r] += impulse * pattern.J_a[r]
+                w.wrenches[pattern.body_a, r] += impulse * pattern.J_a[r]
             if pattern.body_b >= 0:
-                wrenches[pattern.body_b, r] += impulse * pattern.J_b[r]
+                w.wrenches[pattern.body_b, r] += impulse * pattern.J_b[r]
+
+
+@inner_kernel
+def _add_forces(w: DifferenceRoom, impulses: Vector, share: float, force_out: Vector) -> None:
+    """Add `share` times the generalised impulse (nv,) of impulses (rows,) along the rows."""
+    wrenches, bodies = w.wrenches, w.forest.bodies
+    _write_wrenches(w, impulses)
     for i in range(bodies.shape[0] - 1, -1, -1):
         body, k = bodies[i], bodies[i].v_index
         if body.joint_type == FREE:
@@ -260,9 +264,9 @@ class ConnectionSides:
         return values.transpose(3, 1, 2, 0), force.T
 
     def add_to(self, held: np.ndarray, target: np.ndarray, responses: np.ndarray) -> int:
-        """Write the rows that hold and their derivatives. Return the number of rows.
+        """Write the rows that hold and the derivatives. Return the number of rows.
 
-        `responses` gets M^-1 J' of rows that depend on their inverse mass.
+        `responses` gets M^-1 J' of rows that depend on the inverse mass.
         """
         h, records, axis, w = self.step.time_step, self.records, self._axes(), self.step.room.whole
         k, nv = np.arange(len(axis)), self.jacobians.shape[1]
@@ -355,7 +359,7 @@ class ConnectionSides:
 
 
 def _sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows (k,) hold, and their distance from the other side [m/s or rad/s].
+    """Return which rows (k,) hold, and the distance from the other side [m/s or rad/s].
 
     Rows along which nothing moves have no sides.
     """

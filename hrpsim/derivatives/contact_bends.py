@@ -10,7 +10,8 @@ world, over half a step h / 2,
 
 r are the arms, dr and dn the changes of the arms and of the normal since the last step, u is the
 velocity at the contact, c are the accelerations of free rotation. At the beginning of a contact dr
-is the expected change h (omega x r), less the part by the turn of a round shape about its own axis.
+is the expected change h (omega x r). The part by the turn of a round shape about its own axis does
+not count.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.derivatives.room import SLIP, TakenStep
-from hrpsim.engine.compile.compiled import inner_kernel, kernel, prepared
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel, prepared
 from hrpsim.engine.compile.kernel_types import (
+    Index,
     Kinematics,
     Matrix,
     Records,
     Seconds,
     Spin,
     Tensor,
+    Vec6,
     Vector,
 )
 from hrpsim.engine.constraints.contact_bending import ALL, CLOSES, ROUNDING
@@ -55,27 +58,32 @@ _STEP = 1e-5  # of the differences [rad/s or rad]
 
 
 class Bends(NamedTuple):
-    """Derivatives of b of all rows of contacts (k,), by the public order of their bodies."""
+    """Derivatives of b of all rows of contacts (k,), by the public order of the bodies."""
 
     by_motion: np.ndarray  # (k, 12) of body a, then b: turn, then displacement of its origin
     by_twist: np.ndarray  # (k, 12) angular, then linear velocity
     by_state: np.ndarray  # (k, 2 nv) what links of robots add, by q and velocity
 
 
+@inlined_kernel
+def _displace(column: int, step: float, j: Index, q: Vector, v: Vec6) -> None:
+    """Change a rate [rad/s] for columns 1 to 3, or turn the quaternion at j for columns 4 to 6."""
+    if 0 < column and column < 4:
+        v[column - 1] += step
+    if column > 3:
+        x = 1.0 if column == 4 else 0.0
+        y = 1.0 if column == 5 else 0.0
+        z = 1.0 if column == 6 else 0.0
+        rotate_quaternion(q, j, x, y, z, step)
+
+
 @kernel  # many parameters: parts of the scene and work arrays of the caller
 def free_products(
-    forest: Forest,
-    q: Vector,
-    velocity: Vector,
-    past: Matrix,
-    spins: Records[Spin],
-    time_step: Seconds,
-    here: Records[Kinematics],
-    turned: Vector,
-    turning: Matrix,
+    forest: Forest, q: Vector, velocity: Vector, past: Matrix, spins: Records[Spin],
+    time_step: Seconds, here: Records[Kinematics], turned: Vector, turning: Matrix,
     products_out: Tensor,
-) -> int:
-    """Write the accelerations of free rotation, and their derivatives by rate and by turn.
+) -> int:  # fmt: skip
+    """Write the accelerations of free rotation, and the derivatives by rate and by turn.
 
     Args:
         forest: Forest.
@@ -101,17 +109,9 @@ def free_products(
         for column in range(7):
             for side in range(2):
                 share = 0.5 if column == 0 else (0.5 - side) / _STEP
-                for r in range(3):
-                    here[0].v[r] = velocity[k + r]
-                if 0 < column and column < 4:
-                    here[0].v[column - 1] += (1.0 - 2.0 * side) * _STEP
-                for r in range(j, j + 4):
-                    turned[r] = q[r]
-                if column > 3:
-                    x = 1.0 if column == 4 else 0.0
-                    y = 1.0 if column == 5 else 0.0
-                    z = 1.0 if column == 6 else 0.0
-                    rotate_quaternion(turned, j, x, y, z, (1.0 - 2.0 * side) * _STEP)
+                copy_vector(velocity[k : k + 3], here[0].v[:3])
+                copy_vector(q[j : j + 4], turned[j : j + 4])
+                _displace(column, (1.0 - 2.0 * side) * _STEP, j, turned, here[0].v)
                 x, y, z, w = turned[j], turned[j + 1], turned[j + 2], turned[j + 3]
                 rotation_from_quaternion(x, y, z, w, here[0].R)
                 write_free_acceleration(body.inertia, here[0])
@@ -132,7 +132,7 @@ def link_motions(
     moved: Vector,
     motions_out: Tensor,
 ) -> int:
-    """Write twist and velocity product of each body, and their central differences.
+    """Write twist and velocity product of each body, and the central differences of both.
 
     Args:
         forest: Forest.
@@ -142,7 +142,7 @@ def link_motions(
         direction: (nv,) work.
         moved: (nq,) work.
         motions_out: (1 + 2 nv, n, 12): twist and velocity product about the origin of the tree,
-            then their derivatives by q and by the velocity.
+            then the derivatives by q and by the velocity.
     """
     motions_out[:, :, :] = 0.0
     nv = velocity.shape[0]
@@ -356,19 +356,10 @@ def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) ->
     for axis, one in itertools.product(range(6), sides):
         e, unit, sign = 6 * one.end + axis, np.eye(3)[axis % 3], one.sign
         point, normal = geometry[one.end, :3, axis], geometry[one.end, 3:6, axis]
-        turn, dV, du = unit if axis < 3 else none, np.zeros(3), np.zeros(3)
-        for other in sides:
-            carried = other is one and axis >= 3 and one.by_state is None
-            shift = point - unit if carried else point
-            dV += other.sign * other.change_by_shift(h, shift, turn if other is one else none)
-            du += other.sign * np.cross(other.omega, shift)
+        dV, du = _changes_of_sides(sides, one, axis, point, h)
         if axis < 3:
             dV += 0.5 * sign * h * np.cross(one.by_turn @ unit, one.arm)
-            twist = np.cross(unit, one.moved + h * one.origin_speed)
-            twist += h * np.cross(one.by_rate @ unit, one.arm)
-            if one.begins:
-                twist += np.cross(one.omega, one.change_of_move(h, none, none, unit))
-            by_speed = sign * np.cross(unit, one.arm)
+            twist, by_speed = _twist_of_turn(one, unit, h), sign * np.cross(unit, one.arm)
         else:
             along = one.begins and one.by_state is not None
             twist, by_speed = h * np.cross(one.omega, unit) if along else none, sign * unit
@@ -377,9 +368,48 @@ def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) ->
         found.by_motion[3 * c, e] += normal @ V + 0.5 * (normal @ u + turned @ du)
         found.by_twist[3 * c, e] += 0.5 * turned @ by_speed
         found.by_motion[3 * c + 1 : 3 * c + 3, e] -= (n @ V) * (d[1:] @ normal)
+    _add_links(step, c, sides, found)
+
+
+def _changes_of_sides(
+    sides: list[_Side], moved: _Side, axis: int, point: np.ndarray, h: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what both sides add to the changes of V and u (3,), as one body moves along an axis.
+
+    Args:
+        sides: both bodies, or the only one.
+        moved: the body that turns or moves.
+        axis: 0 to 2 for a turn, 3 to 5 for a displacement.
+        point: change of the contact point (3,).
+        h: time step [s].
+    """
+    unit, none = np.eye(3)[axis % 3], np.zeros(3)
+    dV, du = np.zeros(3), np.zeros(3)
+    for side in sides:
+        carried = side is moved and axis >= 3 and moved.by_state is None
+        shift = point - unit if carried else point
+        turn = unit if side is moved and axis < 3 else none
+        dV += side.sign * side.change_by_shift(h, shift, turn)
+        du += side.sign * np.cross(side.omega, shift)
+    return dV, du
+
+
+def _twist_of_turn(one: _Side, unit: np.ndarray, h: float) -> np.ndarray:
+    """Return twice the change of velocity (3,) [m/s] by a unit of the angular velocity `unit`."""
+    twist = np.cross(unit, one.moved + h * one.origin_speed)
+    twist += h * np.cross(one.by_rate @ unit, one.arm)
+    if one.begins:
+        none = np.zeros(3)
+        twist += np.cross(one.omega, one.change_of_move(h, none, none, unit))
+    return twist
+
+
+def _add_links(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> None:
+    """Add the changes by links of robots, and clear the tangents if only the normal bends."""
+    contact, d = step.contacts[c], step.room.whole.directions[c]
     for one in sides:
         if one.by_state is not None:
-            _add_link(one, c, d, turned, h, found)
+            _add_link(one, c, d, contact["turned"], step.time_step, found)
     if contact["bends"] != ALL:
         for matrix in (found.by_motion, found.by_twist, found.by_state):
             matrix[3 * c + 1 : 3 * c + 3] = 0.0
@@ -404,6 +434,13 @@ def _add_link(
             rows[:, nv + k] -= 0.5 * one.sign * h * d @ np.cross(one.omega, back)
 
 
+def _across(bends: Bends, number: int, slip: np.ndarray) -> Bends:
+    """Return the derivatives of b across the slip of a contact whose first tangent is `number`."""
+    across = np.array([-slip[number + 1], slip[number]])
+    across /= np.linalg.norm(across)
+    return Bends(*(across @ of[number : number + 2] for of in bends))
+
+
 def subtract_bends(step: TakenStep, bends: Bends, held: np.ndarray, target: np.ndarray) -> None:
     """Subtract the derivatives of b from the targets (k, 2 nv) of the rows `held` (k,)."""
     if not any(of.any() for of in bends):
@@ -415,11 +452,11 @@ def subtract_bends(step: TakenStep, bends: Bends, held: np.ndarray, target: np.n
         number = row["number"]
         if number >= len(bends.by_motion):
             continue
-        by_motion, by_twist, by_state = (of[number] for of in bends)
         if number % 3 == 1 and w.sides[number // 3, SLIP]:  # the row lies across the slip
-            across = np.array([-slip[number + 1], slip[number]])
-            across /= np.linalg.norm(across)
-            by_motion, by_twist, by_state = (across @ of[number : number + 2] for of in bends)
+            row_bends = _across(bends, number, slip)
+        else:
+            row_bends = Bends(*(of[number] for of in bends))
+        by_motion, by_twist, by_state = row_bends
         out -= by_state
         for end in range(2):
             at = row["at"][end]

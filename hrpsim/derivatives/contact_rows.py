@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of contacts that hold in a step, and their derivatives.
+"""The rows of contacts that hold in a step, and the derivatives of these rows.
 
 docs/explanation/linearization.md, "Rows that hold". The rates of a contact by the twists of its
 bodies are J (12,). `turns` (3, 12) has the changes of the rates as the bodies move with constant
@@ -28,13 +28,18 @@ from hrpsim.derivatives.room import (
 )
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
+    Collision,
+    Contact,
+    Counts,
     Index,
     Indices,
     JointParameters,
     MaterialPair,
     Matrix,
+    Records,
     Row,
     Seconds,
+    Settings,
     Vec3,
     Vector,
 )
@@ -43,6 +48,7 @@ from hrpsim.engine.constraints.contact_bending import unbent_target
 from hrpsim.engine.constraints.contact_rows import closed_gap, rigid_slopes
 from hrpsim.engine.constraints.friction_laws import friction_bound, sliding_derivative
 from hrpsim.engine.constraints.impact_rows import CLOSED
+from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.spatial.vector import copy_vector, dot
 from hrpsim.engine.step.arrays import Scene
 
@@ -52,16 +58,16 @@ _AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 
 
 @inner_kernel
-def place_contacts(s: Scene, w: Room) -> None:
+def place_contacts(counts: Counts, collision: Collision, rows: Rows, w: Room) -> None:
     """Write the directions and J of all rows of contacts.
 
     The kernel writes `directions` (c, 3, 3) and `local` of w.
     """
-    for c in range(s.counts[0].contact_count):
-        contact, directions = s.collision.contacts[c], w.directions[c]
+    for c in range(counts.contact_count):
+        contact, directions = collision.contacts[c], w.directions[c]
         sign = 1.0 if contact.body_a >= 0 else -1.0
         for axis in range(3):
-            row, local, d = s.rows.rows[3 * c + axis], w.local[3 * c + axis], directions[axis]
+            row, local, d = rows.rows[3 * c + axis], w.local[3 * c + axis], directions[axis]
             for r in range(3):
                 d[r] = sign * row.J_a[3 + r]
             local.number, local.compliance = 3 * c + axis, row.compliance
@@ -97,17 +103,17 @@ def write_contact_rows(s: Scene, w: Room, m: int, body_count: int) -> int:
     write_twists(w, w.velocity, m, AT_START)
     write_twists(w, w.end_velocity, m, AT_END)
     for c in range(s.counts[0].contact_count):
-        soft = soft or pair_of(s, c).damping_time >= 0.0
+        soft = soft or pair_of(s.collision, s.materials, c).damping_time >= 0.0
         _find_sides(s, w, c)
     if soft:
         write_rates(w, w.velocity, body_count, w.start_rates)
     for c in range(s.counts[0].contact_count):
         if w.sides[c, FORCE] == 0:
             continue
-        write_turns(s, w, c, w.twists[AT_END])
+        write_turns(s.collision, w, c, w.twists[AT_END])
         if s.rows.rows[3 * c].friction * s.rows.rows[3 * c].impulse > 0.0:
             if w.sides[c, SLIP]:
-                count = _add_sliding(s, w, c, count)
+                count = _add_sliding(s.rows, w, c, count)
             else:
                 for axis in (1, 2):
                     copy_row(w.local[3 * c + axis], w.held[count])
@@ -120,17 +126,17 @@ def write_contact_rows(s: Scene, w: Room, m: int, body_count: int) -> int:
 
 
 @inlined_kernel
-def pair_of(s: Scene, c: int) -> MaterialPair:
+def pair_of(collision: Collision, materials: Records[MaterialPair], c: int) -> MaterialPair:
     """Return the properties of a contact's pair of materials."""
-    contact, shapes = s.collision.contacts[c], s.collision.shapes
-    return s.materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
+    contact, shapes = collision.contacts[c], collision.shapes
+    return materials[shapes[contact.shape_a].material, shapes[contact.shape_b].material]
 
 
 @inlined_kernel
-def gap_slopes(s: Scene, c: int) -> tuple[float, float]:
+def gap_slopes(settings: Settings, collision: Collision, rows: Rows, c: int) -> tuple[float, float]:
     """Return the derivatives of target and correction of a rigid contact by the gap [1/s]."""
-    settings, gap = s.settings[0], s.collision.contacts[c].gap
-    closed = closed_gap(s.rows.rows[3 * c].solver, settings.slop)
+    gap = collision.contacts[c].gap
+    closed = closed_gap(rows.rows[3 * c].solver, settings.slop)
     return rigid_slopes(gap, closed, CLOSED, settings)
 
 
@@ -145,25 +151,30 @@ def rate_of(local: HeldRow, twists: Vector) -> float:
 
 
 @inlined_kernel
-def _slip_of(s: Scene, w: Room, number: Index, twists: Vector) -> float:
+def _slip_of(rows: Rows, w: Room, number: Index, twists: Vector) -> float:
     """Return the rate of a row of friction less its target, for twists (m,) [m/s]."""
-    return rate_of(w.local[number], twists) - s.rows.rows[number].target
+    return rate_of(w.local[number], twists) - rows.rows[number].target
+
+
+@inlined_kernel
+def _is_always_found(w: Room, c: int, contact: Contact) -> bool:
+    """Return whether a contact was found after each displacement of its bodies."""
+    of_a = w.found[c, 0] == (12 if contact.body_a >= 0 else 0)
+    return of_a and w.found[c, 1] == (12 if contact.body_b >= 0 else 0)
 
 
 @inner_kernel
 def _find_sides(s: Scene, w: Room, c: int) -> None:
     """Find the sides of a contact, and its distance from the other sides [m/s]."""
-    contact, pair, rows = s.collision.contacts[c], pair_of(s, c), s.rows.rows
+    contact, pair, rows = s.collision.contacts[c], pair_of(s.collision, s.materials, c), s.rows.rows
     normal, distances, sides = rows[3 * c], w.distances[c], w.sides[c]
     distances[:] = math.inf
     sides[:] = 0
-    before, after = w.twists[AT_START], w.twists[AT_END]
-    start = math.hypot(rate_of(w.local[3 * c + 1], before), rate_of(w.local[3 * c + 2], before))
+    after = w.twists[AT_END]
     pressed = normal.impulse * normal.inverse_mass
     apart = rate_of(w.local[3 * c], after) + normal.compliance * normal.impulse - normal.target
     distances[FORCE] = max(pressed, abs(apart))
-    steady = w.found[c, 0] == (12 if contact.body_a >= 0 else 0)
-    if not (steady and w.found[c, 1] == (12 if contact.body_b >= 0 else 0)):
+    if not _is_always_found(w, c, contact):
         distances[LOSS] = 0.0
     if pair.damping_time < 0.0:
         deeper = s.settings[0].slop + contact.gap
@@ -172,35 +183,44 @@ def _find_sides(s: Scene, w: Room, c: int) -> None:
     if pressed <= abs(apart):
         return
     sides[FORCE] = 1
-    bound = normal.friction * normal.impulse
-    slip = math.hypot(_slip_of(s, w, 3 * c + 1, after), _slip_of(s, w, 3 * c + 2, after))
-    if bound > 0.0:
-        friction = math.hypot(rows[3 * c + 1].impulse, rows[3 * c + 2].impulse)
-        largest = max(rows[3 * c + 1].inverse_mass, rows[3 * c + 2].inverse_mass)
-        spare = (bound - friction) * largest
-        distances[SLIP], sides[SLIP] = max(spare, slip), 1 if slip > spare else 0
-        if pair.static != pair.kinetic:
-            distances[SWITCH] = abs(start - s.settings[0].slip_threshold)
-            sides[SWITCH] = 1 if contact.slides > 0 else 0
-        if sides[SLIP]:
-            w.findings[0].slides = 1
+    if normal.friction * normal.impulse > 0.0:
+        _find_slip_sides(s, w, c)
     if pair.damping_time < 0.0:
         distances[GAP] = abs(contact.gap - closed_gap(normal.solver, s.settings[0].slop))
         distances[GAP] /= s.settings[0].time_step
         sides[GAP] = 1 if contact.gap > CLOSED else 0
 
 
+@inlined_kernel
+def _find_slip_sides(s: Scene, w: Room, c: int) -> None:
+    """Find whether a pressed contact slips, by which coefficient, and the distances [m/s]."""
+    contact, pair, rows = s.collision.contacts[c], pair_of(s.collision, s.materials, c), s.rows.rows
+    distances, sides = w.distances[c], w.sides[c]
+    before, after = w.twists[AT_START], w.twists[AT_END]
+    start = math.hypot(rate_of(w.local[3 * c + 1], before), rate_of(w.local[3 * c + 2], before))
+    slip = math.hypot(_slip_of(s.rows, w, 3 * c + 1, after), _slip_of(s.rows, w, 3 * c + 2, after))
+    friction = math.hypot(rows[3 * c + 1].impulse, rows[3 * c + 2].impulse)
+    largest = max(rows[3 * c + 1].inverse_mass, rows[3 * c + 2].inverse_mass)
+    spare = (rows[3 * c].friction * rows[3 * c].impulse - friction) * largest
+    distances[SLIP], sides[SLIP] = max(spare, slip), 1 if slip > spare else 0
+    if pair.static != pair.kinetic:
+        distances[SWITCH] = abs(start - s.settings[0].slip_threshold)
+        sides[SWITCH] = 1 if contact.slides > 0 else 0
+    if sides[SLIP]:
+        w.findings[0].slides = 1
+
+
 @inner_kernel
-def write_turns(s: Scene, w: Room, c: int, twists: Vector) -> None:
+def write_turns(collision: Collision, w: Room, c: int, twists: Vector) -> None:
     """Write the changes of a contact's rates with the contact's geometry: w.turns (3, 12).
 
     Args:
-        s: scene after the step.
+        collision: collision arrays after the step.
         w: Room, after `place_contacts`.
         c: index of the contact.
         twists: twists of the bodies, the coordinates (m,) [rad/s, m/s].
     """
-    contact, motion, directions, turns = s.collision.contacts[c], w.motion, w.directions[c], w.turns
+    contact, motion, directions, turns = collision.contacts[c], w.motion, w.directions[c], w.turns
     motion[:] = 0.0
     for end in range(2):
         at = w.body_at[contact.body_a if end == 0 else contact.body_b]
@@ -274,7 +294,7 @@ def copy_row(local: HeldRow, held_out: HeldRow) -> None:
 @inner_kernel
 def _add_normal(s: Scene, w: Room, c: int, m: int, count: int) -> int:
     """Add the normal row of a contact. A sliding contact also pushes along the slip."""
-    held, target, pair = w.held[count], w.target[count], pair_of(s, c)
+    held, target, pair = w.held[count], w.target[count], pair_of(s.collision, s.materials, c)
     contact, normal, local = s.collision.contacts[c], s.rows.rows[3 * c], w.local[3 * c]
     copy_row(local, held)
     if w.sides[c, SLIP]:
@@ -285,18 +305,18 @@ def _add_normal(s: Scene, w: Room, c: int, m: int, count: int) -> int:
     target[:] = 0.0
     add_rate_changes(w, 3 * c, 0, -1.0, w.rates, target)
     if pair.damping_time < 0.0:
-        add_gap_changes(w, c, gap_slopes(s, c)[0], target)
+        add_gap_changes(w, c, gap_slopes(s.settings[0], s.collision, s.rows, c)[0], target)
         return count + 1
     rate = rate_of(local, w.twists[AT_START])
     own, dt = unbent_target(contact, normal, s.settings[0].time_step), s.settings[0].time_step
     if is_met_within(w, normal, own, contact.gap, rate, pair, dt):
         w.findings[0].met_within = 3 * c
     add_gap_changes(w, c, slope_of(w, 0, normal), target)
-    write_turns(s, w, c, w.twists[AT_START])
+    write_turns(s.collision, w, c, w.twists[AT_START])
     add_rate_changes(w, 3 * c, 0, slope_of(w, 1, normal), w.start_rates, target)
     add_entries(local.J, local.at, slope_of(w, 1, normal), w.Z, target[w.velocity.shape[0] :])
     if pair.damping_time > 0.0:
-        _find_inertia_change(s, w, c, m)
+        _find_inertia_change(s.collision, w, c, m)
         note_inertia(w, normal, count)
         for j in range(w.velocity.shape[0]):
             target[j] += slope_of(w, 2, normal) * w.own_change[j]
@@ -399,14 +419,14 @@ def respond(w: Room, J: Vector, at: Indices) -> None:
 
 
 @inner_kernel
-def _find_inertia_change(s: Scene, w: Room, c: int, m: int) -> None:
+def _find_inertia_change(collision: Collision, w: Room, c: int, m: int) -> None:
     """Write the derivative by q of the inverse mass of a normal row: 2 dJ r - d(r' M r)."""
-    local, contact, out = w.local[3 * c], s.collision.contacts[c], w.own_change
+    local, contact, out = w.local[3 * c], collision.contacts[c], w.own_change
     respond(w, local.J, local.at)
     w.pair[0], w.pair[1] = contact.body_a, contact.body_b
     jacobian_rates(w.space.forest, w.space.kinematics, w.response[0], w.pair, w.pair_rates)
     write_twists(w, w.response[0], m, OTHER)
-    write_turns(s, w, c, w.twists[OTHER])
+    write_turns(collision, w, c, w.twists[OTHER])
     for j in range(out.shape[0]):
         out[j] = -w.gradient[0, j]
         for e in range(12):
@@ -415,13 +435,13 @@ def _find_inertia_change(s: Scene, w: Room, c: int, m: int) -> None:
 
 
 @inner_kernel
-def _add_sliding(s: Scene, w: Room, c: int, count: int) -> int:
+def _add_sliding(rows: Rows, w: Room, c: int, count: int) -> int:
     """Add the row across the slip, which yields as the direction of the slip turns."""
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]
-    slip_x, slip_y = _slip_of(s, w, 3 * c + 1, twists), _slip_of(s, w, 3 * c + 2, twists)
+    slip_x, slip_y = _slip_of(rows, w, 3 * c + 1, twists), _slip_of(rows, w, 3 * c + 2, twists)
     copy_row(local, held)
-    x, y, held.compliance = sliding_derivative(friction_bound(s.rows.rows[3 * c]), slip_x, slip_y)
+    x, y, held.compliance = sliding_derivative(friction_bound(rows.rows[3 * c]), slip_x, slip_y)
     for e in range(12):
         held.J[e] = x * local.J[e] + y * w.local[3 * c + 2].J[e]
         held.F[e] = held.J[e]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The position correction of a step: the rows that hold in it, and their impulses."""
+"""The position correction of a step: the rows that hold, and the impulses."""
 
 from __future__ import annotations
 

@@ -33,14 +33,17 @@ from hrpsim.derivatives.contact_rows import (
     write_contact_rows,
     write_turns,
 )
-from hrpsim.derivatives.room import AT_END, BY_Q, OTHER, Room
+from hrpsim.derivatives.room import AT_END, BY_Q, OTHER, HeldRow, Room
+from hrpsim.derivatives.small_matrices import add_scaled
 from hrpsim.engine.collision.contacts import detect
 from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
     Contact,
+    Counts,
     Index,
     IndexTable,
+    JointHold,
     JointParameters,
     Kinematics,
     Matrix,
@@ -58,8 +61,10 @@ from hrpsim.engine.constraints.rows import (
     MIMIC,
     UPPER_LIMIT,
     VELOCITY_LIMIT,
+    Rows,
     correction_slope,
 )
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.step.arrays import Scene
 
 STEP = 2e-6  # of the differences [m and rad]
@@ -73,16 +78,16 @@ _PRESSES = 2e-5  # gap at which a contact that appears may press [m]
 
 
 @inner_kernel
-def place_joint_rows(s: Scene, w: Room, first: Index) -> None:
+def place_joint_rows(counts: Counts, forest: Forest, rows: Rows, w: Room, first: Index) -> None:
     """Write J of the rows of joints."""
-    for number in range(first, s.counts[0].row_count):
-        row, local = s.rows.rows[number], w.local[number]
+    for number in range(first, counts.row_count):
+        row, local = rows.rows[number], w.local[number]
         local.number, local.compliance = number, row.compliance
         local.inverse_mass = row.inverse_mass
         local.J[:] = 0.0
         local.at[0], local.at[1], local.J[0] = w.dof_at[row.source], -1, row.J_a[0]
         if row.at_b >= 0:
-            local.at[1] = w.dof_at[s.forest.dofs[row.source].mimic_dof]
+            local.at[1] = w.dof_at[forest.dofs[row.source].mimic_dof]
             local.J[6] = row.J_b[0]
 
 
@@ -114,62 +119,74 @@ def write_joint_rows(s: Scene, w: Room, first: Index, count: int) -> int:
     return count
 
 
+@inlined_kernel
+def _is_limit(row: Row) -> bool:
+    """Return whether a row is of a position limit."""
+    return row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
+
+
+@inlined_kernel
+def _error_rate(forest: Forest, w: Room, row: Row, local: HeldRow) -> float:
+    """Return the rate of the error of a joint row [rad/s or m/s]."""
+    rate = 0.0
+    for half in range(2):
+        if local.at[half] >= 0:
+            dof = row.source if half == 0 else forest.dofs[row.source].mimic_dof
+            rate += local.J[6 * half] * w.velocity[dof]
+    return rate
+
+
 @inner_kernel
 def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, float]:
     """Return the derivatives of a joint row's target by its error and by the rate of the error.
 
     Writes the dependence of a compliant row on its inverse mass to the held row `count`.
     """
-    row, own = s.rows.rows[number], parameters_of(s, w, s.rows.rows[number])
-    is_limit, h = row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT, s.settings[0].time_step
+    row, own = s.rows.rows[number], parameters_of(s.joint_parameters, w, s.rows.rows[number])
+    is_limit, h = _is_limit(row), s.settings[0].time_step
     if not (is_limit or row.kind == MIMIC or row.kind == LOCK):
         return 0.0, 0.0
     if own.damping_time < 0.0:
-        by_room, _ = rigid_limit_slopes(room_of(s, w, row), s.settings[0])
+        by_room, _ = rigid_limit_slopes(room_of(s.forest, w, row), s.settings[0])
         return by_room if is_limit else 0.0, 0.0
-    local, rate = w.local[number], 0.0
-    for half in range(2):
-        if local.at[half] >= 0:
-            dof = row.source if half == 0 else s.forest.dofs[row.source].mimic_dof
-            rate += local.J[6 * half] * w.velocity[dof]
+    local, rate = w.local[number], _error_rate(s.forest, w, row, w.local[number])
     if not is_limit:
         inverse_mass = row.inverse_mass - row.compliance
-        held_slopes(_error_of(s, w, row), rate, inverse_mass, own, h, w.law)
-    elif is_met_within(w, row, row.target, room_of(s, w, row), rate, own, h):
+        held_slopes(_error_of(s.forest, s.joint_holds, w, row), rate, inverse_mass, own, h, w.law)
+    elif is_met_within(w, row, row.target, room_of(s.forest, w, row), rate, own, h):
         w.findings[0].met_within = number
     if is_limit or own.compliance > 0.0:
-        by_inertia, target = slope_of(w, 2, row), w.target[count]
+        by_inertia = slope_of(w, 2, row)
         respond(w, local.J, local.at)
         note_inertia(w, row, count)
-        for j in range(w.velocity.shape[0]):
-            target[j] -= by_inertia * w.gradient[0, j]
+        add_scaled(w.gradient[0], -by_inertia, w.target[count, : w.velocity.shape[0]])
     return slope_of(w, 0, row), slope_of(w, 1, row)
 
 
 @inlined_kernel
-def parameters_of(s: Scene, w: Room, row: Row) -> JointParameters:
+def parameters_of(joint_parameters: Records[JointParameters], w: Room, row: Row) -> JointParameters:
     """Return the parameters of a row's kind of constraint. A top speed has those of a limit."""
     kind = LOWER_LIMIT if row.kind == VELOCITY_LIMIT else row.kind
-    return s.joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
+    return joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
 
 
 @inlined_kernel
-def room_of(s: Scene, w: Room, row: Row) -> float:
+def room_of(forest: Forest, w: Room, row: Row) -> float:
     """Return the distance of a limit row to its limit, 0 for other rows."""
-    dof = s.forest.dofs[row.source]
+    dof = forest.dofs[row.source]
     if row.kind == LOWER_LIMIT:
         return w.q[dof.q_index] - dof.lower
     return dof.upper - w.q[dof.q_index] if row.kind == UPPER_LIMIT else 0.0
 
 
 @inlined_kernel
-def _error_of(s: Scene, w: Room, row: Row) -> float:
+def _error_of(forest: Forest, joint_holds: Records[JointHold], w: Room, row: Row) -> float:
     """Return the error of a row of a lock or mimic [rad or m]."""
-    dof = s.forest.dofs[row.source]
+    dof = forest.dofs[row.source]
     position = w.q[dof.q_index]
     if row.kind == LOCK:
-        return position - s.joint_holds[row.source].position
-    leader = w.q[s.forest.dofs[dof.mimic_dof].q_index]
+        return position - joint_holds[row.source].position
+    leader = w.q[forest.dofs[dof.mimic_dof].q_index]
     return mimic_error(dof, position, leader)
 
 
@@ -198,7 +215,7 @@ def contact_derivatives(s: Scene, w: Room, search: Collision, body_count: int) -
             if bend > _STRAIGHT:
                 finer = STEP * _STRAIGHT / bend
                 if _differentiate_search(s, w, search, pairs, i, axis, finer) > _KINKED:
-                    _note_kinks(s, w, i, axis, finer)
+                    _note_kinks(s.counts[0], s.collision, w, i, axis, finer)
         _displace(w.poses[i], 3, 0.0, w.moved[i])
 
 
@@ -246,10 +263,12 @@ def _bend_of(w: Room, c: int, end: Index, axis: int, step: float) -> float:
 
 
 @inner_kernel
-def _note_kinks(s: Scene, w: Room, body: Index, axis: int, step: float) -> None:
+def _note_kinks(
+    counts: Counts, collision: Collision, w: Room, body: Index, axis: int, step: float
+) -> None:
     """Note contacts with differences that bend at any step, because two derivatives exist."""
-    for c in range(s.counts[0].contact_count):
-        contact = s.collision.contacts[c]
+    for c in range(counts.contact_count):
+        contact = collision.contacts[c]
         if contact.body_a == body or contact.body_b == body:
             end = 0 if contact.body_a == body else 1
             if _bend_of(w, c, end, axis, step) > _KINKED:
@@ -258,7 +277,7 @@ def _note_kinks(s: Scene, w: Room, body: Index, axis: int, step: float) -> None:
 
 @inlined_kernel
 def _list_pairs(contacts: Records[Contact], count: int, body: Index, pairs_out: IndexTable) -> int:
-    """List the pairs of shapes of a body that have contacts. Return their number."""
+    """List the pairs of shapes of a body that have contacts. Return the number of pairs."""
     listed = 0
     for c in range(count):
         contact = contacts[c]
@@ -290,6 +309,28 @@ def _displace(here: Kinematics, axis: int, amount: float, moved_out: Kinematics)
         R_out[z, k] = sine * R[y, k] + cosine * R[z, k]
 
 
+@inlined_kernel
+def _find_same(
+    contacts: Records[Contact], count: int, last: Index, one: Contact
+) -> tuple[int, int, bool]:
+    """Find the contact of the same two shapes and features, first behind the contact found last.
+
+    Returns:
+        (number of the contact looked at last, number of a contact of the same shapes or -1, whether
+        the features are the same).
+    """
+    c, of_pair = last, -1
+    for _ in range(count):  # both lists are in the same order as a rule
+        c = c + 1 if c + 1 < count else 0
+        contact = contacts[c]
+        if contact.shape_a != one.shape_a or contact.shape_b != one.shape_b:
+            continue
+        of_pair = c
+        if contact.feature == one.feature:
+            return c, of_pair, True
+    return c, of_pair, False
+
+
 @inner_kernel
 def _add(
     s: Scene, w: Room, found: Records[Contact], body: Index, axis: int, displacement: float
@@ -298,16 +339,8 @@ def _add(
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     share, counts, c = 0.5 / displacement, abs(displacement) == STEP, -1
     for f in range(found.shape[0]):
-        one, known, of_pair = found[f], False, -1
-        for _ in range(count):  # in the same order as a rule: the next one comes first
-            c = c + 1 if c + 1 < count else 0
-            contact = contacts[c]
-            if contact.shape_a != one.shape_a or contact.shape_b != one.shape_b:
-                continue
-            of_pair = c
-            if contact.feature == one.feature:
-                known = True
-                break
+        one = found[f]
+        c, of_pair, known = _find_same(contacts, count, c, one)
         end = 0 if one.body_a == body else 1
         if known:
             out, contact = w.geometry[c, end], contacts[c]
@@ -348,33 +381,42 @@ def differentiate(
     for number in range(counts.row_count):
         w.released[number] = s.direct.active[number] * s.direct.factor.released[number]
     write_balance(s, w, columns)
-    write_coordinates(s, w, body_count)
+    write_coordinates(s.forest, w, body_count)
     contact_derivatives(s, w, search, body_count)
-    place_contacts(s, w)
-    place_joint_rows(s, w, first)
+    place_contacts(counts, s.collision, s.rows, w)
+    place_joint_rows(counts, s.forest, s.rows, w, first)
     count = write_contact_rows(s, w, m, body_count)
     count = write_joint_rows(s, w, first, count)
     add_force_turns(s, w, m, w.balance[BY_Q], w.linear)
-    corrects, found = _is_corrected(s, w, first), w.findings[0]
+    corrects, found = _is_corrected(counts, s.joint_parameters, s.rows, w, first), w.findings[0]
     return count, found.slides, corrects, found.met_within
 
 
+@inlined_kernel
+def _is_wanted(row: Row) -> bool:
+    """Return whether a row asks for a position correction in a direction in which the row acts."""
+    wanted = row.correction_velocity
+    return wanted > 0.0 or (wanted != 0.0 and row.lower < 0.0)
+
+
 @inner_kernel
-def _is_corrected(s: Scene, w: Room, first: Index) -> int:
+def _is_corrected(
+    counts: Counts, joint_parameters: Records[JointParameters], rows: Rows, w: Room, first: Index
+) -> int:
     """Return whether there is a position correction (displacement.asks_for_displacement).
 
-    Mimic joints count, however small their errors.
+    Mimic joints count, however small the errors.
     """
-    for number in range(s.counts[0].row_count):
-        row = s.rows.rows[number]
+    for number in range(counts.row_count):
+        row = rows.rows[number]
         wanted, normal = row.correction_velocity, number % 3 == 0
-        if number < 3 * s.counts[0].contact_count:
+        if number < 3 * counts.contact_count:
             if normal and wanted > 0.0:
                 return 1
-        elif wanted > 0.0 or (wanted != 0.0 and row.lower < 0.0):
+        elif _is_wanted(row):
             return 1
         elif number >= first and row.kind == MIMIC:
-            if parameters_of(s, w, row).damping_time < 0.0:
+            if parameters_of(joint_parameters, w, row).damping_time < 0.0:
                 return 1
     return 0
 
@@ -421,18 +463,18 @@ def correction_slopes(s: Scene, w: Room, first: Index, slopes_out: Vector) -> No
     settings = s.settings[0]
     slopes_out[:] = 0.0
     for c in range(s.counts[0].contact_count):
-        if pair_of(s, c).damping_time < 0.0:
-            slopes_out[3 * c] = gap_slopes(s, c)[1]
+        if pair_of(s.collision, s.materials, c).damping_time < 0.0:
+            slopes_out[3 * c] = gap_slopes(settings, s.collision, s.rows, c)[1]
         elif s.collision.contacts[c].gap > 0.0:
             slopes_out[3 * c] = -1.0 / settings.time_step
     for number in range(first, s.counts[0].row_count):
         row = s.rows.rows[number]
-        is_limit = row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
-        rigid = parameters_of(s, w, row).damping_time < 0.0
-        if is_limit and (rigid or room_of(s, w, row) > 0.0):
-            slopes_out[number] = rigid_limit_slopes(room_of(s, w, row), settings)[1]
+        is_limit = _is_limit(row)
+        rigid = parameters_of(s.joint_parameters, w, row).damping_time < 0.0
+        if is_limit and (rigid or room_of(s.forest, w, row) > 0.0):
+            slopes_out[number] = rigid_limit_slopes(room_of(s.forest, w, row), settings)[1]
         elif row.kind == MIMIC and rigid:
-            error = _error_of(s, w, row)
+            error = _error_of(s.forest, s.joint_holds, w, row)
             slopes_out[number] = correction_slope(error, settings.time_step, settings)
 
 
@@ -453,7 +495,7 @@ def contact_changes(
     write_rates(w, velocity, count_bodies(w), w.start_rates)
     write_twists(w, velocity, m, OTHER)
     for c in range(s.counts[0].contact_count):
-        write_turns(s, w, c, w.twists[OTHER])
+        write_turns(s.collision, w, c, w.twists[OTHER])
         rates_out[c] = 0.0
         gaps_out[c] = 0.0
         add_rate_changes(w, 3 * c, 0, 1.0, w.start_rates, rates_out[c])

@@ -3,9 +3,9 @@
 
 """From the derivatives of velocities to the derivatives of the state after the step.
 
-Columns are changes of the state, followed by the columns of inputs and parameters. The state is
-first positions at the force evaluation and velocities, then the state at the start in the layout of
-the kernels, at last in the public layout.
+Columns are changes of the state, followed by the columns of inputs and parameters. The derivatives
+are by positions at the force evaluation and velocities at first, then by the state at the start in
+the layout of the kernels, at last in the public layout.
 
 A free base turns by (R <- exp(d) R) in the kernels' layout, along the world's axes, with its
 angular part first. In the public layout the base turns by (R <- R exp(d)), along its own axes, with
@@ -14,12 +14,23 @@ its linear part first.
 
 import math
 
-from hrpsim.derivatives.body_motions import write_motion_cross
+from hrpsim.derivatives.body_motions import write_carried_momenta, write_motion_cross
 from hrpsim.derivatives.free_turns import turn_columns, turn_rows, write_free_turns
 from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, Room
 from hrpsim.derivatives.small_matrices import add_product, add_scaled
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.engine.compile.kernel_types import Index, Mat3, Matrix, Seconds, Tensor, Vec6, Vector
+from hrpsim.engine.compile.kernel_types import (
+    Articulated,
+    Index,
+    Mat3,
+    Matrix,
+    Records,
+    Seconds,
+    Settings,
+    Tensor,
+    Vec6,
+    Vector,
+)
 from hrpsim.engine.dynamics.articulated import place_inertias
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
@@ -28,6 +39,7 @@ from hrpsim.engine.spatial.rotation import rotation_from_quaternion
 from hrpsim.engine.spatial.vector import copy_vector
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.motion.half_turns import turns_freely
+from hrpsim.engine.step.scene.records import Start
 from hrpsim.model.system import FREE
 
 START, END = range(2)
@@ -64,28 +76,19 @@ def write_ends(
             velocity[c] = found[c]
             position[c] = 0.5 * h * found[c]
         position[k] += 1.0
-    for i in range(forest.bodies.shape[0]):
-        if forest.bodies[i].joint_type == FREE:
-            k = forest.bodies[i].v_index
-            write_exponential(w.end_velocity, k, 0.5 * h, w.turns)
-            for r in range(3):
-                out = ends_out[k + r]
-                out[:] = 0.0
-                for j in range(3):
-                    add_scaled(columns[k + j], 0.5 * h * w.turns[r, 3 + j], out)
-                    out[k + j] += w.turns[r, j]
+    _turn_free_bases(forest, w, columns, 0.5 * h, ends_out)
     write_free_turns(s, w)
     for i in range(forest.bodies.shape[0]):
         if turns_freely(forest, i):
             turn_rows(w, forest.bodies[i], nv, ends_out)
     if corrects:
-        _add_correction(s, w, correction, ends_out)
-    _from_start(s, w, ends_out)
+        _add_correction(s.settings[0], forest, w, correction, ends_out)
+    _from_start(s.settings[0], forest, w, ends_out)
     _keep_momentum(s, w, columns, momentum, ends_out)
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
-            _rows_to_public(s, w, i, ends_out)
-            _columns_to_public(s, w, i, ends_out)
+            _rows_to_public(forest, s.q, s.velocity, w, i, ends_out)
+            _columns_to_public(s.start, forest, w, i, ends_out)
 
 
 @kernel
@@ -109,10 +112,29 @@ def write_exponential(velocity: Vector, k: Index, duration: Seconds, matrices_ou
             matrices_out[i, 3 + j] = same + b * once + c * twice
 
 
+@inlined_kernel
+def _turn_free_bases(
+    forest: Forest, w: Room, columns: Matrix, half: Seconds, ends_out: Matrix
+) -> None:
+    """Write the turns of free bases over half a step, by the exponential of the rate."""
+    for i in range(forest.bodies.shape[0]):
+        if forest.bodies[i].joint_type == FREE:
+            k = forest.bodies[i].v_index
+            write_exponential(w.end_velocity, k, half, w.turns)
+            for r in range(3):
+                out = ends_out[k + r]
+                out[:] = 0.0
+                for j in range(3):
+                    add_scaled(columns[k + j], half * w.turns[r, 3 + j], out)
+                    out[k + j] += w.turns[r, j]
+
+
 @inner_kernel
-def _add_correction(s: Scene, w: Room, correction: Matrix, ends_out: Matrix) -> None:
+def _add_correction(
+    settings: Settings, forest: Forest, w: Room, correction: Matrix, ends_out: Matrix
+) -> None:
     """Move the end by the position correction, with a rate that acts for a whole step."""
-    h, nv, forest = s.settings[0].time_step, correction.shape[0], s.forest
+    h, nv = settings.time_step, correction.shape[0]
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
             k = forest.bodies[i].v_index
@@ -132,9 +154,9 @@ def _add_correction(s: Scene, w: Room, correction: Matrix, ends_out: Matrix) -> 
 
 
 @inner_kernel
-def _from_start(s: Scene, w: Room, rows: Matrix) -> None:
+def _from_start(settings: Settings, forest: Forest, w: Room, rows: Matrix) -> None:
     """Convert entries for the middle of the step to entries for its start: q_m = q + h / 2 v."""
-    h, nv, forest = s.settings[0].time_step, w.velocity.shape[0], s.forest
+    h, nv = settings.time_step, w.velocity.shape[0]
     for row_number in range(rows.shape[0]):
         row = rows[row_number]
         for j in range(nv):
@@ -164,9 +186,18 @@ def _turn_columns(R: Mat3, x: float, y: float, z: float, row_out: Vector, at: In
     row_out[at], row_out[at + 1], row_out[at + 2] = a, b, c
 
 
+@inlined_kernel
+def _end_of_tree(forest: Forest, root: Index) -> int:
+    """Return the index behind the last velocity of the tree of a free base."""
+    end = forest.bodies[root].v_index + 6
+    while end < forest.dofs.shape[0] and forest.bodies[forest.dofs[end].body].root == root:
+        end += 1
+    return end
+
+
 @inner_kernel
 def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_out: Matrix) -> None:
-    """Add the change of the velocity by which floating trees keep their linear momentum."""
+    """Add the change of the velocity by which floating trees keep the linear momentum."""
     forest, nv, n, width = (
         s.forest,
         w.velocity.shape[0],
@@ -182,12 +213,10 @@ def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_ou
             _write_momenta(forest, w, s.start.q, s.start.velocity, w.momentum[START])
             _write_momenta(forest, w, s.q, w.end_velocity, w.momentum[END])
             known = True
-        first, end = body.v_index, body.v_index + 6
-        while end < nv and forest.bodies[forest.dofs[end].body].root == root:
-            end += 1
+        first, end = body.v_index, _end_of_tree(forest, root)
         for r in range(3):
             _write_pushes(w, columns, momentum, first + 3 + r, kept[r])
-        _from_start(s, w, kept)
+        _from_start(s.settings[0], forest, w, kept)
         for r in range(3):
             change, start, by_end = kept[r], w.momentum[START, :, r], w.momentum[END, :, r]
             for k in range(first, end):
@@ -213,6 +242,21 @@ def _write_pushes(w: Room, columns: Matrix, momentum: Matrix, at: Index, out: Ve
     add_product(w.balance[MASS, at], nv, 1.0, columns, out)
 
 
+@inlined_kernel
+def _write_carried_inertias(
+    forest: Forest, articulated: Records[Articulated], carried_out: Matrix
+) -> None:
+    """Write the inertia (n, 10) of each body and everything that the body carries."""
+    n = forest.bodies.shape[0]
+    for i in range(n):
+        copy_vector(articulated[i].inertia, carried_out[i])
+    for i in range(n - 1, -1, -1):
+        parent = forest.bodies[i].parent
+        if parent >= 0:
+            for r in range(10):
+                carried_out[parent, r] += carried_out[i, r]
+
+
 @inner_kernel
 def _write_momenta(forest: Forest, w: Room, q: Vector, velocity: Vector, out: Tensor) -> None:
     """Write the derivatives (2, 3, nv) of the linear momentum of trees, by q and by velocity.
@@ -222,21 +266,11 @@ def _write_momenta(forest: Forest, w: Room, q: Vector, velocity: Vector, out: Te
     and the velocity v of the carrying body.
     """
     kinematics, articulated, carried = w.space.kinematics, w.space.articulated, w.space.composite
-    n = forest.bodies.shape[0]
     update_poses(forest, q, kinematics)
     update_velocities(forest, velocity, kinematics)
     place_inertias(forest, kinematics, articulated)
-    for i in range(n):
-        apply_inertia(articulated[i].inertia, kinematics[i].v, articulated[i].p_A)
-        for r in range(10):
-            carried[i, r] = articulated[i].inertia[r]
-    for i in range(n - 1, -1, -1):
-        parent = forest.bodies[i].parent
-        if parent >= 0:
-            for r in range(6):
-                articulated[parent].p_A[r] += articulated[i].p_A[r]
-            for r in range(10):
-                carried[parent, r] += carried[i, r]
+    write_carried_momenta(forest, kinematics, articulated)
+    _write_carried_inertias(forest, articulated, carried)
     for k in range(velocity.shape[0]):
         i = forest.dofs[k].body
         body, S, H = forest.bodies[i], w.motion, articulated[i].p_A
@@ -268,10 +302,12 @@ def _write_momentum(
 
 
 @inner_kernel
-def _rows_to_public(s: Scene, w: Room, i: Index, ends_out: Matrix) -> None:
+def _rows_to_public(
+    forest: Forest, q: Vector, velocity: Vector, w: Room, i: Index, ends_out: Matrix
+) -> None:
     """Turn the rows of a free base from the layout of the kernels to the public layout."""
-    k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.velocity, w.turns
-    _write_rotation(s.q, s.forest.bodies[i].q_index, R)
+    k, nv, v, R = forest.bodies[i].v_index, w.velocity.shape[0], velocity, w.turns
+    _write_rotation(q, forest.bodies[i].q_index, R)
     for at in (k, k + 3):
         for r in range(3):
             y, z = (r + 1) % 3, (r + 2) % 3
@@ -290,10 +326,10 @@ def _rows_to_public(s: Scene, w: Room, i: Index, ends_out: Matrix) -> None:
 
 
 @inner_kernel
-def _columns_to_public(s: Scene, w: Room, i: Index, ends_out: Matrix) -> None:
+def _columns_to_public(start: Start, forest: Forest, w: Room, i: Index, ends_out: Matrix) -> None:
     """Turn the columns of a free base in the same way."""
-    k, nv, v, R = s.forest.bodies[i].v_index, w.velocity.shape[0], s.start.velocity, w.turns
-    _write_rotation(s.start.q, s.forest.bodies[i].q_index, R)
+    k, nv, v, R = forest.bodies[i].v_index, w.velocity.shape[0], start.velocity, w.turns
+    _write_rotation(start.q, forest.bodies[i].q_index, R)
     for row_number in range(2 * nv):
         row = ends_out[row_number]
         for r in range(3):

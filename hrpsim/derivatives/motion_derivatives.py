@@ -199,7 +199,7 @@ def _sum_subtrees(
     articulated: Records[Articulated],
     subtrees_out: Matrix,
 ) -> None:
-    """Write inertia, momentum and K of every body with all that it carries.
+    """Write inertia, momentum and K of every body with all carried bodies.
 
     K = 2 (tr(P) 1 - P) with P = l h^T + w x M_2, M_2 being the second moments of mass.
     """

@@ -8,9 +8,19 @@ from typing import NewType
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.engine.compile.kernel_types import Actuator, Arrays, Index, Record
+from hrpsim.engine.compile.kernel_types import (
+    Actuator,
+    Arrays,
+    Collision,
+    Contact,
+    Control,
+    Index,
+    Record,
+    Records,
+    Row,
+)
 from hrpsim.engine.constraints.friction_laws import has_derivative
-from hrpsim.engine.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT
+from hrpsim.engine.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT, Rows
 from hrpsim.engine.constraints.solver_table import PENALTY
 from hrpsim.engine.step.arrays import Scene
 
@@ -116,14 +126,20 @@ def find_refused_step(s: Scene) -> tuple[int, int, int]:
         if now.slope != -now.of_motor - now.of_joint:
             return 2, -1, -1
     for c in range(s.counts[0].contact_count):
-        contact, normal = s.collision.contacts[c], rows[3 * c]
-        if contact.gap_offset != 0.0 or contact.push_out > 0.0:
-            return -1, 0, c
-        if normal.friction > 0.0 and not has_derivative(normal.friction_model):
-            return -1, 1, c
-        if normal.choice == PENALTY:
-            return -1, 2, c
+        refused = _refused_property(s.collision.contacts[c], rows[3 * c])
+        if refused >= 0:
+            return -1, refused, c
     return -1, -1, -1
+
+
+@inlined_kernel
+def _refused_property(contact: Contact, normal: Row) -> int:
+    """Return the number in OF_CONTACTS of a property without derivatives, or -1."""
+    if contact.gap_offset != 0.0 or contact.push_out > 0.0:
+        return 0
+    if normal.friction > 0.0 and not has_derivative(normal.friction_model):
+        return 1
+    return 2 if normal.choice == PENALTY else -1
 
 
 @kernel
@@ -143,20 +159,26 @@ def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float)
     for kind in range(BOUND):
         for c in range(s.counts[0].contact_count):
             if w.distances[c, kind] < margin:
-                count = _add_row(s, w, 3 * c, count)
+                count = _add_row(s.collision, s.rows, w, 3 * c, count)
                 _set(w.near[count - 1], kind, w.sides[c, kind], w.distances[c, kind])
     for number in range(first, s.counts[0].row_count):
         if w.row_distance[number] < margin:
-            count = _add_row(s, w, number, count)
+            count = _add_row(s.collision, s.rows, w, number, count)
             _set(w.near[count - 1], BOUND, w.row_holds[number], w.row_distance[number])
     for r in range(held_count):
         if w.left[r] > NOTICED:
-            count = _add_row(s, w, w.held[r].number, count)
+            count = _add_row(s.collision, s.rows, w, w.held[r].number, count)
             _set(w.near[count - 1], AGREEMENT, 0, 0.0)
+    return _list_limits(s.control, w, count, margin)
+
+
+@inlined_kernel
+def _list_limits(controls: Records[Control], w: Arrays, count: int, margin: float) -> int:
+    """List the actuators near a limit of effort or velocity behind the first `count` entries."""
     for kind in range(2):
         for k in range(w.limits.shape[1]):
             if w.limits[kind, k] < margin:
-                near, control = w.near[count], s.control[k]
+                near, control = w.near[count], controls[k]
                 near.row_kind, near.source, near.other = VELOCITY_LIMIT, k, -1
                 at_limit = (control.saturated if kind == 0 else control.limiting) != 0
                 _set(near, EFFORT + kind, 1 if at_limit else 0, w.limits[kind, k])
@@ -165,12 +187,12 @@ def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float)
 
 
 @inner_kernel
-def _add_row(s: Scene, w: Arrays, number: Index, count: int) -> int:
+def _add_row(collision: Collision, rows: Rows, w: Arrays, number: Index, count: int) -> int:
     """Write the constraint of a row as entry `count`. Return `count` + 1."""
-    near, row = w.near[count], s.rows.rows[number]
+    near, row = w.near[count], rows.rows[number]
     near.row_kind, near.source, near.other = row.kind, row.source, -1
     if row.kind == CONTACT_ROW:
-        contact = s.collision.contacts[row.source]
+        contact = collision.contacts[row.source]
         near.source, near.other = contact.shape_a, contact.shape_b
     return count + 1
 

@@ -63,6 +63,30 @@ def inner_product(a: Vector, b: Vector, width: int) -> float:
     return total
 
 
+@inlined_kernel
+def _measure_remains(
+    rows: Matrix, sizes: Vector, counts: tuple[int, int, int], axes: Matrix, remains_out: Vector
+) -> None:
+    """Write the squared part of each row that lies across the axes, -2 for rows of size 0."""
+    n, width, first = counts
+    for i in range(n):
+        remains_out[i] = -2.0
+        if sizes[i] > 0.0:
+            remains_out[i] = inner_product(rows[i], rows[i], width) / sizes[i] ** 2
+            for k in range(first):
+                remains_out[i] -= (inner_product(rows[i], axes[k], width) / sizes[i]) ** 2
+
+
+@inlined_kernel
+def _largest_above(bound: float, n: int, values: Vector) -> int:
+    """Return the index of the largest of `n` values, or -1 if none is above the bound."""
+    best, largest = -1, bound
+    for i in range(n):
+        if values[i] > largest:
+            best, largest = i, values[i]
+    return best
+
+
 @inner_kernel
 def orthonormalise(
     rows: Matrix,
@@ -89,17 +113,9 @@ def orthonormalise(
     """
     n, width, first = counts
     count, enough = first, least * least if least > _EXACT else -1.0
-    for i in range(n):
-        remains[i] = -2.0
-        if sizes[i] > 0.0:
-            remains[i] = inner_product(rows[i], rows[i], width) / sizes[i] ** 2
-            for k in range(first):
-                remains[i] -= (inner_product(rows[i], axes_out[k], width) / sizes[i]) ** 2
+    _measure_remains(rows, sizes, counts, axes_out, remains)
     while count < width:
-        best, largest = -1, enough
-        for i in range(n):
-            if remains[i] > largest:
-                best, largest = i, remains[i]
+        best = _largest_above(enough, n, remains)
         if best < 0:
             break
         axis, remains[best] = axes_out[count, :width], -2.0
@@ -136,6 +152,18 @@ def _copy(m: int, matrix: Matrix, out: Matrix) -> None:
             out[i, j] = matrix[i, j]
 
 
+@inlined_kernel
+def _find_pivot(m: int, A: Matrix, column: Indices, taken: Indices) -> tuple[float, int, int]:
+    """Return the largest magnitude in rows and columns without a pivot, its row and its column."""
+    largest, k, c = 0.0, -1, -1
+    for i in range(m):
+        if column[i] < 0:
+            for j in range(m):
+                if abs(A[i, j]) > largest and not taken[j]:
+                    largest, k, c = abs(A[i, j]), i, j
+    return largest, k, c
+
+
 @inner_kernel
 def invert(m: int, A: Matrix, order: IndexTable, inverse_out: Matrix) -> None:
     """Write the inverse of a matrix, or of its largest regular part.
@@ -154,12 +182,7 @@ def invert(m: int, A: Matrix, order: IndexTable, inverse_out: Matrix) -> None:
     taken[:m] = 0
     set_unit(m, inverse_out)
     for _ in range(m):
-        largest, k, c = 0.0, -1, -1
-        for i in range(m):
-            if column[i] < 0:
-                for j in range(m):
-                    if abs(A[i, j]) > largest and not taken[j]:
-                        largest, k, c = abs(A[i, j]), i, j
+        largest, k, c = _find_pivot(m, A, column, taken)
         first = max(first, largest)
         if largest <= _SINGULAR * first:
             break

@@ -24,7 +24,7 @@ from hrpsim.derivatives.small_matrices import (
     set_unit,
 )
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
-from hrpsim.engine.compile.kernel_types import Matrix, Tensor
+from hrpsim.engine.compile.kernel_types import Indices, Matrix, Tensor, Vector
 from hrpsim.engine.spatial.vector import copy_vector
 
 _RIGID = 1e-7  # share of its own inverse mass up to which a compliance is none
@@ -71,13 +71,8 @@ def solve(w: Room, m: int, count: int, balance: Tensor, given: Matrix, columns_o
         _reconcile(w, axes, rank, count, width)
         _solve_rows(w, by_forces, axes, rank, width)
         _find_contradictions(w, m, axes, count)
-        for r in range(count):
-            if w.held[r].number >= w.findings[0].contact_rows:
-                w.left[r] = math.inf if w.findings[0].open else 0.0
-    for k in range(rank):
-        r = w.chosen[k]
-        if inner_product(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
-            w.left[r] = math.inf
+        _leave_connections(w, count)
+    _mark_weak(w, axes, rank)
     for k in range(axes):
         for j in range(width):
             w.bound[k, j] -= w.free[k, j]
@@ -101,6 +96,36 @@ def _write_sides(balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
             row[j] = 0.0
 
 
+@inlined_kernel
+def _leave_connections(w: Room, count: int) -> None:
+    """Note what remains of the errors of connections after the rows were reconciled."""
+    for r in range(count):
+        if w.held[r].number >= w.findings[0].contact_rows:
+            w.left[r] = math.inf if w.findings[0].open else 0.0
+
+
+@inlined_kernel
+def _mark_weak(w: Room, axes: int, rank: int) -> None:
+    """Mark the rows that hardly differ from a sum of the rows chosen before."""
+    for k in range(rank):
+        r = w.chosen[k]
+        if inner_product(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
+            w.left[r] = math.inf
+
+
+@inlined_kernel
+def _whiten(above: Indices, factor: Matrix, x: Vector) -> None:
+    """Multiply a row x (nv,) by L^-1 D^-1/2, from the factors of M = L^T D L."""
+    for k in range(x.shape[0] - 1, -1, -1):
+        if x[k] != 0.0:
+            j = above[k]
+            while j >= 0:
+                x[j] -= factor[k, j] * x[k]
+                j = above[j]
+    for k in range(x.shape[0]):
+        x[k] *= math.sqrt(factor[k, k])
+
+
 @inner_kernel
 def _find_axes(w: Room, m: int) -> int:
     """Write the axes along which the coordinates move. Return the number of axes.
@@ -114,14 +139,7 @@ def _find_axes(w: Room, m: int) -> int:
         x = w.whitened[i]
         for k in range(nv):
             x[k] = w.Z[i, k]
-        for k in range(nv - 1, -1, -1):
-            if x[k] != 0.0:
-                j = above[k]
-                while j >= 0:
-                    x[j] -= factor[k, j] * x[k]
-                    j = above[j]
-        for k in range(nv):
-            x[k] *= math.sqrt(factor[k, k])
+        _whiten(above, factor, x)
         w.sizes[i] = math.sqrt(inner_product(x, x, nv))
     for i in range(0, min(6 * count_bodies(w), m) - 2, 3):
         x, y, z = w.sizes[i], w.sizes[i + 1], w.sizes[i + 2]
@@ -145,7 +163,8 @@ def _find_axes(w: Room, m: int) -> int:
 
 @inner_kernel
 def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
-    """Write C and G of rigid rows in y, and their sizes. Other rows and released rows have size 0.
+    """Write C and G of rigid rows in y, and the sizes of the rows. Other rows and released rows
+    have size 0.
 
     Returns whether any row is not rigid, and whether any row pushes along another direction.
     """
@@ -173,7 +192,7 @@ def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
 
 @inner_kernel
 def _find_required(w: Room, axes: int, rank: int, width: int) -> None:
-    """Write the requirement of the chosen rows on y along each of their axes to `required`."""
+    """Write the requirement of the chosen rows on y along each axis to `required`."""
     for k in range(rank):
         r, out = w.chosen[k], w.required[k, :width]
         out[:] = 0.0
@@ -208,7 +227,7 @@ def _connections_disagree(w: Room, count: int) -> bool:
 def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
     """Write the requirements on which rows that disagree agree most nearly, as in the step.
 
-    The errors of all rigid rows, squared and divided by their inverse masses, become as small as
+    The errors of all rigid rows, squared and divided by the inverse masses, become as small as
     possible.
     """
     gram, sides = w.system, w.bound
@@ -233,7 +252,7 @@ def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
 
 @inner_kernel
 def _solve_as_projection(w: Room, axes: int, rank: int, width: int) -> None:
-    """Write y for rigid rows that push along their own direction. Only y along the rows changes."""
+    """Write y along the rows, for rigid rows that each push along the row's direction."""
     for k in range(axes):
         copy_vector(w.free[k, :width], w.bound[k, :width])
     for j in range(rank):
@@ -280,8 +299,8 @@ def _sum_soft_rows(w: Room, m: int, axes: int, count: int) -> None:
 def _solve_with_forces(w: Room, axes: int, rank: int, width: int) -> None:
     """Write y of V y = `required` and N ((1 + S) y - P - y without rows) = 0.
 
-    N are the axes along which no chosen row pushes. If the rows push along fewer axes than they
-    hold, some of these equations are left out.
+    N are the axes along which no chosen row pushes. If the rows hold more axes than the rows push,
+    some of these equations are left out.
     """
     system, across, chosen = w.system, w.across, w.order[0]
     for k in range(rank):

@@ -98,7 +98,7 @@ class Differentiator:
         self._make_room(0, 0, 0, 0)
 
     def read(self, margin: float, given: int) -> TakenStep:
-        """Return the last step, after making room for it and for `given` impulses."""
+        """Return the last step, after making room for the step and for `given` impulses."""
         m, k, c, p = self._sizes
         coordinates, rows, contacts, between = _read_step(self.reference, self._room)
         if k < rows or c < contacts or p < given:
@@ -244,8 +244,8 @@ class StepDerivatives:
         """Return rows of redundant contacts that leave the motion undetermined.
 
         If contacts slide in different directions, redundant contacts may share the load in several
-        ways. Such changes of impulses leave the rows unchanged but change the velocities. They have
-        y = M^-1 F' l other than 0, and J y + S l = 0.
+        ways. Such changes of impulses leave the rows unchanged but change the velocities. These
+        rows have y = M^-1 F' l other than 0, and J y + S l = 0.
         """
         numbers, compliance = self.held["number"], self.held["compliance"]
         if not self.slides:

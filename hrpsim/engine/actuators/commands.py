@@ -150,6 +150,12 @@ def count_step(
         state.filtered_target = sample.target + actuator.decay * (
             state.filtered_target - sample.target
         )
+    _advance_clock(actuator, state, due, time_step)
+
+
+@inlined_kernel
+def _advance_clock(actuator: Actuator, state: ActuatorState, due: bool, time_step: Seconds) -> None:
+    """Advance the time since the last sample, and the slot of stored commands."""
     if actuator.period > 0.0:
         if due:
             left = max(state.elapsed - actuator.period, 0.0)

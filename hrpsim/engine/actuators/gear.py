@@ -11,8 +11,8 @@ transmits
 
     T = k (twist + twist') / 2 + c (twist' - twist) / dt,   no pull.
 
-For a given velocity of the joint at the end of the step, the motor's velocity w' is the root of a
-function that increases with w', piecewise linear:
+The joint's velocity at the end of the step is given. The motor's velocity w' is then the root of an
+increasing, piecewise linear function:
 
     J (w' - w) / dt - M(w') + g T(w') + friction = 0.
 
@@ -123,8 +123,8 @@ def _linearise_two_masses(actuator: Actuator, step_state: ActuatorStep, joint_en
     """Write the torque on the joint, linear about a final velocity, with two masses.
 
     The method is Newton's method with a bracket. With dry friction the motor is first taken to move
-    as expected. If that fails, the torques on the motor at rest decide whether it sticks, or its
-    direction.
+    as expected. If that fails, the torques on the motor at rest decide whether the motor sticks, or
+    the direction.
     """
     w, side, low, high = step_state.motor_end, 0.0, -math.inf, math.inf
     if step_state.dry > 0.0 or actuator.gear_loss > 0.0:

@@ -125,6 +125,23 @@ def damper_weight(damping: float, inertia: float, time_step: Seconds) -> float:
     return (inertia + z) / (2.0 * inertia + z)
 
 
+@inlined_kernel
+def _reach_below(
+    actuator: Actuator, step_state: ActuatorStep, demand: float, speed: float, least: float
+) -> float:
+    """Return the change of both velocities that takes no limit below the demand [rad/s or m/s].
+
+    demand, speed: magnitudes of the demanded torque [Nm or N] and of the motor's velocity.
+    least: a torque that no limit is below [Nm or N].
+    """
+    gains = step_state.of_motor + step_state.of_joint
+    reach = (least - demand) / (gains + max(actuator.steepest, step_state.back_emf))
+    if step_state.limiter > 0.0:
+        spare = step_state.limiter * (actuator.velocity_limit - speed) - demand
+        reach = min(reach, spare / (gains + step_state.limiter))
+    return reach
+
+
 @inner_kernel
 def motor_torque(
     actuator: Actuator, step_state: ActuatorStep, motor_end: float, joint_end: float
@@ -147,11 +164,7 @@ def motor_torque(
     # No limit is below that of a motor which turns as fast in the direction of its torque.
     least, _ = _upper_limit(actuator, step_state, abs(speed), abs(motor_end))
     if abs(demand) < least:
-        gains = step_state.of_motor + step_state.of_joint
-        reach = (least - abs(demand)) / (gains + max(actuator.steepest, step_state.back_emf))
-        if step_state.limiter > 0.0:
-            spare = step_state.limiter * (actuator.velocity_limit - abs(motor_end)) - abs(demand)
-            reach = min(reach, spare / (gains + step_state.limiter))
+        reach = _reach_below(actuator, step_state, abs(demand), abs(motor_end), least)
         return demand, -step_state.of_motor, -step_state.of_joint, reach
     high, high_slope = _upper_limit(actuator, step_state, speed, motor_end)
     if demand > high and high >= 0.0:

@@ -41,15 +41,15 @@ def refresh_candidates(
 ) -> int:
     """Update the shapes' centres and reach, and list the candidate pairs again if required.
 
-    The list holds every pair that can come within `contact_margin` [m] plus the reach of both
-    shapes before a shape has moved by about `skin` [m]. With `continuous`, motion beyond a part of
-    a shape's thickness is left to the search for its time of impact.
+    The list holds pairs that can come within `contact_margin` [m] plus the reach of both shapes.
+    The list is valid until a shape has moved by about `skin` [m]. With `continuous`, motion beyond
+    a part of a shape's thickness is left to the search for its time of impact.
 
     Args:
         settings: settings of the step.
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
-        count: present number of candidate pairs; -1 if there is no list yet.
+        count: present number of candidate pairs. -1 means that there is no list yet.
         collision: shapes and contacts of the world.
 
     Returns:
@@ -88,7 +88,7 @@ def keep_candidates(
 def place_centers(
     settings: Settings, forest: Forest, kinematics: Records[Kinematics], collision: Collision
 ) -> bool:
-    """Update all shapes' centres and reach; return whether the candidate list may be incomplete."""
+    """Update all shapes' centres and reach. Return whether the candidate list may be incomplete."""
     margin, dt, continuous = settings.contact_margin, settings.time_step, settings.continuous
     stale = False
     for k in range(collision.moving.shape[0]):
@@ -129,7 +129,7 @@ def _place_center(
 
 @inner_kernel
 def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
-    """List the candidate pairs from the shapes' centres and travel, and return their number.
+    """List the candidate pairs from the shapes' centres and travel, and return the number of pairs.
 
     If the number exceeds the capacity, the list is not made.
 
@@ -168,7 +168,7 @@ def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
 
 @inlined_kernel
 def _keep_near(shapes: Records[Shape], count: int, collision: Collision) -> int:
-    """Keep pairs whose balls, or ball and fixed plane, may meet, and return their number."""
+    """Keep the pairs whose balls, or ball and fixed plane, may meet. Return the number of pairs."""
     pairs, kept = collision.pairs, 0
     for c in range(count):
         a, b = shapes[pairs[c, 0]], shapes[pairs[c, 1]]
@@ -204,7 +204,7 @@ def _axis_of_largest_spread(lower: Matrix, upper: Matrix) -> int:
 
 @inner_kernel
 def _sort_along(axis: int, lower: Matrix, order: Indices) -> None:
-    """Sort the permutation `order` by lower bound, which is fast if it is nearly sorted."""
+    """Sort the permutation `order` by lower bound, which is fast for a nearly sorted order."""
     for k in range(1, order.shape[0]):
         shape = order[k]
         bound = lower[shape, axis]
@@ -246,13 +246,13 @@ def candidate_pairs(
     moving: Indices,
     pairs_out: IndexTable,
 ) -> int:
-    """Write the pairs of shapes whose boxes overlap and whose groups differ; return their number.
+    """Write the pairs of shapes from different groups whose boxes overlap. Return how many.
 
     The rows are incomplete if more pairs are found than fit. The returned number still counts all
     pairs: enlarge the array and call again.
 
     Args:
-        lower: lower corners of the boxes (shape_count, 3) [m], including any margin; may be
+        lower: lower corners of the boxes (shape_count, 3) [m], including any margin. Corners may be
             infinite.
         upper: upper corners, as `lower`.
         group: (shape_count,), int64. Shapes of one group never collide. A robot without
@@ -264,16 +264,12 @@ def candidate_pairs(
     """
     axis = _axis_of_largest_spread(lower, upper)
     _sort_along(axis, lower, order)
-    second = (axis + 1) % 3
-    third = (axis + 2) % 3
-    capacity = pairs_out.shape[0]
-    count = 0
-    moving_count = 0
+    second, third, capacity = (axis + 1) % 3, (axis + 2) % 3, pairs_out.shape[0]
+    count = moving_count = next_moving = 0
     for k in range(order.shape[0]):
         if group[order[k]] >= 0:
             moving[moving_count] = k
             moving_count += 1
-    next_moving = 0
     for k in range(order.shape[0]):
         i = order[k]
         reach = upper[i, axis]
@@ -281,8 +277,7 @@ def candidate_pairs(
             next_moving += 1
         # what is fixed meets only what moves
         is_fixed = group[i] < 0
-        at = next_moving if is_fixed else k + 1
-        end = moving_count if is_fixed else order.shape[0]
+        at, end = (next_moving, moving_count) if is_fixed else (k + 1, order.shape[0])
         for later in range(at, end):
             j = order[moving[later]] if is_fixed else order[later]
             if lower[j, axis] > reach:
@@ -295,8 +290,7 @@ def candidate_pairs(
                 and lower[i, third] <= upper[j, third]
             ):
                 if count < capacity:
-                    pairs_out[count, 0] = min(i, j)
-                    pairs_out[count, 1] = max(i, j)
+                    pairs_out[count, 0], pairs_out[count, 1] = min(i, j), max(i, j)
                 count += 1
     if count <= capacity:
         _sort_pairs(count, pairs_out)
@@ -305,7 +299,7 @@ def candidate_pairs(
 
 @kernel
 def drop_pairs(excluded: IndexTable, count: int, pairs: IndexTable) -> int:
-    """Remove the pairs in `excluded` (k, 2) from pairs[:count], both ascending; return the rest."""
+    """Remove the pairs in `excluded` (k, 2) from pairs[:count], both ascending. Return the rest."""
     kept = k = 0
     for c in range(count):
         a, b = pairs[c, 0], pairs[c, 1]

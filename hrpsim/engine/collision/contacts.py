@@ -101,8 +101,8 @@ def far_apart(a: Shape, b: Shape, margin: Metres) -> bool:
 def clears_plane(kinematics: Records[Kinematics], a: Shape, b: Shape, margin: Metres) -> bool:
     """Return whether a shape is a fixed plane and the other is certainly farther than `margin` [m].
 
-    Capsules and cylinders are checked, because their bounding balls are poor if they lie along the
-    plane.
+    Only capsules and cylinders are checked. The bounding ball of a lying capsule or cylinder says
+    little.
     """
     if a.kind == PLANE and a.body < 0:
         return _is_above(kinematics, a, b, margin)
@@ -138,7 +138,7 @@ def detect(
     lazy_kernels: Records[LazyKernels],
     collision: Collision,
 ) -> int:
-    """Write the contact points of every candidate pair, and return their number.
+    """Write the contact points of every candidate pair, and return the number of points.
 
     Points are kept within `contact_margin` [m], plus the distance that the pair can close in a
     step. A mesh keeps a choice of its many points, which may depend on the contacts of the last
@@ -241,7 +241,7 @@ def _write_contact(manifold: Manifold, k: Index, reference: Vec3, contact_out: C
 
 @lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
 def meet_convex(manifold: Records[Manifold], shapes: Records[Shape], near: float) -> int:
-    """Write the contacts of the boxes, capsules or cylinders in the manifold; return how many."""
+    """Write the contacts of the boxes, capsules or cylinders in the manifold. Return how many."""
     work = manifold[0]
     a, b = shapes[work.shape_a], shapes[work.shape_b]
     return collide_convex(
@@ -319,8 +319,8 @@ def drop_impossible(
 def _sink(previous: Records[Contact], count: int, body_a: int, body_b: int) -> float:
     """Return how deep two bodies were in springs, one and the other, in the last step [m].
 
-    The springs are the springs of penalty contacts. A body with springs that it does not press
-    counts with a depth of next to nothing.
+    The springs are the springs of penalty contacts. A body that does not press its springs counts
+    with a depth of next to nothing.
     """
     sink = 0.0
     for body in (body_a, body_b):
@@ -353,7 +353,7 @@ def _first_of_pair(
 def _recall_points(
     previous: Records[Contact], previous_count: int, work: Manifold, m_out: SolidPair
 ) -> None:
-    """Write the contacts of two shapes in the last step; `previous` is sorted by pair."""
+    """Write the contacts of two shapes in the last step. `previous` is sorted by pair."""
     number_a, number_b, turned = work.shape_a, work.shape_b, work.turned != 0
     if turned:
         number_a, number_b = number_b, number_a
@@ -409,11 +409,11 @@ def _move_point(
 
 @inner_kernel
 def recall_impulses(counts: Counts, collision: Collision) -> int:
-    """Start every contact from its impulse in the last step; new contacts start from zero.
+    """Start every contact from its impulse in the last step. New contacts start from zero.
 
-    Both lists of contacts are sorted by pair, so one pass finds all partners. New contacts draw the
-    axes of their friction by their number among all contacts since the start. `born_count` contacts
-    came before.
+    Both lists of contacts are sorted by pair, so one pass finds all partners. The number of a new
+    contact among all contacts since the start decides its friction axes. `born_count` contacts came
+    before.
 
     Returns:
         The number of new contacts.
@@ -484,7 +484,7 @@ def find_changes(before: Contact, contact_out: Contact) -> None:
 
 @inlined_kernel
 def copy_drift(kept: Drift, gap: float, drift_out: Drift) -> None:
-    """Write the gap error of a contact in an rk4 step, and its slip while it stuck."""
+    """Write the gap error of a contact in an rk4 step, and the slip of a sticking contact."""
     drift_out.missed_gap = kept.held_gap - gap
     drift_out.has_slipped = kept.has_slipped
     if kept.has_slipped:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The least distance of two placed shapes, for searches of their first impact.
+"""The least distance of two placed shapes, for the search of the first impact.
 
 The surfaces of two solids are nearest to each other at a vertex and a face, or at two convex edges
 or their ends. Only features are therefore compared (hrpsim.engine.collision.mesh.features).
@@ -44,18 +44,9 @@ _RAY = (0.5381966011250105, 0.6427876096865393, 0.5450848021312847)
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _segments_apart(
-    wx: float,
-    wy: float,
-    wz: float,
-    ux: float,
-    uy: float,
-    uz: float,
-    length_a: float,
-    vx: float,
-    vy: float,
-    vz: float,
-    length_b: float,
-) -> float:
+    wx: float, wy: float, wz: float, ux: float, uy: float, uz: float, length_a: float, vx: float,
+    vy: float, vz: float, length_b: float,
+) -> float:  # fmt: skip
     """Return the squared distance of the segments w + s u and t v, 0 <= s, t <= length [m^2]."""
     cosine = ux * vx + uy * vy + uz * vz
     wu, wv = wx * ux + wy * uy + wz * uz, wx * vx + wy * vy + wz * vz
@@ -75,7 +66,7 @@ def _segments_apart(
 def _height_inside(
     vertices: Records[Vertex], face: Triangle, x: float, y: float, z: float
 ) -> float:
-    """Return the distance of a point from a triangle that it lies over, otherwise infinity [m]."""
+    """Return the distance of a point from a triangle beneath the point, otherwise infinity [m]."""
     for k in range(3):
         corner, out = vertices[face.vertices[k]].position, face.outward[k]
         dx, dy, dz = x - corner[0], y - corner[1], z - corner[2]
@@ -89,7 +80,7 @@ def _height_inside(
 def _corners_from_face(
     vertices: Records[Vertex], m: SolidPair, side: int, own: Triangle, face: Triangle
 ) -> float:
-    """Return the least distance of a triangle's corners from another face [m]; 0 if pierced."""
+    """Return the least distance of a triangle's corners from another face [m], 0 if pierced."""
     corner, n = vertices[face.vertices[0]].position, face.normal
     least = math.inf
     x, y, z = point_in_other(m, side, vertices[own.vertices[2]].position)
@@ -169,7 +160,7 @@ def _bound_apart(polyhedra: Polyhedra, m: SolidPair, number_a: Index, number_b: 
 
 @inner_kernel
 def _surfaces_apart(polyhedra: Polyhedra, m: SolidPair, best: float) -> float:
-    """Return the distance of the surfaces of two solids, if it is less than `best` [m]."""
+    """Return the distance of the surfaces of two solids, if less than `best` [m]."""
     stack = m.pairs
     stack[0, 0] = polyhedra.solids[m.solid[0]].root
     stack[0, 1] = polyhedra.solids[m.solid[1]].root
@@ -266,14 +257,14 @@ def shape_distance(
 ) -> float:  # fmt: skip
     """Return the distance of two shapes [m].
 
-    The distance is 0 if the shapes overlap, and `at_most` if it is larger than `at_most`. If no
-    shape is a mesh, the result is the distance that hrpsim.engine.collision.manifold.collide finds.
+    The distance is 0 if the shapes overlap, and never larger than `at_most`. If no shape is a mesh,
+    the result is the distance that hrpsim.engine.collision.manifold.collide finds.
 
     Args:
         polyhedra: pool of solids.
         kind_a: kind of shape a.
         size_a: size of shape a (3,) [m].
-        solid_a: number of the solid of shape a; -1 for half-spaces. Without a mesh among the two
+        solid_a: number of the solid of shape a, -1 for half-spaces. Without a mesh among the two
             shapes, -1 for all.
         R_a: rotation from the frame of shape a to the world (3, 3).
         p_a: position of shape a in the world (3,) [m].

@@ -120,7 +120,7 @@ def _on_plane(
     margin: Metres,
     out: Manifold,
 ) -> int:
-    """Write the contacts of a shape with a plane, and return their number."""
+    """Write the contacts of a shape with a plane, and return the number of contacts."""
     count = NO_POINTS
     if kind == BOX:
         count = box_on_plane(size, R, p, R_plane, p_plane, margin, out)
@@ -144,7 +144,7 @@ def _on_sphere(
     margin: Metres,
     out: Manifold,
 ) -> int:
-    """Write the contacts of a shape with a sphere, and return their number."""
+    """Write the contacts of a shape with a sphere, and return the number of contacts."""
     count = NO_POINTS
     if kind == SPHERE:
         count = sphere_on_sphere(size, R, p, size_sphere, p_sphere, margin, out)

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The order of two shapes when their contacts are found: a matter of geometry alone.
+"""The order of two shapes in the search for contacts, which depends on geometry alone.
 
 A choice of contacts treats the two shapes differently: one bears the patch, the other gives the
 axes. The order in which bodies were added must not decide the roles. The shape of the higher kind
 comes first. Of two shapes of one kind the larger shape comes first. Two equal shapes see each other
-from their own frames: the axis along which their views differ most decides. Contacts are turned
-back afterwards.
+in two frames. The axis along which both views differ most decides. Contacts are turned back
+afterwards.
 """
 
 from hrpsim.engine.collision.mesh.solid_pair import SOLID_CODES
@@ -25,7 +25,7 @@ _ALIKE = 1e-9
 def is_turned(a: Shape, b: Shape, work: Manifold) -> bool:
     """Return whether shape b comes before shape a, both placed in the MANIFOLD record `work`.
 
-    Different primitives, planes and spheres have an order of their own.
+    Different primitives, planes and spheres have a fixed order.
     """
     if a.kind != b.kind:
         return b.kind == MESH

@@ -154,7 +154,7 @@ _SHAPES_AND_BODIES = {
 
 
 def _contacts(text: str, live: str) -> Any:
-    """Declare an array of contacts; the field `live` of the step says how many count."""
+    """Declare an array of contacts. The field `live` of the step says how many count."""
     return state(text, CONTACT, Axis.CONTACT, refers=_SHAPES_AND_BODIES, live=live)
 
 
@@ -164,7 +164,7 @@ def _cache(text: str, dtype, *shape: Axis | int) -> Any:
 
 
 class Collision(NamedTuple):
-    """The shapes of a world and their contacts."""
+    """The shapes of a world and the contacts between shapes."""
 
     shapes: np.ndarray = constant(
         "each shape: geometry, placement, material, where it is now",

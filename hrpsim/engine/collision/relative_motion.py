@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The motion of two shapes against each other in a step, and the reach of their contacts.
+"""The relative motion of two shapes in a step, and the reach of contacts.
 
-Points that can touch belong to both shapes, so they lie in the ball about the smaller shape.
+Points that can touch belong to both shapes, and therefore lie in the ball about the smaller shape.
 Anywhere in this ball, two differences bound the velocity of one body against the other: the
 velocity difference at the ball's centre, and the difference of the angular velocities. A velocity
 that both bodies share does not count.
@@ -35,7 +35,7 @@ FAST = 0.25
 def relative_speed(
     v_a: Vec6, origin_a: Vec3, v_b: Vec6, origin_b: Vec3, a: Shape, b: Shape
 ) -> float:
-    """Return a bound on the relative speed of two shapes of moving bodies where they meet [m/s].
+    """Return a bound on the relative speed of two moving shapes where the shapes meet [m/s].
 
     v_a, v_b (6,) are the bodies' twists about origin_a, origin_b (3,) [m].
     """
@@ -75,7 +75,7 @@ def relative_way(
 def mark_swift(
     settings: Settings, forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape
 ) -> float:
-    """Mark shapes of two moving bodies that are fast against each other; return their motion [m].
+    """Mark shapes of two moving bodies that are fast against each other. Return the motion [m].
 
     Impacts of the step add to this motion.
     """

@@ -67,7 +67,7 @@ def separated_until(
 def _nearest_contact(with_mesh: bool, gap: float, touch: float, collision: Collision) -> int:
     """Return which row of the manifold has the least gap, -1 for none.
 
-    A search that found solids apart leaves them placed, and no contacts.
+    A search that found solids apart writes the placed solids, and no contacts.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     count = work.gap.shape[0]

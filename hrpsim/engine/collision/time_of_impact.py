@@ -12,7 +12,8 @@ thinner shape cannot be passed. If many strides would follow, the bound is taken
 between the shapes (engine.collision.separation_certificate). A shape that slides along a plate does
 not approach the plate along this normal. Two balls have a closed form.
 
-CCD queries are bounded. At their limit, the shapes meet where they were last apart.
+CCD queries are bounded. If the queries do not suffice, the shapes meet where the last query found a
+gap.
 """
 
 import math
@@ -197,11 +198,11 @@ def _error_of_prism(shape: Shape) -> float:
 
 @inner_kernel
 def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
-    """Write the contacts up to the gap `near` [m] of two shapes, one a mesh; return their number.
+    """Write the contacts up to the gap `near` [m] of two shapes, one a mesh. Return how many.
 
-    The shapes are at the poses in collision.manifold, and do not move. Solids that are so deep in
-    each other that they have contacts as wholes have no contacts here. On its way out a solid
-    may be deeper in another solid, and must not be stopped there.
+    The shapes are at the poses in collision.manifold, and do not move. Solids with an overlap so
+    deep that whole solids have contacts have no contacts here. On its way out a solid may be deeper
+    in another solid, and must not be stopped there.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     place_solid_pair(
@@ -221,10 +222,10 @@ def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
 
 @inner_kernel
 def meeting_points(pair: Indices, fraction: float, collision: Collision) -> int:
-    """Write the points at which two shapes meet after a fraction of the step; return their number.
+    """Write the points at which two shapes meet after a fraction of the step. Return how many.
 
     The points are written to collision.manifold, up to a stride further apart than the nearest
-    point. Shapes that meet flush with all faces at the place touch with their edges, and pass into
+    point. Shapes that meet flush with all faces at the place touch with the edges, and pass into
     each other nonetheless.
 
     Args:
@@ -285,10 +286,10 @@ def first_closing(
 ) -> tuple[float, int, bool]:
     """Find the fraction of the motion after which two shapes meet.
 
-    Shapes meet when their surfaces do, if one shape later penetrates the other by more than
-    `depth`. Otherwise the fraction is 1. Shapes that touch at the start meet, until they part, at a
-    penetration of `held_depth`, or `depth` deeper than at the start. After 256 or `allowed`
-    queries, the search is cut off at the motion known to be free.
+    Shapes meet when the surfaces meet, if one shape later penetrates the other by more than
+    `depth`. Otherwise the fraction is 1. Shapes that touch at the start meet at a penetration of
+    `held_depth`, or `depth` deeper than at the start. This rule ends when the shapes part. After
+    256 or `allowed` queries, the search is cut off at the motion known to be free.
 
     Args:
         pair: numbers of the shapes (2,).
@@ -321,7 +322,7 @@ def _surfaces_meet(
     allowed: int,
     collision: Collision,
 ) -> tuple[float, int, bool]:
-    """Find the fraction of the motion after which two shapes meet, by queries of their separation.
+    """Find the fraction of the motion after which two shapes meet, by queries of the separation.
 
     Results and other arguments are the same as of `first_closing`.
 
@@ -374,7 +375,7 @@ def _halve(
     exact: float,
     collision: Collision,
 ) -> tuple[float, int]:
-    """Narrow the time at which two shapes meet and return it and the queries made.
+    """Narrow the time at which two shapes meet, and return the time and the number of queries.
 
     Args:
         pair: numbers of the shapes (2,).

@@ -3,8 +3,8 @@
 
 """Announcing the compilation of the first step of a first run.
 
-It is printed once, as the program seems to hang meanwhile; kernels that most worlds need soon after
-are compiled by a child process at the same time.
+The announcement is printed once, because the program seems to hang meanwhile. A child process
+compiles the kernels that most worlds need soon after.
 """
 
 import os
@@ -39,11 +39,12 @@ def begin_beside(dispatcher, share: tuple[str, ...]) -> None:
 def announce_compilation(
     dispatcher, needed: tuple[str, ...], share: tuple[str, ...]
 ) -> float | None:
-    """Print that the first call of a kernel compiles; return when that began, None if it need not.
+    """Print that the first call of a kernel compiles. Return when that began, or None.
 
-    needed: lazily compiled kernels that it calls, requested by the callback of `let_compile`.
+    needed: lazily compiled kernels that this kernel calls, requested by the callback of
+        `let_compile`.
     share: kernels that a child process compiles meanwhile, in that order, without such a callback
-    and with a second processor; the rest is compiled here.
+    and with a second processor. The rest is compiled here.
     """
     global _looked
     if _looked:

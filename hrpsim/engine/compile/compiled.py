@@ -3,9 +3,9 @@
 
 """Kernels: functions that are compiled when they are first needed.
 
-numba is imported only to compile. Kernels are stored on disk as machine code
-(machine_code.py; where, kernel_folders.py) and loaded without numba, whose import
-takes longer than all the rest of a start.
+numba is imported only to compile. Kernels are stored on disk as machine code (machine_code.py) in
+the folders of kernel_folders.py. Stored kernels are loaded without numba, whose import takes longer
+than all the rest of a start.
 """
 
 import functools
@@ -33,7 +33,7 @@ _one_at_a_time = threading.RLock()
 
 
 class Kernel(KernelFunction):
-    """A function that is compiled for the kinds of arguments that it is called with."""
+    """A function that is compiled for the kinds of arguments of its calls."""
 
     def __init__(self, function, **asked: bool) -> None:
         super().__init__(function, **asked)
@@ -91,7 +91,7 @@ class Kernel(KernelFunction):
         return load(made, self.__name__)
 
     def _paths(self, kinds: tuple) -> Iterator[Path]:
-        """Yield where the machine code for these kinds may be; the last is the user's cache."""
+        """Yield the files that may have the machine code for these kinds, the user's cache last."""
         from hrpsim.engine.compile.machine_code import target
 
         text = text_of(kinds)
@@ -138,8 +138,7 @@ def is_cached(kernel: Kernel) -> bool:
 def entry_point(kernel: Kernel, *arguments):
     """Return a kernel's machine code for arguments of the kinds of these, compiled if need be.
 
-    The result does not check its arguments: it takes any array as if it were of the kind it was
-    compiled for.
+    The result does not check its arguments. Any array is taken as of the compiled kind.
     """
     return kernel.code(arguments).call
 
@@ -168,11 +167,11 @@ def address_of(kernel: Kernel, *arguments) -> int:
 def kernel(function) -> Kernel:
     """Compile `function` with numba: no Python objects, no GIL, cached on disk, deterministic.
 
-    Additions and multiplications may be fused; nothing else may be reordered, so that the same
-    input gives the same bits. Array arguments are not reference counted (an atomic count costs as
-    much as a small contact), so a kernel may read and write the arrays it is given, but must not
-    create, return or keep any. It takes arrays, records, tuples of them, int, float and bool, and
-    returns numbers, a tuple of numbers, or None.
+    Additions and multiplications may be fused. Nothing else may be reordered, so that the same
+    input gives the same bits. Array arguments are not reference counted, because an atomic count
+    costs as much as a small contact. A kernel may read and write array arguments, but must not
+    create, return or keep any. A kernel takes arrays, records, tuples of arrays or records, int,
+    float and bool. A kernel returns numbers, a tuple of numbers, or None.
     """
     return Kernel(function)
 

@@ -3,12 +3,12 @@
 
 """Numba's compiler, but optimisation and machine code come once for each kernel.
 
-A step is hundreds of small functions. Numba optimises each of them together with all that it calls,
-and makes machine code of it, so that a deep call tree is compiled once for every level. Here an
-inner kernel stays as it was lowered until a kernel links all those that it calls, each once.
+A step is hundreds of small functions. Numba optimises each function together with all callees, and
+makes machine code of each. A deep call tree is compiled once for every level. Here an inner kernel
+stays as lowered until a kernel links all its callees, each once.
 
 The overridden methods and these names of numba are private: `engine.compile.numba_compiler` uses
-numba's own compiler if they do not fit the installed numba. `solve_rows` compiles in 3.2 s of
+numba's own compiler if the installed numba has other ones. `solve_rows` compiles in 3.2 s of
 processor time. Without
 - JITCodeLibrary's _finalized, _ensure_finalized, _final_module, _linking_libraries,
   _get_module_for_linking and _optimize_final_module, of which `_InnerCode` and `KernelCode` are
@@ -61,7 +61,7 @@ class _InnerCode(JITCodeLibrary):
 
 
 class KernelCode(_InnerCode):
-    """The code of a kernel with all that it calls, optimised; no machine code."""
+    """The optimised code of a kernel with all callees, before machine code."""
 
     @property
     def module(self) -> ModuleRef:
@@ -85,7 +85,7 @@ class KernelCode(_InnerCode):
 
 
 def _callees(library, known: dict) -> dict:
-    """Return, as keys, the callees of a library, and those of the inner kernels among them."""
+    """Return, as keys, the callees of a library, and the callees of inner kernels among these."""
     for callee in library._linking_libraries:
         if callee not in known:
             known[callee] = None

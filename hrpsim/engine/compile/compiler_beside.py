@@ -3,9 +3,9 @@
 
 """Kernels compiled by a child process, for a program that must not block meanwhile.
 
-`use_compiler_beside` passes it the kernels that steps request and the cache does not have: the step
-ends with KernelsAbsent, and succeeds once the process has put them into the cache. Where nothing
-can be stored on disk, or the process fails, kernels are compiled in place.
+`use_compiler_beside` passes to the process the kernels that steps request and the cache does not
+have. The step ends with KernelsAbsent, and succeeds once the kernels are in the cache. Where
+nothing can be stored on disk, or the process fails, kernels are compiled in place.
 """
 
 import os
@@ -43,7 +43,7 @@ class CompilerBeside:
         self.names: tuple[str, ...] = ()
 
     def compile_ahead(self) -> tuple[str, ...]:
-        """Begin to compile all kernels absent from the cache, at low priority; return them."""
+        """Begin to compile all kernels absent from the cache, at low priority. Return these."""
         self._goes_ahead = True
         names = self._possible(absent_kernels())
         if names and not self.is_busy:
@@ -51,7 +51,7 @@ class CompilerBeside:
         return names
 
     def request(self, names: tuple[str, ...]) -> bool:
-        """Begin to compile these kernels; return False where that must be done in place."""
+        """Begin to compile these kernels. Return False if the caller must compile in place."""
         self._note_end()
         if self._possible(names) != names:
             return False
@@ -64,7 +64,7 @@ class CompilerBeside:
         return True
 
     def wait_for(self, names: tuple[str, ...]) -> bool:
-        """Wait while these kernels are being compiled; return False: missing ones are not."""
+        """Wait while these kernels are being compiled. Return False if missing kernels are not."""
         with Progress("compiling in another process", "kernels") as progress:
             while left := set(names) & set(self.names) & set(absent_kernels()):
                 progress.show(len(names) - len(left), len(names), ", ".join(sorted(left)))
@@ -111,7 +111,7 @@ class CompilerBeside:
         )
 
     def _note_end(self) -> None:
-        """Check whether the process has ended; kernels that it has not made count as failed."""
+        """Check whether the process has ended. Kernels that are not made then count as failed."""
         if self._process is None or self._process.poll() is None:
             return
         self._process = None
@@ -141,5 +141,5 @@ class CompilerBeside:
 
 
 def use_compiler_beside(beside: CompilerBeside | None) -> None:
-    """Compile the kernels that steps request in a child process; None: compile them in place."""
+    """Compile the kernels that steps request in a child process, or in place for None."""
     let_compile(None if beside is None else beside.request)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of the arrays that kernels work on: the axes of each, and how long it lasts.
+"""The table of the arrays that kernels work on: the axes and the life of each array.
 
 The fields of a named tuple of arrays are declared with `array`, `state`, `constant` and `part`. All
 that handles every array alike reads these declarations: allocation, growth, snapshots, removal,
@@ -77,7 +77,7 @@ class Field(NamedTuple):
 
     @property
     def axis(self) -> Axis | int | str:
-        """The axis of the array's entries, or their fixed number."""
+        """The axis of the array's entries, or a fixed number of entries."""
         return self.shape[0]
 
 
@@ -103,22 +103,22 @@ def array(
 
 
 def constant(meaning: str, dtype, *shape: Axis | int, **more: Any) -> Any:
-    """Declare an array of Life.CONSTANT; as for `array`."""
+    """Declare an array of Life.CONSTANT, with the arguments of `array`."""
     return array(meaning, dtype, *shape, life=Life.CONSTANT, **more)
 
 
 def state(meaning: str, dtype, *shape: Axis | int, **more: Any) -> Any:
-    """Declare an array of Life.STATE; as for `array`."""
+    """Declare an array of Life.STATE, with the arguments of `array`."""
     return array(meaning, dtype, *shape, life=Life.STATE, **more)
 
 
 def work(shape: str, meaning: str = "", dtype="f8", fill: int = 0) -> Any:
-    """Declare working memory outside of scenes; `shape` by names of sizes: "3, 2 nv + p"."""
+    """Declare working memory outside of scenes, with a `shape` of named sizes: "3, 2 nv + p"."""
     return array(meaning, dtype, *shape.split(","), fill=fill)
 
 
 def part(kind: type, meaning: str = "") -> Any:
-    """Declare a named tuple of arrays; with a `meaning`, one whose arrays are in no table."""
+    """Declare a named tuple of arrays. With a `meaning`, its arrays are in no table."""
     return Part(kind, meaning)
 
 
@@ -149,7 +149,7 @@ def allocate(kind: type, sizes: Mapping[Axis, int] | Mapping[str, int], **given)
 
 
 def _length(axis: Axis | int | str, sizes: Mapping) -> int:
-    """Return the number of entries along an axis; a text is a sum of products."""
+    """Return the number of entries along an axis. A text is a sum of products."""
     if not isinstance(axis, str):
         return sizes[axis] if isinstance(axis, Axis) else axis
     terms = [term.split() for term in axis.split("+")]

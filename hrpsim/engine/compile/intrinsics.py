@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Intrinsics of numba that kernels call; imported only where something is compiled."""
+"""Intrinsics of numba that kernels call. Only compilation imports this module."""
 
 import sys
 import time
@@ -37,7 +37,7 @@ def monotonic_seconds(typing_context):
 
 @intrinsic
 def call_address(typing_context, address, arguments):
-    """Call the kernel at an address with a tuple of arguments; return the integer it returns.
+    """Call the kernel at an address with a tuple of arguments, and return its integer.
 
     The arguments must have exactly the types that the kernel was compiled for.
     """
@@ -71,7 +71,7 @@ def reference_at(typing_context, example, address):
 
 @intrinsic
 def request_line(typing_context, address):
-    """Request the line of the cache at an address, into the second level; do not wait for it."""
+    """Request the line of the cache at an address, into the second level, without waiting."""
 
     def _generate(context, builder, signature, values):
         byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -119,7 +119,7 @@ def _call(context, builder, signature, values):
 def _unlikely(module):
     """Return a function that does nothing: where it is called, LLVM expects to come rarely.
 
-    So registers are not reserved for it in the many steps that call no such kernel.
+    Steps that call no such kernel then reserve no registers for the call.
     """
     name = "hrpsim.unlikely"
     if name in module.globals:

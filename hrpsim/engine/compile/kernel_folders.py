@@ -5,14 +5,15 @@
 
 A caller contains the code of its callees, so that a change of any file may affect it. Folders
 are therefore named by a hash of every source that the kernels of a step are made of. The cache lies
-where the user may write; a folder that can be read only, filled by `hrpsim warm-up` as another
-user, serves as well.
+where the user may write. A read-only folder, filled by `hrpsim warm-up` as another user, serves as
+well.
 
-Rooms above the step (world, analysis, control, ...) have a folder each within it, named by a hash
-of the room's sources: an edit there leaves the kernels of the step and of other rooms as they are.
+Rooms above the step (world, analysis, control, ...) have a folder each within that folder, named by
+a hash of the room's sources. An edit of a room leaves the kernels of the step and of other rooms as
+they are.
 
 A wheel may carry kernels for common processors (tools/ship_kernels.py): kernels/TARGET/SOURCES.
-They serve with any numba, and are ignored where the processor or the sources differ.
+Shipped kernels serve with any numba, and are ignored if the processor or the sources differ.
 """
 
 import contextlib
@@ -98,7 +99,8 @@ def _hash_of(sources: Iterable[str]) -> str:
 def _prepare_cache(home: Path, name: str) -> Path:
     """Return the folder `name` in `home`, made if need be.
 
-    A name ends with a hash; of those that differ by it alone, the least recently used are removed.
+    A name ends with a hash. Of folders that differ by the hash alone, the least recently used are
+    removed.
     """
     folder = trusted(home / name)
     if folder == NOWHERE:
@@ -130,7 +132,7 @@ cache_directory = _prepare_cache(
 
 @functools.cache
 def _name_for(room: str, *more: str) -> str:
-    """Return the name of a room's folder, which is found where it is used."""
+    """Return the name of a room's folder, found at the first use."""
     name = f"{room.replace('/', '-')}-{_hash_of(_sources(room, *more))}"
     _prepare_cache(cache_directory, name)
     return name
@@ -176,7 +178,7 @@ def shipped_targets() -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def made_by_one(path: Path) -> Iterator[None]:
-    """Wait while another process makes a file; no waiting where locks are not possible.
+    """Wait while another process makes a file. Without locks there is no waiting.
 
     Processes that start together would compile every kernel as often as there are processes.
     """
@@ -197,7 +199,7 @@ def load_cached(path: Path) -> tuple | None:
 
 
 def keep(path: Path, kept: tuple) -> None:
-    """Store a tuple of bytes and texts, if it can be written."""
+    """Store a tuple of bytes and texts, if the folder can be written."""
     global _is_writable
     if not _is_writable or path.is_relative_to(NOWHERE):
         return

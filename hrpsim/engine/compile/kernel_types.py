@@ -3,7 +3,7 @@
 
 """Types of the parameters and results of kernels, for readers, editors and type checkers.
 
-Numba ignores annotations. It finds the types of a kernel from the arguments of a call.
+Numba ignores annotations. Numba finds the types of a kernel from the arguments of a call.
 test/test_kernel_types.py compares both.
 
 A record is an element of an array whose dtype is a table of fields. The comment behind its type

@@ -3,8 +3,8 @@
 
 """Kinds of a kernel's arguments, which select its machine code, found without numba.
 
-Two arguments of one kind have the same type for numba. Kinds are compared and hashed quickly, and
-each has a text that is the same in every process, by which machine code is found on disk.
+Two arguments of one kind have the same type for numba. Kinds are compared and hashed quickly. The
+text of a kind is the same in every process, and names machine code on disk.
 """
 
 import functools

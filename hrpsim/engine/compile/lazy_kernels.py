@@ -3,11 +3,11 @@
 
 """Lazily compiled kernels: compiled, and stored on disk, when a world first uses them.
 
-Features that only some worlds use (meshes, the stages of rk4, the direct solver) are declared where
-they are written, by `lazy_kernel`, and called there by name. The call goes through an address in
-the scene, 0 as long as the kernel was not needed. A call of an absent kernel requests it and
-returns NEEDS_KERNEL; the step is then repeated. A scene's `lazy_kernels` is (2,) records with a
-field for each kernel: addresses, and requests; and one field more, `awaited`: no step can be made
+Features that only some worlds use (meshes, the stages of rk4, the direct solver) are declared by
+`lazy_kernel` at the kernel, and called by name. The call goes through an address in the scene, 0 as
+long as the kernel was not needed. A call of an absent kernel requests the kernel and returns
+NEEDS_KERNEL. The step is then repeated. A scene's `lazy_kernels` is (2,) records with a field for
+each kernel: addresses, and requests. One more field, `awaited`, says that no step can be made
 before the requested kernels are present.
 
 A kernel that is not on disk is compiled in place, or by the callback of `let_compile`.
@@ -37,7 +37,7 @@ NEEDS_KERNEL = -1  # what the call of an absent kernel returns; kernels return n
 
 
 class OnDemand(NamedTuple):
-    """A kernel that is compiled when it is needed."""
+    """A kernel that is compiled when a world needs the kernel."""
 
     kernel: Kernel
     arguments: Callable[[Any], tuple]  # of a scene
@@ -46,7 +46,7 @@ class OnDemand(NamedTuple):
 
 
 class KernelsAbsent(Exception):
-    """A step waits for kernels that are being compiled elsewhere; nothing of it was done."""
+    """A step waits for kernels that are being compiled elsewhere. Nothing of the step was done."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__(f"being compiled: {', '.join(names)}")
@@ -61,8 +61,9 @@ _ask_elsewhere: Callable[[tuple[str, ...]], bool] | None = None
 def lazy_kernel(*more, feature: str = "", brings: tuple[str, ...] = ()):
     """Declare a kernel of the scene `s` and further arguments of numpy's scalar types `more`.
 
-    It returns an integer >= 0. feature: flag of the scene's settings; while it is set, the kernel
-    is there from the start. brings: names of kernels that are needed where this one is.
+    The kernel returns an integer >= 0. feature: flag of the scene's settings. While the flag is
+    set, the kernel is there from the start. brings: names of kernels that are needed where this one
+    is.
     """
 
     def _decorate(function):
@@ -84,7 +85,8 @@ def lazy_kernel(*more, feature: str = "", brings: tuple[str, ...] = ()):
 def lazy_kernel_of_parts(parts: Callable[[Any], tuple]):
     """Declare a kernel of some parts of a scene: `parts` of a scene are arguments like its own.
 
-    It is called with the scene's `lazy_kernels` and then its arguments; it returns an integer >= 0.
+    Calls pass the scene's `lazy_kernels` and then the arguments. The kernel returns an integer >=
+    0.
     """
 
     def _decorate(function):
@@ -121,7 +123,7 @@ def absent_kernels() -> tuple[str, ...]:
 
 
 def let_compile(ask: Callable[[tuple[str, ...]], bool] | None) -> None:
-    """Set the callback `ask(names)` for absent kernels; if it returns False, compile in place."""
+    """Set the callback `ask(names)` for absent kernels. If it returns False, compile in place."""
     global _ask_elsewhere
     _ask_elsewhere = ask
 
@@ -139,7 +141,7 @@ def new_lazy_kernels() -> np.ndarray:
 def provide_requested(scene) -> None:
     """Give a scene the kernels that its step has requested.
 
-    Raises KernelsAbsent where they are being compiled elsewhere.
+    Raises KernelsAbsent if these kernels are being compiled elsewhere.
     """
     requests = scene.lazy_kernels[1]
     names = tuple(name for name in declared_lazy_kernels() if requests[name])
@@ -179,7 +181,7 @@ def compile_ahead(scene, name: str) -> None:
 
 
 def asked_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which of these, and of those they bring, are being compiled elsewhere."""
+    """Return which of these kernels, and of those that these bring, are compiled elsewhere."""
     if _ask_elsewhere is None:
         return ()
     absent = _absent(_with_brought(names))

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kernels compiled by numba; imported only where something is compiled.
+"""Compilation of kernels by numba. Only compilation imports this module.
 
-Numba lowers a kernel to LLVM's language (compiler.py); LLVM makes machine code of it, and
-of a function of Python's C interface that calls it (hrpsim.engine.compile.python_wrapper). With
-HRPSIM_PLAIN_COMPILER=1, and where the installed numba does not fit, numba does all of it: its
-compiler, its wrapper and its cache, by documented interfaces alone. The bits are the same.
+Numba lowers a kernel to LLVM's language (compiler.py). LLVM makes machine code of the kernel, and
+of a function of Python's C interface that calls the kernel (hrpsim.engine.compile.python_wrapper).
+With HRPSIM_PLAIN_COMPILER=1, or if the installed numba does not fit, numba's own compiler, wrapper
+and cache do the work, by documented interfaces alone. The bits are the same.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ def compile_kernel(kernel: KernelFunction, arguments: tuple) -> MachineCode | Lo
 
 @functools.cache
 def fits_numba() -> bool:
-    """Return whether `engine.compile.compiler` fits the installed numba; warn if it does not."""
+    """Return whether `engine.compile.compiler` fits the installed numba, and warn if not."""
     try:
         code = _compile(KernelFunction(_sum_of_squares), (3.0, 4.0))
         found = load(code, "sum_of_squares").call(3.0, 4.0)
@@ -101,7 +101,7 @@ def _no_cyclic_collection() -> Iterator[None]:
 
 
 def dispatcher_of(kernel: KernelFunction, plain: bool = False):
-    """Return numba's dispatcher of a kernel; plain: with numba's own compiler and cache."""
+    """Return numba's dispatcher of a kernel. plain: with numba's own compiler and cache."""
     if kernel in _dispatchers:
         return _dispatchers[kernel]
     names: dict = {}

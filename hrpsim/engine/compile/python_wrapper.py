@@ -5,8 +5,8 @@
 
 Numba's own wrapper needs numba in each process: a later start takes 0.76 s of processor time with
 numba's wrapper, 0.30 s with this one. This wrapper reads numbers and addresses out of Python
-objects, releases Python's lock while the kernel runs, and makes a Python object of the result. It
-checks no types: the kinds of arguments are compared where the kernel is looked up.
+objects, releases Python's lock while the kernel runs, and makes a Python object of the result. The
+wrapper checks no types: the kinds of arguments are compared where the kernel is looked up.
 """
 
 from llvmlite import ir

@@ -3,9 +3,9 @@
 
 """Passing a scene to kernels by reference.
 
-By value, a named tuple of a hundred arrays is 5 kB of addresses and sizes, copied at every call and
-handled one by one in every function that the compiler sees. A `Reference` is the address of the
-same words in memory; kernels read the fields that they use, with the syntax of the tuple
+By value, a named tuple of a hundred arrays is 5 kB of addresses and sizes. Every call copies all of
+these, and the compiler handles each in every function. A `Reference` is the address of the same
+words in memory. A kernel reads the fields that it uses, with the syntax of the tuple
 (hrpsim.engine.compile.reference_type).
 """
 
@@ -20,7 +20,7 @@ from hrpsim.engine.compile.kinds import kind_of, text_of
 
 
 class ReferenceKind:
-    """The kind of a referred tuple, which selects machine code; equal tuples share one."""
+    """The kind of a referred tuple, which selects machine code. Equal tuples share a kind."""
 
     def __init__(self, kind: tuple) -> None:
         self._kind = kind
@@ -39,11 +39,11 @@ _Whole = TypeVar("_Whole", bound=tuple)
 class Reference(Generic[_Whole]):
     """The argument that Python passes to a kernel for a named tuple of arrays, or of such tuples.
 
-    It keeps its arrays alive; a tuple with other arrays needs another reference.
+    A reference keeps its arrays alive. A tuple with other arrays needs another reference.
     """
 
     def __init__(self, whole: _Whole, previous: Reference | None = None) -> None:
-        """Refer to a tuple; `previous` saves work where most arrays are those of another one."""
+        """Refer to a tuple. `previous` is a reference that shares most arrays, and saves work."""
         self.whole = whole
         self._arrays = _arrays_of(whole)
         known = previous._arrays if previous is not None else [None] * len(self._arrays)

@@ -32,7 +32,7 @@ _types: dict = {}  # by kind
 
 
 def type_for(reference: Reference) -> ReferenceType:
-    """Return the type of a reference; found once for each kind, as that takes milliseconds."""
+    """Return the type of a reference. Each kind is found once, which takes milliseconds."""
     kind = reference.kind_for_kernels
     if kind not in _types:
         _types[kind] = ReferenceType(numba.typeof(reference.whole))

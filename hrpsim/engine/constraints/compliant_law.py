@@ -44,7 +44,7 @@ def held_law(
         error: error in the middle of the step, extrapolated by `rate` [m or rad].
         rate: rate of the error at the start of the step [m/s or rad/s].
         inverse_mass: inverse mass of the row without compliance [1/kg or 1/(kg m^2)].
-        compliance: [m/N or rad/Nm]; 0 makes the row rigid.
+        compliance: [m/N or rad/Nm]. 0 makes the row rigid.
         damping_time: time constant of the damper [s].
         time_step: [s].
 

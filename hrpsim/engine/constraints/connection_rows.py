@@ -18,6 +18,7 @@ from hrpsim.engine.compile.kernel_types import (
     Connection,
     Index,
     Kinematics,
+    Metres,
     PlacedConnection,
     Records,
     Row,
@@ -260,21 +261,29 @@ def write_stage_rows(
             row.target = row.feedback - bending_of(connection, axis, placed)
 
 
+@inlined_kernel
+def _arm_of(connection: Connection) -> Metres:
+    """Return the largest coordinate of a connection's frame in a body [m]."""
+    arm = 0.0
+    for r in range(3):
+        of_a = abs(connection.p_a[r]) if connection.body_a >= 0 else 0.0
+        arm = max(arm, of_a, abs(connection.p_b[r]) if connection.body_b >= 0 else 0.0)
+    return arm
+
+
 @inner_kernel
 def blur_of(connections: Records[Connection]) -> float:
     """Return the fraction of a response that may be an effect of position errors.
 
-    Rows of a loop that depend on each other in its exact position seem to be independent where the
-    loop is open by an angle e: e^2 of their responses remains.
+    Some rows of a loop depend on each other in the exact position of the loop. If the loop is open
+    by an angle e, these rows seem independent: the fraction e^2 of the responses remains.
     """
     error = 0.0
     for c in range(connections.shape[0]):
-        connection, arm = connections[c], 0.0
+        connection = connections[c]
         if not connection.enabled:
             continue
-        for r in range(3):
-            of_a = abs(connection.p_a[r]) if connection.body_a >= 0 else 0.0
-            arm = max(arm, of_a, abs(connection.p_b[r]) if connection.body_b >= 0 else 0.0)
+        arm = _arm_of(connection)
         for axis in range(6):
             if connection.axes[axis] == LOCKED and connection.compliance[axis] == 0.0:
                 size = abs(connection.error[axis])
@@ -349,7 +358,7 @@ def _square_axes(connection: Connection, about: int) -> tuple[int, int]:
 def _turns_far(axis: int, placed: PlacedConnection, time: Seconds) -> bool:
     """Return whether the arm or the axis of a row turns far within a time [s], with either body.
 
-    A linear row has the arms of its points, an angular one the axes that it holds square. Spin
+    A linear row has the arms of its points, an angular row the axes that are held square. Spin
     about them turns neither.
     """
     if axis < 3:
@@ -369,7 +378,7 @@ def _turns_axis_far(omega: Vec3, axis: Vec3, time: Seconds) -> bool:
 
 @inlined_kernel
 def _within_a_radian(error: float, bending: float, direction: Vec3) -> tuple[float, float]:
-    """Return the error g of an angular row, or as much of it as a rotation by 1 rad corrects.
+    """Return the error g of an angular row, at most what a rotation by 1 rad corrects.
 
     Where u and w become parallel, |dg/d(angle)| = |u x w| goes to 0 and no rotation does. The
     second derivative, `bending`, is meaningless so far from g = 0, and is returned as 0 then.

@@ -5,8 +5,8 @@
 
 The rows of a contact hold J v' with the Jacobian at the place where the forces of the step act. The
 velocity v' belongs to the end of the step, when the bodies have turned and the contact point has
-moved over them. For constant generalised velocities, the relative velocity u at the contact changes
-by
+moved over the bodies. For constant generalised velocities, the relative velocity u at the contact
+changes by
 
     du/dt = sum over both sides of +-(a + alpha x r + omega x (v_o + dr/dt)) + n (dn/dt . u),
 
@@ -17,10 +17,10 @@ stays constant to second order, like the gap of a constraint in SHAKE (Ryckaert 
 
 dr/dt and dn/dt are taken from the last step, by the identity of the contact. Any shapes may
 therefore touch, including rolling shapes. Contacts whose change was different in the last step keep
-their rows, because their point has jumped. When a contact begins, or its bodies begin to turn, the
-point is taken to move with the material. Under a round shape, rotation of the shape about its own
-axis is left out. A contact that begins with an impact keeps its rows, because the impact changes
-the motion.
+the old rows, because the contact point has jumped. When a contact begins, or its bodies begin to
+turn, the point is taken to move with the material. Under a round shape, rotation of the shape about
+its own axis is left out. A contact that begins with an impact keeps its rows, because the impact
+changes the motion.
 
 Sliding friction takes only its direction from this velocity, and otherwise stays as in the rows.
 
@@ -31,10 +31,22 @@ joint coordinates, which turn with the bodies.
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.compile.kernel_types import Contact, Row, Scene, Seconds, Vec3, Vector
+from hrpsim.engine.compile.kernel_types import (
+    Contact,
+    Kinematics,
+    Records,
+    Row,
+    Scene,
+    Seconds,
+    Settings,
+    Vec3,
+    Vector,
+)
 from hrpsim.engine.constraints.impact_rows import CLOSED
 from hrpsim.engine.constraints.rows import row_velocity
 from hrpsim.engine.constraints.solver_table import PENALTY
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import matrix_times, placed_point, point_velocity
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
 from hrpsim.model.system import FREE
@@ -56,7 +68,7 @@ CLOSES = 0.2
 
 @inner_kernel
 def bend_contact_rows(s: Scene) -> None:
-    """Lower the targets of contact rows by the change of their velocity to the end of the step.
+    """Lower the targets of contact rows by the change of velocity to the end of the step.
 
     The rows are linear where the forces of the step act.
     """
@@ -68,7 +80,8 @@ def bend_contact_rows(s: Scene) -> None:
         for r in range(3):
             change[r] = contact.bend[r] = 0.0
         if normal.solver != PENALTY and (
-            _turns(s, contact.body_a, bend_time) or _turns(s, contact.body_b, bend_time)
+            _turns(s.settings[0], s.forest, s.kinematics, contact.body_a, bend_time)
+            or _turns(s.settings[0], s.forest, s.kinematics, contact.body_b, bend_time)
         ):
             _bend(s, c, bend_time, change)
 
@@ -88,14 +101,16 @@ def _bend(s: Scene, c: int, bend_time: Seconds, change: Vec3) -> None:
             contact.turned[r] = 0.0
     _add_side(s, contact.body_a, contact.point_a, contact.moved_a, 1.0, change)
     _add_side(s, contact.body_b, contact.point_b, contact.moved_b, -1.0, change)
-    _add_turn_of_normal(s, contact, change)
+    _add_turn_of_normal(s.kinematics, contact, change)
     for r in range(3):
         contact.bend[r] = bend_time / time_step * change[r]
-    if _is_smooth(s, contact, normal):
+    if _is_smooth(s.settings[0], s.constrained, contact, normal):
         contact.bends = NORMAL
         normal.target -= bend_along(contact, normal)
         x, y = rows[3 * c + 1], rows[3 * c + 2]
-        if _sticks(s, contact, x, y, (time_step - bend_time) / bend_time):
+        if _sticks(
+            s.settings[0], s.constrained, contact, x, y, (time_step - bend_time) / bend_time
+        ):
             contact.bends = ALL
             for row in (x, y):
                 row.target -= bend_along(contact, row)
@@ -110,10 +125,12 @@ def begins(contact: Contact) -> bool:
 
 
 @inlined_kernel
-def _is_smooth(s: Scene, contact: Contact, normal: Row) -> bool:
+def _is_smooth(
+    settings: Settings, constrained: ConstraintBodies, contact: Contact, normal: Row
+) -> bool:
     """Return whether the change is more than rounding, and was alike in the last step.
 
-    At a contact that begins it continues if no impact changes the motion.
+    At a contact that begins the change continues if no impact changes the motion.
     """
     difference = size = 0.0
     for r in range(3):
@@ -123,25 +140,32 @@ def _is_smooth(s: Scene, contact: Contact, normal: Row) -> bool:
     if size < ROUNDING * ROUNDING:
         return False
     if begins(contact):
-        approach = abs(row_velocity(normal, s.constrained.velocity))
-        return approach < s.settings[0].slip_threshold + _EXPLAINS * math.sqrt(size)
+        approach = abs(row_velocity(normal, constrained.velocity))
+        return approach < settings.slip_threshold + _EXPLAINS * math.sqrt(size)
     return difference <= _SMOOTH * _SMOOTH * size
 
 
 @inlined_kernel
-def _sticks(s: Scene, contact: Contact, x: Row, y: Row, share: float) -> bool:
+def _sticks(
+    settings: Settings,
+    constrained: ConstraintBodies,
+    contact: Contact,
+    x: Row,
+    y: Row,
+    share: float,
+) -> bool:
     """Return whether a contact did not slip at the start of the step, but for such changes.
 
     share: of the change, that lies between the start and the place where the rows are linear.
     """
     velocity, bend_x, bend_y = (
-        s.constrained.velocity,
+        constrained.velocity,
         bend_along(contact, x),
         bend_along(contact, y),
     )
     slip_x = row_velocity(x, velocity) - share * bend_x
     slip_y = row_velocity(y, velocity) - share * bend_y
-    bound = s.settings[0].slip_threshold + _EXPLAINS * math.hypot(bend_x, bend_y)
+    bound = settings.slip_threshold + _EXPLAINS * math.hypot(bend_x, bend_y)
     return math.hypot(slip_x, slip_y) < bound
 
 
@@ -170,14 +194,16 @@ def unbent_target(contact: Contact, normal: Row, time_step: float) -> float:
 
 
 @inlined_kernel
-def _turns(s: Scene, body: int, bend_time: float) -> bool:
+def _turns(
+    settings: Settings, forest: Forest, kinematics: Records[Kinematics], body: int, bend_time: float
+) -> bool:
     """Return whether a body is alone in its tree and turns, but not far within `bend_time` [s]."""
     if body < 0:
         return False
-    record, v = s.forest.bodies[body], s.kinematics[body].v
-    if record.joint_type != FREE or not s.forest.dofs[record.v_index].turns_freely:
+    record, v = forest.bodies[body], kinematics[body].v
+    if record.joint_type != FREE or not forest.dofs[record.v_index].turns_freely:
         return False
-    rate, step = v[0] * v[0] + v[1] * v[1] + v[2] * v[2], s.settings[0].time_step
+    rate, step = v[0] * v[0] + v[1] * v[1] + v[2] * v[2], settings.time_step
     turns = _TURNS * _TURNS < step * step * rate
     return turns and bend_time * bend_time * rate < _TURNS_FAR * _TURNS_FAR
 
@@ -192,7 +218,7 @@ def _expect_move(s: Scene, body: int, shape: int, arm: Vec3, moved_out: Vec3) ->
     link, geometry, dt = s.kinematics[body], s.collision.shapes[shape], s.settings[0].time_step
     R, w = link.R, link.v
     x, y, z = point_velocity(w, arm[0], arm[1], arm[2])
-    ox, oy, oz = _origin_velocity(s, body)
+    ox, oy, oz = _origin_velocity(s.forest, s.kinematics, body)
     x, y, z = x - ox, y - oy, z - oz
     kind = geometry.kind
     if kind == SPHERE or kind == CAPSULE or kind == CYLINDER:
@@ -230,7 +256,7 @@ def _add_side(s: Scene, body: int, arm: Vec3, moved: Vec3, sign: float, change_o
         change_out[1] += dt * ay
         change_out[2] += dt * az
         i = s.forest.bodies[i].parent
-    x, y, z = _origin_velocity(s, body)
+    x, y, z = _origin_velocity(s.forest, s.kinematics, body)
     x, y, z = sign * moved[0] + dt * x, sign * moved[1] + dt * y, sign * moved[2] + dt * z
     change_out[0] += w[1] * z - w[2] * y
     change_out[1] += w[2] * x - w[0] * z
@@ -238,17 +264,21 @@ def _add_side(s: Scene, body: int, arm: Vec3, moved: Vec3, sign: float, change_o
 
 
 @inlined_kernel
-def _origin_velocity(s: Scene, body: int) -> tuple[float, float, float]:
+def _origin_velocity(
+    forest: Forest, kinematics: Records[Kinematics], body: int
+) -> tuple[float, float, float]:
     """Return the velocity of the origin of a body's tree [m/s]."""
-    root = s.forest.bodies[body].root
-    if s.forest.bodies[root].joint_type != FREE:
+    root = forest.bodies[body].root
+    if forest.bodies[root].joint_type != FREE:
         return 0.0, 0.0, 0.0
-    v = s.kinematics[root].v
+    v = kinematics[root].v
     return v[3], v[4], v[5]
 
 
 @inlined_kernel
-def _add_turn_of_normal(s: Scene, contact: Contact, change_out: Vector) -> None:
+def _add_turn_of_normal(
+    kinematics: Records[Kinematics], contact: Contact, change_out: Vector
+) -> None:
     """Add the share along the normal that its own turn has, as a slides over a curved b."""
     total = 0.0
     for side in range(2):
@@ -256,7 +286,7 @@ def _add_turn_of_normal(s: Scene, contact: Contact, change_out: Vector) -> None:
         if side == 1:
             body, arm, sign = contact.body_b, contact.point_b, -1.0
         if body >= 0:
-            x, y, z = point_velocity(s.kinematics[body].v, arm[0], arm[1], arm[2])
+            x, y, z = point_velocity(kinematics[body].v, arm[0], arm[1], arm[2])
             turn = contact.turned
             total += sign * (turn[0] * x + turn[1] * y + turn[2] * z)
     for r in range(3):

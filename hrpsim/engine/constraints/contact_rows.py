@@ -194,16 +194,9 @@ def write_contact_rows(s: Scene) -> int:
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _bound_friction(
-    contact: Contact,
-    pair: MaterialPair,
-    settings: Settings,
-    slip_x: float,
-    slip_y: float,
-    normal: Row,
-    x: Row,
-    y: Row,
-    response: Vector,
-) -> None:
+    contact: Contact, pair: MaterialPair, settings: Settings, slip_x: float, slip_y: float,
+    normal: Row, x: Row, y: Row, response: Vector,
+) -> None:  # fmt: skip
     """Write the bounds of friction, and turn the tangents to the axes of these bounds.
 
     The normal force bounds friction.
@@ -264,7 +257,7 @@ def move_contact_rows(
 
 @inlined_kernel
 def _share_largest_mass(x: Row, y: Row) -> None:
-    """Give two rows the largest eigenvalue of their common 2x2 inverse mass."""
+    """Give two rows the largest eigenvalue of the common 2x2 inverse mass."""
     half = 0.5 * (x.inverse_mass - y.inverse_mass)
     largest = 0.5 * (x.inverse_mass + y.inverse_mass) + math.sqrt(half * half + x.cross * x.cross)
     x.inverse_mass = y.inverse_mass = largest
@@ -274,7 +267,7 @@ def _share_largest_mass(x: Row, y: Row) -> None:
 def _turn_axes(
     contact: Contact, normal: Row, x: Row, y: Row, cosine: float, sine: float, response: Vector
 ) -> None:
-    """Turn the rows of both tangents, and their impulses, about the normal."""
+    """Turn the rows and impulses of both tangents about the normal."""
     contact.turn[0], contact.turn[1] = cosine, sine
     for k in range(6):
         a, b = x.J_a[k], y.J_a[k]
@@ -352,8 +345,8 @@ def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> t
     """Return the target and the wanted correction of the normal of a rigid contact [m/s].
 
     The permitted closing speed grows from zero at the gap `origin` to the speed that closes the
-    whole gap at twice `origin`. With a jump, corners of a sole that residues tilt would have
-    targets that no flat sole can meet, and the sole's load would go to one diagonal.
+    whole gap at twice `origin`. With a jump, the corners of a sole that residues tilt would have
+    targets that no flat sole can meet. The sole's load would go to one diagonal.
 
     Args:
         gap: [m].
@@ -399,8 +392,7 @@ def _late_gap(contact: Contact, gap: float, approach: float, time_step: Seconds)
     `gap` is the gap in the middle of the step as compliant rows count it, which is the end of the
     step. Half a step before, a body may be inside the other without having met a force. For
     example, the body was placed there, or was too far away to have a contact. The spring then
-    begins without a force, as in all other cases. The spring thus gives back the energy that it
-    took.
+    begins without a force, as in all other cases. The spring thus gives back the stored energy.
     """
     if contact.impulse[0] == 0.0:
         way = 0.5 * time_step * approach

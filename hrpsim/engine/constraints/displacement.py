@@ -4,8 +4,8 @@
 """Position correction: the same rows for displacements, against penetration and limit violation.
 
 The target is a displacement rate that is never added to the state's velocity. A correction
-therefore gives no kinetic energy. Friction, springs, velocity limits, and rows that slipped at
-their force limit take no part. Motors hold their joints.
+therefore gives no kinetic energy. Friction, springs, velocity limits, and rows that slipped at a
+force limit take no part. Motors hold the joints.
 """
 
 import math

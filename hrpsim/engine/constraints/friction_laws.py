@@ -4,8 +4,8 @@
 """Friction laws: bounds of the impulses along a contact's two tangents, by the normal impulse.
 
 This file has everything that solvers use of a law: the axes, the bound, the projection onto the
-permitted set, and the derivative of the projection if it exists. No other file compares the codes
-of laws.
+permitted set, and the derivative of the projection, if any. No other file compares the codes of
+laws.
 """
 
 import math
@@ -104,7 +104,7 @@ def project_friction(law: int, bound: float, x: float, y: float) -> tuple[float,
 
 @inlined_kernel
 def project_onto_disk(bound: float, x: float, y: float) -> tuple[float, float]:
-    """Return the point (x, y) scaled to the disk of radius `bound`, if it lies outside."""
+    """Return the point (x, y), scaled to the disk of radius `bound` from outside."""
     square = x * x + y * y
     if square > bound * bound:
         keep_branch()

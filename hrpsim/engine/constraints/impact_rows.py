@@ -116,7 +116,7 @@ def is_opening(impact: Impact, time: Seconds, threshold: float) -> bool:
 def separates(impact: Impact, time: Seconds, threshold: float) -> bool:
     """Return whether a resting gap is not at rest any more because its normal has turned.
 
-    Sliding shapes separate if their surfaces curve away from each other. A push through an opening
+    Sliding shapes separate if the surfaces curve away from each other. A push through an opening
     gap would give energy, and a push through a closing gap would take energy.
 
     Args:
@@ -148,7 +148,7 @@ def is_closed(impact: Impact, now: float) -> bool:
 def takes_part(impact: Impact, now: float, timed: bool, threshold: float, fastest: float) -> bool:
     """Return whether a row is solved for in a round of impacts.
 
-    Simultaneous rows always take part unless they separate. Sequential rows wait for their turn.
+    Simultaneous rows take part unless the shapes separate. Sequential rows wait for a turn.
 
     Args:
         impact: IMPACT record.

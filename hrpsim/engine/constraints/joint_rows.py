@@ -302,7 +302,7 @@ def write_velocity_limit_rows(s: Scene, first: Index, used: int) -> int:
 def mark_full_brakes(
     rows: Records[Row], first: Index, row_count: int, control: Records[Control]
 ) -> bool:
-    """Mark actuators that brake with their whole effort limit, and return whether any mark is new.
+    """Mark actuators that brake with the whole effort limit, and return whether any mark is new.
 
     A marked actuator then delivers its effort limit. The effort that its law requires at the
     velocity found does not count.

@@ -7,8 +7,8 @@ A spring and a damper push a point that has sunk in. Their force is known at the
 so the rows of the point hold given impulses. Only beyond the spring's maximum extension does the
 normal row press harder, as a constraint. A spring anchored at the place where sticking began holds
 a sticking point. A sliding point feels mu times the spring's force. A point that slips slowly
-compared with its spring's deflection creeps: it drags the anchor along, and the kinetic friction
-keeps the spring stretched.
+compared with its spring's deflection creeps: the point drags the anchor along, and the kinetic
+friction keeps the spring stretched.
 """
 
 import math
@@ -82,15 +82,15 @@ def _press_pair(s: Scene, pair: MaterialPair, first: Index, end: Index) -> tuple
 
 @inner_kernel
 def write_penalty_rows(s: Scene) -> tuple[float, int]:
-    """Write the impulses of penalty contacts' rows, and advance the state of their friction.
+    """Write the impulses of penalty contacts' rows, and advance the friction state.
 
     The rows are the rows by `write_contact_rows`. constrained.velocity must be the velocity at the
     start of the step.
 
     Returns:
         (stiffness number, a contact of the stiffest pair). The number is the largest ratio (k dt^2
-        + 2 c dt) / m of the modes of a pair of shapes. Only pairs with a stiffness of their own
-        count, in which a point began to press. Without such a pair the number is 0.
+        + 2 c dt) / m of the modes of a pair of shapes. Only pairs with their own stiffness count,
+        in which a point began to press. Without such a pair the number is 0.
     """
     rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
     contacts, contact_count = s.collision.contacts, s.counts[0].contact_count
@@ -174,18 +174,10 @@ def _change_phase(
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _stick(
-    forest: Forest,
-    kinematics: Records[Kinematics],
-    contact: Contact,
-    pair: MaterialPair,
-    directions: Mat3,
-    force: float,
-    slip_x: float,
-    slip_y: float,
-    speed: float,
-    time_step: Seconds,
-) -> tuple[float, float]:
-    """Return a point's friction at its anchor [N]; beyond a bound the point creeps or slides."""
+    forest: Forest, kinematics: Records[Kinematics], contact: Contact, pair: MaterialPair,
+    directions: Mat3, force: float, slip_x: float, slip_y: float, speed: float, time_step: Seconds,
+) -> tuple[float, float]:  # fmt: skip
+    """Return a point's friction at its anchor [N]. Beyond a bound the point creeps or slides."""
     k, c = contact.stiffness, contact.damping
     stretch_x, stretch_y = _stretch(forest, kinematics, contact, directions)
     along_x, along_y = -k * stretch_x - c * slip_x, -k * stretch_y - c * slip_y
@@ -319,7 +311,7 @@ def _stiffness_of_modes(
 ) -> float:
     """Return the largest (k dt^2 + 2 c dt) / m of the modes of contacts first to end - 1.
 
-    The largest eigenvalue of J M^-1 J^T K by the power method: never more than it is.
+    The largest eigenvalue of J M^-1 J^T K by the power method, which never overestimates.
     """
     largest = 0.0
     for number in range(3 * first, 3 * end):

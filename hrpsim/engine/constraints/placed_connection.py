@@ -48,7 +48,7 @@ def place_frames(
     connection: Connection,
     joined_out: PlacedConnection,
 ) -> None:
-    """Write the axes of both frames (`axes_a`, `axes_b`) and the positions of their points [m].
+    """Write the axes (`axes_a`, `axes_b`) and the positions [m] of both frames.
 
     The positions are `arm_a`, `point_a`, `point_b` and `apart`.
     """
@@ -112,7 +112,7 @@ def _move(
     alpha_out: Vec3,
     out: PlacedConnection,
 ) -> None:
-    """Write a body's angular velocity; add `sign` times the motion of the frame's point.
+    """Write a body's angular velocity. Add `sign` times the motion of the frame's point.
 
     The integrator holds the velocity of a free body's origin constant.
     """

@@ -135,17 +135,9 @@ def _force_through(
 
 @inlined_kernel  # many parameters: the data of the contact are passed in registers
 def _respond(
-    forest: Forest,
-    constrained: ConstraintBodies,
-    number: Index,
-    point: Vec3,
-    J_n: Vec6,
-    J_x: Vec6,
-    J_y: Vec6,
-    response: Vector,
-    at: tuple[int, int, int],
-    adds: bool,
-) -> None:
+    forest: Forest, constrained: ConstraintBodies, number: Index, point: Vec3, J_n: Vec6, J_x: Vec6,
+    J_y: Vec6, response: Vector, at: tuple[int, int, int], adds: bool,
+) -> None:  # fmt: skip
     """Write, or add, the motion of the tree under the three forces on constraint body `number`.
 
     The block is symmetric, so its rows are used as columns. For each column, the velocity of the

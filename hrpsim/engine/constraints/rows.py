@@ -40,7 +40,7 @@ _ROUNDING = 1e-13
 
 
 def refuse_undamped(compliance: np.ndarray, damping_time: np.ndarray, time_step: float) -> None:
-    """Refuse rigid constraints that would ring: their damping time must be at least one time step.
+    """Refuse rigid constraints that would ring. The damping time must be at least one time step.
 
     A damping time below zero selects another damping law.
 
@@ -242,7 +242,7 @@ def attach_pair(
         constrained: constraint bodies of the step.
         pair: record with both bodies.
         placed: record of the placed frames.
-        turns: whether the row turns the bodies about placed.direction instead of pushing them.
+        turns: whether the row turns the bodies about placed.direction instead of pushing along it.
         row: ROW record.
         response: responses of all rows (entries,), changed.
         used: number of entries of `response` used before.
@@ -303,7 +303,7 @@ def _write_response(
 ) -> int:
     """Write the motion of the tree's columns under the force J on `constraint_body`.
 
-    Return where it ends.
+    Return the place of the end.
     """
     for k in range(0, tree.tree_width, LANES):
         store(response, used + k, broadcast(0.0))
@@ -434,7 +434,7 @@ def soften(
         rate: rate of the error at the start of the step [m/s or rad/s].
         bend: velocity that the row's curvature adds from the place where the row is linear to the
             end of the step [m/s or rad/s]. Without this part, rotating connections are stretched.
-        compliance: [m/N or rad/Nm]; 0 makes the row rigid.
+        compliance: [m/N or rad/Nm]. 0 makes the row rigid.
         damping_time: time constant of the damper [s].
         time_step: [s].
     """

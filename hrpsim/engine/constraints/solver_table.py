@@ -1,11 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of solvers: the rows that each solver accepts, and its treatment of them.
+"""The table of solvers: the rows that each solver accepts, and the treatment of these rows.
 
 Rules, errors, world files, the kernels and the documents read this table.
-`engine.step.rows.hand_over` chooses the first solver of an island and its successors, and calls
-them.
+`engine.step.rows.hand_over` chooses and calls the first solver of an island and the successors.
 """
 
 from typing import NamedTuple
@@ -27,7 +26,7 @@ _ALL_LAWS = tuple(LAWS.values())
 
 
 class Solver(NamedTuple):
-    """The rows that a solver accepts, and their kinds."""
+    """The rows that a solver accepts, and the kinds of these rows."""
 
     code: int
     accepts: tuple[str, ...]  # of CONTACTS, JOINTS

@@ -3,10 +3,10 @@
 
 """The articulated-body algorithm (RBDA Table 7.1) in world-parallel frames, pass by pass.
 
-The passes are separate kernels because a step uses them apart: the factorisation (I_A, U, D) once,
-then `wrench_response`, two cheap sweeps, for every further set of forces. Accelerations here are
-*proper*: gravity is the acceleration -g of the world, so that I_A a + p_A is the wrench through a
-joint.
+The passes are separate kernels because a step uses each pass at its own time. The factorisation
+(I_A, U, D) happens once. `wrench_response`, two cheap sweeps, happens for every further set of
+forces. Accelerations here are *proper*: gravity is the acceleration -g of the world, so that I_A a
++ p_A is the wrench through a joint.
 """
 
 import math

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint bodies of a step and their numbering.
+"""The constraint bodies of a step and the numbers of these bodies.
 
 Constraints act on constraint bodies. A *constraint body* is a body (six columns: a spatial force at
 the tree's origin) or a degree of freedom (one column: an effort).
@@ -116,13 +116,13 @@ def velocity_entries(body_count: int, dof_count: int) -> int:
 
 
 def forget_numbers(constrained: ConstraintBodies) -> None:
-    """Force a new numbering of constraint bodies after the bodies or their indices have changed."""
+    """Force a new numbering of constraint bodies after a change of bodies or indices."""
     constrained.supports["known_count"] = 0
 
 
 @inner_kernel
 def number_constraint_bodies(forest: Forest, constrained_out: ConstraintBodies) -> tuple[int, int]:
-    """Number the constraint bodies of the step, and list the bodies on their paths to the roots.
+    """Number the constraint bodies of the step, and list the bodies on the paths to the roots.
 
     The kernel numbers the bodies `marked` 1 and the degrees of freedom with a mark in `of_dof` (>=
     0). The numbers stay if the last numbering was of the same bodies and of no degree of freedom.
@@ -196,9 +196,6 @@ def _number(forest: Forest, constrained_out: ConstraintBodies) -> tuple[int, int
             column += 1
         support.on_path = 1 if column > start else 0
     _, needed = _close_tree(column, needed, supports[root])
-    for i in range(n - 1, -1, -1):
-        if supports[i].on_path and forest.bodies[i].parent >= 0:
-            supports[forest.bodies[i].parent].on_path = 1
     _list_paths(forest, supports)
     _find_lonely(forest, count, constrained_out)
     return count, needed
@@ -206,9 +203,9 @@ def _number(forest: Forest, constrained_out: ConstraintBodies) -> tuple[int, int
 
 @inlined_kernel
 def _close_tree(column: Index, needed: int, tree: Support) -> tuple[int, int]:
-    """Write the width of a tree that ends before `column`; return the next one's column and block.
+    """Write the width of a tree that ends before `column`. Return the next tree's column and block.
 
-    Rows are some whole lanes long, so that they are read and written without a remainder.
+    The length of a row is a multiple of the lanes, so that reads and writes leave no remainder.
     """
     columns = column - tree.tree_start
     tree.tree_width = LANES * ((columns + LANES - 1) // LANES)
@@ -217,7 +214,10 @@ def _close_tree(column: Index, needed: int, tree: Support) -> tuple[int, int]:
 
 @inlined_kernel
 def _list_paths(forest: Forest, supports: Records[Support]) -> None:
-    """List the bodies on paths, tree by tree."""
+    """Mark the parents of bodies on paths as on a path, and list all of them, tree by tree."""
+    for i in range(forest.bodies.shape[0] - 1, -1, -1):
+        if supports[i].on_path and forest.bodies[i].parent >= 0:
+            supports[forest.bodies[i].parent].on_path = 1
     listed = 0
     for number in range(forest.order.shape[0]):
         i = forest.order[number]

@@ -76,7 +76,7 @@ def checked_vector(name: str, values, length: int) -> np.ndarray:
 
 
 def is_finite(numbers: np.ndarray) -> bool:
-    """Return whether all are finite; each is examined only where the sum of squares is not."""
+    """Return whether all are finite. Each is examined only if the sum of squares is not."""
     flat = numbers.ravel()
     return math.isfinite(flat.dot(flat)) or bool(np.isfinite(flat).all())
 
@@ -96,7 +96,7 @@ def checked_configuration(model: Model, q) -> np.ndarray:
 
 
 def apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
-    """Write the wrenches on links to `external` of the bodies' records; poses must be current."""
+    """Write the wrenches on links to `external` of the bodies' records. Poses must be current."""
     space.articulated["external"] = 0.0
     if link_wrenches is None:
         return
@@ -177,7 +177,7 @@ def forward_dynamics(
 
 
 def finite(name: str, result):
-    """Return `result`; raise StateError if the result overflowed from finite arguments."""
+    """Return `result`, or raise StateError if finite arguments made the result overflow."""
     if not is_finite(np.asarray(result)):
         raise StateError(f"the {name} would not be finite: the numbers given are too large")
     return result
@@ -278,7 +278,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 def _moment_of_mass(model: Model, space: Workspace) -> np.ndarray:
-    """Return the sum of mass times position of the centre (3,) [kg m]; poses must be current."""
+    """Return the sum of mass times position of the centre (3,) [kg m]. Poses must be current."""
     system, kinematics = model.system, space.kinematics
     centers = np.einsum("nij,nj->ni", kinematics["R"], system.com) + kinematics["p"]
     return system.mass @ (kinematics["origin"][system.root] + centers)

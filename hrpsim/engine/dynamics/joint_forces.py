@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forces along joints: springs, dampers, actuators, and their implicit integration."""
+"""Forces along joints: springs, dampers and actuators, with implicit integration."""
 
 import math
 
@@ -236,7 +236,7 @@ def revise_limited(
     implicit: bool,
     may_release: bool,
 ) -> bool:
-    """Mark actuators at their velocity or effort limits, and return whether a mark has changed.
+    """Mark actuators at velocity or effort limits, and return whether a mark has changed.
 
     The acceleration work.dv + work.change (nv,) follows from the present marks. The acceleration
     includes constraint forces. An actuator need not deliver the part that a limit or the ground

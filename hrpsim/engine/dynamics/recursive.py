@@ -78,7 +78,7 @@ def _write_proper_acceleration(
     articulated: Records[Articulated],
     a: Vec6,
 ) -> None:
-    """Write the proper acceleration a (6,) of a body; the one of its parent must be known.
+    """Write the proper acceleration a (6,) of a body. The parent's acceleration must be known.
 
     link: KINEMATICS record of the body.
     """

@@ -61,9 +61,8 @@ def constrained_responses(
     The blocks are written to constrained_out.inverse_inertia.
 
     Column j of a block is the motion by a unit force j [1/kg, 1/(kg m), 1/(kg m^2)]. Blocks are
-    symmetric. For each constraint body the kernel computes three kinds of responses: the body's own
-    response, the responses of later constraint bodies on the same limb, and the responses of
-    earlier ones on other limbs.
+    symmetric. The kernel computes three kinds of responses for each constraint body: the body
+    itself, later constraint bodies on the same limb, and earlier constraint bodies on other limbs.
 
     Args:
         forest: constants of the bodies and joints.

@@ -141,7 +141,7 @@ def turn_freely_for(
 
         I w' = I w x w,   q' = q (w, 0) / 2
 
-    are summed until their terms are rounding. With the coefficients w_k, l_k = I w_k and q_k,
+    are summed until the terms are rounding. With the coefficients w_k, l_k = I w_k and q_k,
 
         (n + 1) l_(n+1) = sum of l_k x w_(n-k),   2 (n + 1) q_(n+1) = sum of q_k (w_(n-k), 0).
 

@@ -105,7 +105,7 @@ def forest_of(system: System) -> Forest:
 
 
 def joints_first(q_index: np.ndarray) -> np.ndarray:
-    """Return the degrees of freedom of joints first, and their number in all other places.
+    """Return the degrees of freedom of joints first, and the number of these in all other places.
 
     Loops over joints stop at this number, so the six records of each free body are not read.
     """
@@ -117,7 +117,7 @@ def joints_first(q_index: np.ndarray) -> np.ndarray:
 
 
 def breadth_first(parent: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Return the bodies of each tree, ordered by their depth.
+    """Return the bodies of each tree, ordered by depth.
 
     Consecutive bodies are then on different limbs, and a processor computes several at once. Along
     a limb each body would wait for the body before.

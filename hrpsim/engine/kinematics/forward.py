@@ -3,10 +3,10 @@
 
 """Forward kinematics of a forest: pose and velocity of every body.
 
-All spatial quantities are expressed along the world's axes. Their reference point is the origin of
-the body's tree, which is the position of the tree's first body. Inertias and forces then add
-without transforms, and a robot far from the world's origin keeps full precision. Spatial vectors
-have the angular part first (RBDA chapter 2).
+All spatial quantities are expressed along the world's axes. The reference point is the origin of
+the body's tree: the position of the tree's first body. Inertias and forces then add without
+transforms, and a robot far from the world's origin keeps full precision. Spatial vectors have the
+angular part first (RBDA chapter 2).
 """
 
 import numpy as np
@@ -134,7 +134,7 @@ def place_body(forest: Forest, q: Vector, i: Index, kinematics_out: Records[Kine
 def move_body(
     forest: Forest, velocity: Vector, i: Index, kinematics_out: Records[Kinematics]
 ) -> None:
-    """Write v and c of body `i`; its pose, and v of its parent, must be current."""
+    """Write v and c of body `i`. The pose of the body, and v of the parent, must be current."""
     body = forest.bodies[i]
     link = kinematics_out[i]
     S, v, c = link.S, link.v, link.c

@@ -22,7 +22,7 @@ _LEAST = 1e-9
 
 
 class OwnInertia(NamedTuple):
-    """Inertias of degrees of freedom [kg m^2 or kg] and their derivatives; 0 at free bodies."""
+    """Inertias of degrees of freedom [kg m^2 or kg] and derivatives, 0 at free bodies."""
 
     inertia: np.ndarray  # (nv,)
     by_body: np.ndarray  # (nv, n) for a relative change of a body's mass and inertia
@@ -65,7 +65,7 @@ def own_inertia(bodies: np.ndarray, dofs: np.ndarray) -> OwnInertia:
 
 
 def _of_links(bodies: np.ndarray) -> np.ndarray:
-    """Return links' inertias about, or their masses along, the z axes of their joints."""
+    """Return links' inertias about, or masses along, the z axes of the joints."""
     mass, (x, y, _) = bodies["mass"], bodies["com"].T
     turned = bodies["inertia"][:, 2, 2] + mass * (x * x + y * y)
     return np.where(bodies["joint_type"] == PRISMATIC, mass, turned)
@@ -85,7 +85,8 @@ def _tree_at_rest(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a tree's degrees of freedom (m,), its bodies' Jacobians (t, 6, m) and inertias.
 
-    Velocities are spatial, about the origin of the root, angular part first; inertias (t, 6, 6).
+    Velocities are spatial, about the origin of the root, angular part first. Inertias are (t, 6,
+    6).
     """
     counts = [JOINT_NV[kind] for kind in bodies["joint_type"][tree].tolist()]
     first = np.concatenate(([0], np.cumsum(counts)))

@@ -57,7 +57,7 @@ def build_tree(
 
     Ranges are split at the least surface area heuristic, among bins along the longest axis (Wald,
     On fast construction of SAH-based bounding volume hierarchies, 2007). Children have larger
-    indices than their parents.
+    indices than parents.
 
     Args:
         lower: lower corners of the boxes (n, 3) [m].
@@ -97,7 +97,7 @@ def build_tree(
 def _bound(
     lower: Matrix, upper: Matrix, order: Indices, first: Index, end: Index, node: BoxNode, side: int
 ) -> None:
-    """Write the box of a range of items as a child's box; an empty range is at infinity."""
+    """Write the box of a range of items as a child's box. An empty range is at infinity."""
     for r in range(3):
         low, high = math.inf, -math.inf
         for k in range(first, end):
@@ -109,7 +109,7 @@ def _bound(
 def _widest_axis(
     lower: Matrix, upper: Matrix, order: Indices, first: Index, end: Index
 ) -> tuple[int, float, float]:
-    """Return the axis of largest spread of a range's doubled centres, where they begin, how far."""
+    """Return the axis of largest spread of a range's doubled centres, and where the range lies."""
     axis, least, width = 0, 0.0, -1.0
     for r in range(3):
         low, high = math.inf, -math.inf
@@ -157,7 +157,7 @@ def _split(
 
 @inner_kernel
 def _cheapest_border(bins: Records[Bin]) -> int:
-    """Return the bin before which items are split at the least cost; both parts have some."""
+    """Return the bin before which a split costs least. Both parts have items."""
     best, border = math.inf, 1
     for b in range(1, _BINS):
         cost = 0.0
@@ -197,7 +197,7 @@ def _area(x: float, y: float, z: float) -> float:
 def refit_tree(
     lower: Matrix, upper: Matrix, order: Indices, count: int, nodes: Records[BoxNode]
 ) -> float:
-    """Write the boxes of nodes after items have moved, and return a measure of their size [m^2].
+    """Write the boxes of nodes after items have moved, and return a measure of the size [m^2].
 
     The measure is the sum of half the surfaces of the boxes.
 
@@ -232,24 +232,17 @@ def refit_tree(
 def inverse_of(rate: float) -> float:
     """Return 1 / rate [1] for `enter_box`, finite even if the rate is 0.
 
-    `rate` [1] is one component of a ray's unit vector. Boxes are a little larger than their items,
-    so a ray along a face is within the box.
+    `rate` [1] is one component of a ray's unit vector. Boxes are a little larger than the items, so
+    that a ray along a face is within the box.
     """
     return 1.0 / rate if abs(rate) > 1e-200 else math.copysign(1e200, rate)
 
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def enter_box(
-    node: BoxNode,
-    side: int,
-    x: float,
-    y: float,
-    z: float,
-    ix: float,
-    iy: float,
-    iz: float,
+    node: BoxNode, side: int, x: float, y: float, z: float, ix: float, iy: float, iz: float,
     limit: float,
-) -> float:
+) -> float:  # fmt: skip
     """Return the distance at which a ray enters a child's box, or infinity if not before `limit`.
 
     Rounding errs on the safe side.

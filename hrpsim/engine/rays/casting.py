@@ -5,7 +5,7 @@
 
 A ray from outside meets a solid at its entry, with the normal against the ray. A ray that starts
 inside meets the surface from within, with the normal along the ray. A start on the surface is a hit
-at distance 0. Meshes and height fields are surfaces: rays meet them from both sides.
+at distance 0. Meshes and height fields are surfaces, which rays meet from both sides.
 """
 
 import math
@@ -103,17 +103,9 @@ def place_targets(s: RayScene) -> None:
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _meet(
-    s: RayScene,
-    skipped: Flags,
-    number: Index,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    limit: float,
-) -> tuple[float, int]:
+    s: RayScene, skipped: Flags, number: Index, x: float, y: float, z: float, dx: float, dy: float,
+    dz: float, limit: float,
+) -> tuple[float, int]:  # fmt: skip
     """Return (distance, triangle or -1) at which a ray in the world meets a bounded target.
 
     The distance is infinite if the ray passes through the target.
@@ -134,16 +126,9 @@ def _meet(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def first_hit(
-    s: RayScene,
-    skipped: Flags,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
+    s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float,
     limit: float,
-) -> tuple[float, int, int]:
+) -> tuple[float, int, int]:  # fmt: skip
     """Return the first hit of a ray: (distance [m], target, triangle).
 
     The result is (infinity, -1, -1) for no hit.
@@ -194,16 +179,9 @@ def _comes_first(along: float, number: Index, best: float, found: int) -> bool:
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _first_endless(
-    s: RayScene,
-    skipped: Flags,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
+    s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float,
     limit: float,
-) -> tuple[float, int]:
+) -> tuple[float, int]:  # fmt: skip
     """Return (distance, target) of the first hit of a plane, or (limit, -1) if there is none."""
     best, found = limit, np.int64(-1)
     for k in range(s.endless.shape[0]):

@@ -4,8 +4,8 @@
 """Rays and height fields: a walk over blocks of cells, then over cells of blocks in reach.
 
 The surface is continuous, so a ray meets the surface at a change of sign of the ray's height above
-it. The walk carries this sign along, and no ray slips through between two cells (grid traversal:
-Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987).
+it. The walk carries this sign along, so that no ray slips through between two cells. Grid
+traversal: Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987.
 """
 
 import math
@@ -35,7 +35,7 @@ FIELD = np.dtype(
 
 
 def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
-    """Return the FIELD record of a height field; add its heights and block heights to the pools."""
+    """Return the FIELD record of a height field. Add the heights and block heights to the pools."""
     nx, ny = field.heights.shape
     grid = field.vertices.reshape(nx, ny, 3)
     record = np.zeros((), dtype=FIELD)
@@ -85,7 +85,7 @@ def _within_slab(
 
 @inlined_kernel
 def _cell_of(position: float, rate: float, count: int) -> int:
-    """Return the cell of a position in grid units; on a grid line, the cell that a ray enters."""
+    """Return the cell of a position in grid units. On a grid line, a ray enters this cell."""
     cell = math.floor(position)
     if rate < 0.0 and cell == position:
         cell -= 1.0
@@ -108,16 +108,9 @@ def _above(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def meet_field(
-    s: RayScene,
-    field: HeightFieldType,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    limit: float,
-) -> float:
+    s: RayScene, field: HeightFieldType, x: float, y: float, z: float, dx: float, dy: float,
+    dz: float, limit: float,
+) -> float:  # fmt: skip
     """Return the distance [m] at which a ray meets a height field.
 
     The distance is infinity if there is no hit before `limit`.
@@ -139,17 +132,9 @@ def meet_field(
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _walk(
-    s: RayScene,
-    field: HeightFieldType,
-    u: float,
-    v: float,
-    z: float,
-    du: float,
-    dv: float,
-    dz: float,
-    enter: float,
-    leave: float,
-) -> float:
+    s: RayScene, field: HeightFieldType, u: float, v: float, z: float, du: float, dv: float,
+    dz: float, enter: float, leave: float,
+) -> float:  # fmt: skip
     """Walk over the blocks between two distances, and return where the ray meets the surface."""
     nx, ny = field.cells[0], field.cells[1]
     iu, iv = _inverse(du), _inverse(dv)
@@ -158,8 +143,7 @@ def _walk(
     at = enter
     while True:
         bi, bj = i // BLOCK, j // BLOCK
-        edge_u = bi * BLOCK + (BLOCK if du > 0.0 else 0)
-        edge_v = bj * BLOCK + (BLOCK if dv > 0.0 else 0)
+        edge_u, edge_v = _far_edge(bi * BLOCK, BLOCK, du), _far_edge(bj * BLOCK, BLOCK, dv)
         to_u, to_v = _crossing(u, iu, edge_u, at), _crossing(v, iv, edge_v, at)
         end = min(to_u, to_v, leave)
         first, last = z + at * dz, z + end * dz
@@ -176,10 +160,10 @@ def _walk(
         if end >= leave:
             return math.inf
         if to_u <= to_v:
-            i = edge_u if du > 0.0 else edge_u - 1
+            i = _behind(edge_u, du)
             j = _within(v + end * dv, bj, ny)
         else:
-            j = edge_v if dv > 0.0 else edge_v - 1
+            j = _behind(edge_v, dv)
             i = _within(u + end * du, bi, nx)
         if not (0 <= i < nx and 0 <= j < ny):
             return math.inf
@@ -195,6 +179,18 @@ def _clear_side(first: float, last: float, bounds: Vector) -> float:
 
 
 @inlined_kernel
+def _far_edge(first: Index, cells: int, rate: float) -> int:
+    """Return the grid line at which a ray leaves some cells in a row, from `first` on."""
+    return first + (cells if rate > 0.0 else 0)
+
+
+@inlined_kernel
+def _behind(edge: Index, rate: float) -> int:
+    """Return the cell that a ray enters over a grid line."""
+    return edge if rate > 0.0 else edge - 1
+
+
+@inlined_kernel
 def _within(position: float, block: Index, count: int) -> int:
     """Return the cell of a position, among the cells of one block."""
     low, high = block * BLOCK, min(block * BLOCK + BLOCK, count) - 1
@@ -203,24 +199,13 @@ def _within(position: float, block: Index, count: int) -> int:
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _walk_cells(
-    s: RayScene,
-    field: HeightFieldType,
-    u: float,
-    v: float,
-    z: float,
-    du: float,
-    dv: float,
-    dz: float,
-    at: float,
-    leave: float,
-    i: Index,
-    j: Index,
-    side: float,
-) -> tuple[float, float]:
-    """Walk over cells from (i, j) on; return where the ray meets the surface, and its last side."""
+    s: RayScene, field: HeightFieldType, u: float, v: float, z: float, du: float, dv: float,
+    dz: float, at: float, leave: float, i: Index, j: Index, side: float,
+) -> tuple[float, float]:  # fmt: skip
+    """Walk over cells from (i, j) on. Return where the ray meets the surface, and its last side."""
     iu, iv, turning = _inverse(du), _inverse(dv), _inverse(du - dv)
     while True:
-        edge_u, edge_v = i + (1 if du > 0.0 else 0), j + (1 if dv > 0.0 else 0)
+        edge_u, edge_v = _far_edge(i, 1, du), _far_edge(j, 1, dv)
         to_u, to_v = _crossing(u, iu, edge_u, at), _crossing(v, iv, edge_v, at)
         end = min(to_u, to_v, leave)
         # Where the ray crosses the diagonal of the cell, u = v there.
@@ -244,9 +229,9 @@ def _walk_cells(
         if end >= leave:
             return math.inf, side
         if to_u <= to_v:
-            i += 1 if du > 0.0 else -1
+            i = _behind(edge_u, du)
         else:
-            j += 1 if dv > 0.0 else -1
+            j = _behind(edge_v, dv)
         at = end
 
 

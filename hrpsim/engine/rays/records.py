@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The arrays in which rays are cast: placed targets, the tree over them, their geometry."""
+"""The arrays in which rays are cast: placed targets, the tree of targets, the geometry."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -40,7 +40,7 @@ TREE = np.dtype([("count", "i8"), ("area", "f8"), ("built_area", "f8")])
 
 
 class RayScene(NamedTuple):
-    """Targets of rays, n of them, and all that is needed to find which is met first."""
+    """The n targets of rays, and everything that finds which target is met first."""
 
     forest: Forest
     q: np.ndarray  # (nq,)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays of a sensor: from its frame, aligned with it or levelled, and from beneath roofs."""
+"""Rays of a sensor: from the sensor's frame, aligned or levelled, and from beneath roofs."""
 
 import math
 
@@ -66,19 +66,12 @@ def _place(s: RayScene, scanner: Scanner) -> None:
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _lead(
-    s: RayScene,
-    skipped: Flags,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
+    s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float,
     height: float,
-) -> float:
+) -> float:  # fmt: skip
     """Return how far before its origin a ray begins: `height`, or less beneath a roof.
 
-    A solid that holds the origin is passed on the way, however high it is.
+    A solid that holds the origin is passed on the way, whatever its height.
     """
     lead = 0.0
     for _ in range(_MOST_SURFACES):
@@ -109,16 +102,9 @@ def _surface_behind(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _is_within(
-    s: RayScene,
-    skipped: Flags,
-    roof: int,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
+    s: RayScene, skipped: Flags, roof: int, x: float, y: float, z: float, dx: float, dy: float,
     dz: float,
-) -> bool:
+) -> bool:  # fmt: skip
     """Return whether a point beneath a roof lies in a solid that reaches up to that or beyond."""
     number, outwards = roof, False
     for _ in range(_MOST_SURFACES):
@@ -143,11 +129,11 @@ def scan(
     end: Index,
     ranges: Vector,
 ) -> int:
-    """Cast a part of a sensor's rays at the present poses, and write their ranges.
+    """Cast a part of a sensor's rays at the present poses, and write the ranges.
 
     Args:
         s: the scene.
-        scanners: SCANNER records; the sensor is scanners[0].
+        scanners: SCANNER records. The sensor is scanners[0].
         skipped: whether the rays pass through each target.
         origins: starts in the frame of the rays (n, 3) [m].
         directions: unit vectors in the frame of the rays (n, 3).

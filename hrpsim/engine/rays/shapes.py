@@ -31,7 +31,7 @@ _AROUND = 1e-9
 
 @inlined_kernel
 def first_of(enter: float, leave: float) -> float:
-    """Return where a ray meets a convex solid first: the entry, or the exit if it starts inside.
+    """Return where a ray meets a convex solid first: the entry, or the exit of a ray from inside.
 
     The result is infinity if the line misses the solid, or has left the solid before the start.
     """
@@ -171,7 +171,7 @@ _made: weakref.WeakKeyDictionary[Mesh, MeshTree] = weakref.WeakKeyDictionary()
 
 
 def mesh_tree(mesh: Mesh) -> MeshTree:
-    """Return the tree of a mesh, built once; triangles without area are left out."""
+    """Return the tree of a mesh, built once. Triangles without area are left out."""
     if mesh not in _made:
         corners = mesh.vertices[mesh.triangles]
         corners = corners[np.cross(*np.diff(corners, axis=1).swapaxes(0, 1)).any(axis=1)]
@@ -213,18 +213,9 @@ def _meet_triangle(
 
 @inlined_kernel  # many parameters: vectors as three numbers stay in registers
 def _meet_triangles(
-    s: RayScene,
-    first: Index,
-    count: int,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    best: float,
-    found: int,
-) -> tuple[float, int]:
+    s: RayScene, first: Index, count: int, x: float, y: float, z: float, dx: float, dy: float,
+    dz: float, best: float, found: int,
+) -> tuple[float, int]:  # fmt: skip
     """Return the nearest hit so far, or the hit on one of `count` triangles if that is nearer."""
     for triangle in range(first, first + count):
         along = _meet_triangle(s.mesh_triangles[triangle], x, y, z, dx, dy, dz)
@@ -235,16 +226,9 @@ def _meet_triangles(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def meet_mesh(
-    s: RayScene,
-    surface: Surface,
-    x: float,
-    y: float,
-    z: float,
-    dx: float,
-    dy: float,
-    dz: float,
+    s: RayScene, surface: Surface, x: float, y: float, z: float, dx: float, dy: float, dz: float,
     limit: float,
-) -> tuple[float, int]:
+) -> tuple[float, int]:  # fmt: skip
     """Return the first hit of a ray on a mesh: (distance [m], triangle).
 
     The result is (infinity, -1) for no hit.

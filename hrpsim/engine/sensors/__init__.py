@@ -1,4 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Readings of simulated sensors, and their noise."""
+"""Readings and noise of simulated sensors."""

@@ -39,7 +39,7 @@ def noise_generator(
 
 @dataclass
 class NoiseLevels:
-    """Standard deviations of a sensor's noise; a bias is drawn once for each axis."""
+    """Standard deviations of a sensor's noise. A bias is drawn once for each axis."""
 
     seed: int = 0
     gyro: float = 0.0  # [rad/s]
@@ -58,7 +58,7 @@ class NoiseLevels:
 
 
 class SensorNoise:
-    """The noise of a sensor's six values at a step; for an IMU, angular velocity comes first.
+    """The noise of a sensor's six values at a step. For an IMU, angular velocity comes first.
 
     The noise depends on the key of `noise_generator` alone. A run is therefore repeated exactly, in
     any order of the steps.
@@ -68,7 +68,7 @@ class SensorNoise:
         kind: "imu" or "force_torque".
         levels: standard deviations.
         own: standard deviations of the six values, then standard deviations and means of the
-            biases; each (6,) or empty. This noise is independent of the noise by `levels`.
+            biases. Each is (6,) or empty. This noise is independent of the noise by `levels`.
         robot: name of the robot.
         world: number of the world in its batch; 0 for a world of its own.
     """

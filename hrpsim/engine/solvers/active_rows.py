@@ -4,9 +4,9 @@
 """Solution of the direct solver's active rows, and targets on which redundant rows agree.
 
 The factor of the active rows gives the impulses, and refinement removes the error of the factor.
-Rows that depend on others share their load. If such rows disagree by little, the targets of all
-rows move to the nearest on which the rows agree (docs/explanation/derivations/direct_rows.md,
-section 11).
+Rows that depend on others share the load. If such rows disagree by little, the targets of all rows
+move to the nearest on which the rows agree (docs/explanation/derivations/direct_rows.md, section
+11).
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -82,6 +82,17 @@ def find_errors(
     return largest
 
 
+@inlined_kernel
+def _add_changes(
+    rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
+) -> None:
+    """Add `system.change` to the impulses of the active rows."""
+    for number in range(row_count):
+        if system.active[number]:
+            row = rows[number]
+            set_impulse(row, row.impulse + system.change[number], response, velocity)
+
+
 @inner_kernel
 def solve_active_rows(
     rows: Records[Row],
@@ -92,7 +103,7 @@ def solve_active_rows(
     velocity: Vector,
     system: DirectSystem,
 ) -> tuple[bool, bool]:
-    """Give the active rows the impulses for their targets, by the present factor.
+    """Give the active rows the impulses that reach the targets, by the present factor.
 
     Args:
         rows: ROW records (row capacity,).
@@ -104,9 +115,9 @@ def solve_active_rows(
         system: system of the direct solver.
 
     Returns:
-        (whether redundant rows disagree, whether released rows disagree by more than their leeway).
+        (whether redundant rows disagree, whether released rows disagree by more than the leeway).
         If rows disagree, the remaining errors, `system.change`, are more than rounding, and no
-        impulses change them. Beyond the leeway nothing changes.
+        impulses change these errors. Beyond the leeway nothing changes.
     """
     before = find_errors(rows, row_count, velocity, system)
     for k in range(_REFINEMENTS):
@@ -117,10 +128,7 @@ def solve_active_rows(
             if may_agree and not _agree(rows, row_count, tolerance, system):
                 return True, True
             _share_load(rows, row_count, system)
-        for number in range(row_count):
-            if system.active[number]:
-                row = rows[number]
-                set_impulse(row, row.impulse + system.change[number], response, velocity)
+        _add_changes(rows, row_count, response, velocity, system)
         after = find_errors(rows, row_count, velocity, system)
         if after > 0.5 * before:
             if after <= _rounding(rows, row_count, system):
@@ -193,10 +201,10 @@ def _rounding(rows: Records[Row], row_count: int, system: DirectSystem) -> float
 
 @inlined_kernel
 def may_disagree(rows: Records[Row], row_count: int, system: DirectSystem) -> bool:
-    """Return whether the errors of redundant rows, `system.change`, are within their leeway.
+    """Return whether the errors of redundant rows, `system.change`, are within the leeway.
 
     The leeway is the velocity at which nothing moves farther than the slop in a step. If contacts
-    alone disagree, their friction has a bound, and the contacts slide.
+    alone disagree, the friction has a bound, and the contacts slide.
     """
     largest = of_others = 0.0
     for number in range(row_count):
@@ -217,7 +225,7 @@ def leave_disagreements(
     velocity: Vector,
     system: DirectSystem,
 ) -> None:
-    """Ask redundant rows that are not released for the nearest velocities, and solve them again.
+    """Ask redundant rows that are not released for the nearest velocities, and solve again.
 
     `system.change` has the errors that no impulses change. Each solution for these errors adds to
     the impulses of redundant rows, without end. Rows that hold no position keep their targets, and

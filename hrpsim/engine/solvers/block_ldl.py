@@ -115,7 +115,7 @@ def _count_active(elimination: Elimination, active: Indices, factor: Factor) -> 
 def _copy_column(
     elimination: Elimination, k: Index, active: Indices, matrix: Vector, factor: Factor
 ) -> None:
-    """Copy a block column of A, transposed; inactive rows and columns become the identity's."""
+    """Copy a block column of A, transposed. Inactive rows and columns become the identity's."""
     column, blocks = elimination.columns[k], factor.blocks
     first, size = column.first_row, column.size
     own = factor.live[k] == size
@@ -223,7 +223,7 @@ def _eliminate_column(elimination: Elimination, k: Index, active: Indices, facto
 
 @inlined_kernel
 def _update_later(elimination: Elimination, k: Index, factor: Factor) -> None:
-    """Subtract column k's part from every later block that it couples."""
+    """Subtract column k's part from every later coupled block."""
     column, entries = elimination.columns[k], elimination.entries
     for e in range(column.start, column.end):
         j = entries[e].column
@@ -271,7 +271,7 @@ def _update_block(
 
 @inner_kernel
 def solve(elimination: Elimination, active: Indices, factor: Factor, x: Vector) -> None:
-    """Replace the right side `x`, by row number, by the solution; inactive rows get zero.
+    """Replace the right side `x`, by row number, by the solution. Inactive rows get zero.
 
     Args:
         elimination: structure of the factor.

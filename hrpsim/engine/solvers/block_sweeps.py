@@ -83,6 +83,16 @@ def _solve_contact(c: int, problem: BlockProblem, r: Vector) -> float:
     r[3 * c], r[3 * c + 1], r[3 * c + 2] = normal, x, y
 
 
+@inlined_kernel
+def _sweep_forth_and_back(problem: BlockProblem, r: Vector) -> None:
+    """Solve each contact in turn, from the first to the last and back."""
+    contacts = problem.friction.shape[0]
+    for c in range(contacts):
+        _solve_contact(c, problem, r)
+    for back in range(contacts):
+        _solve_contact(contacts - 1 - back, problem, r)
+
+
 @kernel
 def sweep_blocks(
     problem: BlockProblem, accuracy: float, limit: int, momentum: int, work: Matrix, r: Vector
@@ -101,12 +111,8 @@ def sweep_blocks(
     last, guess = work[0], work[1]
     for i in range(size):
         last[i] = guess[i] = r[i]
-    contacts = problem.friction.shape[0]
     while count < limit:
-        for c in range(contacts):
-            _solve_contact(c, problem, r)
-        for back in range(contacts):
-            _solve_contact(contacts - 1 - back, problem, r)
+        _sweep_forth_and_back(problem, r)
         count, pairs = count + 2, pairs + 1
         few = count <= _PLAIN_SWEEPS
         if few or pairs % _PAIRS_BETWEEN_LOOKS == 0:

@@ -62,23 +62,16 @@ def has_free_cone(normal: Row) -> bool:
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve_cones(
-    contacts: Records[Contact],
-    rows: Records[Row],
-    island_rows: Indices,
-    island: Island,
-    response: Vector,
-    tolerance: float,
-    sweep_limit: int,
-    period: int,
-    velocity: Vector,
+    contacts: Records[Contact], rows: Records[Row], island_rows: Indices, island: Island,
+    response: Vector, tolerance: float, sweep_limit: int, period: int, velocity: Vector,
     work: Matrix,
-) -> tuple[int, bool]:
+) -> tuple[int, bool]:  # fmt: skip
     """Sweep forth and back until a pair of sweeps changes little.
 
     Arguments are the same as of `projected_gauss_seidel.solve`. Contacts without a free cone are
-    solved as in that function, and the problem need not be convex with them. The sweeps are given
-    up if their changes grow. They are also given up if some contact slips nearly as fast as a
-    `period` of sweeps before, because the contact cannot come to rest.
+    solved as in that function, and may make the problem not convex. The sweeps are given up if the
+    changes grow. The sweeps are also given up if a contact slips nearly as fast as a `period` of
+    sweeps before. Such a contact cannot come to rest.
 
     Returns:
         (sweeps done, whether all contacts may come to rest).

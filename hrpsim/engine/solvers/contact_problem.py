@@ -42,7 +42,7 @@ class ContactProblem(NamedTuple):
 
 
 class ContactProblemError(HrpsimError, ValueError):
-    """A contact problem is incomplete or contradictory; the message says where."""
+    """A contact problem is incomplete or contradictory. The message says where."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ def solve_contacts(
         solver: "momentum" sweeps with Nesterov's momentum and needs the fewest sweeps for most
             problems. "plain" sweeps without momentum and solves some of the other problems. "auto"
             tries "momentum", then "plain", and returns the better result. "patient" makes up to 3
-            million plain sweeps. After each 250 000 sweeps it takes a step of Newton's method, if
-            the problem has at most 666 contacts that press.
+            million plain sweeps. A step of Newton's method follows each 250 000 sweeps, if the
+            problem has at most 666 contacts that press.
         start: impulses to begin with (3 m,), for example the solution of a similar problem.
             Default: 0.
 
@@ -109,11 +109,7 @@ def solve_contacts(
     """
     problem = _checked(W, b, mu)
     b = problem.b
-    known = ("auto", *ATTEMPTS, PATIENT)
-    if solver not in known:
-        raise ContactProblemError(f"solver {solver!r} is unknown. Choose one of {', '.join(known)}")
-    if not (np.ndim(accuracy) == 0 and 0.0 < float(accuracy) < np.inf):
-        raise ContactProblemError(f"accuracy is {accuracy!r}. It should be a positive number")
+    _check_options(accuracy, solver)
     size = float(np.linalg.norm(b)) or 1.0
     begin = np.zeros(len(b)) if start is None else _numbers("start", start, len(b))
     best, least, ended, sweeps = begin, np.inf, "", {}
@@ -136,10 +132,19 @@ def solve_contacts(
     )
 
 
+def _check_options(accuracy: float, solver: str) -> None:
+    """Refuse a solver that is unknown and an accuracy that is not a positive number."""
+    known = ("auto", *ATTEMPTS, PATIENT)
+    if solver not in known:
+        raise ContactProblemError(f"solver {solver!r} is unknown. Choose one of {', '.join(known)}")
+    if not (np.ndim(accuracy) == 0 and 0.0 < float(accuracy) < np.inf):
+        raise ContactProblemError(f"accuracy is {accuracy!r}. It should be a positive number")
+
+
 def _solve_patiently(
     problem: BlockProblem, W: np.ndarray | spmatrix, target: float, r: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """Sweep from `r` until a step with held sets reaches the residual; return it and the sweeps."""
+    """Sweep from `r` until a step with held sets reaches the residual. Return r and the sweeps."""
     from scipy import sparse
 
     from hrpsim.engine.solvers.held_sets import held_sets_step

@@ -42,19 +42,11 @@ _ROUNDS = 20
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve_coupled(
-    rows: Records[Row],
-    row_count: int,
-    island_rows: Indices,
-    island: Island,
-    has_cones: bool,
-    response: Vector,
-    tolerance: float,
-    round_limit: int,
-    work: int,
-    velocity: Vector,
+    rows: Records[Row], row_count: int, island_rows: Indices, island: Island, has_cones: bool,
+    response: Vector, tolerance: float, round_limit: int, work: int, velocity: Vector,
     system: DirectSystem,
-) -> tuple[int, int, int, bool]:
-    """Solve a span that has all direct rows; write impulses and the resulting velocity.
+) -> tuple[int, int, int, bool]:  # fmt: skip
+    """Solve a span that has all direct rows. Write impulses and the resulting velocity.
 
     If the direct solver does not finish, or exceeds its work limit, its rows are solved iteratively
     in the remaining rounds.
@@ -87,7 +79,7 @@ def solve_coupled(
     given_up = False
     # The block that is solved last in a round may move rows that were at rest: check twice.
     while rounds < round_limit and (
-        change > tolerance or (change > 0.0 and previous > tolerance) or not (finished or given_up)
+        _moves(change, previous, tolerance) or not (finished or given_up)
     ):
         if not finished and not given_up:
             given_up = True
@@ -105,25 +97,32 @@ def solve_coupled(
     if not finished and not given_up:
         return_to_start(rows, row_count, response, velocity, system)
     elif has_cones and change > tolerance:
-        for k in range(island.first, island.contact_end):
-            n = island_rows[k]
-            _bring_into_cone(rows[n], rows[n + 1], rows[n + 2], response, velocity)
+        _bring_into_cones(rows, island_rows, island, response, velocity)
     return rounds, factorisations, work, finished
+
+
+@inlined_kernel
+def _moves(change: float, previous: float, tolerance: float) -> bool:
+    """Return whether the rows still move after two rounds with these largest changes [m/s]."""
+    return change > tolerance or (change > 0.0 and previous > tolerance)
+
+
+@inlined_kernel
+def _bring_into_cones(
+    rows: Records[Row], island_rows: Indices, island: Island, response: Vector, velocity: Vector
+) -> None:
+    """Bring the impulses of all contacts of an island into the friction cones."""
+    for k in range(island.first, island.contact_end):
+        n = island_rows[k]
+        _bring_into_cone(rows[n], rows[n + 1], rows[n + 2], response, velocity)
 
 
 @inlined_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def _sweep(
-    rows: Records[Row],
-    island_rows: Indices,
-    island: Island,
-    has_cones: bool,
-    rounds: int,
-    finished: bool,
-    response: Vector,
-    velocity: Vector,
-    system: DirectSystem,
-) -> float:
-    """Sweep once over the rows that are not solved directly; return the largest change [m/s]."""
+    rows: Records[Row], island_rows: Indices, island: Island, has_cones: bool, rounds: int,
+    finished: bool, response: Vector, velocity: Vector, system: DirectSystem,
+) -> float:  # fmt: skip
+    """Sweep once over the rows that are not solved directly. Return the largest change [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):
         number = island_rows[k]

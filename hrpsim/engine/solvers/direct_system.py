@@ -3,8 +3,9 @@
 
 """The direct solver's rows, as a block-sparse system J M^-1 J^T + Sigma.
 
-A node of the system is a run of rows on the same constraint bodies: a connection, the contacts of
-two bodies, the constraints of one joint. Two nodes are coupled when they push the same tree.
+A node of the system is a run of rows on the same constraint bodies. Examples are a connection, the
+contacts of two bodies, the constraints of one joint. Two nodes are coupled when both push the same
+tree.
 """
 
 import math
@@ -96,7 +97,7 @@ def assemble_direct_system(
     row_count: int,
     system: DirectSystem,
 ) -> bool:
-    """Write nodes, order and matrix for the present rows; return whether the system had room."""
+    """Write nodes, order and matrix for the present rows. Return whether the system had room."""
     count = _find_nodes(forest, constrained, rows_of_step.rows, row_count, system.nodes)
     elimination = system.elimination
     if count > len(system.nodes) or row_count > len(system.active):
@@ -243,7 +244,7 @@ def _write_diagonal(
 
 @inlined_kernel
 def _may_release(row: Row) -> bool:
-    """Return whether a row is released if it depends on the rows before it."""
+    """Return whether a row that depends on earlier rows is released."""
     return row.inverse_mass > 0.0 and row.kind != CONTACT_ROW
 
 
@@ -265,7 +266,7 @@ def _write_coupling(
     block: Index,
     matrix_out: Vector,
 ) -> None:
-    """Write the block of rows `later` and columns `column`; zero if they share no tree."""
+    """Write the block of rows `later` and columns `column`, zero if both share no tree."""
     row, other = rows[later.first_row], rows[column.first_row]
     place_a = _place_in_response(other, row.start_a, row.at_a)
     columns_a = _port_columns(constrained, row.constrained_a) if place_a >= 0 else 0

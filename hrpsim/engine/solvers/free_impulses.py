@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses that move nothing, one for each released row, and what they share among the rows.
+"""Impulses that move nothing, one for each released row, and the load that these share among rows.
 
 The factor turns a push of a released row, times the diagonal of A, into a column of N: A N = 0. The
 gram matrix is N^T D N with the inverse masses D. Eight columns are solved for at once, one in each
-lane. A system with more released rows than STORED keeps no column and searches instead: each
+lane. A system with more released rows than STORED keeps no column and searches instead. Each
 product with N or N^T is then a solution by the factor. Equations:
 docs/explanation/derivations/direct_rows.md, section 11.
 """
@@ -64,7 +64,7 @@ def _find_columns(row_count: int, system: DirectSystem) -> None:
 
 @inner_kernel
 def _solve_lanes(elimination: Elimination, factor: Factor, at: Index, columns: Vector) -> None:
-    """Replace eight right sides, from column `at` on, by their solutions.
+    """Replace eight right sides, from column `at` on, by the solutions.
 
     A right side is zero before its released row, so the first block columns change nothing.
     """
@@ -255,16 +255,48 @@ def spread(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
         system.spread[number] = sum_eight(total)
 
 
+@inlined_kernel
+def _begin_along(row_count: int, system: DirectSystem) -> float:
+    """Begin the search along what the released rows lack, and return the square of its size."""
+    size = 0.0
+    for number in range(row_count):
+        system.spread[number] = system.along[number] = 0.0
+        if system.active[number] and system.factor.released[number]:
+            system.along[number] = system.lacking[number]
+            size += system.lacking[number] ** 2
+    return size
+
+
+@inlined_kernel
+def _weigh(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
+    """Multiply `moved` by the inverse masses of the rows, and return the curvature."""
+    curvature = 0.0
+    for number in range(row_count):
+        if system.active[number]:
+            system.weighed[number] = rows[number].inverse_mass * system.moved[number]
+            curvature += system.moved[number] * system.weighed[number]
+    return curvature
+
+
+@inlined_kernel
+def _subtract_projection(row_count: int, length: float, system: DirectSystem) -> float:
+    """Subtract the projection of `weighed` from `lacking`, and return the square of the rest."""
+    lacking, moved, size = system.lacking, system.moved, 0.0
+    for number in range(row_count):  # the projection takes the place of `weighed`
+        moved[number] = lacking[number]
+    _project_by_factor(row_count, system)
+    for number in range(row_count):
+        if system.active[number] and system.factor.released[number]:
+            lacking[number] = moved[number] - length * lacking[number]
+            size += lacking[number] ** 2
+    return size
+
+
 @inner_kernel
 def _search(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
     """Do the same by conjugate gradients (Hestenes and Stiefel 1952)."""
     factor, lacking, along, moved = system.factor, system.lacking, system.along, system.moved
-    size = 0.0
-    for number in range(row_count):
-        system.spread[number] = along[number] = 0.0
-        if system.active[number] and factor.released[number]:
-            along[number] = lacking[number]
-            size += lacking[number] ** 2
+    size = _begin_along(row_count, system)
     least = _SPREAD * _SPREAD * size
     for _ in range(min(factor.released_count[0], _SEARCHES)):
         if size <= least:
@@ -272,22 +304,12 @@ def _search(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
         for number in range(row_count):
             moved[number] = factor.sizes[number] * along[number]
         solve(system.elimination, system.active, factor, moved)
-        curvature = 0.0
-        for number in range(row_count):
-            if system.active[number]:
-                system.weighed[number] = rows[number].inverse_mass * moved[number]
-                curvature += moved[number] * system.weighed[number]
-        length, before, size = size / curvature, size, 0.0
+        curvature = _weigh(rows, row_count, system)
+        length, before = size / curvature, size
         for number in range(row_count):
             if system.active[number]:
                 system.spread[number] += length * moved[number]
-        for number in range(row_count):  # the projection of `weighed` takes its place
-            moved[number] = lacking[number]
-        _project_by_factor(row_count, system)
-        for number in range(row_count):
-            if system.active[number] and factor.released[number]:
-                lacking[number] = moved[number] - length * lacking[number]
-                size += lacking[number] ** 2
+        size = _subtract_projection(row_count, length, system)
         for number in range(row_count):
             if system.active[number] and factor.released[number]:
                 along[number] = lacking[number] + size / before * along[number]

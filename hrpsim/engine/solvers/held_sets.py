@@ -3,10 +3,10 @@
 
 """A Gauss-Newton step of a contact problem whose contacts keep parting, sticking or sliding.
 
-Sweeps of a problem with self-stress come near a solution and then creep. If they have found which
-contacts part, stick and slide, the solution solves equations: u = 0 of a contact that sticks, u_n =
-0 and r_t = -mu r_n u_t / |u_t| of a contact that slides. The least step that solves the linearised
-equations leaves the self-stress as it is.
+Sweeps of a problem with self-stress come near a solution and then creep. Once the sweeps have found
+which contacts part, stick and slide, the solution solves equations: u = 0 of a contact that sticks,
+u_n = 0 and r_t = -mu r_n u_t / |u_t| of a contact that slides. The least step that solves the
+linearised equations does not change the self-stress.
 """
 
 from __future__ import annotations

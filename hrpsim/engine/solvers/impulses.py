@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses on rows, and the motion of the constraint bodies' velocities that they cause."""
+"""Impulses on rows, and the changes of the constraint bodies' velocities by these impulses."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Index, Records, Row, Vector
@@ -84,17 +84,9 @@ def apply_three(
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _apply_to_tree(
-    n: int,
-    x: int,
-    y: int,
-    n_by: float,
-    x_by: float,
-    y_by: float,
-    response: Vector,
-    start: Index,
-    width: int,
-    velocity: Vector,
-) -> None:
+    n: int, x: int, y: int, n_by: float, x_by: float, y_by: float, response: Vector, start: Index,
+    width: int, velocity: Vector,
+) -> None:  # fmt: skip
     """Add three responses, which begin at n, x and y, to the velocities of one tree's columns."""
     for k in range(0, width, LANES):
         total = plus_times(load(velocity, start + k), load(response, n + k), n_by)

@@ -4,11 +4,11 @@
 """Block principal pivoting: the direct solver's rows, each active or at a bound.
 
 An active row has its target velocity. Any other row rests at a bound of its impulse. All rows that
-contradict their state change state at once. If the number of these rows does not fall for a while,
-only the last of them changes. This rule ends for every positive definite system (Judice and Pires
-1994; Murty). Friction that sticks is active with its normal. A contact that closes starts without
-friction, so the search is for the states of normals alone and ends. The contact's cone is checked
-later.
+contradict the present state change state at once. If the number of these rows does not fall for a
+while, only the last of these changes. This rule ends for every positive definite system (Judice and
+Pires 1994, Murty). Friction that sticks is active with its normal. A contact that closes starts
+without friction, so the search is for the states of normals alone and ends. The contact's cone is
+checked later.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -49,6 +49,12 @@ def allowed_work(done: int, row_count: int, system: DirectSystem) -> int:
     return max(_WORK, min(done + _FEWEST * first, _MOST_WORK))
 
 
+@inlined_kernel
+def _is_off_bounds(row: Row, tolerance: float, velocity: Vector) -> bool:
+    """Return whether the impulse of a row is between its bounds, or should leave a bound."""
+    return row.lower < row.impulse < row.upper or wants_off_bound(row, tolerance, velocity)
+
+
 @inner_kernel
 def choose_active(
     rows: Records[Row],
@@ -63,10 +69,7 @@ def choose_active(
     for number in range(row_count):
         row = rows[number]
         slides[number] = 0
-        side = 0
-        if _may_change(row):
-            if row.lower < row.impulse < row.upper or wants_off_bound(row, tolerance, velocity):
-                side = 1
+        side = 1 if _may_change(row) and _is_off_bounds(row, tolerance, velocity) else 0
         if has_cones and row.kind == CONTACT_ROW:
             if number % 3 == 0:
                 slides[number] = _slid_before(row, rows[number + 1], rows[number + 2])
@@ -107,22 +110,15 @@ def wants_off_bound(row: Row, tolerance: float, velocity: Vector) -> bool:
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def settle_active_rows(
-    rows: Records[Row],
-    row_count: int,
-    has_cones: bool,
-    response: Vector,
-    tolerance: float,
-    work: int,
-    limit: int,
-    velocity: Vector,
-    system: DirectSystem,
-) -> tuple[bool, int, int]:
+    rows: Records[Row], row_count: int, has_cones: bool, response: Vector, tolerance: float,
+    work: int, limit: int, velocity: Vector, system: DirectSystem,
+) -> tuple[bool, int, int]:  # fmt: skip
     """Solve the active rows, and change the active set until no row contradicts its state.
 
-    If the search converges, impulses end within their bounds. A row whose pivot is not positive is
+    If the search converges, impulses end within the bounds. A row whose pivot is not positive is
     left to the iteration, because nothing can move along the row. Every new choice of states is
-    solved from the impulses at the call. Contradictory rows press with 1e7 Ns or more until one of
-    them is released, and redundant contacts would otherwise keep a part of these impulses.
+    solved from the impulses at the call. Contradictory rows press with 1e7 Ns or more until one row
+    is released, and redundant contacts would otherwise keep a part of these impulses.
 
     Args:
         rows: ROW records (row capacity,).
@@ -212,7 +208,7 @@ def _find_contradictions(
     velocity: Vector,
     system: DirectSystem,
 ) -> tuple[int, int]:
-    """Mark rows with the wrong state in system.flips; return (their number, the last of them)."""
+    """Mark rows with the wrong state in system.flips. Return (number of rows, last row)."""
     wrong, last = 0, -1
     for number in range(row_count):
         row = rows[number]
@@ -241,7 +237,7 @@ def _change_sides(
     last: int,
     system: DirectSystem,
 ) -> None:
-    """Change the state of wrong rows; restore the impulses of the others to the start."""
+    """Change the state of wrong rows. Restore the impulses of the others to the start."""
     for number in range(row_count):
         row = rows[number]
         if not system.flips[number]:

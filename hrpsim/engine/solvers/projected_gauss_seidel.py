@@ -3,17 +3,17 @@
 
 """The extended projected Gauss-Seidel method (Nakaoka eqs. 16-21), matrix-free.
 
-A row reads the velocity of the constraint bodies that it touches, changes its impulse, and writes
-the change back through its response. A sweep costs O(rows). Of the matrix K of the papers only the
-3x3 block of each contact is known. The three rows of a contact therefore read and write the
-velocities once. The two friction rows of a contact move together, by one common step size, and are
-then projected to the disk of radius mu f_n. A common step makes the fixed point of a sliding
-contact point exactly against the slip, and separate steps do not.
+A row reads the velocity of the touched constraint bodies, changes its impulse, and writes the
+change back through its response. A sweep costs O(rows). Of the matrix K of the papers only the 3x3
+block of each contact is known. The three rows of a contact therefore read and write the velocities
+once. The two friction rows of a contact move together, by one common step size, and are then
+projected to the disk of radius mu f_n. A common step makes the fixed point of a sliding contact
+point exactly against the slip, and separate steps do not.
 
 Nesterov's momentum acts over pairs of sweeps, one forth and one back. After a pair the impulses are
-extrapolated by a fraction of their change since the previous pair. The fraction grows from pair to
-pair. It falls back to 0 when the last pair points against that change (O'Donoghue and Candes 2015,
-gradient scheme). The next sweep restores violated bounds.
+extrapolated by a fraction of the change since the previous pair. The fraction grows from pair to
+pair. The fraction falls back to 0 when the last pair points against that change (O'Donoghue and
+Candes 2015, gradient scheme). The next sweep restores violated bounds.
 
 Forth and back together are a symmetric preconditioner, whose errors shrink without turning. Errors
 of sweeps in one direction turn, and momentum sustains these errors for ever on many yielding
@@ -65,14 +65,14 @@ def add_momentum(
     velocity: Vector,
     work: Matrix,
 ) -> float:
-    """Extrapolate the impulses and `velocity` after a pair of sweeps; save them in `work`.
+    """Extrapolate the impulses and `velocity` after a pair of sweeps, and save both in `work`.
 
     Args:
         rows: ROW records (row capacity,).
         island_rows: numbers of the rows, island by island.
         island: record of the island, with a range of `island_rows`.
         response: responses of all rows.
-        age: Nesterov's t_k of this pair; 1 without momentum.
+        age: Nesterov's t_k of this pair, 1 without momentum.
         velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
         work: (2, row capacity).
 
@@ -137,19 +137,11 @@ ISLAND = np.dtype(
 
 @inner_kernel  # many parameters: names the parts of the scene that it reads, not the scene
 def solve(
-    rows: Records[Row],
-    row_count: int,
-    island_rows: Indices,
-    island: Island,
-    response: Vector,
-    tolerance: float,
-    relative_tolerance: float,
-    begin: Index,
-    sweep_limit: int,
-    velocity: Vector,
+    rows: Records[Row], row_count: int, island_rows: Indices, island: Island, response: Vector,
+    tolerance: float, relative_tolerance: float, begin: Index, sweep_limit: int, velocity: Vector,
     work: Matrix,
-) -> tuple[int, float, bool]:
-    """Sweep over a span of rows until a sweep changes little; write the impulses.
+) -> tuple[int, float, bool]:  # fmt: skip
+    """Sweep over a span of rows until a sweep changes little, and write the impulses.
 
     With relative_tolerance 0, sweeps end when no row's velocity moves by more than `tolerance`.
     Sweeps that have not converged after a few go forth and back in turn, with momentum
@@ -270,7 +262,7 @@ def _sweep_back(
 def relative_change(rows: Records[Row], row_count: int) -> float:
     """Return |l - l_before| / |l|, the impulses' change since the last call, and save them.
 
-    The norms are Euclidean over all rows, Ns and Nms alike (Nakaoka 3.1; OpenHRP stops at 1e-3).
+    The norms are Euclidean over all rows, Ns and Nms alike (Nakaoka 3.1, OpenHRP stops at 1e-3).
     """
     changed, size = 0.0, 0.0
     for number in range(row_count):

@@ -15,16 +15,9 @@ LARGEST = 1 << 40  # no pool has as many floats
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def reduce_row(
-    blocks: Vector,
-    row: Index,
-    shares: Index,
-    stride: int,
-    source: Index,
-    width: int,
-    inverse: Vector,
-    first: Index,
-    terms: int,
-) -> None:
+    blocks: Vector, row: Index, shares: Index, stride: int, source: Index, width: int,
+    inverse: Vector, first: Index, terms: int,
+) -> None:  # fmt: skip
     """Subtract multiples of the first rows of a block from a row.
 
     Args:

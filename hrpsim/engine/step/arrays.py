@@ -51,7 +51,7 @@ from hrpsim.engine.step.sleep_detection import REST
 
 
 class Work(NamedTuple):
-    """Vectors that live for one step; positions, velocities and bodies in the scene's order."""
+    """Vectors that live for one step. Positions and velocities are in the scene's order."""
 
     velocity_middle: np.ndarray = array("where a step finds its forces", "f8", Axis.DOF)
     velocity_after_impacts: np.ndarray = array(

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Body poses of a step, and the contacts between them."""
+"""Body poses of a step, and the contacts between bodies."""
 
 from hrpsim.engine.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.engine.collision.contacts import detect, recall_impulses
@@ -19,7 +19,7 @@ from hrpsim.engine.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS
 
 @lazy_kernel(brings=("prepare_rows", "solve_rows"))
 def find_contacts(s: Scene) -> int:
-    """Find the contact points and their impulses of the last step.
+    """Find the contact points, and the impulses of these points in the last step.
 
     Every world needs this kernel. The kernel is compiled apart from the step, at the same time
     (announcement).
@@ -92,7 +92,7 @@ def _check_drift(s: Scene) -> int:
 
 @lazy_kernel(brings=("move_on",))
 def hold_back_fast(s: Scene) -> int:
-    """Return fast trees that would pass through others to the start of the step; list their pairs.
+    """Return fast trees that would pass through others to the start of the step. List the pairs.
 
     Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
     momentum, q, search, settings, solver_choice, start, step_stats, work.

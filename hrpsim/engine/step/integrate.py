@@ -132,7 +132,7 @@ def _go_to_stage(s: Scene, stage: int, h: float) -> None:
 
 @inlined_kernel
 def _solve_stage(s: Scene, stage: int, staged: bool, part: float) -> int:
-    """Write the acceleration of a stage to work.dv; return a status.
+    """Write the acceleration of a stage to work.dv, and return a status.
 
     Args:
         s: the scene.
@@ -175,8 +175,8 @@ def _add_stages(s: Scene) -> None:
 def stage_acceleration(s: Scene, part: float) -> int:
     """Write work.dv at the state of a stage, with the step's constraint forces.
 
-    Forces keep their directions and travel with the bodies that they push. A force left at its
-    first place would turn a body that slides fast.
+    Forces keep the directions and travel with the pushed bodies. A force left at its first place
+    would turn a body that slides fast.
 
     part: fraction of the step at which the stage is.
     """

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Saving the start of a step, and restoring it if the step fails.
+"""The start of a step, which is saved, and restored if the step fails.
 
-A step writes lasting state only at its end, or saves here the state that it overwrites before. A
-repeated step (with more room, or after a body woke) begins from the saved state as well. After an
-abandoned step, users read the contacts, sensors and counts of the last complete step.
+A step writes lasting state only at its end, or saves the overwritten state here before. A repeated
+step (with more room, or after a body woke) begins from the saved state as well. After an abandoned
+step, users read the contacts, sensors and counts of the last complete step.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -84,7 +84,7 @@ def restore_start(s: Scene, status: int) -> None:
 def _restore_impact_impulses(
     start: Start, joint_impact_impulses: Matrix, connections: Records[Connection], impacts: Impacts
 ) -> None:
-    """Restore the impact impulses of joints and connections of the last step, if it had any."""
+    """Restore the impact impulses of joints and connections of the last step, if any."""
     forget_impact_impulses(joint_impact_impulses, connections)
     impacts.state[0].had_impacts = impacts.state[0].had_before
     if not impacts.state[0].had_before:

@@ -15,12 +15,15 @@ from hrpsim.engine.compile.kernel_types import (
     Contact,
     Counts,
     Failure,
+    Index,
     Island,
     IslandTree,
+    Metres,
     Records,
     Rest,
     Scene,
     Settings,
+    Vector,
 )
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.rows import Rows
@@ -100,9 +103,30 @@ def find_sleepers(s: Scene) -> int:
     return FALLS_ASLEEP if _choose_sleepers(s.settings[0], s.islands.trees, s.rests) else DONE
 
 
+@inlined_kernel
+def _distance_moved(q: Vector, before: Vector, k: Index, radius: Metres) -> float:
+    """Return a bound on the distance that points of a free body moved in a step [m]."""
+    went, turned = 0.0, 0.0
+    for r in range(k, k + 3):
+        went += (q[r] - before[r]) ** 2
+    for r in range(k + 3, k + 7):
+        turned += (q[r] - before[r]) ** 2
+    return math.sqrt(went) + 2.0 * radius * math.sqrt(turned)
+
+
+@inlined_kernel
+def _speed_of(velocity: Vector, v: Index, radius: Metres) -> float:
+    """Return a bound on the speed of points of a free body [m/s]."""
+    turning, going = 0.0, 0.0
+    for r in range(v, v + 3):
+        turning += velocity[r] ** 2
+        going += velocity[r + 3] ** 2
+    return math.sqrt(going) + radius * math.sqrt(turning)
+
+
 @lazy_kernel(feature="sleep")
 def count_rest(s: Scene) -> int:
-    """Count the steps that free bodies have been at rest; return whether any is due to sleep."""
+    """Count the steps that free bodies have been at rest. Return whether any is due to sleep."""
     settings, rests, bodies = s.settings[0], s.rests, s.forest.bodies
     q, velocity, before = s.q, s.velocity, s.start.q
     speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)
@@ -112,17 +136,8 @@ def count_rest(s: Scene) -> int:
         rest = rests[i]
         if not rest.may_sleep:
             continue
-        k, v = bodies[i].q_index, bodies[i].v_index
-        went, turned, turning, going = 0.0, 0.0, 0.0, 0.0
-        for r in range(k, k + 3):
-            went += (q[r] - before[r]) ** 2
-        for r in range(k + 3, k + 7):
-            turned += (q[r] - before[r]) ** 2
-        for r in range(v, v + 3):
-            turning += velocity[r] ** 2
-            going += velocity[r + 3] ** 2
-        moved = math.sqrt(went) + 2.0 * rest.radius * math.sqrt(turned)
-        moves = math.sqrt(going) + rest.radius * math.sqrt(turning)
+        moved = _distance_moved(q, before, bodies[i].q_index, rest.radius)
+        moves = _speed_of(velocity, bodies[i].v_index, rest.radius)
         rest.rest_steps = rest.rest_steps + 1 if moved <= limit and moves <= speed else 0
         if rest.rest_steps >= settings.rest_steps:
             due = 1

@@ -9,6 +9,7 @@ Kernels get the scene by reference (hrpsim.engine.compile.reference) and call it
 import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
+from hrpsim.engine.compile.kernel_types import Collision
 from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.constraints.displacement import asks_for_displacement
 from hrpsim.engine.constraints.joint_rows import mark_full_brakes
@@ -22,6 +23,7 @@ from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.audit.audit_energy import audit_energy
 from hrpsim.engine.step.contact_search import find_contacts, match_contacts_again
 from hrpsim.engine.step.continuous.fast_motion import check_motion
+from hrpsim.engine.step.continuous.records import Continuous
 from hrpsim.engine.step.continuous.speculative_contacts import forget_speculative_contacts
 from hrpsim.engine.step.impacts.impact_island import forget_driven
 from hrpsim.engine.step.impacts.impacts import resolve_impacts
@@ -29,6 +31,7 @@ from hrpsim.engine.step.impacts.inelastic_impacts import (
     count_impact_wrenches,
     resolve_inelastic_impacts,
 )
+from hrpsim.engine.step.impacts.records import Impacts
 from hrpsim.engine.step.integrate import (
     integrate_euler,
     integrate_rk4,
@@ -103,7 +106,7 @@ def advance(scene: Scene, steps: int) -> tuple[int, int, int, int]:
         status = WIDER_SEARCH
         while status == WIDER_SEARCH:
             status = step(scene)
-        forget_wider_search(scene)
+        forget_wider_search(scene.collision, scene.continuous, scene.impacts)
         if status != DONE and status != FALLS_ASLEEP:
             return done, status, unmet, by_newton
         scene.clock[0] += 1
@@ -118,17 +121,17 @@ def advance(scene: Scene, steps: int) -> tuple[int, int, int, int]:
 
 
 @inlined_kernel
-def forget_wider_search(s: Scene) -> None:
+def forget_wider_search(collision: Collision, continuous: Continuous, impacts: Impacts) -> None:
     """Forget the contacts beyond the usual reach that a step has asked for."""
-    if s.impacts.state[0].wider_searches > 0:
-        forget_driven(s.collision, s.impacts)
-    if s.continuous.state[0].speculative_count > 0 or s.continuous.state[0].ballistic:
-        forget_speculative_contacts(s.collision.shapes, s.continuous)
+    if impacts.state[0].wider_searches > 0:
+        forget_driven(collision, impacts)
+    if continuous.state[0].speculative_count > 0 or continuous.state[0].ballistic:
+        forget_speculative_contacts(collision.shapes, continuous)
 
 
 @inner_kernel
 def step(s: Scene) -> int:
-    """Do one step; any status but DONE and FALLS_ASLEEP leaves the state unchanged.
+    """Do one step. Any status but DONE and FALLS_ASLEEP leaves the state unchanged.
 
     WIDER_SEARCH repeats the step with a wider contact search.
     """
@@ -185,8 +188,8 @@ def forward_kinematics(s: Scene) -> None:
 def solve_constraints(s: Scene) -> int:
     """Find the motion of the step with its constraints.
 
-    The solution is repeated from the same start in two cases: actuators reach or leave their
-    limits, or dry friction of joints does not act as predicted.
+    The solution is repeated from the same start in two cases: actuators reach or leave a limit, or
+    dry friction of joints does not act as predicted.
     """
     predicted = predict_joints(s)
     if predicted == NEEDS_KERNEL:
@@ -223,7 +226,7 @@ def predict_joints(s: Scene) -> int:
 
 @inlined_kernel
 def solve_as_predicted(s: Scene, predicted: int) -> tuple[int, bool]:
-    """Find the motion with dry friction of joints as it is predicted.
+    """Find the motion with dry friction of joints as predicted.
 
     Returns:
         (status, whether any friction does not act as predicted).
@@ -262,7 +265,7 @@ def constrain_as_predicted(s: Scene) -> tuple[int, bool]:
 
 @inlined_kernel
 def revise_actuators(s: Scene, may_release: bool) -> bool:
-    """Mark the actuators that the motion takes to their limits, and return whether any is new.
+    """Mark the actuators that the motion takes to a limit, and return whether any is new.
 
     Reads: actuators, articulated, control, counts, forest, q, rows, settings, velocity, work.
     Writes: actuators, control, forest, work.

@@ -133,7 +133,7 @@ def face_on_face(  # long: its parts share the face's twelve numbers
     size_a: Vec3, R_a: Mat3, size_b: Vec3, R_b: Mat3, p_b: Vec3, tx: float, ty: float, tz: float,
     nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Write the corners of the overlap of the facing faces of two boxes along n; return how many.
+    """Write the corners of the overlap of the facing faces of two boxes along n. Return how many.
 
     The corners are vertices of a over the face of b, vertices of b under the face of a, and
     crossings of edges. An edge contact is such a crossing.

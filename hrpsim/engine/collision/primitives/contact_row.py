@@ -45,19 +45,10 @@ _PARALLEL = 1e-20
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def write_contact(
-    k: Index,
-    x: float,
-    y: float,
-    z: float,
-    nx: float,
-    ny: float,
-    nz: float,
-    gap: float,
-    code_a: int,
-    code_b: int,
-    out: Manifold,
-) -> int:
-    """Write contact `k` (point [m], unit normal from b to a, gap [m], features); return k + 1."""
+    k: Index, x: float, y: float, z: float, nx: float, ny: float, nz: float, gap: float,
+    code_a: int, code_b: int, out: Manifold,
+) -> int:  # fmt: skip
+    """Write contact `k` (point [m], unit normal from b to a, gap [m], features). Return k + 1."""
     out.point[k, 0] = x
     out.point[k, 1] = y
     out.point[k, 2] = z
@@ -89,17 +80,9 @@ def project_direction(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def project_point(
-    x: float,
-    y: float,
-    z: float,
-    axis: int,
-    cosine: float,
-    half: float,
-    R: Mat3,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> tuple[float, float, float]:
+    x: float, y: float, z: float, axis: int, cosine: float, half: float, R: Mat3, nx: float,
+    ny: float, nz: float,
+) -> tuple[float, float, float]:  # fmt: skip
     """Return plane coordinates X, Y and the gap along n of the point x, y, z."""
     height = half if cosine > 0.0 else -half
     return project_direction(
@@ -141,7 +124,7 @@ def nearest_on_axes(
 ) -> tuple[float, float]:
     """Return the positions along the z axes of a and b [m] at which the axes are nearest.
 
-    The segments reach +-half_a and +-half_b from their centres. For parallel segments, the nearest
+    The half lengths of the segments are half_a and half_b. For parallel segments, the nearest
     points are in the middle of the overlap.
 
     tx, ty, tz: centre of a relative to the centre of b [m].

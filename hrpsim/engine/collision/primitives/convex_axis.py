@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The separation axis of two convex cores: the normal along which their gap is largest.
+"""The separation axis of two convex cores: the normal along which the gap is largest.
 
-If the cores are apart, the axis is the direction between their nearest points. The distance
-iteration of Gilbert, Johnson and Keerthi (1988) finds this direction. Cylinders that overlap or
-nearly touch are first shrunk until they are apart. The direction is then polished on the true
+If the cores are apart, the axis is the direction between the nearest points. The distance iteration
+of Gilbert, Johnson and Keerthi (1988) finds this direction. Overlapping or nearly touching
+cylinders are first shrunk until the cylinders are apart. The direction is then polished on the true
 shapes.
 
 For a cylinder (a) and a box, segment or cylinder (b) the polish is Newton's method. Along a unit
@@ -15,9 +15,9 @@ vector n from b to a the separation of the cores is
 
 An edge is a direction e along which a core extends by +-h: three for a box, the axis for a cylinder
 or a segment. A contact on the middle of an edge has n . e = 0, a ridge of F. The other terms are
-smooth there. The best n on the sphere, along its ridges, follows from the gradient G of the smooth
-terms and their curvature. The curvature is r / sine for each rim, along the rim's tangent, and F
-for the sphere itself.
+smooth there. The best n on the sphere, along its ridges, follows from the gradient G and the
+curvature of the smooth terms. The curvature is r / sine for each rim, along the rim's tangent, and
+F for the sphere itself.
 """
 
 import math
@@ -53,19 +53,9 @@ _CLEARANCE = 1e-3
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def separation_along(
-    kind_a: int,
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> float:
+    kind_a: int, size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float,
+    ty: float, tz: float, nx: float, ny: float, nz: float,
+) -> float:  # fmt: skip
     """Return the separation of two cores along the unit vector n from b to a [m]."""
     reach_a = core_reach(kind_a, size_a, R_a, nx, ny, nz)
     return tx * nx + ty * ny + tz * nz - reach_a - core_reach(kind_b, size_b, R_b, nx, ny, nz)
@@ -73,27 +63,15 @@ def separation_along(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _nearest_direction(
-    kind_a: int,
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-    shrink: float,
-    tolerance: float,
+    kind_a: int, size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float,
+    ty: float, tz: float, nx: float, ny: float, nz: float, shrink: float, tolerance: float,
     scratch: Matrix,
-) -> tuple[float, ...]:
+) -> tuple[float, ...]:  # fmt: skip
     """Return the unit vector from b to a between the nearest points, the point on a, the distance.
 
     The cores, shrunk by `shrink` [m], must be apart along the first guess n. `tolerance` is the
-    relative error of the distance to end at. `scratch` (8, 3) holds the simplex of the difference
-    of the cores in its first four rows, and their points on a in the others.
+    relative error of the distance to end at. The first four rows of `scratch` (8, 3) hold the
+    simplex of the difference of the cores. The other rows hold the points of the simplex on a.
     """
     count = NO_POINTS
     squared = math.inf
@@ -211,18 +189,9 @@ def _rim(R: Mat3, radius: float, nx: float, ny: float, nz: float) -> tuple[float
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _smooth_terms(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> tuple[float, float, float, float, int, int]:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float, ty: float, tz: float,
+    nx: float, ny: float, nz: float,
+) -> tuple[float, float, float, float, int, int]:  # fmt: skip
     """Return F and G at n, and for up to two ridges through n their edges (-1 for none)."""
     value, Gx, Gy, Gz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     Gx, Gy, Gz = tx - Gx, ty - Gy, tz - Gz
@@ -278,22 +247,20 @@ def _farthest_axis(nx: float, ny: float, nz: float) -> tuple[float, float, float
     return ex, ey, 1.0 - ex - ey
 
 
+@inlined_kernel
+def _limited_step(u: float, v: float, concave: bool) -> tuple[float, float]:
+    """Return a step (u, v) of at most the longest length, and of that length unless concave."""
+    length = math.sqrt(u * u + v * v)
+    if length > _LONGEST_STEP or (length > 0.0 and not concave):
+        return u * _LONGEST_STEP / length, v * _LONGEST_STEP / length
+    return u, v
+
+
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _ascent_step(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    nx: float,
-    ny: float,
-    nz: float,
-    value: float,
-    Gx: float,
-    Gy: float,
-    Gz: float,
-    ridge: int,
-) -> tuple[float, float, float]:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, nx: float, ny: float, nz: float,
+    value: float, Gx: float, Gy: float, Gz: float, ridge: int,
+) -> tuple[float, float, float]:  # fmt: skip
     """Return the tangent step from n toward the best axis, along edge `ridge`'s ridge if >= 0."""
     if ridge >= 0:
         ex, ey, ez, _ = _edge(ridge, size_a, R_a, kind_b, size_b, R_b)
@@ -327,27 +294,15 @@ def _ascent_step(
             (step_u * Hvv - step_v * Huv) / determinant,
             (step_v * Huu - step_u * Huv) / determinant,
         )
-    length = math.sqrt(step_u * step_u + step_v * step_v)
-    if length > _LONGEST_STEP or (length > 0.0 and not concave):
-        step_u, step_v = step_u * _LONGEST_STEP / length, step_v * _LONGEST_STEP / length
+    step_u, step_v = _limited_step(step_u, step_v, concave)
     return step_u * ux + step_v * vx, step_u * uy + step_v * vy, step_u * uz + step_v * vz
 
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _moved(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    nx: float,
-    ny: float,
-    nz: float,
-    dx: float,
-    dy: float,
-    dz: float,
-    near: float,
-) -> tuple[float, float, float]:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, nx: float, ny: float, nz: float,
+    dx: float, dy: float, dz: float, near: float,
+) -> tuple[float, float, float]:  # fmt: skip
     """Return the unit vector along n + d, or the first ridge that lies on the way there.
 
     If `near` > 0, n is instead moved onto every ridge within this distance.
@@ -374,18 +329,9 @@ def _moved(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def polish_axis(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> tuple[float, float, float, float]:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float, ty: float, tz: float,
+    nx: float, ny: float, nz: float,
+) -> tuple[float, float, float, float]:  # fmt: skip
     """Return (nx, ny, nz, separation): the local best reached from the guess n.
 
     Shape a is a cylinder. t is the centre of a relative to the centre of b [m]. n points from b to
@@ -417,18 +363,9 @@ def polish_axis(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def contact_point(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> tuple[float, float, float]:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float, ty: float, tz: float,
+    nx: float, ny: float, nz: float,
+) -> tuple[float, float, float]:  # fmt: skip
     """Return the point of cylinder a nearest to b along the axis n, relative to the centre of b."""
     _, rx, ry, rz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
@@ -444,18 +381,9 @@ def contact_point(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _place_on_side(
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    Gx: float,
-    Gy: float,
-    Gz: float,
-    nx: float,
-    ny: float,
-    nz: float,
-) -> float:
+    size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, Gx: float, Gy: float, Gz: float,
+    nx: float, ny: float, nz: float,
+) -> float:  # fmt: skip
     """Return the place along the axis of a at which its side line is nearest to b [m].
 
     n is across the axis. G is the centre of the side line relative to the centre of b. If b has one

@@ -83,7 +83,7 @@ def _below_points(size: Vec3, R: Mat3, nx: float, ny: float, nz: float, reach: f
 def _below_cap(
     is_cap: bool, is_line: bool, size: Vec3, R: Mat3, nx: float, ny: float, nz: float, reach: float
 ) -> float:
-    """Return how far a nearly level cap reaches below its contacts, if it has no line below."""
+    """Return how far a nearly level cap without a line below reaches below the contacts."""
     return _below_points(size, R, nx, ny, nz, reach) if is_cap and not is_line else 0.0
 
 
@@ -126,8 +126,8 @@ def _features_along(
 ) -> tuple[int, float]:  # fmt: skip
     """Write the overlap of the features of a and b that meet along n.
 
-    Returns how many contacts, and how far a cap reaches below them [m], where its tilt is too small
-    to determine the direction of the deepest point. `reach` is the extent of the smaller shape [m].
+    Returns the number of contacts, and how far a cap reaches below the contacts [m] if a small tilt
+    leaves the direction of the deepest point open. `reach` is the extent of the smaller shape [m].
     """
     if kind_a == BOX:
         count = face_on_face(
@@ -179,7 +179,7 @@ def _axis_of_boxes(
 ) -> tuple[float, float, float, float]:
     """Return the axis of `box_axis`, by the faces of the larger box where both are as good.
 
-    Of faces that lie on each other the larger one's normal leans least while they settle.
+    While two faces settle on each other, the normal of the larger face leans least.
     """
     if a_is_larger:
         nx, ny, nz, core = box_axis(size_b, R_b, size_a, R_a, -tx, -ty, -tz, margin)

@@ -27,7 +27,7 @@ from hrpsim.engine.collision.primitives.contact_row import (
     write_over_plane,
 )
 from hrpsim.engine.collision.primitives.generatrix import gap_moved
-from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Index, Manifold, Mat3, Metres, Vec3
 
 # A cap takes part in contacts when it faces the normal to within 45 degrees.
@@ -52,6 +52,41 @@ def _into_disc(X: float, Y: float, radius: float) -> tuple[float, float]:
     return X, Y
 
 
+@inlined_kernel
+def _clip_to_disc(
+    X: float, Y: float, dX: float, dY: float, radius: Metres, wide: Metres
+) -> tuple[bool, float, bool, float, bool]:
+    """Clip the line from (X, Y) to (X + dX, Y + dY) to a disc about the origin.
+
+    Ends within the radius `wide` stay. Other ends move onto the disc with the radius `radius`.
+
+    Returns:
+        (whether the line passes within `wide`, fraction of the line at its start, whether the start
+        stays, fraction at its end, whether the end stays).
+    """
+    squared = dX * dX + dY * dY
+    starts_inside = X * X + Y * Y <= wide * wide
+    ends_inside = (X + dX) * (X + dX) + (Y + dY) * (Y + dY) <= wide * wide
+    start, end = 0.0, 1.0
+    if not (starts_inside and ends_inside):
+        if squared == 0.0:
+            return False, start, False, end, False
+        middle = -(X * dX + Y * dY) / squared
+        miss_X, miss_Y = X + middle * dX, Y + middle * dY
+        miss = miss_X * miss_X + miss_Y * miss_Y
+        if miss > wide * wide:
+            return False, start, False, end, False
+        reach = math.sqrt((wide * wide - miss) / squared)
+        if middle - reach > 1.0 or middle + reach < 0.0:
+            return False, start, False, end, False
+        reach = math.sqrt(max(radius * radius - miss, 0.0) / squared)
+        if not starts_inside:
+            start = min(max(middle - reach, 0.0), 1.0)
+        if not ends_inside:
+            end = min(max(middle + reach, 0.0), 1.0)
+    return True, start, starts_inside, end, ends_inside
+
+
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def line_on_cap(
     count: int, mx: float, my: float, mz: float, hx: float, hy: float, hz: float, size: Vec3,
@@ -69,26 +104,9 @@ def line_on_cap(
     cosine = cap_cosine(R, nx, ny, nz)
     X, Y, gap = project_point(mx - hx, my - hy, mz - hz, Z_AXIS, cosine, size[1], R, nx, ny, nz)
     dX, dY, rate = project_direction(2.0 * hx, 2.0 * hy, 2.0 * hz, Z_AXIS, cosine, R, nx, ny, nz)
-    squared = dX * dX + dY * dY
-    starts_inside = X * X + Y * Y <= wide * wide
-    ends_inside = (X + dX) * (X + dX) + (Y + dY) * (Y + dY) <= wide * wide
-    start, end = 0.0, 1.0
-    if not (starts_inside and ends_inside):
-        if squared == 0.0:
-            return count
-        middle = -(X * dX + Y * dY) / squared
-        miss_X, miss_Y = X + middle * dX, Y + middle * dY
-        miss = miss_X * miss_X + miss_Y * miss_Y
-        if miss > wide * wide:
-            return count
-        reach = math.sqrt((wide * wide - miss) / squared)
-        if middle - reach > 1.0 or middle + reach < 0.0:
-            return count
-        reach = math.sqrt(max(radius * radius - miss, 0.0) / squared)
-        if not starts_inside:
-            start = min(max(middle - reach, 0.0), 1.0)
-        if not ends_inside:
-            end = min(max(middle + reach, 0.0), 1.0)
+    some, start, starts_inside, end, ends_inside = _clip_to_disc(X, Y, dX, dY, radius, wide)
+    if not some:
+        return count
     for leaving in range(2):
         if leaving == 0:
             along, inside = start, starts_inside
@@ -179,16 +197,9 @@ def _in_units_of(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _crossing_of_rims(
-    X: float,
-    Y: float,
-    Xu: float,
-    Yu: float,
-    Xv: float,
-    Yv: float,
-    guess_X: float,
-    guess_Y: float,
+    X: float, Y: float, Xu: float, Yu: float, Xv: float, Yv: float, guess_X: float, guess_Y: float,
     radius: float,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """Return the cosine and sine of the point on a projected rim that lies on another cap's rim.
 
     The projected rim is the ellipse X + c Xu + s Xv (and the same for Y). The other rim is a circle
@@ -268,9 +279,10 @@ def cap_on_face(  # long: its parts share the rim's twelve numbers
 ) -> int:  # fmt: skip
     """Add the corners of the overlap of cylinder a's facing cap and box b's facing face.
 
-    These are the crossings of the rim with the edges, the box's vertices under the cap, and the
-    fixed rim points over the face if the whole rim is within the margin. Projected onto the face
-    the rim is an ellipse, X = X0 + Xu cos + Xv sin, and the same for Y and for the gap.
+    The corners are crossings of the rim with the edges, and the box's vertices under the cap. If
+    the whole rim is within the margin, the fixed rim points over the face are corners as well.
+    Projected onto the face the rim is an ellipse, X = X0 + Xu cos + Xv sin, and the same for Y and
+    for the gap.
     """
     cosine_a = cap_cosine(R_a, -nx, -ny, -nz)
     axis, cosine = facing_axis(R_b, nx, ny, nz)

@@ -28,7 +28,7 @@ from hrpsim.engine.collision.primitives.contact_row import (
     write_over_plane,
 )
 from hrpsim.engine.collision.primitives.support import radial_direction
-from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Manifold, Mat3, Metres, Vec3
 from hrpsim.model.shapes.geometry import CAPSULE
 
@@ -61,16 +61,9 @@ def generatrix(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def gap_moved(
-    gap: float,
-    rate: float,
-    along: float,
-    X: float,
-    Y: float,
-    moved_X: float,
-    moved_Y: float,
-    dX: float,
-    dY: float,
-) -> float:
+    gap: float, rate: float, along: float, X: float, Y: float, moved_X: float, moved_Y: float,
+    dX: float, dY: float,
+) -> float:  # fmt: skip
     """Return the gap [m] of a line after its point at t = `along` moves from X, Y to the rim."""
     squared = dX * dX + dY * dY
     if squared > 0.0 and (X != moved_X or Y != moved_Y):
@@ -112,6 +105,18 @@ def line_on_face(
     return count
 
 
+@inlined_kernel
+def _end_codes(end: int, ends_a: bool, are_alike: bool) -> tuple[int, int]:
+    """Return the features of the common length's end (0 or 1): the end of one line.
+
+    ends_a: whether line a ends there.
+    are_alike: whether both lines have the same direction.
+    """
+    if ends_a:
+        return END + end, SURFACE
+    return SURFACE, END + end if are_alike else END + 1 - end
+
+
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def line_on_line(
     count: int, ax: float, ay: float, az: float, fx: float, fy: float, fz: float, bx: float,
@@ -142,11 +147,7 @@ def line_on_line(
         inner = min(end_a, end_b)
         if inner < -half_a - tolerance or inner < side * middle_b - reach_b - tolerance:
             return count
-        if end_a <= end_b + tolerance:
-            code_a, code_b = END + end, SURFACE
-        else:
-            code_a = SURFACE
-            code_b = END + end if cosine > 0.0 else END + 1 - end
+        code_a, code_b = _end_codes(end, end_a <= end_b + tolerance, cosine > 0.0)
         s = clamp(side * inner, half_a)
         t = clamp((s - middle_b) / cosine, half_b) / half_b
         x, y, z = ax + s * ux, ay + s * uy, az + s * uz

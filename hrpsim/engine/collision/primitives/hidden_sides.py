@@ -3,22 +3,31 @@
 
 """Contacts that a face makes impossible: shapes sliding over a seam must not catch on it.
 
-The nearest points of a box and of the next tile of a floor lie on the tile's hidden side, and the
-normal between them points sideways. But the box cannot come against that side while the box lies on
-the plane of the tile's top. A contact therefore counts only if the shapes overlap, by more than a
-tolerance, along the normals of all other faces at the place and time of meeting. This is the test
-of separating axes for moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding
+The nearest points of a box and of the next tile of a floor lie on the tile's hidden side. The
+contact normal then points sideways. But the box cannot come against that side while the box lies on
+the plane of the tile's top. A contact therefore counts only if the shapes overlap along the normals
+of all other faces, by more than a tolerance, at the place and time of meeting. This is the test of
+separating axes for moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding
 Boxes, 1999), with flush shapes taken as apart.
 
-A body on penalty springs sinks into the shapes that bear the body. The body is flush with a face if
-it is no deeper in this face than in the others.
+A body on penalty springs sinks into the shapes that bear the body. A body is flush with a face if
+the body is no deeper in this face than in the others.
 """
 
 import numpy as np
 
 from hrpsim.engine.collision.primitives.support import surface_reach
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.compile.kernel_types import Index, Manifold, Mat3, Seconds, Shape, Vec3, Vector
+from hrpsim.engine.compile.kernel_types import (
+    Index,
+    Manifold,
+    Mat3,
+    Metres,
+    Seconds,
+    Shape,
+    Vec3,
+    Vector,
+)
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE
 
 # Shapes are flush with a face if they overlap by no more than this along its normal [m], or than
@@ -55,7 +64,7 @@ def _is_on_face(shape: Shape, R: Mat3, n: Vector) -> bool:
 
 @inlined_kernel
 def may_hide_sides(a: Shape, b: Shape, count: int, work: Manifold) -> bool:
-    """Return whether a face of two shapes without a mesh may make one of their contacts impossible.
+    """Return whether a face of one of two shapes without a mesh may make a contact impossible.
 
     No face can do so if the `count` contacts span a patch. A patch lies on both shapes, which
     overlap there. On springs a patch may be as narrow as the body is deep. A round shape overlaps
@@ -86,10 +95,10 @@ def passes_over(
 ) -> bool:  # fmt: skip
     """Return whether a face keeps two shapes from meeting along n.
 
-    Shapes have no contact across the face's normal f if they are flush with the face, or would
-    close the face's gap within the step. If nothing comes near, the contact stays. If n is nearly
-    f, as at a ball, only a motion along the face that would close the gap within the step removes
-    the contact. A shape at rest then lies on an edge. n and f point from b to a.
+    Shapes have no contact across the face's normal f in two cases: both are flush with the face, or
+    the gap of the face closes within the step. If nothing comes near, the contact stays. If n is
+    nearly f, as at a ball, the contact is removed in one case only: a motion along the face closes
+    the gap within the step. A shape at rest then lies on an edge. n and f point from b to a.
 
     gap: gap along n [m].
     nx, ny, nz: unit vector n.
@@ -151,6 +160,24 @@ def _velocity_of_core(
     return d[0] + w[1] * z - w[2] * y, d[1] + w[2] * x - w[0] * z, d[2] + w[0] * y - w[1] * x
 
 
+@inlined_kernel
+def _velocity_over_face(
+    work: Manifold, k: Index, a: Shape, b: Shape, face: int
+) -> tuple[float, float, float]:
+    """Return the velocity of a relative to b at contact k [m/s], over a face of b (0..2) or a."""
+    if face < 3:
+        return _velocity_of_core(work, k, a, work.R_a, 1.0)
+    return _velocity_of_core(work, k, b, work.R_b, -1.0)
+
+
+@inlined_kernel
+def _flush_within(sink: float, parting: float, time_step: Seconds, tolerance: Metres) -> float:
+    """Return the depth up to which shapes are flush with a face, springs included [m]."""
+    if sink > 0.0:
+        return tolerance + depth_in_springs(sink, parting, time_step)
+    return tolerance
+
+
 @inner_kernel
 def _is_hidden(
     a: Shape, b: Shape, work: Manifold, k: Index, time_step: Seconds, tolerance: float
@@ -170,13 +197,8 @@ def _is_hidden(
         apart -= surface_reach(b.kind, b.size, work.R_b, x, y, z)
         if apart < -tolerance and work.sink == 0.0:
             continue
-        if face < 3:
-            vx, vy, vz = _velocity_of_core(work, k, a, work.R_a, 1.0)
-        else:
-            vx, vy, vz = _velocity_of_core(work, k, b, work.R_b, -1.0)
-        flush = tolerance
-        if work.sink > 0.0:
-            flush += depth_in_springs(work.sink, vx * x + vy * y + vz * z, time_step)
+        vx, vy, vz = _velocity_over_face(work, k, a, b, face)
+        flush = _flush_within(work.sink, vx * x + vy * y + vz * z, time_step, tolerance)
         if apart >= -flush and passes_over(
             work.gap[k], n[0], n[1], n[2], on_face, apart, x, y, z, vx, vy, vz, time_step, flush
         ):

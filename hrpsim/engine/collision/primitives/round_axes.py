@@ -3,8 +3,8 @@
 
 """First guesses of the separation axis of pairs with a capsule or a cylinder.
 
-The guesses are face normals, cap normals, and the directions across two axes or edges. A box and a
-segment (the core of a capsule) need no other guesses while they overlap. If no guess is the true
+The guesses are face normals, cap normals, and the directions across two axes or edges. An
+overlapping box and segment (the core of a capsule) need no other guesses. If no guess is the true
 axis, hrpsim.engine.collision.primitives.convex_axis starts from the best guess.
 """
 
@@ -22,23 +22,10 @@ _SHORT = 1e-9
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _better_axis(
-    kind_a: int,
-    size_a: Vec3,
-    R_a: Mat3,
-    kind_b: int,
-    size_b: Vec3,
-    R_b: Mat3,
-    tx: float,
-    ty: float,
-    tz: float,
-    best_x: float,
-    best_y: float,
-    best_z: float,
-    best: float,
-    x: float,
-    y: float,
-    z: float,
-) -> tuple[float, float, float, float]:
+    kind_a: int, size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float,
+    ty: float, tz: float, best_x: float, best_y: float, best_z: float, best: float, x: float,
+    y: float, z: float,
+) -> tuple[float, float, float, float]:  # fmt: skip
     """Return the better of the best axis and separation so far and the direction x, y, z."""
     norm = math.sqrt(x * x + y * y + z * z)
     if norm < _SHORT:
@@ -71,7 +58,7 @@ def _guess_with_round(
 ) -> tuple[float, float, float]:
     """Return one of seven guesses for the axis of two round shapes.
 
-    d is the offset between the nearest points of their axes [m].
+    d is the offset between the nearest points of both axes [m].
     """
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
     bx, by, bz = R_b[0, 2], R_b[1, 2], R_b[2, 2]

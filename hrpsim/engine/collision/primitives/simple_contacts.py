@@ -100,7 +100,7 @@ def box_on_plane(
 def capsule_on_plane(
     size_a: Vec3, R_a: Mat3, p_a: Vec3, R_b: Mat3, p_b: Vec3, margin: Metres, out: Manifold
 ) -> int:
-    """Write the ends of a capsule within margin of a half-space; return the number of contacts."""
+    """Write the ends of a capsule within margin of a half-space. Return the number of contacts."""
     radius = size_a[0]
     count = NO_POINTS
     for end in range(2):
@@ -120,7 +120,7 @@ def capsule_on_plane(
 def cylinder_on_plane(
     size_a: Vec3, R_a: Mat3, p_a: Vec3, R_b: Mat3, p_b: Vec3, margin: Metres, out: Manifold
 ) -> int:
-    """Write the rim points of a cylinder within margin of a half-space, and return their number.
+    """Write the rim points of a cylinder within margin of a half-space. Return how many.
 
     Each cap gives its deepest point. This point follows the tilt, so the cylinder rolls on its side
     or on its rim. A cap that faces the plane, and is within the margin as a whole, also gives four
@@ -190,16 +190,9 @@ def _touch_sphere(
 
 @inner_kernel  # many parameters: vectors as three numbers stay in registers
 def _touch_local(
-    nx: float,
-    ny: float,
-    nz: float,
-    distance: float,
-    R_a: Mat3,
-    size_b: Vec3,
-    p_b: Vec3,
-    margin: Metres,
-    out: Manifold,
-) -> int:
+    nx: float, ny: float, nz: float, distance: float, R_a: Mat3, size_b: Vec3, p_b: Vec3,
+    margin: Metres, out: Manifold,
+) -> int:  # fmt: skip
     """Write the contact whose outward surface normal, in the frame of a, is n."""
     nx, ny, nz = matrix_times(R_a, nx, ny, nz)
     return _touch_sphere(-nx, -ny, -nz, distance, size_b, p_b, margin, out)

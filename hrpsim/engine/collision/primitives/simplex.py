@@ -69,7 +69,7 @@ def weight_of(k: Index, weights: tuple[float, float, float, float]) -> float:
 def keep_spanning(
     W: Matrix, count: int, weights: tuple[float, float, float, float]
 ) -> tuple[int, float, float, float]:
-    """Move the vertices that span the nearest point to the front; return their number, the point.
+    """Move the vertices that span the nearest point to the front. Return how many, and the point.
 
     Args:
         W: vertices (4, 3), the first `count` of which have a weight.

@@ -7,8 +7,8 @@ Each contact is open, sticks or slips, according to its multiplier and its veloc
 penalty. A sticking contact gets velocity 0, up to a large penalty on the change of its impulse.
 This penalty makes redundant contacts harmless. A slipping contact has the friction impulse mu l_n
 d. The direction d turns with the contact's velocity (a primal-dual active set, Hüeber & Wohlmuth
-2005; Alart & Curnier 1991). Steps are not shortened. Far from a solution the steps may diverge, and
-are then abandoned.
+2005 and Alart & Curnier 1991). Steps are not shortened. Far from a solution the steps may diverge,
+and are then abandoned.
 """
 
 from __future__ import annotations
@@ -49,6 +49,16 @@ _STEPS = 12  # factorisations at most
 _ROUNDING = 1e-12  # by which less than its limit friction is taken to be, as it turns
 
 
+@inlined_kernel
+def _error_after_sweeps(sweeps: int, best: float, tolerance: float, system: NewtonSystem) -> float:
+    """Return the largest error [m/s], after sweeps if a step did not lessen the error."""
+    error = largest_error(system)
+    if sweeps > 0 and not is_better(error, best, tolerance):
+        sweep_all(sweeps, system)
+        error = largest_error(system)
+    return error
+
+
 @inner_kernel
 def try_active_sets(
     tolerance: float,
@@ -64,16 +74,12 @@ def try_active_sets(
     over all constraint blocks comes first, and `sweeps` more after each step that does not help.
     The sweeps find states that agree with each other. Steps alone would return to the same states.
     """
-    capacity = system.capacity[0]
     count, misses, fresh = 0, 0, False
     if sweeps > 0:
         sweep_all(1, system)
         best = note_if_better(largest_error(system), best, tolerance, system)
     while misses < iteration_limit and best > CAUTION * tolerance:
-        changed = False
-        for k in range(capacity.constraints):
-            changed = hold_state(system.constraints[k], _PENALTY) or changed
-        if changed or not fresh:
+        if hold_states(_PENALTY, system) or not fresh:
             if count >= min(limit, _STEPS):
                 break
             write_matrix(system)
@@ -81,10 +87,7 @@ def try_active_sets(
             if not factorise_lu(system.structure, system.upper, system.lower):
                 break
         step_with_states_held(system)
-        error = largest_error(system)
-        if sweeps > 0 and not is_better(error, best, tolerance):
-            sweep_all(sweeps, system)
-            error = largest_error(system)
+        error = _error_after_sweeps(sweeps, best, tolerance, system)
         if is_better(error, best, tolerance):
             best, misses = error, 0
             note_multipliers(system)
@@ -109,6 +112,20 @@ def step_with_states_held(system: NewtonSystem) -> None:
         motion_along(constraint, system, step, constraint.step)
         _change(constraint)
     push_by_multipliers(system)
+
+
+@inlined_kernel
+def hold_states(penalty: float, system: NewtonSystem) -> bool:
+    """Hold the state of every constraint block, and return whether any slope differs.
+
+    Args:
+        penalty: penalty on sticking contacts, a multiple of the least mass.
+        system: problem of the island.
+    """
+    changed = False
+    for k in range(system.capacity[0].constraints):
+        changed = hold_state(system.constraints[k], penalty) or changed
+    return changed
 
 
 @inlined_kernel
@@ -172,7 +189,7 @@ def _let_go(constraint: Constraint) -> None:
 def _slip(
     constraint: Constraint, slope: float, large: float, dx: float, dy: float, size: float
 ) -> None:
-    """Require mu l_n along d, which turns by the ratio of the velocity across it to the slip."""
+    """Require mu l_n along d, which turns by the ratio of the velocity across d to the slip."""
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     limit = constraint.friction * max(multiplier[0], 0.0)
     share = min(limit / size, 1.0 - _ROUNDING)
@@ -191,7 +208,7 @@ def _slip(
 
 @inlined_kernel
 def _change(constraint: Constraint) -> None:
-    """Change the multipliers as required, less the step's part, and keep them within the laws."""
+    """Change the multipliers as required, less the step's part, within the laws."""
     multiplier, change, v, d = (
         constraint.multiplier,
         constraint.impulse,

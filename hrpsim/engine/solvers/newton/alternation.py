@@ -4,10 +4,10 @@
 """Newton steps with loosely held states, sweeps over violated constraints, and clusters.
 
 The active-set states of a few contacts are unknown, for example of contacts that have just met or
-share a load with their neighbours. Wrong states would disturb all other contacts under a large
-penalty, and do little harm under a moderate penalty. Sweeps over the violated contacts alone find
-other states. Near a solution of the island, the solution of each cluster does the same. The penalty
-grows with success.
+share a load with neighbours. Wrong states would disturb all other contacts under a large penalty,
+and do little harm under a moderate penalty. Sweeps over the violated contacts alone find other
+states. Near a solution of the island, the solution of each cluster does the same. The penalty grows
+with success.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 from hrpsim.engine.compile.compiled import inner_kernel
-from hrpsim.engine.solvers.newton.active_sets import hold_state, step_with_states_held
+from hrpsim.engine.solvers.newton.active_sets import hold_states, step_with_states_held
 from hrpsim.engine.solvers.newton.block_lu import factorise_lu
 from hrpsim.engine.solvers.newton.clusters import JAMMED, solve_clusters
 from hrpsim.engine.solvers.newton.constraint_lists import list_constraints
@@ -77,8 +77,7 @@ def alternate(
     while best > small_enough(tolerance, system) and misses < _MISSES and more != JAMMED:
         if steps >= min(_STEPS, limit - work // whole):
             break
-        for k in range(system.capacity[0].constraints):
-            hold_state(system.constraints[k], penalty)
+        hold_states(penalty, system)
         write_matrix(system)
         steps += 1
         if not factorise_lu(system.structure, system.upper, system.lower):

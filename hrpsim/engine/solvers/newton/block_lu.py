@@ -115,7 +115,7 @@ def _factorise_padded(own: Index, size: int, upper: Vector) -> bool:
 def _solve_block(
     own: Index, size: int, block: Index, width: int, upper: Vector, lower: Vector
 ) -> None:
-    """Solve L U_ki = A_ki and U^T L_ik^T = A_ik^T for one pair of blocks, in their places."""
+    """Solve L U_ki = A_ki and U^T L_ik^T = A_ik^T for one pair of blocks, in place."""
     for p in range(size):
         row = block + p * width
         if p > 0:
@@ -188,16 +188,9 @@ def _store_rows(
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _take_rows(
-    shares: Vector,
-    first_share: Index,
-    stride: int,
-    source: Vector,
-    first: Index,
-    terms: int,
-    width: int,
-    target: Vector,
-    row: Index,
-) -> None:
+    shares: Vector, first_share: Index, stride: int, source: Vector, first: Index, terms: int,
+    width: int, target: Vector, row: Index,
+) -> None:  # fmt: skip
     """Subtract from `row` (width,) the first rows of the block at `first`, times their shares."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if min(first_share, first, row) < 0 or max(first_share, first, row) > LARGEST:
@@ -211,7 +204,7 @@ def _take_rows(
 
 @inlined_kernel
 def _update_later(structure: Columns, k: Index, upper: Vector, lower: Vector) -> None:
-    """Subtract column k's part from every later block that it couples."""
+    """Subtract column k's part from every later coupled block."""
     column, columns, entries = structure.columns[k], structure.columns, structure.entries
     size = column.size
     for e in range(column.start, column.end):
@@ -230,17 +223,10 @@ def _update_later(structure: Columns, k: Index, upper: Vector, lower: Vector) ->
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _take_block(
-    left: Vector,
-    at_left: Index,
-    right: Vector,
-    at_right: Index,
-    size: int,
-    height: int,
-    width: int,
-    target: Vector,
-    block: Index,
-) -> None:
-    """Subtract left^T right from a block (height, width); left is (size, height)."""
+    left: Vector, at_left: Index, right: Vector, at_right: Index, size: int, height: int,
+    width: int, target: Vector, block: Index,
+) -> None:  # fmt: skip
+    """Subtract left^T right from a block (height, width). left is (size, height)."""
     if size == 6 and height == 6 and width == 6:
         _take_six(left, at_left, right, at_right, target, block)
         return
@@ -253,7 +239,7 @@ def _take_block(
 def _take_six(
     left: Vector, at_left: Index, right: Vector, at_right: Index, target: Vector, block: Index
 ) -> None:
-    """Subtract left^T right from a block; all have six rows and columns."""
+    """Subtract left^T right from a block. All have six rows and columns."""
     if min(at_left, at_right, block) < 0 or max(at_left, at_right, block) > LARGEST:
         return
     a, b, c = load(right, at_right), load(right, at_right + 6), load(right, at_right + 12)

@@ -7,7 +7,7 @@ Near a solution of many hundred contacts the active-set states of a few contacts
 with its neighbours. A cluster is the trees of violated constraint blocks that touch each other. All
 constraint blocks at these trees are solved as a separate problem, which takes microseconds. A step
 of the whole island with these states held then adjusts the other contacts (a nonlinear Schwarz
-method; Cai & Keyes 2002). Clusters gain nothing if violated blocks join most of the island or a
+method, Cai & Keyes 2002). Clusters gain nothing if violated blocks join most of the island or a
 hundred trees, as in a jammed pile.
 """
 
@@ -98,7 +98,7 @@ def _worst(least: float, system: NewtonSystem) -> int:
 
 @inlined_kernel
 def _mark_cluster(worst: int, least: float, system: NewtonSystem) -> int:
-    """Mark the trees that the worst constraint blocks join, and list them in `members`.
+    """Mark the trees that the worst constraint blocks join, and list these trees in `members`.
 
     Returns how many, 0 for too many.
     """
@@ -136,7 +136,7 @@ def _write_part(core: Index, system: NewtonSystem, part: NewtonSystem) -> int:
     block's number in the island.
 
     Returns:
-        The number of members; 0 if there was no room.
+        The number of members, 0 if there was no room.
     """
     trees, members, bits = system.trees, system.members, system.found[0]
     clear_set(bits, system.capacity[0].constraints)

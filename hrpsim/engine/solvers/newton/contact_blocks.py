@@ -4,7 +4,7 @@
 """Contribution of free bodies' contacts to the matrix: G^T D G, six by six, in registers.
 
 Contacts of the same two bodies follow each other. The rows of each contact that is not open are
-stored next to their products with D. Then each row of a block is read, changed by all contacts and
+stored next to the products with D. Then each row of a block is read, changed by all contacts and
 written once.
 """
 
@@ -69,7 +69,7 @@ def add_free_body_contacts(first: Index, system: NewtonSystem) -> int:
 
 @inlined_kernel
 def _note(constraint: Constraint, arms: Vector, notes: Vector, at: Index) -> None:
-    """Store the rows of a contact, and their products with its stiffness."""
+    """Store the rows of a contact, and the products of the rows with the stiffness."""
     _note_tree(constraint.stiffness, arms, constraint.arm_a, notes, at + _A, at + _DA)
     if constraint.node_b >= 0:
         _note_tree(constraint.stiffness, arms, constraint.arm_b, notes, at + _B, at + _DB)
@@ -77,7 +77,7 @@ def _note(constraint: Constraint, arms: Vector, notes: Vector, at: Index) -> Non
 
 @inlined_kernel
 def _note_tree(d: Vector, arms: Vector, arm: Index, notes: Vector, at: Index, product: int) -> None:
-    """Store the rows that push one tree, and their products."""
+    """Store the rows that push one tree, and the products."""
     if min(arm, at, product) < 0 or max(arm, at, product) > LARGEST:
         return
     n, x, y = load(arms, arm), load(arms, arm + 6), load(arms, arm + 12)

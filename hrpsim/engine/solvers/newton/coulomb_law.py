@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses of rows at a velocity in the augmented Lagrangian, projected, and their slope.
+"""Projected impulses of rows at a velocity in the augmented Lagrangian, and the slope.
 
 Let m be the multiplier of a row, rho its penalty and v its velocity. A row that should have
 velocity 0 gets the impulse m - rho v, projected to the row's bounds. Friction is projected to the
@@ -60,6 +60,16 @@ CONSTRAINT = np.dtype(
 )
 
 
+@inlined_kernel
+def _state_of(yields: bool, presses: bool, slips: bool) -> int:
+    """Return the state of a contact whose normal impulse yields to the velocity or presses."""
+    if yields:
+        return SLIPS if slips else STICKS
+    if presses:
+        return SLIPS_AT_LIMIT if slips else STICKS_AT_LIMIT
+    return OPEN
+
+
 @inner_kernel
 def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness: bool) -> None:
     """Write the impulse at the velocity plus `share` of the step, and the slope if wanted.
@@ -91,12 +101,7 @@ def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness
     slips, dx, dy, xx, xy, yy = disk_derivative(bound, x, y, rho)
     constraint.impulse[1], constraint.impulse[2] = (bound * dx, bound * dy) if slips else (x, y)
     if wants_stiffness:
-        if slope > 0.0:
-            state = SLIPS if slips else STICKS
-        elif normal > constraint.lower:
-            state = SLIPS_AT_LIMIT if slips else STICKS_AT_LIMIT
-        else:
-            state = OPEN
+        state = _state_of(slope > 0.0, normal > constraint.lower, slips)
         friction_slope = constraint.friction * slope
         set_stiffness(
             constraint, state, slope, friction_slope * dx, friction_slope * dy, xx, xy, yy
@@ -133,10 +138,10 @@ def set_stiffness(
 
 @inner_kernel
 def law_error(constraint: Constraint) -> float:
-    """Return the distance of the multipliers from the law at the velocity that they cause [m/s].
+    """Return the distance of the multipliers from the law at the resulting velocity [m/s].
 
-    The distance is the change of each row's velocity if the row alone were solved again, and the
-    part of this change that rounding of the impulses hides. The result is infinity if the
+    The distance is the change of each row's velocity if the row alone were solved again. The part
+    of this change that rounding of the impulses hides counts as well. The result is infinity if the
     multipliers are not finite.
     """
     if constraint.scale <= 0.0:

@@ -54,6 +54,25 @@ _LEAST_FRICTION = 1e-4
 _ROW_PENALTY = 1e4
 
 
+@inlined_kernel
+def _has_other_contacts(system: NewtonSystem) -> bool:
+    """Return whether any contact has compliance or a force limit."""
+    for k in range(system.capacity[0].constraints):
+        constraint = system.constraints[k]
+        if constraint.size == 3 and (constraint.compliance > 0.0 or constraint.upper < math.inf):
+            return True
+    return False
+
+
+@inlined_kernel
+def _aim_pairs(goal: float, system: NewtonSystem) -> None:
+    """Aim every pair at the point of the central path with the product `goal`."""
+    for k in range(system.capacity[0].constraints):
+        pair, constraint = system.pairs[k], system.constraints[k]
+        if _is_pair(constraint):
+            aim(pair, goal * constraint.scale * pair.friction, True)
+
+
 @inner_kernel
 def follow_central_path(
     tolerance: float, limit: int, best: float, system: NewtonSystem
@@ -64,10 +83,8 @@ def follow_central_path(
     factorisations.
     """
     capacity = system.capacity[0]
-    for k in range(capacity.constraints):
-        constraint = system.constraints[k]
-        if constraint.size == 3 and (constraint.compliance > 0.0 or constraint.upper < math.inf):
-            return 0, best
+    if _has_other_contacts(system):
+        return 0, best
     go_to_best(system)
     _enter(max(best, tolerance), system)
     count, short_steps, share = 0, 0, 1.0
@@ -82,10 +99,7 @@ def follow_central_path(
         if not factorise_lu(system.structure, system.upper, system.lower):
             break
         aimed = _share_to_aim_at(sigma, share < _SHORT, system)
-        for k in range(capacity.constraints):
-            pair, constraint = system.pairs[k], system.constraints[k]
-            if _is_pair(constraint):
-                aim(pair, aimed * sigma * constraint.scale * pair.friction, True)
+        _aim_pairs(aimed * sigma, system)
         _find_step(system)
         share = min(1.0, _NEARLY * _longest(system))
         _go(share, system)
@@ -113,7 +127,7 @@ def _velocity_in_cone(constraint: Constraint, friction: float) -> tuple[float, f
 
 @inlined_kernel
 def _enter(off: float, system: NewtonSystem) -> None:
-    """Begin inside the cones, as far from their boundary as the error of the velocities."""
+    """Begin inside the cones, as far from the boundary as the error of the velocities."""
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
         constraint, pair = system.constraints[k], system.pairs[k]

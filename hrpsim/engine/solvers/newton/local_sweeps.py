@@ -3,9 +3,8 @@
 
 """Sweeps over the few violated constraint blocks of an island, in the coordinates of its trees.
 
-After a step with held active-set states, most contacts nearly obey their laws. The other contacts
-are solved in turn, as in projected Gauss-Seidel. These sweeps find states that agree among
-neighbours.
+After a step with held active-set states, most contacts nearly obey the laws. The other contacts are
+solved in turn, as in projected Gauss-Seidel. These sweeps find states that agree among neighbours.
 """
 
 from __future__ import annotations
@@ -29,6 +28,19 @@ from hrpsim.engine.solvers.newton.multipliers import push_by_multipliers
 from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 
 
+@inlined_kernel
+def _suspect_all(system: NewtonSystem) -> None:
+    """Put all constraint blocks into the set to be checked, and mark no tree as pushed."""
+    count, now = system.capacity[0].constraints, system.found[0]
+    clear_set(system.found[1], count)
+    for word in range(words_of(count)):
+        now[word] = ~np.uint64(0)
+    if count % WORD != 0:
+        now[words_of(count) - 1] = bit_of(count % WORD) - np.uint64(1)
+    for node in range(system.capacity[0].nodes):
+        system.trees[node].moved = 0
+
+
 @inner_kernel
 def sweep_what_is_off(sweeps: int, least: float, system: NewtonSystem) -> None:
     """Solve the violated constraint blocks, forth and back, several times.
@@ -42,20 +54,8 @@ def sweep_what_is_off(sweeps: int, least: float, system: NewtonSystem) -> None:
         least: error above which a block is violated [m/s].
         system: problem of the island.
     """
-    count, trees, now, then = (
-        system.capacity[0].constraints,
-        system.trees,
-        system.found[0],
-        system.found[1],
-    )
-    words = words_of(count)
-    clear_set(then, count)
-    for word in range(words):
-        now[word] = ~np.uint64(0)
-    if count % WORD != 0:
-        now[words - 1] = bit_of(count % WORD) - np.uint64(1)
-    for node in range(system.capacity[0].nodes):
-        trees[node].moved = 0
+    now, then, words = system.found[0], system.found[1], words_of(system.capacity[0].constraints)
+    _suspect_all(system)
     for turn in range(sweeps):
         found, back = False, turn % 2 == 1
         for step in range(words):
@@ -88,7 +88,7 @@ def sweep_all(sweeps: int, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _look(constraint: Constraint, least: float, system: NewtonSystem) -> bool:
-    """Solve a constraint block if it is violated, and return whether the block was violated.
+    """Solve a constraint block if violated, and return whether the block was violated.
 
     The blocks at the same trees are checked next.
     """
@@ -108,7 +108,7 @@ def _look(constraint: Constraint, least: float, system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def _solve(constraint: Constraint, system: NewtonSystem) -> None:
-    """Give a constraint block the impulses that solve it alone."""
+    """Give a constraint block the impulses that solve this block alone."""
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     change[0] = change[1] = change[2] = 0.0
     if constraint.inverse_mass[0] > 0.0:

@@ -76,16 +76,9 @@ def _add_constraint(constraint: Constraint, system: NewtonSystem) -> None:
 
 @inlined_kernel  # many parameters: rows by places in flat arrays: no views in the inner loop
 def _add_block(
-    constraint: Constraint,
-    d: tuple[float, ...],
-    arms: Vector,
-    outer: int,
-    height: int,
-    inner: int,
-    width: int,
-    matrix: Vector,
-    block: Index,
-) -> None:
+    constraint: Constraint, d: tuple[float, ...], arms: Vector, outer: int, height: int, inner: int,
+    width: int, matrix: Vector, block: Index,
+) -> None:  # fmt: skip
     """Add G_outer^T D G_inner to a block (height, width), or to its transpose.
 
     `d` has D by columns. With D by rows, G_inner^T D G_outer is added, column by column.
@@ -176,7 +169,7 @@ def _product(arms: Vector, arm: Index, w: Vector, first: Index, width: int) -> f
 
 @inlined_kernel
 def _motion_of_free_body(constraint: Constraint, arms: Vector, w: Vector, out: Vec3) -> None:
-    """Write G w for a contact of free bodies; behind `w` there is room for LANES numbers."""
+    """Write G w for a contact of free bodies. Behind `w` there is room for LANES numbers."""
     arm, first = constraint.arm_a, constraint.first_a
     if min(arm, first) < 0 or max(arm, first) > LARGEST:
         return

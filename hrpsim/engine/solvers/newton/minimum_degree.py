@@ -68,7 +68,7 @@ def _bit(v: int) -> Bits:
 
 @inner_kernel
 def order_by_degree(graph: NodeGraph, node_count: int) -> None:
-    """Order the nodes by minimum degree, and write their positions.
+    """Order the nodes by minimum degree, and write the positions of the nodes.
 
     The next node is always the lowest one with fewest remaining neighbours. The cost is the cost of
     the structure, bit by bit, and one pass over all nodes for each node.

@@ -142,7 +142,7 @@ def _search(
 
 @inner_kernel
 def _look(penalty: float, system: NewtonSystem) -> tuple[float, bool]:
-    """Write the laws' impulses and the gradient w - G^T l; return (size, whether states changed).
+    """Write the laws' impulses and the gradient w - G^T l. Return (size, whether states changed).
 
     The size is the size of the velocities that the gradient would cause [m/s].
     """
@@ -236,7 +236,7 @@ def _go_back(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _take_multipliers(penalty: float, system: NewtonSystem) -> None:
-    """Make the laws' impulses the multipliers; go to the motion that they cause."""
+    """Make the laws' impulses the multipliers, and go to the resulting motion."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         answer(constraint, penalty, 0.0, False)

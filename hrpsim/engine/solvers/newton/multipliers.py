@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The multipliers of an island's problem: their error, the best ones, the motion they cause."""
+"""The multipliers of an island's problem: error, best multipliers, resulting motion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CAUTION = 0.1
 
 @inner_kernel
 def largest_error(system: NewtonSystem) -> float:
-    """Return the largest violation of the laws by the multipliers [m/s]; infinity if not finite."""
+    """Return the largest violation of the laws by the multipliers [m/s], infinity if not finite."""
     error = 0.0
     for k in range(system.capacity[0].constraints):
         error = max(error, law_error(system.constraints[k]))
@@ -57,7 +57,7 @@ def is_better(error: float, best: float, tolerance: float) -> bool:
 
 @inlined_kernel
 def note_if_better(error: float, best: float, tolerance: float, system: NewtonSystem) -> float:
-    """Store the multipliers if their error is smaller, and return the least error [m/s]."""
+    """Store the multipliers if the error is smaller, and return the least error [m/s]."""
     if not is_better(error, best, tolerance):
         return best
     note_multipliers(system)
@@ -75,7 +75,7 @@ def note_multipliers(system: NewtonSystem) -> None:
 
 @inner_kernel
 def go_to_best(system: NewtonSystem) -> None:
-    """Restore the best multipliers so far, and the motion that they cause."""
+    """Restore the best multipliers so far, and the resulting motion."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

@@ -68,7 +68,7 @@ class Columns(NamedTuple):
 
 
 class NewtonSystem(NamedTuple):
-    """The arrays for the problem of one island; vectors that registers read have spare entries."""
+    """The arrays for the problem of one island. Vectors that registers read have spare entries."""
 
     graph: NodeGraph
     capacity: np.ndarray = work(
@@ -100,7 +100,7 @@ def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
 
     Args:
         body_capacity: number of bodies.
-        room: fields of CAPACITY; fields not given are 0.
+        room: fields of CAPACITY. Fields not given are 0.
     """
     sizes = {name: room.get(name, 0) for name in CAPACITY.names}
     sizes |= {"bodies": body_capacity, "lanes": LANES, "notes": NOTES}
@@ -291,7 +291,7 @@ def _write_row(row: Row, number: Index, constraint: Constraint) -> None:
 def _write_arms(
     forest: Forest, constrained: ConstraintBodies, rows: Records[Row], system: NewtonSystem
 ) -> None:
-    """Write J B of every row, and which trees it pushes."""
+    """Write J B of every row, and the trees that the row pushes."""
     used = 0
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

@@ -3,7 +3,7 @@
 
 """Pairs of an impulse x and a velocity z, both in the cone x0 >= |(x1, x2)|, and their scaling.
 
-Nesterov and Todd's scaling W is the symmetric matrix with W z = W^-1 x (Nesterov & Todd 1997;
+Nesterov and Todd's scaling W is the symmetric matrix with W z = W^-1 x (Nesterov & Todd 1997,
 Vandenberghe 2010, "The CVXOPT linear and quadratic cone program solvers"). W is stored as a factor
 and the point w of the hyperboloid w0^2 - w1^2 - w2^2 = 1. W^2 = factor^2 (2 w w^T - J).
 """

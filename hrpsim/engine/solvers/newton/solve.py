@@ -10,7 +10,7 @@ All ways take steps in the same coordinates, with the same matrix. None needs a 
   near a solution from afar.
 - `interior_point`: a path through the inside of the cones follows if `alternation` fails.
 - `multiplier_method`: multipliers under a growing penalty converge to any existing solution. If no
-  solution exists, they converge to the nearest compromise.
+solution exists, the methods converge to the nearest compromise.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ def solve_by_newton(
     system: NewtonSystem,
     part: NewtonSystem,
 ) -> tuple[int, float, float]:
-    """Solve the problem in `system`; write the impulses with the least error that was found.
+    """Solve the problem in `system`, and write the impulses with the least error that was found.
 
-    If rows contradict each other, their velocities are then the nearest to their targets. After
-    many factorisations a larger error suffices (`small_enough`).
+    If rows contradict each other, the velocities are then the nearest to the targets. After many
+    factorisations a larger error suffices (`small_enough`).
 
     Args:
         rows: ROW records (row capacity,).
@@ -81,7 +81,7 @@ def solve_by_newton(
         limit: largest number of factorisations.
         from_afar: whether to use at once the methods that lose how redundant contacts shared their
             load. If False, these methods are used only if no other method leads to a solution.
-        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]; ends as the
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]. At the end: the
             velocities with the impulses.
         system: problem of the island.
         part: room for the problem of a cluster.
@@ -168,7 +168,7 @@ def _start_again(
 def _grow_from_nothing(
     tolerance: float, limit: int, grown: float, system: NewtonSystem
 ) -> tuple[int, float]:
-    """Grow multipliers from zero, and use the result if it is better than the best.
+    """Grow multipliers from zero, and use a result better than the best.
 
     Near the impulses that led there the laws may be nearly obeyed, and have no solution. `grown` is
     the error of the best impulses [m/s].
@@ -196,7 +196,7 @@ def _holds_both_ways(system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def _let_nothing_be_best(system: NewtonSystem) -> None:
-    """Set the best impulses to zero; store the best so far in `led`."""
+    """Set the best impulses to zero. Store the best so far in `led`."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

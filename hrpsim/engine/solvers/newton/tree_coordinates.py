@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Coordinates of trees' motion in which their inertia is the identity.
+"""Coordinates of trees' motion in which the inertia is the identity.
 
 The response Lambda^-1 of a tree's velocity entries is factorised as B B^T, by Cholesky's method
 with the largest pivot first, up to the rank. Velocities that impulses can cause are B w, and their
@@ -46,10 +46,10 @@ _ROUNDING = 1e-12
 
 @inlined_kernel
 def padded(columns: int) -> int:
-    """Return the stride of a tree's basis: whole registers, if it is longer than a free body's.
+    """Return the stride of a tree's basis: whole registers, if longer than a free body's.
 
     A tree has as many coordinates as its rank, also filled up to whole registers. Coordinates
-    beyond the rank do not move: the matrix has 1 on their diagonal.
+    beyond the rank do not move: the matrix has 1 on the diagonal there.
     """
     return columns if columns <= 6 else (columns + LANES - 1) & -LANES
 
@@ -60,6 +60,19 @@ def is_padded(rank: int) -> bool:
     return rank > 0 and rank % LANES == 0
 
 
+@inlined_kernel
+def _find_pivot(
+    inverse_inertia: Vector, block: Index, width: int, columns: int, left: Vector
+) -> int:
+    """Return the column with the largest remaining fraction of its diagonal, -1 for rounding."""
+    pivot, most = -1, _ROUNDING
+    for c in range(columns):
+        whole = inverse_inertia[block + c * width + c]
+        if whole > 0.0 and left[c] > most * whole:
+            pivot, most = c, left[c] / whole
+    return pivot
+
+
 @inner_kernel
 def factorise_response(
     inverse_inertia: Vector, block: Index, width: int, tree: NodeTree, basis: Vector, work: Vector
@@ -67,7 +80,7 @@ def factorise_response(
     """Write B^T of a tree into `basis`, then B, each with rows of `padded` entries.
 
     Args:
-        inverse_inertia: responses; the tree's response is (tree.columns, width).
+        inverse_inertia: responses. The tree's response is (tree.columns, width).
         block: start of the tree's response.
         width: row length of the tree's response.
         tree: record of the tree.
@@ -81,11 +94,7 @@ def factorise_response(
         basis[at] = 0.0
     rank, B = 0, tree.basis + stride * stride
     while rank < columns:
-        pivot, most = -1, _ROUNDING
-        for c in range(columns):
-            whole = inverse_inertia[block + c * width + c]
-            if whole > 0.0 and work[c] > most * whole:
-                pivot, most = c, work[c] / whole
+        pivot = _find_pivot(inverse_inertia, block, width, columns, work)
         if pivot < 0:
             break
         row, here = block + pivot * width, tree.basis + rank * stride
@@ -106,7 +115,7 @@ def factorise_response(
 def _take_rows(
     basis: Vector, rows: int, shares: Index, count: int, width: int, target: Index
 ) -> None:
-    """Subtract the first rows, times their shares, from another one."""
+    """Subtract the first rows, times the shares, from another row."""
     if min(rows, shares, target) < 0 or max(rows, shares, target) > LARGEST:
         return
     if not is_padded(width):

@@ -19,13 +19,14 @@ from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Audited, Scene
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.displacement import asks_for_displacement
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_velocities
 from hrpsim.engine.spatial.vector import dot, placed_point, point_velocity
 from hrpsim.engine.step.audit.contact_springs import add_contact_springs
 from hrpsim.engine.step.audit.input_work import add_input_work
-from hrpsim.engine.step.audit.records import DUE, INTERVAL, INTERVALS, QUIET, REPORTED_GAIN
+from hrpsim.engine.step.audit.records import DUE, INTERVAL, INTERVALS, QUIET, REPORTED_GAIN, Audit
 from hrpsim.engine.step.audit.stored_energy import measure_energies
-from hrpsim.engine.step.scene.islands import join, representative_of, root_of
+from hrpsim.engine.step.scene.islands import Islands, join, representative_of, root_of
 from hrpsim.engine.step.scene.status import DONE
 
 # Speed of a body that is at rest for the audit [m/s], or what gravity gives in a step if more.
@@ -50,7 +51,7 @@ def audit_energy(s: Scene) -> int:
     add_input_work(s)
     _add_corrections(s)
     _join_islands(s)
-    _sum_islands(s)
+    _sum_islands(s.forest, s.islands, s.audit)
     _find_rises(s)
     return DONE
 
@@ -98,9 +99,9 @@ def _join_islands(s: Scene) -> None:
 
 
 @inlined_kernel
-def _sum_islands(s: Scene) -> None:
+def _sum_islands(forest: Forest, islands: Islands, audit: Audit) -> None:
     """Write the balance of each island at its representative, and the sums of the world."""
-    trees, bodies, totals = s.audit.trees, s.forest.bodies, s.audit.totals[0]
+    trees, bodies, totals = audit.trees, forest.bodies, audit.totals[0]
     totals.work = totals.created = totals.dissipated = totals.corrected = 0.0
     for i in range(trees.shape[0]):
         trees[i].island_balance = trees[i].island_kinetic = 0.0
@@ -109,17 +110,17 @@ def _sum_islands(s: Scene) -> None:
         tree = trees[i]
         if bodies[i].root != i:
             continue
-        island = trees[representative_of(s.islands.trees, i)]
+        island = trees[representative_of(islands.trees, i)]
         change = tree.kinetic + tree.potential + tree.elastic - tree.before
         island.island_balance += change - tree.work
-        if representative_of(s.islands.trees, i) != i:
+        if representative_of(islands.trees, i) != i:
             island.corrected += tree.corrected
         island.island_kinetic += tree.kinetic
         island.island_throughput += tree.throughput
         island.island_mass += tree.mass
         totals.work += tree.work
     for i in range(trees.shape[0]):
-        if bodies[i].root == i and representative_of(s.islands.trees, i) == i:
+        if bodies[i].root == i and representative_of(islands.trees, i) == i:
             lifted = max(trees[i].corrected, 0.0)
             trees[i].island_balance -= lifted
             totals.corrected += lifted
@@ -166,7 +167,7 @@ def _find_rises(s: Scene) -> None:
 
 @inner_kernel
 def _begin_intervals(tree: Audited, present: int) -> None:
-    """Empty the intervals since the tree's last step; all, if there was none within a second."""
+    """Empty the intervals since the tree's last step, or all if a second passed without a step."""
     first = tree.interval + 1
     if present < tree.interval or present - tree.interval > INTERVALS:
         first = present - INTERVALS + 1

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Energy that the springs of contacts exchange with their trees in a step.
+"""Energy that the springs of contacts exchange with trees in a step.
 
 A step finds its contacts once. The gaps at both ends of the step follow from the rates at these
 ends. The energy of penalty contacts' springs differs from 1/2 k d^2 by a fraction of order k dt^2 /

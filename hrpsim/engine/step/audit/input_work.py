@@ -5,16 +5,25 @@
 
 Work is the mean force of the step times the mean velocity of the step's ends times the time step.
 The work is exact for a `semi_implicit` step along a joint, and of second order otherwise. An
-actuator's work is the work that the actuator delivers to its joint: an elastic gear and the rotor
-before the gear belong to the actuator.
+actuator's work is the work on its joint. An elastic gear and the rotor before the gear belong to
+the actuator.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.compile.kernel_types import Audited, Connection, PlacedConnection, Records, Scene
+from hrpsim.engine.compile.kernel_types import (
+    Audited,
+    Connection,
+    PlacedConnection,
+    Records,
+    Scene,
+    Work,
+)
 from hrpsim.engine.constraints.connection_rows import DRIVEN, find_direction
 from hrpsim.engine.constraints.placed_connection import place_moving_frames
 from hrpsim.engine.constraints.rows import LOWER_LIMIT, MOTOR
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import dot, placed_point, point_velocity, triple_product
+from hrpsim.engine.step.audit.records import Audit
 
 
 @inner_kernel
@@ -32,7 +41,7 @@ def add_input_work(s: Scene) -> None:
     for c in range(s.connections.shape[0]):
         connection = s.connections[c]
         if connection.enabled:
-            _add_drives(s, connection, trees)
+            _add_drives(s.forest, s.audit, s.work, connection, trees)
 
 
 @inlined_kernel
@@ -90,19 +99,21 @@ def _add_pushes(s: Scene, trees: Records[Audited]) -> None:
 
 
 @inlined_kernel
-def _add_drives(s: Scene, connection: Connection, trees: Records[Audited]) -> None:
+def _add_drives(
+    forest: Forest, audit: Audit, work: Work, connection: Connection, trees: Records[Audited]
+) -> None:
     """Add the work of the driven axes of a connection, to the tree of one of its bodies."""
     body = connection.body_a if connection.body_a >= 0 else connection.body_b
-    placed = s.work.placed_connection[0]
+    placed = work.placed_connection[0]
     for axis in range(6):
         if connection.axes[axis] != DRIVEN or connection.impulse[axis] == 0.0:
             continue
         speed = 0.0
         for end in range(2):
-            place_moving_frames(s.forest, s.audit.end if end else s.audit.start, connection, placed)
+            place_moving_frames(forest, audit.end if end else audit.start, connection, placed)
             find_direction(connection, axis, placed)
             speed += _speed_along(placed, axis >= 3)
-        root = s.forest.bodies[body].root
+        root = forest.bodies[body].root
         _add(trees[root], 0.5 * connection.impulse[axis] * speed)
 
 

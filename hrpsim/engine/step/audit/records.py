@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records of the audit of energy; they are empty in worlds without the audit."""
+"""Records of the audit of energy, which are empty in worlds without the audit."""
 
 from typing import NamedTuple
 

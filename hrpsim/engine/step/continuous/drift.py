@@ -1,18 +1,18 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The drift to the middle of a semi-implicit step, if it would lead through something.
+"""The drift to the middle of a semi-implicit step, if the drift would lead through something.
 
 Some velocities have not yet been solved with contacts: newly set velocities, or velocities of
 shapes that were far apart. These velocities may lead through something before the middle of the
-step, where contacts are found. The trees concerned then take their forces at the start of the step,
-and make the whole step with the velocity at its end:
+step, where contacts are found. The forces on these trees then act at the start of the step. The
+trees move for the whole step with the velocity at its end:
 
     v' = v + dt a(q, v),   q' = q + dt v' - dt^2/2 g.
 
-This step is of first order for these trees. The last term is for trees in free fall. Trees that
-lean on the world are held by their contacts at q + dt v'. Bodies at different times must not meet.
-All trees that may come near each other therefore return to the start of the step together.
+This step is of first order for these trees. The last term is for trees in free fall. Contacts hold
+trees that lean on the world at q + dt v'. Bodies at different times must not meet. All trees that
+may come near each other therefore return to the start of the step together.
 """
 
 from hrpsim.engine.collision.records import Collision
@@ -80,7 +80,7 @@ def hold_back(s: Scene) -> None:
 
 @inlined_kernel
 def _return_to_start(s: Scene) -> None:
-    """Return the trees that are held, and all that may come near them, to the start of the step."""
+    """Return the held trees, and all trees that may come near, to the start of the step."""
     search, held, bodies = s.search[0], s.continuous.bodies, s.forest.bodies
     while _spread_to_near(search, bodies, s.collision, s.continuous) or _spread_to_connected(
         bodies, s.continuous, s.connections
@@ -129,7 +129,7 @@ def _drift_meeting(s: Scene, c: int, queries_left: int) -> tuple[float, int]:
 
 @inlined_kernel
 def _is_held(bodies: Records[Body], continuous: Continuous, shape: Shape) -> bool:
-    """Return whether the tree of a shape takes its forces at the start; the world always does."""
+    """Return whether the tree of a shape takes its forces at the start. The world always does."""
     return shape.body < 0 or continuous.bodies[root_of(bodies, shape)].start_force != _IN_MIDDLE
 
 
@@ -159,7 +159,7 @@ def _pressed(counts: Counts, collision: Collision, number_a: Index, number_b: In
 def _spread_to_near(
     search: Search, bodies: Records[Body], collision: Collision, continuous: Continuous
 ) -> bool:
-    """Mark trees that may come near trees with start-of-step force; return whether any was new."""
+    """Mark trees that may come near trees with start-of-step force. Return whether any was new."""
     found = False
     for c in range(search.candidate_count):
         a = collision.shapes[collision.pairs[c, 0]]
@@ -211,7 +211,7 @@ def takes_start_force(continuous: Continuous, body: Index) -> bool:
 
 @lazy_kernel()
 def move_on(s: Scene) -> int:
-    """Carry all trees to the end of the step, from the place where their forces acted: s.q.
+    """Carry all trees to the end of the step, from the place where the forces acted: s.q.
 
     Trees with forces at the start move for the whole time step [s]. Other trees move for half.
     """
@@ -253,7 +253,7 @@ def _find_leaning(
 def _lean_on_each_other(
     bodies: Records[Body], constrained: ConstraintBodies, continuous: Continuous, row: Row
 ) -> bool:
-    """Mark trees that lean on the world through a row; return whether any is new."""
+    """Mark trees that lean on the world through a row. Return whether any is new."""
     held = continuous.bodies
     a = constrained.bodies[row.constrained_a].body
     b = constrained.bodies[row.constrained_b].body if row.constrained_b >= 0 else -1
@@ -267,7 +267,7 @@ def _lean_on_each_other(
 
 @inlined_kernel
 def _lean(bodies: Records[Body], continuous: Continuous, root: Index) -> bool:
-    """Mark a tree with start-of-step force as leaning on the world and return whether it is new."""
+    """Mark a tree with start-of-step force as leaning on the world. Return whether that is new."""
     held = continuous.bodies
     if held[root].start_force != _IN_AIR:
         return False

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts for shapes so fast that they would pass through others.
+"""Contacts for shapes that are fast enough to pass through others.
 
 Contacts look ahead by no more than a part of a fast shape's thickness. When the motion of the step
 is known, the rest of its path is searched for the first impact (engine.collision.time_of_impact).

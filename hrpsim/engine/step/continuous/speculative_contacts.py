@@ -53,10 +53,10 @@ _ALIKE = 1e-3  # largest difference of the normals of equal contacts
 
 @lazy_kernel()
 def find_flying(s: Scene) -> int:
-    """Mark shapes as ballistic if their impacts have exact times in this step.
+    """Mark shapes as ballistic if the impacts have exact times in this step.
 
-    All contacts of ballistic shapes in reach are found, and solved for when they close. A shape for
-    which this is impossible is marked not ballistic for the rest of the step.
+    All contacts of ballistic shapes in reach are found, and solved for at the closing time. A shape
+    for which this is impossible is marked not ballistic for the rest of the step.
     """
     shapes = s.collision.shapes
     for k in range(shapes.shape[0]):
@@ -249,10 +249,10 @@ def _list_passage(s: Scene, c: int, fraction: float) -> int:
 
 @inner_kernel
 def _bar_pairs(collision: Collision, continuous: Continuous) -> bool:
-    """Bar pairs that passed their speculative contacts, and return whether there are any.
+    """Bar pairs that passed speculative contacts, and return whether there are any.
 
-    A shape that is hit off its centre turns. If the shape turns many times in a long step, it
-    passes the contacts where it touched. Such pairs stop against each other instead.
+    A shape that is hit off its centre turns. A shape that turns many times in a long step passes
+    the contacts of its touch. Such pairs stop against each other instead.
     """
     speculative_contacts = collision.speculative_contacts
     found = False
@@ -269,7 +269,7 @@ def _bar_pairs(collision: Collision, continuous: Continuous) -> bool:
 
 @inner_kernel
 def _is_behind(collision: Collision, speculative: Speculative) -> bool:
-    """Return whether the smaller shape ends behind the plane at which it met the other one."""
+    """Return whether the smaller shape ends behind the plane at which both shapes met."""
     a, b = collision.shapes[speculative.shape_a], collision.shapes[speculative.shape_b]
     motion_a, motion_b = (
         collision.motions[speculative.shape_a],
@@ -291,7 +291,7 @@ def _is_behind(collision: Collision, speculative: Speculative) -> bool:
 
 @inlined_kernel
 def _has_time(continuous: Continuous, a: Shape, b: Shape) -> bool:
-    """Return whether impacts on one of two shapes have happened at their times in this step."""
+    """Return whether impacts on one of two shapes have happened at exact times in this step."""
     held = continuous.bodies
     if not continuous.state[0].ballistic:
         return False
@@ -303,7 +303,7 @@ def _has_time(continuous: Continuous, a: Shape, b: Shape) -> bool:
 def _leave_the_air(continuous: Continuous, a: Shape, b: Shape) -> int:
     """End the timed impacts of shapes of which one comes near a shape that is not ballistic.
 
-    Their path is not straight. Returns WIDER_SEARCH if that is so, else DONE.
+    The path of these shapes is not straight. Returns WIDER_SEARCH if that is so, else DONE.
     """
     if both_fly(continuous, a, b):
         return DONE
@@ -318,7 +318,7 @@ def _leave_the_air(continuous: Continuous, a: Shape, b: Shape) -> int:
 def _have_contact(
     counts: Counts, contacts: Records[Contact], number_a: Index, number_b: Index
 ) -> bool:
-    """Return whether the motion of two shapes was solved for with contacts between them."""
+    """Return whether the motion of two shapes was solved for with contacts between both."""
     for k in range(counts.contact_count):
         contact = contacts[k]
         if contact.shape_a == number_a and contact.shape_b == number_b and contact.gap_offset < FAR:
@@ -335,7 +335,7 @@ def _list_points(
     c: int,
     fraction: float,
 ) -> bool:
-    """List the contacts of candidate pair c, whose shapes meet at `fraction`; False for no room."""
+    """List the contacts of candidate pair c, whose shapes meet at `fraction`. False: no room."""
     speculative_contacts, work = collision.speculative_contacts, collision.manifold[0]
     pair = collision.pairs[c]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
@@ -367,7 +367,7 @@ def _list_points(
 
 @inner_kernel
 def _may_help(collision: Collision, continuous: Continuous, pair: Indices) -> bool:
-    """Return whether more speculative contacts may help a pair: it has few, none barred."""
+    """Return whether more speculative contacts may help a pair with few contacts, none barred."""
     count = 0
     for k in range(continuous.state[0].speculative_count):
         speculative = collision.speculative_contacts[k]
@@ -398,7 +398,7 @@ def _is_known(
 
 @inner_kernel
 def _find_arm(shape: Shape, R: Mat3, p: Vec3, point: Vec3, arm_out: Vec3) -> None:
-    """Write a point relative to the origin of a shape's body; the shape is at R and p."""
+    """Write a point relative to the origin of a shape's body. The shape is at R and p."""
     L, t = shape.placement_R, shape.placement_p
     for r in range(3):
         arm_out[r] = point[r]

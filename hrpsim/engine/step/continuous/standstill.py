@@ -3,11 +3,11 @@
 
 """Trees that would pass into each other stop against each other, and move on together.
 
-If speculative contacts do not suffice, trees are carried along their paths from meeting to meeting.
-Trees that meet keep their velocities, but stand still relative to each other until the end of the
-step. They move with the velocity of their common centre of mass, or not at all if they met the
-world. This conserves momentum, the centre of mass and angular momentum. Only time of their relative
-motion is lost. Each meeting joins two clusters, so there are no more meetings than trees.
+If speculative contacts do not suffice, trees are carried along the paths from meeting to meeting.
+Trees that meet keep the velocities, but stand still relative to each other until the end of the
+step. These trees move with the velocity of the common centre of mass. Trees that met the world do
+not move. This conserves momentum, the centre of mass and angular momentum. Only time of the
+relative motion is lost. Each meeting joins two clusters, so there are no more meetings than trees.
 """
 
 from hrpsim.engine.collision.records import Collision
@@ -45,7 +45,7 @@ _WORLD = -1
 def carry(s: Scene, queries_left: int) -> None:
     """Carry all trees from q_swept with the velocity `carried` for a unit of time [1], to s.q.
 
-    Pairs stop at their present place when no queries are left.
+    Pairs stop at the present place when no queries are left.
 
     Args:
         s: the scene.
@@ -102,7 +102,7 @@ def _first_meeting(
     continuous: Continuous,
     queries_left: int,
 ) -> tuple[float, int, int]:
-    """Return when the next two clusters meet, as a fraction of the time left, and their pair.
+    """Find the next meeting of two clusters: the fraction of the time left, and the pair.
 
     The pair is -1 if none do. Third, how many queries are left then.
     """
@@ -138,7 +138,7 @@ def _cluster_of_body(continuous: Continuous, body: Index) -> int:
 
 @inner_kernel
 def _join(bodies: Records[Body], continuous: Continuous, a: int, b: int) -> None:
-    """Join two clusters into one, which stops; parts fixed to the world belong to the world."""
+    """Join two clusters into one, which stops. Parts fixed to the world belong to the world."""
     held = continuous.bodies
     placed = min(a, b)
     for i in range(held.shape[0]):
@@ -155,7 +155,7 @@ def _join(bodies: Records[Body], continuous: Continuous, a: int, b: int) -> None
 def _join_connected(
     bodies: Records[Body], continuous: Continuous, connections: Records[Connection]
 ) -> bool:
-    """Stop trees that are connected to stopped trees with them.
+    """Stop the trees that are connected to stopped trees.
 
     Returns whether any does.
     """
@@ -185,7 +185,7 @@ def _go_together(
     cluster: Index,
     now: float,
 ) -> None:
-    """Move the trees of a cluster from q_carried on with the velocity of their centre.
+    """Move the trees of a cluster from q_carried on with the velocity of the common centre.
 
     This velocity is the velocity of the trees' displacement from q_carried to s.q.
     """

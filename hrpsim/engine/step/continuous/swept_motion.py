@@ -77,7 +77,7 @@ def find_sweeps(s: Scene, start: Vector, end: Vector) -> None:
 
 @inlined_kernel
 def _stay(motion: ShapeMotion) -> None:
-    """Make a motion end where it begins."""
+    """Make a motion end at its start."""
     motion.angle = 0.0
     for r in range(3):
         motion.axis[r], motion.p_end[r] = (1.0 if r == 2 else 0.0), motion.p_start[r]
@@ -104,7 +104,7 @@ def may_meet(bodies: Records[Body], collision: Collision, c: int) -> bool:
 
 @inner_kernel
 def _is_fast_and_near(collision: Collision, c: int) -> bool:
-    """Return whether shapes, one of them fast, are so against each other, and may meet."""
+    """Return whether two shapes, one of which is fast, are fast against each other and may meet."""
     number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
     a, b = collision.shapes[number_a], collision.shapes[number_b]
     way = a.travel + b.travel
@@ -168,7 +168,7 @@ def meeting_of(
         queries_left: number of CCD queries that are left.
 
     Returns:
-        (time as a fraction of the motion, 1 for no meeting; number of queries left; whether the
+        (time as a fraction of the motion or 1 for no meeting, number of queries left, whether the
         search was cut off).
     """
     a, b = collision.shapes[collision.pairs[c, 0]], collision.shapes[collision.pairs[c, 1]]

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impacts of balls in free flight, event by event; only the balls concerned are updated.
+"""Impacts of balls in free flight, event by event. Only the balls concerned are updated.
 
-Each ball has a list of its contacts and the time when the first of them closes. An impact concerns
+Each ball has a list of its contacts and the time when the first contact closes. An impact concerns
 the balls that touch each other at its place and time. Only the contacts of these balls are found
 again.
 """
@@ -64,7 +64,7 @@ def resolve_ball_impacts(
         most_rounds: largest number of rounds.
 
     Returns:
-        (updates that are left, time of the last event [s]); the time is infinity if nothing strikes
+        (updates that are left, time of the last event [s]). The time is infinity if nothing strikes
         any more.
     """
     settings = s.settings[0]
@@ -83,7 +83,7 @@ def resolve_ball_impacts(
         left -= queries
         if struck == _END:
             continue
-        left -= _choose_round(s, island, struck, now)
+        left -= _choose_round(s, struck, now)
         if s.islands.chosen[0].end > 0:
             tolerance = -EXACT * _fastest(s.rows, s.islands, now)
             sweep_listed(s, island_number, task_of_round(s.islands, tolerance))
@@ -168,7 +168,7 @@ def _next_time(balls: Records[Ball], first: Index) -> float:
 def _find_struck(s: Scene, first: Index, now: float) -> tuple[int, int]:
     """List the balls with an impact at `now`, or a contact that comes to rest.
 
-    Returns the first of them and how many contacts were read.
+    Returns the first of these and how many contacts were read.
     """
     balls = s.impacts.balls
     struck, queries, body = _END, 0, first
@@ -191,7 +191,7 @@ def _find_struck(s: Scene, first: Index, now: float) -> tuple[int, int]:
 
 @inlined_kernel
 def _add_struck(balls: Records[Ball], struck: int, body: Index) -> int:
-    """Put a ball in front of the list of struck balls if it is not listed yet; return the first."""
+    """Put a ball in front of the list of struck balls if not listed yet. Return the first ball."""
     ball = balls[body]
     if ball.struck:
         return struck
@@ -247,8 +247,8 @@ def _joins_round(s: Scene, number: Index, now: float) -> bool:
 
 
 @inner_kernel
-def _choose_round(s: Scene, island: Island, struck: int, now: float) -> int:
-    """List the rows that take part in the impact of these balls, and their target velocities.
+def _choose_round(s: Scene, struck: int, now: float) -> int:
+    """List the rows that take part in the impact of these balls, and the target velocities.
 
     A ball that touches a struck ball is struck as well. Returns how many contacts were read.
     """
@@ -278,9 +278,9 @@ def _choose_round(s: Scene, island: Island, struck: int, now: float) -> int:
 def _leave_out_who_waits(
     settings: Settings, constrained: ConstraintBodies, rows: Rows, islands: Islands, now: float
 ) -> None:
-    """Keep the listed rows that take part in this round, and write their targets.
+    """Keep the listed rows that take part in this round, and write the targets.
 
-    A gap that closes slowly comes to rest by itself. Together with impacts it would lose energy.
+    A gap that closes slowly comes to rest by itself. Together with impacts this would lose energy.
     """
     chosen, threshold = islands.chosen[0], settings.restitution_threshold
     fastest, count = _fastest(rows, islands, now), 0

@@ -70,7 +70,7 @@ def _gap_of(
     materials: Records[MaterialPair],
     row: Row,
 ) -> tuple[float, float]:
-    """Return the gap of a one-sided row [m or rad] and the largest gap at which it may rest."""
+    """Return the gap of a one-sided row [m or rad] and the largest gap of a resting row."""
     if row.kind == CONTACT_ROW:
         contact = collision.contacts[row.source]
         rigid = _materials_of(collision.shapes, materials, contact).damping_time < 0.0
@@ -201,7 +201,7 @@ def _supports(
 
 @inlined_kernel
 def _choose_supports(s: Scene, island: Island) -> None:
-    """Choose the rows of an island that hold it; clear the impulses of all others."""
+    """Choose the rows that hold an island, and clear the impulses of all other rows."""
     rows, constrained = s.rows.rows, s.constrained
     begin_choice(s.islands)
     for k in range(island.first, island.end):
@@ -290,7 +290,7 @@ def _begin_gap(s: Scene, row: Row, impact: Impact, timed: int, drift: float) -> 
 
 @inlined_kernel
 def _read_material(s: Scene, row: Row, impact: Impact, is_closed: bool) -> bool:
-    """Write the restitution of a contact; return whether the contact is closed and yields."""
+    """Write the restitution of a contact. Return whether the contact is closed and yields."""
     pair = _materials_of(s.collision.shapes, s.materials, s.collision.contacts[row.source])
     impact.restitution = pair.restitution
     impact.sequential = pair.sequential if pair.restitution > 0.0 else 0
@@ -315,7 +315,7 @@ def _any_comes_near(s: Scene) -> bool:
 
 @inner_kernel
 def widen_search(s: Scene) -> bool:
-    """Return whether a shape is driven to a place where another may be; write how far.
+    """Return whether a shape is driven to a place where another may be. Write how far.
 
     The distances are written into the shapes.
     """

@@ -3,10 +3,10 @@
 
 """Contacts at the time of an impact, for bodies in free flight through the step.
 
-Two balls that pass each other at an angle do not touch where they were nearest at the start of the
+Two balls that pass each other at an angle do not touch at the nearest points of the start of the
 step. Contacts are therefore found again for the time of the impact. Point and normal are then
 common to both bodies: angular momentum is conserved, and a ball without friction gains no spin.
-Bodies are moved along their flight and not turned, because they are balls (see `is_timed`).
+Bodies are balls (see `is_timed`), and are therefore moved along the flight but not turned.
 """
 
 import math
@@ -48,12 +48,11 @@ def meets_sphere(a: Shape, b: Shape) -> bool:
 
 @inner_kernel
 def is_timed(forest: Forest, collision: Collision, rows: Rows, island: Island) -> bool:
-    """Return whether the impacts of an island can happen at their times within the step.
+    """Return whether the impacts of an island can happen at exact times within the step.
 
-    This is possible if only contacts act, on balls that are alone in their trees. These balls fly
-    on parabolas between impacts, and their rotation moves no gap. Bodies with joints or corners
-    would have to move and turn back by the delay of their impacts, which changes energy and
-    momentum.
+    This is possible if only contacts act, on balls that are alone in a tree. These balls fly on
+    parabolas between impacts, and the rotation moves no gap. Bodies with joints or corners would
+    have to move and turn back by the delay of the impacts, which changes energy and momentum.
     """
     shapes = collision.shapes
     if island.contact_end != island.end:

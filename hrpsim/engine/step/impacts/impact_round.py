@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One round of impacts: the rows of an island that take part, their solution, its effect.
+"""One round of impacts: the rows of an island that take part, the solution, the effect.
 
-Bodies stay where they are. Free balls have rounds of their own (.ball_impacts).
+Bodies do not move. Free balls have other rounds (.ball_impacts).
 
 Newton's law applies. The target of a row that strikes is -e times its rate. A row that is closed
 and at rest must not be pressed in. All rows of a round are solved together. Rigid constraints keep
 their velocity. Compliant constraints, and constraints bounded by a force, have no impulse in no
 time.
 
-With friction Newton's law may give energy (Kane and Levinson 1985; Stronge 1990). Friction changes
+With friction Newton's law may give energy (Kane and Levinson 1985, Stronge 1990). Friction changes
 the rate of a gap as well, so -e times the rate before may exceed the rate after an elastic impact.
 The energy that a round gives is the work of its impulses, sum l (u + u') / 2 over rows with the
 rates u before and u' after. A round that gives energy is done again with less restitution.
@@ -76,7 +76,7 @@ def note_rates(constrained: ConstraintBodies, rows: Rows, islands: Islands) -> N
 def gives_energy(constrained: ConstraintBodies, rows: Rows, islands: Islands) -> bool:
     """Return whether contacts and limits do work on the whole in this round.
 
-    Rigid constraints keep their velocity: a moving drive may do work in any impact.
+    Rigid constraints keep a velocity: a moving drive may do work in any impact.
     """
     chosen = islands.chosen[0]
     work = exchanged = 0.0
@@ -122,7 +122,7 @@ def solve_round(s: Scene, island_number: Index, now: float) -> int:
     """Solve the rows that strike at `now` [s], and the other rows that take part.
 
     Returns:
-        The number of updates of contacts or rows; 0 if nothing strikes.
+        The number of updates of contacts or rows, 0 if nothing strikes.
     """
     island, settings = s.islands.ranges[island_number], s.settings[0]
     fastest = _fastest_approach(s.rows, island, now)
@@ -181,7 +181,7 @@ def _choose(
     now: float,
     fastest: float,
 ) -> None:
-    """List the rows of a round, write their targets, and clear all impulses of the island."""
+    """List the rows of a round, write the targets, and clear all impulses of the island."""
     velocity = constrained.velocity
     threshold = settings.restitution_threshold
     begin_choice(islands)
@@ -219,7 +219,7 @@ def begin_choice(islands: Islands) -> None:
 
 @inlined_kernel
 def choose(rows: Rows, islands: Islands, number: Index) -> None:
-    """List a contact's rows, or one row: contacts first, in the order of their island."""
+    """List a contact's rows, or one row: contacts first, in the order of the island."""
     chosen, row, impact = islands.chosen[0], rows.rows[number], rows.impacts[number]
     rows.chosen[chosen.end] = number
     chosen.end += 1
@@ -261,7 +261,7 @@ def sweep_listed(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def _solve_listed_directly(s: Scene, k: Index, task: Task) -> int:
-    """Solve the listed rows of the direct island; rows that are not listed have no impulses."""
+    """Solve the listed rows of the direct island. Rows that are not listed have no impulses."""
     _leave_out_rest(s.rows, s.islands.ranges[k])
     return solve_direct_island(s, task.tolerance, VELOCITY)
 

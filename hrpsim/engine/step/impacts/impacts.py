@@ -7,10 +7,10 @@ Gaps close one after the other while bodies move as without constraints. The gap
 strikes first. Then every gap moves with the new velocities, and restitution applies to the next gap
 with its rate at that time. Only velocities jump.
 
-If balls fly freely (`is_timed`), impacts happen at their times. The step then starts where bodies
-would have been with their final velocities. Otherwise impacts happen at the start of the step, in
-the same order. Resting gaps, and gaps that close slower than the threshold, are left to the step's
-own rows. Between balls with timed impacts, such gaps come to rest at their time.
+If balls fly freely (`is_timed`), impacts happen at exact times. The step then starts where bodies
+would have been with the final velocities. Otherwise impacts happen at the start of the step, in the
+same order. Resting gaps, and gaps that close slower than the threshold, are left to the step's own
+rows. Between balls with timed impacts, such gaps come to rest at the time of the impact.
 """
 
 import math
@@ -217,7 +217,7 @@ def _mark_timed(
 def _resolve_island(s: Scene, island_number: Index, left: int) -> int:
     """Resolve the impacts of an island, the earliest first, until nothing strikes any more.
 
-    Returns how many of the updates that are `left` it did not take.
+    Returns how many of the updates `left` remain.
     """
     island = s.islands.ranges[island_number]
     most_rounds = _ROUNDS + _MORE_ROUNDS * (island.end - island.first)
@@ -234,10 +234,10 @@ def _resolve_island(s: Scene, island_number: Index, left: int) -> int:
 def _resolve_at_start(
     s: Scene, island_number: Index, left: int, most_rounds: int
 ) -> tuple[int, float]:
-    """Resolve the impacts of an island in the order of their times; bodies do not move.
+    """Resolve the impacts of an island in the order of time. Bodies do not move.
 
     Returns:
-        (updates of `left` that were not used, time of the last round [s]); the time is infinity if
+        (updates of `left` that were not used, time of the last round [s]). The time is infinity if
         nothing strikes any more.
     """
     island, now = s.islands.ranges[island_number], 0.0
@@ -347,7 +347,7 @@ def _gap_of_row(
         settings: settings of the step.
         contact: CONTACT record. Of a timed resting contact, `push_out` is written.
         impact: IMPACT record of its normal row.
-        timed: whether impacts happened at their times.
+        timed: whether impacts happened at exact times.
         drift: time from the place of the impacts to where the row finds the contact [s].
     """
     dt = settings.time_step
@@ -377,7 +377,7 @@ def _clear_offsets(constrained: ConstraintBodies, rows: Rows, island: Island) ->
 
 @inlined_kernel
 def _say_timed(continuous: Continuous, contact: Contact) -> None:
-    """Mark that the impacts of a contact's bodies happened at their times."""
+    """Mark that the impacts of a contact's bodies happened at exact times."""
     if contact.body_a >= 0:
         continuous.bodies[contact.body_a].timed = 2
     if contact.body_b >= 0:
@@ -388,7 +388,7 @@ def _say_timed(continuous: Continuous, contact: Contact) -> None:
 def _push_out(settings: Settings, impact: Impact, gap: float) -> float:
     """Return how far below `gap` the step of a gap held from now on would end [m].
 
-    It returned to the start of the step along free flight, but does not fly from now on.
+    The body returned to the start of the step along free flight, but does not fly from now on.
     """
     dt, w = settings.time_step, _lead(settings, True)
     start_rate = impact.rate + (0.5 - w) * dt * impact.acceleration
@@ -406,7 +406,7 @@ def _move_back(
     constrained: ConstraintBodies,
     continuous: Continuous,
 ) -> None:
-    """Move bodies to where they would have started with the velocities after their impacts."""
+    """Move bodies to where the velocities after the impacts would have started."""
     bodies, drift = forest.bodies, settings.drift
     for number in range(counts.constrained_count):
         constraint_body = constrained.bodies[number]

@@ -100,7 +100,7 @@ def _limit_meets(s: Scene, k: Index) -> bool:
 
 @inner_kernel
 def jump(s: Scene) -> int:
-    """Solve the rows for the velocities as they are, without time for forces to act."""
+    """Solve the rows for the present velocities, without time for forces to act."""
     counts = s.counts[0]
     rows = s.rows.rows
     for number in range(counts.row_count):

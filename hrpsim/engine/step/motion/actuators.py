@@ -27,14 +27,18 @@ from hrpsim.engine.compile.kernel_types import (
     Actuator,
     ActuatorState,
     ActuatorStep,
+    Articulated,
     Dof,
     Index,
+    Records,
     Scene,
     Seconds,
+    Work,
 )
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.rows import JOINT_FRICTION, LOWER_LIMIT
 from hrpsim.engine.dynamics.joint_forces import BY_ROW, spring_inertia
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.step.scene.status import DONE
 
 # Change of the joint's velocity, relative and absolute [rad/s], that a wrong state may cause.
@@ -227,7 +231,7 @@ def _begin_again(s: Scene, number: Index, dof: Dof, rate: float) -> None:
 
 @inner_kernel
 def _set_friction(s: Scene, actuator: Actuator, step_state: ActuatorStep, momentum: float) -> None:
-    """Give a joint the row of its gear's band, starting from the impulse that holds it at rest."""
+    """Give a joint the row of its gear's band, starting from the impulse that holds the joint."""
     friction = s.work.friction[actuator.dof]
     s.forest.dofs[actuator.dof].friction = actuator.joint_friction + step_state.band
     friction.mark = BY_ROW
@@ -263,7 +267,7 @@ def revise_drives(s: Scene) -> int:
             step_state.torque = linear  # what acted in the step
             continue
         changed = 1
-        moved = _moved_inertia(s, k)
+        moved = _moved_inertia(s.forest, s.articulated, s.work, k)
         if moved > 0.0:
             settle(actuator, step_state, moved, moved * joint_end - dt * linear, dt)
     return changed
@@ -286,7 +290,7 @@ def _revise_losses(s: Scene, number: Index, joint_end: float) -> int:
         return 0
     if abs(joint_end) > tolerance:
         total -= math.copysign(actuator.joint_friction, joint_end)
-    moved = _moved_inertia(s, k)
+    moved = _moved_inertia(s.forest, s.articulated, s.work, k)
     moved = moved if moved > 0.0 else state.moved_inertia
     momentum = moved * joint_end - dt * total
     settle_losses(actuator, step_state, moved, momentum, dt, step_state.side != 0.0 and not leaves)
@@ -295,10 +299,12 @@ def _revise_losses(s: Scene, number: Index, joint_end: float) -> int:
 
 
 @inlined_kernel
-def _moved_inertia(s: Scene, k: Index) -> float:
+def _moved_inertia(
+    forest: Forest, articulated: Records[Articulated], work: Work, k: Index
+) -> float:
     """Return the inertia that a joint moves besides its actuator's, or 0 if the joint is locked."""
-    inverse = s.articulated[s.forest.dofs[k].body].D_inverse
-    return 1.0 / inverse - s.work.actuator_inertia[k] if inverse > 0.0 else 0.0
+    inverse = articulated[forest.dofs[k].body].D_inverse
+    return 1.0 / inverse - work.actuator_inertia[k] if inverse > 0.0 else 0.0
 
 
 @lazy_kernel()
@@ -326,7 +332,7 @@ def store_drives(s: Scene) -> int:
             state.deflection = step_state.middle + 0.5 * dt * (motor_end - s.velocity[k])
             state.twist = relax_twist(actuator, state)
             state.motor_change = motor_end - state.motor_velocity
-            moved = _moved_inertia(s, k)
+            moved = _moved_inertia(s.forest, s.articulated, s.work, k)
             if moved > 0.0:
                 state.moved_inertia = moved
         state.motor_velocity, state.integral = motor_end, step_state.integral
@@ -346,6 +352,6 @@ def _store_losses(
     state.load = state.torque + friction
     if step_state.band > 0.0:
         state.torque += friction * step_state.band / (step_state.band + actuator.joint_friction)
-    moved = _moved_inertia(s, k)
+    moved = _moved_inertia(s.forest, s.articulated, s.work, k)
     if moved > 0.0:
         state.moved_inertia = moved

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rotation of bodies that are alone in their tree, in an rk4 step.
+"""Rotation of bodies that are alone in a tree, in an rk4 step.
 
 Without moments a body turns by F(t), with the angular velocity f(t) in the body's axes, as
 `turn_freely_for` finds. The stages integrate only the change of this rotation by moments m. With R
@@ -11,19 +11,19 @@ world's axes,
     dT/dt = r - T x r / 2 + T x (T x r) / 12,  r = R d,   dd/dt = du/dt - df/dt,   dL/dt = m
 
 (Munthe-Kaas). The angular velocity is computed from d, not from L. If J is small about one axis,
-J^-1 R' L would turn every error of R into a spin about this axis, and a step soon multiplies such a
-spin. A constant moment changes L exactly for any rotation. L therefore gives a correction of R, as
-small as the error of the step, with which R J u is L. All this is for bodies with their origin at
-the centre of mass, as `Body` makes them.
+J^-1 R' L would turn every error of R into a spin about this axis. Steps soon multiply such a spin.
+A constant moment changes L exactly for any rotation. L therefore gives a correction of R, as small
+as the error of the step, with which R J u is L. All this is for bodies with the origin at the
+centre of mass, as `Body` makes.
 
 The moment of a contact force follows the contact point, which moves over the body while the body
 turns.
 
-A body may turn by more than half a radian in a step while contacts press on the body. Their force
-is found once for the whole step. A moment that is held while the body nutates by more than a radian
-ends up across the motion that it should stop. Such a body is *predicted*: the body receives the
-moments of the step at the step's start, and turns freely afterwards, as its contacts were solved.
-The body's centre moves as the stages find, like the centres of all others.
+A body may turn by more than half a radian in a step while contacts press on the body. The force on
+these bodies is found once for the whole step. A moment that is held while the body nutates by more
+than a radian ends up across the motion that the moment should stop. Such a body is *predicted*. The
+body receives the moments of the step at the start, and turns freely afterwards, as in the solution
+of its contacts. The body's centre moves as the stages find, like the centres of all others.
 """
 
 import math

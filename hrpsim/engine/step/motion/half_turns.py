@@ -3,8 +3,8 @@
 
 """Rotation of free bodies in a semi-implicit step, on both sides of its moments.
 
-A body that is alone in its tree turns freely to the middle of the step, receives the moments of the
-step at once, and turns freely to the end (Strang's splitting):
+A body that is alone in its tree turns freely to the middle of the step. There the body receives the
+moments of the step at once, and then turns freely to the end (Strang's splitting):
 
     (R, w) -> free for h/2 -> (R_m, w_m),   w_m' = w_m + h J^-1 n,   (R_m, w_m') -> free for h/2.
 
@@ -20,11 +20,13 @@ from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Body,
     Connection,
+    Index,
     Kinematics,
     Mat3,
     Matrix,
     Records,
     Scene,
+    Seconds,
     Spin,
     Vector,
 )
@@ -129,6 +131,42 @@ def turn_to_end(s: Scene) -> int:
     return DONE
 
 
+@inlined_kernel
+def _rate_after(
+    inertia: Mat3, is_slow: bool, x: float, y: float, z: float, half: float, turning: Matrix
+) -> tuple[float, float, float]:
+    """Return the rate of a body in its axes after half a step without moments [rad/s].
+
+    A slow body turns by the series, from a unit quaternion. A fast one follows the rule of the
+    step for gyroscopic moments.
+    """
+    if is_slow:
+        unit = turning[ORIENTATION]
+        unit[0], unit[1], unit[2], unit[3] = 0.0, 0.0, 0.0, 1.0
+        return turn_freely_for(inertia, unit, x, y, z, half, turning)
+    ax, ay, az = spin_acceleration(inertia, x, y, z, 0.0, 0.0, 0.0, half)
+    return x + half * ax, y + half * ay, z + half * az
+
+
+@inlined_kernel
+def _turn_by_mean(
+    q: Vector,
+    j: Index,
+    end: tuple[float, float, float],
+    start: tuple[float, float, float],
+    duration: Seconds,
+    part: int,
+) -> None:
+    """Correct the turn of a body by the change of its rate, as the mean rate turns the body.
+
+    end: rate after the half step, in the body's axes [rad/s].
+    start: rate before, in the axes of the world [rad/s].
+    """
+    x, y, z = _rotated(q, j, 1.0, end[0], end[1], end[2])
+    rest = duration if part == SECOND_HALF else -duration
+    rotate_quaternion(q, j, x - start[0], y - start[1], z - start[2], rest)
+
+
 @inner_kernel
 def turn_half(
     body: Body, half: float, part: int, q: Vector, velocity: Vector, turning: Matrix
@@ -158,20 +196,13 @@ def turn_half(
     energy = _twice_energy(inertia, x, y, z)
     if exact:
         x, y, z = turn_freely_for(inertia, q[j : j + 4], x, y, z, half, turning)
-    elif square < _SMALL * _SMALL:
-        unit = turning[ORIENTATION]
-        unit[0], unit[1], unit[2], unit[3] = 0.0, 0.0, 0.0, 1.0
-        x, y, z = turn_freely_for(inertia, unit, x, y, z, half, turning)
     else:
-        ax, ay, az = spin_acceleration(inertia, x, y, z, 0.0, 0.0, 0.0, half)
-        x, y, z = x + half * ax, y + half * ay, z + half * az
+        x, y, z = _rate_after(inertia, square < _SMALL * _SMALL, x, y, z, half, turning)
     found = _twice_energy(inertia, x, y, z)
     rest = 0.5 * (energy - found) / found  # rounding
     ex, ey, ez = x + rest * x, y + rest * y, z + rest * z
-    if square < _SMALL * _SMALL:  # the mean rate of the half turns it
-        x, y, z = _rotated(q, j, 1.0, ex, ey, ez)
-        rest = 0.5 * half if part == SECOND_HALF else -0.5 * half
-        rotate_quaternion(q, j, x - wx, y - wy, z - wz, rest)
+    if square < _SMALL * _SMALL:
+        _turn_by_mean(q, j, (ex, ey, ez), (wx, wy, wz), 0.5 * half, part)
     x, y, z = _rotated(q, j, 1.0, ex, ey, ez)
     velocity[k], velocity[k + 1], velocity[k + 2] = x, y, z
     if exact and part == FIRST_HALF:
@@ -301,7 +332,7 @@ def expect_free_turn(
 def _is_smooth(past: Matrix, k: int) -> bool:
     """Return whether the angular accelerations of the last two steps are alike.
 
-    An acceleration after free flight is not expected again: it may belong to an impact.
+    An acceleration after free flight is not expected again, because an impact may be the cause.
     """
     difference = size = 0.0
     for r in range(k, k + 3):

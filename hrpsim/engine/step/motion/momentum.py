@@ -5,7 +5,7 @@
 
 The momentum is no linear function of positions and joint rates, so no integrator in these
 coordinates conserves momentum. A step leaks its truncation error. A position correction moves
-joints without changing their rates, and leaks at first order. At the end of a step the missing
+joints without a change of rates, and leaks at first order. At the end of a step the missing
 momentum is added at the root,
 
     m dv = P(q, v) + dt (m g + sum F) - P(q', v'),

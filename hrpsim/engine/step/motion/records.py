@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records of integration: free bodies in their midpoints, stages of rk4, momenta of trees."""
+"""Records of integration: free bodies at midpoints, stages of rk4, momenta of trees."""
 
 from typing import NamedTuple
 
@@ -61,7 +61,7 @@ TREE_MOMENTUM = np.dtype(
 
 
 class Rk4(NamedTuple):
-    """State of an rk4 step; its records of bodies are empty in other worlds."""
+    """State of an rk4 step. The records of bodies are empty in worlds without rk4."""
 
     q_start: np.ndarray = array("where a step starts after its impacts", "f8", Axis.POSITION)
     rate: np.ndarray = array("of positions, at the stages", "f8", 4, Axis.POSITION)

@@ -5,9 +5,9 @@
 
 The force that holds a velocity limit is found once a step, like the force of every constraint. If
 this force were constant over the step, the joint would leave the limit by the change of all other
-forces, to second order. The force is therefore found again at every stage, as the effort for which
-the joint's acceleration leads to the limit at the end of the step (hybrid dynamics: Featherstone
-2008, chapter 9). An actuator that brakes with its effort limit delivers this limit at every stage.
+forces, to second order. The force is therefore found again at every stage. The force is the effort
+for which the joint reaches the limit at the end of the step (hybrid dynamics: Featherstone 2008,
+chapter 9). An actuator that brakes with its effort limit delivers this limit at every stage.
 
 If the force of a connection were held over a step, the force would keep its direction at the start.
 A linkage that turns would gain energy, to first order. Rigid connections on the direct solver are
@@ -61,7 +61,7 @@ def first_joint_row(counts: Counts) -> int:
 
 @inner_kernel
 def hold_velocity_limits(s: Scene) -> None:
-    """Change the efforts [Nm or N] and inertias [kg m^2 or kg] of joints at their velocity limits.
+    """Change the efforts [Nm or N] and inertias [kg m^2 or kg] of joints at velocity limits.
 
     The joint then reaches the limit at the end of the step. The kernel changes `effort` and
     `joint_inertia` of s.work at a stage.
@@ -89,8 +89,8 @@ def release_velocity_limits(
 ) -> bool:
     """Release joints whose velocity limit a stage cannot hold, and return whether there are any.
 
-    Released joints brake with their effort limit, or follow their law. The impulses of their rows
-    are set accordingly, and the stage must be found again.
+    Released joints brake with the effort limit, or follow the actuator's law. The impulses of the
+    rows are set accordingly, and the stage must be found again.
 
     Args:
         settings: settings of the step.
@@ -147,7 +147,7 @@ def add_stage_efforts(s: Scene, weight: float, held: bool) -> None:
 
 @inlined_kernel
 def _prescribing_inertia(row: Row) -> float:
-    """Return the inertia that prescribes a joint's acceleration, or 0 if it brakes fully."""
+    """Return the inertia that prescribes a joint's acceleration, or 0 if the joint brakes fully."""
     return _HEAVY / row.inverse_mass if row.impulse < (1.0 - 1e-9) * row.upper else 0.0
 
 
@@ -190,7 +190,7 @@ def begin_stages(s: Scene) -> int:
 
 @lazy_kernel(np.int64)
 def solve_stage(s: Scene, stage: int) -> int:
-    """Add the accelerations by rigid connections at a stage to work.dv, and sum their forces.
+    """Add the accelerations by rigid connections at a stage to work.dv, and sum the forces.
 
     The kernel writes `change` (nv,) [rad/s^2, m/s^2] of s.work. The weighted forces [N or Nm] of
     the rows are added to s.direct.before.
@@ -230,7 +230,7 @@ def _solve(
     rows: Rows,
     direct: DirectSystem,
 ) -> None:
-    """Write the forces that give the rows their target accelerations."""
+    """Write the forces that give the rows the target accelerations."""
     system, row_count = direct, counts.row_count
     write_direct_matrix(constrained, rows, system)
     for number in range(row_count):

@@ -4,7 +4,7 @@
 """Correction of the drift of pressing contacts in an rk4 step.
 
 The contact force of an rk4 step is found once, for velocities at the step's end to first order.
-Within the step, a contact leaves its gap by a second-order error, and slips if it should stick. The
+Within the step, a contact leaves its gap by a second-order error, and a sticking contact slips. The
 error has the same sign throughout while a robot swings. A displacement in the next step corrects
 gap and slip, like penetration.
 
@@ -12,8 +12,8 @@ The slip is the integral of the relative velocity *at the contact point*, by the
 method itself. The slip therefore has the method's order. If a contact sticks, its normal part is
 held too, because a correction along the surface alone would tilt bodies off the surface.
 
-Spheres and capsules hold their gap whether they stick or slide. Otherwise a sphere that rolls over
-a curve would leave its gap for some steps when sliding begins. The next step's contact search shows
+Sticking and sliding spheres and capsules both hold the gap. Otherwise a sphere that rolls over a
+curve would leave its gap for some steps when sliding begins. The next step's contact search shows
 the difference between the gap and the gap predicted with the velocity at the end of the step
 (`held_gap`). On other shapes a contact point moves over faces that tilt, and the gap moves with the
 point.
@@ -165,11 +165,8 @@ def ask_back_slip(
     for c in range(counts.contact_count):
         contact, drift = contacts[c], contacts[c].drift
         normal, x, y = rows.rows[3 * c], rows.rows[3 * c + 1], rows.rows[3 * c + 2]
-        predicted = _is_predicted(rk4.turns, contact.body_a)
-        predicted = predicted or _is_predicted(rk4.turns, contact.body_b)
-        rolls = _is_round(collision.shapes, contact.shape_a) or _is_round(
-            collision.shapes, contact.shape_b
-        )
+        predicted = _has_predicted_body(rk4.turns, contact)
+        rolls = _has_round_shape(collision.shapes, contact)
         if predicted or not rolls:
             drift.held_gap = math.inf
         else:
@@ -262,6 +259,18 @@ def remember_gaps(
     for c in range(counts.contact_count):
         rate = row_velocity(rows.rows[3 * c], constrained.velocity)
         contacts[c].drift.held_gap += settings.time_step * rate
+
+
+@inlined_kernel
+def _has_predicted_body(turns: Records[FreeTurn], contact: Contact) -> bool:
+    """Return whether the rotation of one of the bodies of a contact is predicted."""
+    return _is_predicted(turns, contact.body_a) or _is_predicted(turns, contact.body_b)
+
+
+@inlined_kernel
+def _has_round_shape(shapes: Records[Shape], contact: Contact) -> bool:
+    """Return whether one of the shapes of a contact is round."""
+    return _is_round(shapes, contact.shape_a) or _is_round(shapes, contact.shape_b)
 
 
 @inlined_kernel

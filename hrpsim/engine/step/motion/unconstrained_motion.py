@@ -11,7 +11,7 @@ fraction of the period.
 
 The moment is therefore taken at the end of the step, like joint springs. The positive part of K
 then adds dt^2 K to the body's rotational inertia. Only the part that exceeds the inertia of the
-body itself is added, so nothing changes if the step is short enough (compare Tournier et al. 2015).
+body itself is added. Nothing changes if the step is short enough (compare Tournier et al. 2015).
 """
 
 import math
@@ -195,7 +195,7 @@ def accelerate(s: Scene, horizon: Seconds) -> int:
         horizon: time step of an implicit step, 0 for the forces of the state itself [s].
 
     Returns:
-        DONE; SINGULAR or DIVERGED if a joint sees no positive inertia.
+        DONE, or SINGULAR or DIVERGED if a joint sees no positive inertia.
     """
     work = s.work
     start_bodies(s.forest, s.kinematics, s.articulated)

@@ -67,7 +67,7 @@ class Attempt(NamedTuple):
         why: reason for the attempt.
         when: conditions under which the attempt suits an island.
         next: names of the attempts after a failure. The first one that suits the island is made.
-            If none does, the island stays as it is.
+            If none does, the island stays unchanged.
         if_too_large: the same after TOO_LARGE. None: `next`.
         helps: conditions under which an island that the attempt solved counts as taken over from
             the chosen solver.
@@ -142,7 +142,7 @@ def order_of(
 
     @inlined_kernel
     def run(attempt: int, s: Scene, k: Index, task: Task) -> int:
-        """Make attempts, from one on, until one solves the island; return the status."""
+        """Make attempts, from one on, until one solves the island. Return the status."""
         island = s.islands.ranges[k]
         while attempt != end:
             status = solve(attempt, s, k, task)
@@ -207,7 +207,7 @@ def _switch(kernels: Sequence[Kernel]) -> Kernel:
 
     @inlined_kernel
     def call(number: Index, s: Scene, k: Index, task: Task) -> int:
-        """Call the kernel with a number; return the status."""
+        """Call the kernel with a number, and return the status."""
         if number < 7:
             if number == 0:
                 return a(s, k, task)

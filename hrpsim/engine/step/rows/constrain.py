@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint part of a step: rows, their solution, and its effect on the motion."""
+"""The constraint part of a step: rows, solution, and effect on the motion."""
 
 import math
 
@@ -52,7 +52,7 @@ _HOPELESS = 1e-3
 
 @inlined_kernel
 def constrain(s: Scene, extent: int) -> int:
-    """Find the impulses of contacts and joint constraints, and the motion they cause.
+    """Find the impulses of contacts and joint constraints, and the resulting motion.
 
     `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after the first attempts.
 
@@ -71,7 +71,7 @@ def constrain(s: Scene, extent: int) -> int:
 
 @lazy_kernel(np.int64)
 def solve_rows(s: Scene, extent: int) -> int:
-    """Solve all islands with the solvers chosen for their rows.
+    """Solve all islands with the solvers chosen for the rows.
 
     The kernel reads and changes s.constrained.velocity. The island with the direct solver's rows is
     last. Islands that the direct solver takes over therefore use a part of the work limit. Every
@@ -156,7 +156,7 @@ def is_solved_at_stages(settings: Settings, row: Row) -> int:
 
 @inner_kernel
 def forget_direct_impulses(rows: Records[Row], row_count: int) -> None:
-    """Clear the impulses of unbounded direct rows, after a step that could not satisfy them.
+    """Clear the impulses of unbounded direct rows, after a step that could not satisfy these rows.
 
     The impulses of contradictory rows grow with every solution that starts from the last impulses.
     Other rows need no warm start. The cones of contacts bound the contacts' impulses.

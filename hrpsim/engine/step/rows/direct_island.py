@@ -202,7 +202,7 @@ def _restore_solvers(rows: Rows, island: Island) -> None:
 
 @inlined_kernel
 def _hide(rows: Rows, island: Island) -> None:
-    """Hide the rows of the direct island from the direct solver, or restore them."""
+    """Hide the rows of the direct island from the direct solver, or show these rows again."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):

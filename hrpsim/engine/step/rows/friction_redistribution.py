@@ -4,7 +4,7 @@
 """Friction redistribution: normal forces that hold contacts which begin to slip.
 
 Dense islands are excluded. Some contact begins to slip in every step of a dense island, and the
-sweeps would not converge within their limit.
+sweeps would not converge within the limit.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -74,7 +74,7 @@ def _begins_to_slip(
     rows: Rows,
     island: Island,
 ) -> bool:
-    """Count for how many steps each contact of an island has slipped; return whether one is due."""
+    """Count the steps in which each contact of an island has slipped. Return whether one is due."""
     velocity = constrained.velocity
     island.slips = 0
     for k in range(island.first, island.contact_end):
@@ -114,7 +114,7 @@ def _slips(
 
 @lazy_kernel()
 def seek_grip(s: Scene) -> int:
-    """Give the islands that begin to slip impulses that hold them, where such are found."""
+    """Give the islands that begin to slip holding impulses, if such impulses are found."""
     counts = s.counts[0]
     settings = s.settings[0]
     for k in range(counts.island_count):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The order of solvers for an island: the first one, and the successors if it fails.
+"""The order of solvers for an island: the first solver, and the successors after a failure.
 
 `MOTION` is the order for velocities and forces, and `POSITIONS` for position corrections. Islands
 that converge in a few sweeps, as most standing or walking robots, make one attempt. `solver_table`

@@ -50,7 +50,7 @@ _NEAR = 1e-5  # room at a limit from which on it takes no part [rad or m]
 
 @lazy_kernel(feature="joint_friction", brings=("revise_frictions", "start_from_found"))
 def predict_frictions(s: Scene) -> int:
-    """Predict for each joint with dry friction whether it slides or sticks, or give it a row.
+    """Predict for each joint with dry friction whether the joint slides or sticks, or give a row.
 
     A joint that sticks, with a speed within the tolerance, is at rest from then on. The kernel
     writes s.work.friction, and sets the velocity of sticking joints to 0.
@@ -78,7 +78,7 @@ def predict_frictions(s: Scene) -> int:
 
 @inlined_kernel
 def _predict_alone(s: Scene) -> None:
-    """Predict each joint as if it had no others beside it."""
+    """Predict each joint as if there were no other joint."""
     settings, frictions = s.settings[0], s.work.friction
     for index in range(s.forest.joints.shape[0]):
         k = s.forest.joints[index]
@@ -92,7 +92,7 @@ def _predict_alone(s: Scene) -> None:
 
 @inlined_kernel
 def _predicted(s: Scene, k: Index, settings: Settings) -> int:
-    """Return the action of a joint's friction if it is the same as in the last step.
+    """Return the action of a joint's friction if unchanged since the last step.
 
     The effort of the joint's actuator may have changed. This effort pushes the joint alone here.
     """
@@ -132,7 +132,7 @@ def _may_be_predicted(dof: Dof, own: JointParameters, hold: JointHold) -> bool:
 
 @inlined_kernel
 def _may_stick_at_limits(s: Scene, k: Index, settings: Settings) -> bool:
-    """Return whether a joint at rest needs no rows of limits, and note the limit at which it is.
+    """Return whether a joint at rest needs no rows of limits. Note the limit at the position.
 
     A joint beyond a limit needs rows, and so does a joint whose limit yields.
     """
@@ -164,7 +164,7 @@ def _unlock_connected(forest: Forest, connection: Connection, frictions: Records
 
 @inlined_kernel
 def _unlock_touching(forest: Forest, contact: Contact, frictions: Records[Friction]) -> None:
-    """Unlock a tree that touches itself, or anything if it is fixed: nothing might move there."""
+    """Unlock a tree that touches itself, or a fixed tree that touches anything."""
     a, b = contact.body_a, contact.body_b
     root_a = forest.bodies[a].root if a >= 0 else -1
     root_b = forest.bodies[b].root if b >= 0 else -1

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Newton's method for islands of the scene: which islands it may solve, and the attempts by it."""
+"""Newton's method for islands of the scene: the accepted islands, and the attempts."""
 
 import math
 
@@ -199,7 +199,7 @@ def solve_by_newton_method(s: Scene, k: Index, effort: int, extent: int) -> int:
 def _solve_in_turns(
     s: Scene, island: Island, is_dense: bool, hurries: bool, insists: bool
 ) -> tuple[int, int, float]:
-    """Solve an island: first without the contacts that part, then with those that it needs.
+    """Solve an island: first without the contacts that part, then with the needed contacts.
 
     Args:
         s: the scene.
@@ -244,7 +244,7 @@ def _solve_in_turns(
 
 @inlined_kernel
 def _write_island(s: Scene, island: Island, share: float) -> bool:
-    """Write the problem, without contacts that part faster; return whether there was room."""
+    """Write the problem, without contacts that part faster. Return whether there was room."""
     rows, tolerance = s.rows.rows, s.settings[0].tolerance
     contacts = choose_rows(
         rows, s.rows.island_rows, island, share, s.constrained.velocity, tolerance, s.newton

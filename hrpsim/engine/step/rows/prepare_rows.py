@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of a step: their number, contents and islands."""
+"""The rows of a step: number, contents and islands."""
 
 import numpy as np
 
@@ -72,7 +72,7 @@ def prepare_rows(s: Scene) -> int:
 
 @inlined_kernel
 def _count_rows(s: Scene) -> int:
-    """Count the rows and their capacity, or return which array must grow first."""
+    """Count the rows and the needed capacity, or return which array must grow first."""
     stats, counts, failure = s.step_stats[0], s.counts[0], s.failure[0]
     stats.direct_rows = stats.split_rows = stats.factorisations = stats.fell_back = 0
     counts.newton_rows = stats.newton_islands = stats.newton_factorisations = 0
@@ -102,7 +102,7 @@ def _count_rows(s: Scene) -> int:
 
 @inlined_kernel
 def _write_rows(s: Scene) -> int:
-    """Write every row into the arrays; return TOO_STIFF if a penalty contact would explode."""
+    """Write every row into the arrays. Return TOO_STIFF if a penalty contact would explode."""
     counts = s.counts[0]
     settings = s.settings[0]
     constrained_responses(
@@ -154,7 +154,7 @@ def find_constrained_motion(s: Scene) -> int:
 
 @lazy_kernel(feature="free_rotation")
 def bend_contacts(s: Scene) -> int:
-    """Make the rows of contacts of free bodies that turn hold their velocity at the step's end."""
+    """Make the contact rows of free bodies that turn hold the velocity at the step's end."""
     bend_contact_rows(s)
     return DONE
 
@@ -193,8 +193,8 @@ def write_tendons(s: Scene, used: int) -> int:
 def assemble_direct(s: Scene) -> int:
     """Write the direct solver's system, if any row is for the direct solver.
 
-    If the direct rows and all other rows of their island were solved together in the last step,
-    they are solved together again.
+    If the last step solved the direct rows together with all other rows of the island, this step
+    does the same.
     """
     stats, k = s.step_stats[0], s.counts[0].direct_island
     if k >= 0:

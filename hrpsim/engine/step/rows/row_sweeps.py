@@ -104,7 +104,7 @@ def sweep_as_long_as_newton(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def sweep_at_rest(s: Scene, k: Index, task: Task) -> int:
-    """Sweep over a lone robot at rest once or twice. Undo the sweeps if they do not suffice."""
+    """Sweep over a lone robot at rest once or twice, and undo sweeps that do not suffice."""
     island = s.islands.ranges[k]
     island.converged = _rests_after_sweeps(
         s.settings[0], s.counts[0], s.collision.contacts, s.constrained, s.rows, island
@@ -124,8 +124,8 @@ def _rests_after_sweeps(
     """Sweep over an island at rest, and return whether that suffices.
 
     If sweeps do not suffice, the impulses are restored. Sweeps suffice if the first sweep changes
-    very little, and the second sweep changes so much less that the remaining error is not many
-    times as large.
+    very little, and the second sweep much less. The remaining error is then not many times as
+    large.
     """
     tolerance = settings.tolerance
     island.sweeps = 0

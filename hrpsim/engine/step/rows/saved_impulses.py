@@ -12,7 +12,7 @@ from hrpsim.engine.solvers.impulses import apply_impulse
 
 @inner_kernel
 def keep_impulses(rows: Rows, island: Island) -> None:
-    """Save the impulses of an island's rows in their `saved_impulse`."""
+    """Save the impulses of an island's rows in `saved_impulse` of the rows."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):

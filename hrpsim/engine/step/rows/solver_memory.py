@@ -3,7 +3,7 @@
 
 """The memory of an island: which solver comes first in the next steps.
 
-Islands are found again in every step. Their contacts carry the memory from step to step
+Islands are found again in every step. Contacts carry the memory from step to step
 (`contact.memory`). Where islands merge, the largest memory prevails: first by the state, then by
 the interval, then by the remaining steps.
 """

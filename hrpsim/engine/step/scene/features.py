@@ -3,8 +3,8 @@
 
 """The features of a step that the contents of a world switch on.
 
-A step reads their flags in SETTINGS. The lazy kernels of a feature are present while its flag is
-set.
+A step reads the flags of the features in SETTINGS. The lazy kernels of a feature are present while
+its flag is set.
 """
 
 from typing import Any

@@ -4,7 +4,7 @@
 """The integrators of a step, by the properties that its stages ask for.
 
 Stages read these properties from SETTINGS. Only `engine.step.step.integrate` asks which integrator
-it is.
+a world has.
 """
 
 from typing import NamedTuple

@@ -4,10 +4,10 @@
 """Islands: rows that share no moving tree with any other row are solved separately.
 
 Trees are joined by contacts and connections between two moving bodies. Fixed bodies join nothing.
-The rows of an island are swept until this island converges, in the order they have among all rows.
-The impulses therefore do not depend on the rest of the world. Islands with a row for the direct or
-the split solver are one island, because that solver solves all its rows together. Under the
-stopping rule of the papers all islands are one, because the rule concerns all impulses.
+The rows of an island are swept in the order of all rows, until this island converges. The impulses
+therefore do not depend on the rest of the world. Islands with a row for the direct or the split
+solver are one island, because that solver solves all its rows together. Under the stopping rule of
+the papers all islands are one, because the rule concerns all impulses.
 """
 
 from typing import NamedTuple
@@ -160,7 +160,7 @@ def _join_trees(
     contact_count: int,
     entry_count: int,
 ) -> int:
-    """Join the trees that rows push together; return a tree of the direct island, -1 for none."""
+    """Join the trees that rows push together. Return a tree of the direct island, -1 for none."""
     direct = -1
     for i in range(trees.shape[0]):
         trees[i].representative = i

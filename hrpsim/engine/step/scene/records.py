@@ -121,7 +121,7 @@ WRENCH = np.dtype(
 
 
 class Start(NamedTuple):
-    """The saved start of a step, restored if it fails."""
+    """The saved start of a step, restored if the step fails."""
 
     q: np.ndarray = array("positions at the start of the step", "f8", Axis.POSITION)
     velocity: np.ndarray = array("velocities there", "f8", Axis.DOF)
