@@ -28,6 +28,7 @@ _TERMS = {
     "joint_vel": "joint_velocities",
     "joint_vel_rel": "joint_velocities",
     "last_action": "last_action",
+    "gait_phase": "clock",
 }
 _SAME = 1e-9  # [rad]
 _OF_JOINTS = "joint_pos_rel", "joint_vel", "joint_vel_rel"
@@ -66,10 +67,13 @@ def policy_description(
             " policy description has one posture. Give the task one by RobotCfg(joint_pos=...)"
         )
     terms = task.groups[group]
+    periods = [one.params["period"] for one in terms.terms.values() if one.func == "gait_phase"]
+    clock = {"frequency": 1.0 / periods[0]} if periods else {}
     return {
         "policy": os.fspath(network),
         "period": task.time_step,
         "decimation": task.decimation,
+        **clock,
         "joints": list(action.names),
         "default": posture.tolist(),
         "kp": state.gains[0][at].tolist(),

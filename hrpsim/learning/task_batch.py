@@ -76,7 +76,7 @@ class TaskBatch(Closed):
         )
         self.actions = {name: cfg.make(state) for name, cfg in task.actions.items()}
         sizes = [len(one) for one in self.actions.values()]
-        self._ends = np.cumsum([0, *sizes])
+        self._ends, self._bounds = np.cumsum([0, *sizes]), self.action_bounds
         state.action, state.prev_action = np.zeros((2, count, self._ends[-1]))
         self._commands = {name: cfg.make(state) for name, cfg in task.commands.items()}
         state.command_terms.update(self._commands)
@@ -196,7 +196,7 @@ class TaskBatch(Closed):
     def _take_actions(self, actions: ArrayLike) -> None:
         """Check the actions and command the joints."""
         state = self.state
-        given = np.asarray(as_array(actions), dtype=np.float64)
+        given = np.asarray(as_array(actions))
         if given.shape != state.action.shape:
             raise StateError(
                 f"actions must be finite and have shape {state.action.shape}, got {given.shape}"
@@ -208,8 +208,7 @@ class TaskBatch(Closed):
                 f" {world}, joint {self.action_names[column]!r}, is {given[world, column]}"
             )
         state.prev_action[:] = state.action
-        bounds = self.action_bounds
-        np.clip(given, -bounds, bounds, out=state.action)
+        np.clip(given, -self._bounds, self._bounds, out=state.action)
         for one, first, end in zip(self.actions.values(), self._ends, self._ends[1:]):
             one.command(state.action[:, first:end])
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from hrpsim.learning.terms.observations import Names
@@ -75,6 +77,32 @@ def foot_clearance_reward(
     error = state.link_pos_w[:, state.links(link_names), 2] - target_height
     swings = np.tanh(tanh_mult * _horizontal_speeds(state, link_names))
     return np.exp(-(error**2 * swings).sum(axis=1) / std)
+
+
+def feet_gait(
+    state: TaskState,
+    period: float,
+    offset: Sequence[float],
+    link_names: Names,
+    threshold: float = 0.5,
+    command_name: str | None = None,
+) -> np.ndarray:
+    """Return the number of feet that stand or swing as a gait says (unitree_rl_lab).
+
+    Args:
+        state: state of the worlds.
+        period: time of a gait cycle [s].
+        offset: phase of each foot when the episode begins, from 0 to 1.
+        link_names: regular expressions of the feet.
+        threshold: phase at which stance ends.
+        command_name: a velocity command. The term is 0 while its norm is at most 0.1.
+    """
+    touching = _strengths(state, link_names) > 1.0
+    phase = (state.gait_phase(period)[:, None] + np.asarray(offset)) % 1.0
+    right = (touching == (phase < threshold)).sum(axis=1).astype(np.float64)
+    if command_name is None:
+        return right
+    return right * (np.linalg.norm(state.command(command_name), axis=1) > 0.1)
 
 
 def _horizontal_speeds(state: TaskState, link_names: Names) -> np.ndarray:

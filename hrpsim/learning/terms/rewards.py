@@ -209,6 +209,7 @@ REWARDS: dict[str, Callable[..., object]] = {
     "action_l2": action_l2,
     "feet_air_time": contact_rewards.FeetAirTime,
     "feet_air_time_positive_biped": contact_rewards.FeetAirTimeOfBiped,
+    "feet_gait": contact_rewards.feet_gait,
     "feet_slide": contact_rewards.feet_slide,
     "feet_clearance": contact_rewards.feet_clearance,
     "foot_clearance_reward": contact_rewards.foot_clearance_reward,

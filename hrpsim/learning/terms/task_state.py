@@ -150,6 +150,10 @@ class TaskState:
             self._selected[key] = np.array(found, dtype=np.int64)
         return self._selected[key]
 
+    def gait_phase(self, period: float) -> np.ndarray:
+        """Return how far gait cycles of `period` [s] have come (count,), from 0 to below 1."""
+        return (self.episode_length * self.step_dt / period) % 1.0
+
     def command(self, name: str) -> np.ndarray:
         """Return the command (count, k) called `name`. StateError for an unknown name."""
         if name not in self.commands:
