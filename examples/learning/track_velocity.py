@@ -136,6 +136,7 @@ def _without_pushes(task: Task) -> Task:
 
 
 ROBOTS = {"go2": go2_task, "g1": g1_task}
+SPREADS = {"go2": 1.0, "g1": 0.6}  # of the first actions
 
 
 class Worlds:
@@ -184,16 +185,16 @@ class Worlds:
         return self.get_observations(), reward, done, extras
 
 
-def settings() -> dict:
-    """Return the settings of PPO."""
+def settings(spread: float) -> dict:
+    """Return the settings of PPO. `spread` is the first standard deviation of actions."""
     network = {"class_name": "MLPModel", "hidden_dims": [128, 128], "activation": "elu"}
     network["obs_normalization"] = True
-    spread = {"class_name": "GaussianDistribution", "init_std": 1.0, "std_type": "scalar"}
+    normal = {"class_name": "GaussianDistribution", "init_std": spread, "std_type": "scalar"}
     return {
         "num_steps_per_env": STEPS,
         "save_interval": 10**9,
         "obs_groups": {"actor": ["policy"], "critic": ["critic"]},
-        "actor": {**network, "distribution_cfg": spread},
+        "actor": {**network, "distribution_cfg": normal},
         "critic": dict(network),
         "algorithm": {
             "class_name": "PPO",
@@ -228,7 +229,7 @@ def train(task: Task, count: int, iterations: int, folder: Path):
     torch.manual_seed(1)
     torch.set_num_threads(1)
     worlds = Worlds(TaskBatch(task, count, seed=1))
-    runner = OnPolicyRunner(worlds, settings(), log_dir=None)
+    runner = OnPolicyRunner(worlds, settings(SPREADS[task.name]), log_dir=None)
     runner.logger.log = lambda **found: None
     weights = np.array([cfg.weight * task.step_dt for cfg in task.rewards.values()])
     begin = time.monotonic()
@@ -253,7 +254,7 @@ def main() -> None:
     parser.add_argument("description")
     parser.add_argument("--robot", choices=ROBOTS, default="go2")
     parser.add_argument("--worlds", type=int, default=256)
-    parser.add_argument("--iterations", type=int, default=330)
+    parser.add_argument("--iterations", type=int, default=350)
     parser.add_argument("--folder", type=Path, default=Path("track_velocity"))
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
