@@ -3,7 +3,7 @@
 
 """A robot learns to follow commanded velocities, by PPO of rsl_rl, from its maker's file.
 
-Needs `pip install rsl-rl-lib 'hrpsim[onnx]'`. The descriptions of the Go2 and the G1 are in
+Needs `pip install rsl-rl-lib onnx 'hrpsim[onnx]'`. The descriptions of the Go2 and the G1 are in
 https://github.com/unitreerobotics/unitree_ros, robots/go2_description and robots/g1_description.
 
     python examples/learning/track_velocity.py go2_description/urdf/go2_description.urdf
@@ -257,16 +257,20 @@ def main() -> None:
     parser.add_argument("--iterations", type=int, default=350)
     parser.add_argument("--folder", type=Path, default=Path("track_velocity"))
     options = parser.parse_args()
+
+    import onnx
+    import onnxruntime
+
     options.folder.mkdir(parents=True, exist_ok=True)
     task = ROBOTS[options.robot](options.description)
     runner = train(task, options.worlds, options.iterations, options.folder)
+    network_file = str(options.folder / "policy.onnx")
     runner.export_policy_to_onnx(str(options.folder), "policy.onnx")
+    onnx.save_model(onnx.load(network_file), network_file)  # the weights in the same file
     tasks = TaskBatch(task, 32, seed=2)
     write_policy(options.folder / "policy.yaml", tasks, "policy.onnx")
 
-    import onnxruntime
-
-    network = onnxruntime.InferenceSession(str(options.folder / "policy.onnx"))
+    network = onnxruntime.InferenceSession(network_file)
     name = network.get_inputs()[0].name
 
     def act(observed: np.ndarray) -> np.ndarray:

@@ -78,6 +78,7 @@ def policy_description(
         "default": posture.tolist(),
         "kp": state.gains[0][at].tolist(),
         "kd": state.gains[1][at].tolist(),
+        "armature": state.armature[at].tolist(),
         "action": {"scale": action.scale.tolist(), "clip": float(action.bound)},
         "observations": [
             _term(name, one, terms, action.names, tasks) for name, one in terms.terms.items()

@@ -68,6 +68,7 @@ class TaskState:
         system = first.system
         limits = np.column_stack([system.lower, system.upper])[self.v_index]
         self.joint_pos_limits = _narrowed(limits, soft_limit_factor)
+        self.armature = system.rotor_inertia[self.v_index]  # [kg m^2 or kg]
         self.joint_vel_limits = system.velocity_limit[self.v_index]
         self.has_base = bool(len(system.joint_type)) and system.joint_type[0] == FREE
         self.gains = first.gains
