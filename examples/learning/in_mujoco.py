@@ -101,10 +101,10 @@ class InMujoco:
         acting = [state.joint_names.index(name) for name in self.tasks.action_names]
         (joints,) = self.tasks.actions.values()
         action, targets, seen = np.zeros(len(acting)), rest.copy(), []
+        numbers = np.zeros(9)  # of the base's rotation matrix
         for number in range(periods):
-            R = np.zeros(9)
-            mujoco.mju_quat2Mat(R, data.qpos[3:7])
-            R = R.reshape(3, 3)
+            mujoco.mju_quat2Mat(numbers, data.qpos[3:7])
+            R = numbers.reshape(3, 3)
             terms = {
                 "base_ang_vel": data.qvel[3:6],
                 "projected_gravity": -R[2],

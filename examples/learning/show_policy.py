@@ -34,7 +34,7 @@ def draw(folder: Path) -> None:
 
     curve = np.genfromtxt(folder / "curve.csv", delimiter=",", names=True)
     figure, axes = pyplot.subplots(figsize=(6, 3.2), layout="constrained")
-    for name in curve.dtype.names:
+    for name in curve.dtype.names or ():
         if name.startswith("track"):
             axes.plot(curve["steps"] / 1e6, curve[name], label=name)
     axes.set(xlabel="control steps [millions]", ylabel="mean of the term", ylim=(0, 1))
@@ -57,6 +57,7 @@ def film(task: Task, policy: Policy, path: Path) -> None:
         seen = world.render(
             target + 1.9 * height * AWAY, target=target, width=2 * SIZE[0], height=2 * SIZE[1]
         )
+        assert seen.color is not None
         picture = Image.fromarray(seen.color).resize(SIZE)
         pictures.append(picture.quantize(32, dither=Image.Dither.NONE))
     duration = round(1000.0 * EVERY * state.step_dt)

@@ -213,7 +213,7 @@ def evaluate(tasks: TaskBatch, act, seconds: float = 10.0) -> dict[str, float]:
     stands, errors = np.ones(len(tasks), dtype=bool), []
     for _ in range(round(seconds / state.step_dt) - 1):
         observed, _, terminated, _ = tasks.step(act(observed["policy"]))
-        stands &= ~terminated
+        stands = stands & ~terminated
         wanted = state.commands["twist"]
         off = np.linalg.norm(wanted[:, :2] - state.root_lin_vel_b[:, :2], axis=1)
         errors.append([off.mean(), np.abs(wanted[:, 2] - state.root_ang_vel_b[:, 2]).mean()])

@@ -16,6 +16,7 @@ from hrpsim.bridges.policy_terms import TERMS, Readings
 from hrpsim.control.framework.controller import BaseReading, ImuReading
 from hrpsim.learning import (
     CURRICULA,
+    EVENTS,
     OBSERVATIONS,
     REWARDS,
     CurriculumTermCfg,
@@ -66,6 +67,27 @@ def test_links_of_a_translating_robot_have_its_velocity(state):
     foot, bend = state.links("FL_foot")[0], state.default_joint_pos[0]
     place = [0.15 - 0.2 * math.sin(bend), 0.1, -0.2 * math.cos(bend)]
     np.testing.assert_allclose(state.link_pos_w[:, foot] - state.root_pos_w, [place] * 3)
+
+
+def test_robots_of_chosen_worlds_are_put_on_the_floor(state):
+    """Law: one call lifts each robot as `Robot.place_on_floor` does, and leaves the others."""
+    random = np.random.default_rng(5)
+    state.q[:, 2] = [0.5, 0.1, 0.9]
+    state.q[:, 3:7] = random.normal(size=(3, 4))
+    state.q[:, 3:7] /= np.linalg.norm(state.q[:, 3:7], axis=1, keepdims=True)
+    state.note_change(state.everywhere)
+    state.write_changes()
+    before = state.q.copy()
+    EVENTS["place_on_floor"](state, np.array([0, 2]))
+    state.write_changes()
+    np.testing.assert_array_equal(state.q[1], before[1])
+    for k in (0, 2):
+        world = state.batch.worlds[k].copy()
+        robot = world.robots[state.robot_name]
+        robot.q = before[k]
+        robot.place_on_floor()
+        np.testing.assert_allclose(state.q[k], robot.q, atol=1e-12)
+        assert abs(state.q[k, 2] - before[k, 2]) > 0.05
 
 
 def test_sliding_is_the_speed_of_feet_that_stand(state, feet):
