@@ -187,8 +187,12 @@ class Worlds:
 
 def settings(spread: float) -> dict:
     """Return the settings of PPO. `spread` is the first standard deviation of actions."""
-    network = {"class_name": "MLPModel", "hidden_dims": [128, 128], "activation": "elu"}
-    network["obs_normalization"] = True
+    network = {
+        "class_name": "MLPModel",
+        "hidden_dims": [128, 128],
+        "activation": "elu",
+        "obs_normalization": True,
+    }
     normal = {"class_name": "GaussianDistribution", "init_std": spread, "std_type": "scalar"}
     return {
         "num_steps_per_env": STEPS,
@@ -213,7 +217,7 @@ def evaluate(tasks: TaskBatch, act, seconds: float = 10.0) -> dict[str, float]:
     stands, errors = np.ones(len(tasks), dtype=bool), []
     for _ in range(round(seconds / state.step_dt) - 1):
         observed, _, terminated, _ = tasks.step(act(observed["policy"]))
-        stands = stands & ~terminated
+        stands &= ~terminated
         wanted = state.commands["twist"]
         off = np.linalg.norm(wanted[:, :2] - state.root_lin_vel_b[:, :2], axis=1)
         errors.append([off.mean(), np.abs(wanted[:, 2] - state.root_ang_vel_b[:, 2]).mean()])
