@@ -61,7 +61,8 @@ def warn_of_start(
     Args:
         world: world of the robots and bodies.
         placed: robots and bodies to check.
-        reported: name and kind of earlier warnings, which are not repeated.
+        reported: name and kind of earlier warnings, which are not repeated, and of scales that
+            have been checked.
         stacklevel: stack level of the warning.
     """
     planes, apart = _planes(world)
@@ -75,8 +76,12 @@ def warn_of_start(
                 "scale": lambda one=entity: wrong_scale(one, not isinstance(one, Robot)),
             }
             for kind, rule in rules.items():
-                if (name, kind) not in reported and (text := rule()):
+                if (name, kind) in reported:
+                    continue
+                text = rule()
+                if text or kind == "scale":  # placing does not change the scale
                     reported.add((name, kind))
+                if text:
                     warnings.warn(f"{name!r} starts {text}", ModelWarning, stacklevel=stacklevel)
         first += len(entity.shapes)
 
