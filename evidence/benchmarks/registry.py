@@ -32,6 +32,7 @@ _FILES = {
     "beam": "beam",
     "walking": "walking",
     "batch": "batch",
+    "learning": "learning",
     "pairs": "collision_pairs",
     "factorisation": "factorisation",
     "reading": "reading",
@@ -44,6 +45,7 @@ NAMES = tuple(_FILES)
 LONG = (
     "actuators",
     "heaps",
+    "learning",
     "friction",
     "linearization",
     "humanoids",

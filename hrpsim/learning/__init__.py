@@ -15,6 +15,8 @@ from hrpsim.common.lazy_names import lazy_names
 __all__ = [
     "ACTIONS",
     "COMMANDS",
+    "CURRICULA",
+    "CurriculumTermCfg",
     "EVENTS",
     "EventTermCfg",
     "GaussianNoiseCfg",
@@ -47,6 +49,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from hrpsim.learning.configs import (
+        CurriculumTermCfg,
         EventTermCfg,
         GaussianNoiseCfg,
         ObservationGroupCfg,
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
         JointVelocityActionCfg,
     )
     from hrpsim.learning.terms.commands import COMMANDS, UniformVelocityCommandCfg, VelocityRanges
+    from hrpsim.learning.terms.curriculum import CURRICULA
     from hrpsim.learning.terms.events import EVENTS
     from hrpsim.learning.terms.observations import OBSERVATIONS
     from hrpsim.learning.terms.rewards import REWARDS

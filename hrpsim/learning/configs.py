@@ -24,6 +24,7 @@ class RobotCfg:
         name: name of the robot in the world. A world file with one robot needs no name.
         description: path or text of the robot's description, for a task without a world file.
         position: of the base (3,) [m]. The default stays, or is that of the world file.
+        orientation: of the base, quaternion x y z w (4,), likewise.
         on_floor: move the base vertically, until the robot touches the ground.
         joint_pos: default posture [rad or m], by regular expressions. Other joints keep the world
             file's posture, or the description's.
@@ -31,6 +32,10 @@ class RobotCfg:
             expressions. The default keeps the gains of world file and description.
         damping: gains kd [Nms/rad or Ns/m], likewise.
         armature: rotor inertias reflected to the joints [kg m^2 or kg], likewise.
+        effort_limit: bounds of the joints' efforts [Nm or N], likewise.
+        velocity_limit: joint velocities up to which actuators accelerate [rad/s or m/s], likewise.
+        soft_joint_pos_limit_factor: terms see ranges of positions that are narrower by this factor.
+            The joints keep their stops.
         meshes: use of collision meshes of `description`, as in `load_model`.
         self_collision: whether the links of `description` collide with each other.
     """
@@ -38,11 +43,15 @@ class RobotCfg:
     name: str = ""
     description: str | Path = ""
     position: tuple[float, float, float] | None = None
+    orientation: tuple[float, float, float, float] | None = None
     on_floor: bool = False
     joint_pos: Mapping[str, float] = field(default_factory=dict)
     stiffness: float | Mapping[str, float] | None = None
     damping: float | Mapping[str, float] | None = None
     armature: float | Mapping[str, float] | None = None
+    effort_limit: float | Mapping[str, float] | None = None
+    velocity_limit: float | Mapping[str, float] | None = None
+    soft_joint_pos_limit_factor: float = 1.0
     meshes: str = "hull"
     self_collision: bool = False
 
@@ -173,3 +182,16 @@ class EventTermCfg:
             raise StateError(
                 f"event {self.func!r}: the mode 'interval' needs interval_range_s. Give its bounds"
             )
+
+
+@dataclass(frozen=True)
+class CurriculumTermCfg:
+    """A change of the task during learning, before episodes start.
+
+    Args:
+        func: a name in CURRICULA, or a function of a TaskState and numbers of worlds (m,).
+        params: further arguments of the function.
+    """
+
+    func: Term
+    params: Mapping[str, Any] = field(default_factory=dict)

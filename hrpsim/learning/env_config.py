@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +19,16 @@ from hrpsim.common.errors import ModelWarning, StateError, shown_value
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import parse_yaml
 from hrpsim.learning.configs import RobotCfg
-from hrpsim.learning.env_terms import OwnTermError, event, observation_group, reward, termination
+from hrpsim.learning.env_left_out import entries_left_out
+from hrpsim.learning.env_robot import robot_of, scale_of, short_name
+from hrpsim.learning.env_terms import (
+    OwnTermError,
+    curriculum,
+    event,
+    observation_group,
+    reward,
+    termination,
+)
 from hrpsim.learning.section import Section
 from hrpsim.learning.task import Task
 from hrpsim.learning.terms.actions import ACTIONS, ActionCfg
@@ -29,7 +37,6 @@ from hrpsim.learning.terms.selection import EVERY
 
 _NAME = re.compile(r"!!python/name:([\w.:]+)(\s*'')?")
 _TAG = re.compile(r"!!python/[\w/]+(:[\w.]+)?")
-_GAINS = "stiffness", "damping", "armature"
 
 
 class JointOrder(NamedTuple):
@@ -50,10 +57,12 @@ def load_env_config(
 ) -> Task:
     """Return the task of a configuration that Isaac Lab or mjlab wrote (params/env.yaml).
 
-    Posture and gains of the robot, time step, observations, actions, commands, rewards,
-    terminations and events are read. A ModelWarning names rewards, terminations and events that
-    hrpsim does not have. The description stays that of `robot`, because the configuration names
-    files of the other simulator.
+    Pose, posture, gains and limits of the robot, time step, gravity, observations, actions,
+    commands, rewards, terminations, events and curriculum are read. A ModelWarning names terms that
+    hrpsim does not have. Another ModelWarning names all other entries that hrpsim does not
+    simulate. `WITHOUT_EFFECT` and `SAME` in `env_left_out` list the exceptions: pictures, files,
+    memory, the other solver, and entries with the value that hrpsim always has. The description
+    stays that of `robot`, because the configuration names files of the other simulator.
 
     Args:
         path: path of the file.
@@ -68,17 +77,16 @@ def load_env_config(
     """
     path = Path(path).expanduser()
     text = read_text(path, StateError, "YAML_SIZE", "configuration")
-    plain = _TAG.sub("", _NAME.sub(r"\1", text))
-    file = Section(str(path), parse_yaml(plain, str(path), StateError).data)
+    file = Section(str(path), parse_yaml(plain_text(text), str(path), StateError).data)
     order = JointOrder(tuple(joint_order))
     sim = file.section("sim")
     step = sim.number("dt") if "dt" in sim else sim.section("mujoco").number("timestep")
     scene = file.section("scene")
     theirs = (scene.section("entities") if "entities" in scene else scene).section("robot")
-    return Task(
+    task = Task(
         path.stem,
         world=world,
-        robot=_robot(theirs, robot or RobotCfg()),
+        robot=robot_of(theirs, robot or RobotCfg()),
         observations={
             name: observation_group(one, order.params())
             for name, one in file.section("observations").sections()
@@ -88,10 +96,22 @@ def load_env_config(
         terminations=_known(file, "terminations", termination),
         commands={name: _command(one) for name, one in file.section("commands", {}).sections()},
         events=_known(file, "events", event),
+        curriculum=_known(file, "curriculum", curriculum),
         episode_length_s=file.number("episode_length_s", 20.0),
         time_step=step,
         decimation=int(file.number("decimation")),
+        gravity=_gravity(sim),
+        scale_rewards_by_dt=file.get("scale_rewards_by_dt") is not False,
     )
+    if left_out := entries_left_out(file):
+        what = "entries that hrpsim does not simulate"
+        warnings.warn(f"{path}: {what}: {', '.join(left_out)}", ModelWarning, stacklevel=2)
+    return task
+
+
+def plain_text(text: str) -> str:
+    """Return a configuration without Python's tags."""
+    return _TAG.sub("", _NAME.sub(r"\1", text))
 
 
 def _known(file: Section, kind: str, convert: Callable[[Section], Any]) -> dict[str, Any]:
@@ -102,64 +122,21 @@ def _known(file: Section, kind: str, convert: Callable[[Section], Any]) -> dict[
             found[name] = convert(one)
         except OwnTermError as error:
             others.append(f"{name} ({error})")
+            one.pass_over()
     if others:
-        warnings.warn(
-            f"{file.where}: {kind} that hrpsim does not have are left out: {', '.join(others)}",
-            ModelWarning,
-            stacklevel=4,
-        )
+        what = f"{kind} that hrpsim does not have are left out"
+        warnings.warn(f"{file.where}: {what}: {', '.join(others)}", ModelWarning, stacklevel=4)
     return found
 
 
-def _robot(theirs: Section, own: RobotCfg) -> RobotCfg:
-    """Return a robot with the posture and gains of the configuration."""
-    start = theirs.section("init_state")
-    actuators = theirs.get("actuators")
-    if actuators is None and "articulation" in theirs:
-        actuators = theirs.section("articulation").get("actuators")
-    each = list(actuators.values()) if isinstance(actuators, Mapping) else actuators
-    if not isinstance(each, list):
-        raise StateError(f"{theirs.where}: actuators should be a mapping or a list")
-    gains: dict[str, dict[str, float]] = {what: {} for what in _GAINS}
-    for k, data in enumerate(each):
-        one = Section(f"{theirs.where}.actuators[{k}]", data)
-        names = one.names("joint_names_expr")
-        for what in _GAINS:
-            gains[what].update(_gains_of(one, what, names))
-    position = start.numbers("pos", 3)
-    return replace(
-        own,
-        position=position,
-        joint_pos=_by_name(start, "joint_pos"),
-        stiffness=gains["stiffness"] or None,
-        damping=gains["damping"] or None,
-        armature=gains["armature"] or None,
-    )
-
-
-def _gains_of(actuator: Section, what: str, names: tuple[str, ...]) -> dict[str, float]:
-    value = actuator.get(what)
-    if value is None:
-        return {}
-    if isinstance(value, Mapping):
-        return _by_name(actuator, what)
-    return dict.fromkeys(names, actuator.number(what))
-
-
-def _by_name(section: Section, key: str) -> dict[str, float]:
-    values = section.section(key, {})
-    return {name: values.number(name) for name in values}
-
-
-def _scale(section: Section, key: str, rest: float) -> float | dict[str, float]:
-    if isinstance(section.get(key), Mapping):
-        return _by_name(section, key)
-    return section.number(key, rest)
+def _gravity(sim: Section) -> tuple[float, float, float] | None:
+    holder = sim if sim.has("gravity") else sim.section("mujoco", {})
+    return holder.numbers("gravity", 3) if holder.has("gravity") else None
 
 
 def _action(one: Section, order: JointOrder) -> ActionCfg:
     """Return an action of joints."""
-    kind = one.text("class_type").rpartition(":")[2].rpartition(".")[2]
+    kind = short_name(one.text("class_type"))
     cfg = ACTIONS.get(f"{kind}Cfg")
     if cfg is None:
         known = ", ".join(name.removesuffix("Cfg") for name in ACTIONS)
@@ -175,19 +152,21 @@ def _action(one: Section, order: JointOrder) -> ActionCfg:
         own["preserve_order"] = True
     if "use_default_offset" in one and kind == "JointPositionAction":
         own["use_default_offset"] = bool(one.get("use_default_offset"))
-    return cfg(scale=_scale(one, "scale", 1.0), offset=_scale(one, "offset", 0.0), **own)
+    return cfg(scale=scale_of(one, "scale", 1.0), offset=scale_of(one, "offset", 0.0), **own)
 
 
 def _command(one: Section) -> UniformVelocityCommandCfg:
     """Return a velocity command."""
-    kind = one.text("class_type").rpartition(":")[2].rpartition(".")[2]
+    kind = short_name(one.text("class_type"))
     if kind != "UniformVelocityCommand":
         raise StateError(
             f"{one.where}: command {shown_value(kind)} does not exist. Available:"
             " UniformVelocityCommand"
         )
     ranges = one.section("ranges")
-    heading = bool(one.get("heading_command")) and ranges.get("heading") is not None
+    heading = bool(one.get("heading_command"))
+    if not heading:
+        ranges.whole("heading")  # has no effect then
     return UniformVelocityCommandCfg(
         VelocityRanges(
             ranges.pair("lin_vel_x"),

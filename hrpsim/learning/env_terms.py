@@ -11,6 +11,7 @@ from typing import Any
 
 from hrpsim.common.errors import StateError, unknown_name
 from hrpsim.learning.configs import (
+    CurriculumTermCfg,
     EventTermCfg,
     GaussianNoiseCfg,
     ObservationGroupCfg,
@@ -20,6 +21,7 @@ from hrpsim.learning.configs import (
     UniformNoiseCfg,
 )
 from hrpsim.learning.section import Section
+from hrpsim.learning.terms.curriculum import CURRICULA
 from hrpsim.learning.terms.events import EVENTS
 from hrpsim.learning.terms.observations import OBSERVATIONS
 from hrpsim.learning.terms.rewards import REWARDS
@@ -43,7 +45,8 @@ def observation_group(group: Section, order: Mapping[str, Any]) -> ObservationGr
         StateError: a term is unknown, because a policy cannot do without an observation.
     """
     terms = {}
-    for name, one in group.sections():
+    own = group.section("terms") if _is_nested(group) else group
+    for name, one in own.sections():
         try:
             terms[name] = _observation(one, order)
         except OwnTermError as error:
@@ -55,6 +58,11 @@ def observation_group(group: Section, order: Mapping[str, Any]) -> ObservationGr
         enable_corruption=bool(group.get("enable_corruption")),
         history_length=None if length is None else int(group.number("history_length")),
     )
+
+
+def _is_nested(group: Section) -> bool:
+    """Return whether the terms are in a mapping of their own, as new versions of mjlab write."""
+    return group.is_section("terms") and "func" not in group.section("terms")
 
 
 def _observation(one: Section, order: Mapping[str, Any]) -> ObservationTermCfg:
@@ -78,7 +86,7 @@ def _observation(one: Section, order: Mapping[str, Any]) -> ObservationTermCfg:
 
 
 def _noise(one: Section) -> UniformNoiseCfg | GaussianNoiseCfg | None:
-    if one.get("noise") is None:
+    if not one.has("noise"):
         return None
     noise = one.section("noise")
     if "n_min" in noise:
@@ -107,6 +115,12 @@ def event(one: Section) -> EventTermCfg:
     return EventTermCfg(func, one.text("mode"), interval, params)
 
 
+def curriculum(one: Section) -> CurriculumTermCfg:
+    """Return a term of the curriculum. OwnTermError if hrpsim does not have the term."""
+    func, params = _function(one, CURRICULA, 2)
+    return CurriculumTermCfg(func, params)
+
+
 def _function(
     one: Section, known: Mapping[str, Callable[..., Any]], leading: int = 1
 ) -> tuple[str, dict[str, Any]]:
@@ -119,9 +133,9 @@ def _function(
         raise OwnTermError(func)
     given = one.section("params", {})
     takes = dict(list(inspect.signature(known[func]).parameters.items())[leading:])
-    params = {key: _value(given.get(key)) for key in given if key in takes}
+    params = {key: _value(given.whole(key)) for key in given if key in takes}
     for key in _ENTITIES:
-        if given.get(key) is not None:
+        if given.has(key):
             params |= _entity(given.section(key), takes)
     empty = inspect.Parameter.empty
     missing = [key for key, one in takes.items() if one.default is empty and key not in params]

@@ -28,6 +28,7 @@ _TERMS = {
     "joint_vel": "joint_velocities",
     "joint_vel_rel": "joint_velocities",
     "last_action": "last_action",
+    "gait_phase": "clock",
 }
 _SAME = 1e-9  # [rad]
 _OF_JOINTS = "joint_pos_rel", "joint_vel", "joint_vel_rel"
@@ -66,14 +67,18 @@ def policy_description(
             " policy description has one posture. Give the task one by RobotCfg(joint_pos=...)"
         )
     terms = task.groups[group]
+    periods = [one.params["period"] for one in terms.terms.values() if one.func == "gait_phase"]
+    clock = {"frequency": 1.0 / periods[0]} if periods else {}
     return {
         "policy": os.fspath(network),
         "period": task.time_step,
         "decimation": task.decimation,
+        **clock,
         "joints": list(action.names),
         "default": posture.tolist(),
         "kp": state.gains[0][at].tolist(),
         "kd": state.gains[1][at].tolist(),
+        "armature": state.armature[at].tolist(),
         "action": {"scale": action.scale.tolist(), "clip": float(action.bound)},
         "observations": [
             _term(name, one, terms, action.names, tasks) for name, one in terms.terms.items()

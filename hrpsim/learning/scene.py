@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,8 @@ def make_world(task: Task) -> tuple[World, Robot]:
         world.add_ground(material=GROUND)
         robot = _described(world, task.robot)
     _add_terrain(world, task)
+    if task.gravity is not None:
+        world.gravity = task.gravity
     world.sleeping = False
     _equip(robot, task.robot)
     return world, robot
@@ -67,7 +70,11 @@ def _described(world: World, cfg: RobotCfg) -> Robot:
     """Add a robot from its description."""
     model = load_model(os.path.expanduser(cfg.description), meshes=cfg.meshes)
     robot = world.add_robot(
-        model, name=cfg.name or None, self_collision=cfg.self_collision, position=cfg.position
+        model,
+        name=cfg.name or None,
+        self_collision=cfg.self_collision,
+        position=cfg.position,
+        orientation=cfg.orientation,
     )
     _posture(robot, cfg)
     if cfg.on_floor:
@@ -77,14 +84,17 @@ def _described(world: World, cfg: RobotCfg) -> Robot:
 
 def _pose(robot: Robot, cfg: RobotCfg) -> None:
     """Move a robot of a world file to the task's initial pose."""
-    if cfg.position is not None:
+    given = cfg.position, cfg.orientation
+    for what, at, values in zip(("position", "orientation"), (slice(3), slice(3, 7)), given):
+        if values is None:
+            continue
         if robot.model.base != "free":
             raise StateError(
-                f"RobotCfg has a position, and robot {robot.name!r} of the world file has a fixed"
-                " base. Give the position in the world file"
+                f"RobotCfg has a {what}, and robot {robot.name!r} of the world file has a fixed"
+                f" base. Give the {what} in the world file"
             )
         q = robot.q.copy()
-        q[:3] = cfg.position
+        q[at] = values
         robot.q = q
     _posture(robot, cfg)
     if cfg.on_floor:
@@ -99,22 +109,36 @@ def _posture(robot: Robot, cfg: RobotCfg) -> None:
 
 
 def _equip(robot: Robot, cfg: RobotCfg) -> None:
-    """Give the robot its gains and rotor inertias."""
-    names, gains = robot.joint_names, []
-    for what, own in zip(("stiffness", "damping"), robot.gains):
-        given = getattr(cfg, what)
-        values = own
-        if given is not None:
-            read = values_by_name(what, given, names, robot.name, np.nan)
-            values = np.where(np.isnan(read), own, read)
-        gains.append(values)
-    kp, kd = gains
+    """Give the robot its gains, rotor inertias and limits."""
+    own = dict(zip(("stiffness", "damping"), robot.gains))
+    kp, kd = (_values(robot, cfg, what, own[what]) for what in own)
     robot.set_gains(kp, kd)
-    if cfg.armature is not None:
-        read = values_by_name("armature", cfg.armature, names, robot.name, np.nan)
-        given = [k for k in range(len(names)) if not np.isnan(read[k])]
-        chosen = [names[k] for k in given]
-        robot.set_joint_properties(chosen, rotor_inertia=read[given])
+    system, v = robot.system, robot.joint_index.v
+    fields = {"armature": "rotor_inertia", "effort_limit": "effort_limit"}
+    fields["velocity_limit"] = "velocity_limit"
+    changed = {}
+    for what, field in fields.items():
+        if getattr(cfg, what) is not None:
+            changed[field] = getattr(system, field).copy()
+            changed[field][v] = _values(robot, cfg, what, changed[field][v])
+    if changed:
+        robot.use_properties_of(replace(robot.model, system=system._replace(**changed)))
+
+
+def _values(robot: Robot, cfg: RobotCfg, what: str, own: np.ndarray) -> np.ndarray:
+    """Return a value of each joint (joints,): that of the settings, or else the robot's own.
+
+    Raises StateError for a value that is negative or not a number.
+    """
+    given, names = getattr(cfg, what), robot.joint_names
+    if given is None:
+        return own
+    read = values_by_name(what, given, names, robot.name, np.nan)
+    for k in np.flatnonzero(read < 0.0).tolist():
+        raise StateError(
+            f"{what} of joint {names[k]!r} of {robot.name!r} must not be negative, got {read[k]:g}"
+        )
+    return np.where(np.isnan(read), own, read)
 
 
 def _add_terrain(world: World, task: Task) -> None:

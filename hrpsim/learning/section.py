@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from hrpsim.common.errors import StateError, shown_value
 
@@ -15,20 +15,22 @@ _NEEDED = object()
 
 
 class Section:
-    """A mapping of a configuration file.
+    """A mapping of a configuration file, which notes the entries that are read.
 
     Args:
         where: file and place of the mapping, for errors.
         data: the mapping.
+        read: places that have been read. The sections of a file share the set.
 
     Raises:
         StateError: `data` is no mapping with names as keys.
     """
 
-    def __init__(self, where: str, data: Any) -> None:
+    def __init__(self, where: str, data: Any, read: set[str] | None = None) -> None:
         if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
             raise StateError(f"{where}: should be a mapping of names, got {shown_value(data)}")
         self.where, self._data = where, data
+        self._read: set[str] = set() if read is None else read
 
     def __contains__(self, key: str) -> bool:
         return key in self._data
@@ -36,19 +38,70 @@ class Section:
     def __iter__(self) -> Iterator[str]:
         return iter(self._data)
 
+    def has(self, key: str) -> bool:
+        """Return whether an entry exists and is not null."""
+        return self._data.get(key) is not None
+
+    def is_section(self, key: str) -> bool:
+        """Return whether an entry is a mapping."""
+        return isinstance(self._data.get(key), Mapping)
+
+    def peek(self, key: str) -> Any:
+        """Return an entry as `get` does, and leave the entry unread."""
+        return self._data.get(key)
+
     def get(self, key: str) -> Any:
         """Return an entry, or None if the entry is missing or null."""
+        self._read.add(f"{self.where}.{key}")
         return self._data.get(key)
+
+    def whole(self, key: str) -> Any:
+        """Return an entry with all entries below it, or None. All of them count as read."""
+        self._read.update(place for place, _ in _leaves(f"{self.where}.{key}", self.get(key)))
+        return self.get(key)
 
     def section(self, key: str, rest: Any = _NEEDED) -> Section:
         """Return the mapping of an entry. `rest` replaces a missing entry."""
-        return Section(f"{self.where}.{key}", self._given(key, rest))
+        value = self._data.get(key)
+        given = rest if value is None and rest is not _NEEDED else value
+        if given is None:
+            self._miss(key)
+        return Section(f"{self.where}.{key}", given, self._read)
 
     def sections(self) -> Iterator[tuple[str, Section]]:
         """Yield the entries that are mappings, by name."""
         for key, value in self._data.items():
             if isinstance(value, Mapping):
-                yield key, Section(f"{self.where}.{key}", value)
+                yield key, Section(f"{self.where}.{key}", value, self._read)
+
+    def parts(self, key: str) -> list[Section]:
+        """Return the mappings of an entry, which is a mapping or a list of mappings."""
+        given = self._data.get(key)
+        if isinstance(given, Mapping):
+            return [one for _, one in self.section(key).sections()]
+        if not isinstance(given, list):
+            self._refuse(key, "a mapping or a list", given)
+        place = f"{self.where}.{key}"
+        return [Section(f"{place}[{k}]", one, self._read) for k, one in enumerate(given)]
+
+    def pass_over(self) -> None:
+        """Note that all entries of this section have been read."""
+        self._read.update(place for place, _ in _leaves(self.where, self._data))
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """Yield place and value of the entries that nobody has read.
+
+        An entry is no mapping and no list of mappings. Empty entries are not yielded: null, lists
+        of null, and lists and mappings without entries.
+        """
+        for place, value in _leaves(self.where, self._data):
+            if place not in self._read:
+                yield place.removeprefix(f"{self.where}."), value
+
+    def read(self) -> Iterator[str]:
+        """Yield the places below this section that have been read."""
+        start = f"{self.where}."
+        return (place.removeprefix(start) for place in self._read if place.startswith(start))
 
     def text(self, key: str) -> str:
         """Return a text."""
@@ -84,12 +137,29 @@ class Section:
         return tuple(listed)
 
     def _given(self, key: str, rest: Any) -> Any:
-        value = self._data.get(key)
-        if value is not None:
-            return value
-        if rest is _NEEDED:
-            raise StateError(f"{self.where}: the entry {key!r} is missing")
-        return rest
+        value = self.get(key)
+        if value is None and rest is _NEEDED:
+            self._miss(key)
+        return rest if value is None else value
 
-    def _refuse(self, key: str, needed: str, value: Any) -> Any:
+    def _miss(self, key: str) -> NoReturn:
+        raise StateError(f"{self.where}: the entry {key!r} is missing")
+
+    def _refuse(self, key: str, needed: str, value: Any) -> NoReturn:
         raise StateError(f"{self.where}.{key}: should be {needed}, got {shown_value(value)}")
+
+
+def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield place and value of each entry below a place that is no mapping and not empty."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _leaves(f"{place}.{key}", one)
+    elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+        for k, one in enumerate(value):
+            yield from _leaves(f"{place}[{k}]", one)
+    elif value is not None and value != "" and not _is_empty(value):
+        yield place, value
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, list) and all(one is None for one in value)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hrpsim.common.errors import StateError
 from hrpsim.learning.configs import (
+    CurriculumTermCfg,
     EventTermCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
@@ -51,12 +52,14 @@ class Task:
         terminations: conditions that end an episode, by name.
         commands: commands by name.
         events: initial states, random parameters and pushes by name, in the order of action.
+        curriculum: changes of the task during learning, by name.
         episode_length_s: [s].
         time_step: of the simulation [s].
         decimation: steps of the simulation in a control period.
         accuracy: of the contact solver, for a robot from a description. See World.
         scale_rewards_by_dt: multiply rewards by the control period [s], as Isaac Lab and mjlab do.
         xacro_arguments: arguments of all descriptions of the world file.
+        gravity: (3,) [m/s^2]. The default is the world's.
 
     Raises:
         StateError: neither or both of world file and description are given, or a number is invalid.
@@ -72,12 +75,14 @@ class Task:
     terminations: Mapping[str, TerminationTermCfg] = field(default_factory=_time_out)
     commands: Mapping[str, UniformVelocityCommandCfg] = field(default_factory=dict)
     events: Mapping[str, EventTermCfg] = field(default_factory=dict)
+    curriculum: Mapping[str, CurriculumTermCfg] = field(default_factory=dict)
     episode_length_s: float = 20.0
     time_step: float = 0.005
     decimation: int = 4
     accuracy: str = "fast"
     scale_rewards_by_dt: bool = True
     xacro_arguments: Mapping[str, object] = field(default_factory=dict)
+    gravity: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
         if bool(self.world) == bool(self.robot.description):

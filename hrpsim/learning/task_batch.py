@@ -18,6 +18,7 @@ from hrpsim.learning.scene import make_world
 from hrpsim.learning.scheduled_events import ScheduledEvents
 from hrpsim.learning.standard_tasks import TASKS
 from hrpsim.learning.task import Task
+from hrpsim.learning.terms.curriculum import CURRICULA
 from hrpsim.learning.terms.random_draws import EpisodeRandom
 from hrpsim.learning.terms.rewards import REWARDS
 from hrpsim.learning.terms.task_state import TaskState
@@ -32,7 +33,8 @@ Observed = dict[str, np.ndarray]
 class TaskBatch(Closed):
     """The worlds of a task, each with a robot.
 
-    Every episode depends only on the seed, the world's number and the episode's number. A step has
+    Every episode depends only on the seed, the world's number and the episode's number, and in a
+    task with a curriculum on the number of control periods before the episode. A step has
     the order of Isaac Lab and mjlab: action, simulation, terminations, rewards, commands, events,
     observation. The events and commands of finished episodes rest until `reset`.
 
@@ -65,13 +67,19 @@ class TaskBatch(Closed):
             one.robots[robot.name].report_no_limits()
         draws = EpisodeRandom(count, 0, episodes_of)
         self.state = state = TaskState(
-            batch, robot.name, task.step_dt, task.max_episode_length, draws
+            batch,
+            robot.name,
+            task.step_dt,
+            task.max_episode_length,
+            draws,
+            task.robot.soft_joint_pos_limit_factor,
         )
         self.actions = {name: cfg.make(state) for name, cfg in task.actions.items()}
         sizes = [len(one) for one in self.actions.values()]
-        self._ends = np.cumsum([0, *sizes])
+        self._ends, self._bounds = np.cumsum([0, *sizes]), self.action_bounds
         state.action, state.prev_action = np.zeros((2, count, self._ends[-1]))
         self._commands = {name: cfg.make(state) for name, cfg in task.commands.items()}
+        state.command_terms.update(self._commands)
         state.commands.update({name: one.value for name, one in self._commands.items()})
         self._events = ScheduledEvents(task.events, state)
         self._bind_terms()
@@ -86,8 +94,12 @@ class TaskBatch(Closed):
             name: bound_term("reward", name, cfg.func, cfg.params, REWARDS, state)
             for name, cfg in task.rewards.items()
         }
-        factor = task.step_dt if task.scale_rewards_by_dt else 1.0
-        self._weights = factor * np.array([cfg.weight for cfg in task.rewards.values()])
+        self._factor = task.step_dt if task.scale_rewards_by_dt else 1.0
+        state.reward_names = tuple(task.rewards)
+        self._curriculum = [
+            bound_term("curriculum", name, cfg.func, cfg.params, CURRICULA, state, leading=2)
+            for name, cfg in task.curriculum.items()
+        ]
         self._terminations = [
             (cfg, bound_term("termination", name, cfg.func, cfg.params, TERMINATIONS, state))
             for name, cfg in task.terminations.items()
@@ -113,9 +125,14 @@ class TaskBatch(Closed):
         return np.concatenate([np.full(len(one), one.bound) for one in self.actions.values()])
 
     def seed(self, seed: int) -> None:
-        """Restart with other episodes. Call `reset` next."""
-        self.state.random.seed(whole_count("the seed", seed, 0))
-        self._events.start("startup", self.state.everywhere)
+        """Restart with other episodes and the first stage of the curriculum. Call `reset` next."""
+        state, task = self.state, self.task
+        state.random.seed(whole_count("the seed", seed, 0))
+        state.common_step_counter = 0
+        state.reward_weights = np.array([cfg.weight for cfg in task.rewards.values()], dtype=float)
+        for name, cfg in task.commands.items():
+            self._commands[name].ranges = cfg.ranges
+        self._events.start("startup", state.everywhere)
 
     def reset(self, worlds: Sequence[int] | np.ndarray | None = None) -> Observed:
         """Start new episodes in some worlds, in one call.
@@ -128,6 +145,8 @@ class TaskBatch(Closed):
         """
         state = self.state
         chosen = np.array(self.batch.numbers(worlds), dtype=np.int64)
+        for term in self._curriculum:
+            term.value(state, chosen)
         state.random.begin(chosen)
         self.batch.reset(chosen)
         state.refresh()
@@ -163,6 +182,7 @@ class TaskBatch(Closed):
         self._events.push()
         self.batch.step(self.task.decimation)
         state.episode_length += 1
+        state.common_step_counter += 1
         state.refresh()
         terminated, truncated = self._ended()
         reward = self._reward()
@@ -176,7 +196,7 @@ class TaskBatch(Closed):
     def _take_actions(self, actions: ArrayLike) -> None:
         """Check the actions and command the joints."""
         state = self.state
-        given = np.asarray(as_array(actions), dtype=np.float64)
+        given = np.asarray(as_array(actions))
         if given.shape != state.action.shape:
             raise StateError(
                 f"actions must be finite and have shape {state.action.shape}, got {given.shape}"
@@ -188,8 +208,7 @@ class TaskBatch(Closed):
                 f" {world}, joint {self.action_names[column]!r}, is {given[world, column]}"
             )
         state.prev_action[:] = state.action
-        bounds = self.action_bounds
-        np.clip(given, -bounds, bounds, out=state.action)
+        np.clip(given, -self._bounds, self._bounds, out=state.action)
         for one, first, end in zip(self.actions.values(), self._ends, self._ends[1:]):
             one.command(state.action[:, first:end])
 
@@ -207,7 +226,7 @@ class TaskBatch(Closed):
         """Return the rewards (count,), and keep their terms."""
         for column, term in enumerate(self._rewards.values()):
             self.reward_terms[:, column] = term.value(self.state)
-        self.reward_terms *= self._weights
+        self.reward_terms *= self._factor * self.state.reward_weights
         return self.reward_terms.sum(axis=1)
 
     def close(self) -> None:

@@ -80,7 +80,7 @@ class Batch(BatchMotion, Closed):
         self.worlds, self._start, count = worlds, starts, len(worlds)
         for number, world in enumerate(worlds):
             world.noise_world = number
-        self._states, self._commands, self._contacts = {}, {}, {}
+        self._states, self._commands, self._contacts, self._links = {}, {}, {}, {}
         self._sensors: dict[tuple[str, str], BatchSensors] = {}
         self._noise: dict[tuple[str, str], dict[int, SensorNoise]] = {}  # by number of the world
         self._scans: dict[tuple[str, str], ScansSideBySide] = {}

@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike
 from hrpsim.world.batch_arguments import BatchArguments
 from hrpsim.world.batch_commands import BatchCommands
 from hrpsim.world.batch_contacts import BatchContacts
-from hrpsim.world.batch_states import BatchStates
+from hrpsim.world.batch_states import BatchLinks, BatchStates
 
 
 class BatchMotion(BatchArguments):
     """States and commands of the robots or bodies of one name."""
 
     _states: dict[str, BatchStates]
+    _links: dict[str, BatchLinks]
     _commands: dict[str, BatchCommands]
     _contacts: dict[str, BatchContacts]
 
@@ -106,6 +107,34 @@ class BatchMotion(BatchArguments):
             self._contacts[name] = BatchContacts(self.worlds, "entities", name)
         return self._contacts[name].forces(out, self._numbers_of(worlds))
 
+    def link_poses(
+        self, name: str, worlds: Sequence[int] | np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and orientations of all links of the robots called `name`.
+
+        Positions (count, links, 3) [m] and quaternions x y z w (count, links, 4) are new arrays.
+        The order of the links is that of `Model.frames`. One kernel reads the links of all worlds.
+
+        Args:
+            name: name of the robots.
+            worlds: as for `q`.
+
+        Raises:
+            StateError: the robots have different numbers of links.
+            WorldError: a world does not exist.
+        """
+        return self._links_of(name).poses(self._numbers_of(worlds))
+
+    def link_velocities(
+        self, name: str, worlds: Sequence[int] | np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return velocities of all links of the robots called `name`, as `link_poses` does.
+
+        Velocities of the links' origins [m/s] and angular velocities [rad/s] are (count, links, 3),
+        along the world's axes.
+        """
+        return self._links_of(name).velocities(self._numbers_of(worlds))
+
     def place(
         self,
         name: str,
@@ -146,6 +175,12 @@ class BatchMotion(BatchArguments):
         if name not in self._states:
             self._states[name] = BatchStates(self.worlds, "entities", name)
         return self._states[name]
+
+    def _links_of(self, name: str) -> BatchLinks:
+        """Return the `BatchLinks` of the robots called `name`."""
+        if name not in self._links:
+            self._links[name] = BatchLinks(self.worlds, "robots", name)
+        return self._links[name]
 
     def _commands_of(self, name: str) -> BatchCommands:
         """Return the `BatchCommands` of the robots called `name`."""

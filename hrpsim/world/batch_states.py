@@ -11,13 +11,15 @@ import numpy as np
 
 from hrpsim.common.errors import StateError
 from hrpsim.engine.compile.compiled import kernel, prepared
-from hrpsim.engine.compile.kernel_types import Indices, Matrix
+from hrpsim.engine.compile.kernel_types import Indices, Matrix, Tensor
 from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.layout import make_public
 from hrpsim.world.followed_entities import FollowedEntities, alike, array_for
 from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.objects.robot_reader import LinkSources, read_link_poses, read_link_velocities
 
 reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
 
@@ -59,6 +61,40 @@ def gather_velocities(
         make_public(forest, state.q, out[k])
 
 
+@kernel
+def gather_link_poses(
+    example: LinkSources,
+    addresses: Indices,
+    worlds: Indices,
+    positions: Tensor,
+    orientations: Tensor,
+) -> None:
+    """Write positions (count, links, 3) [m] and quaternions (count, links, 4) of some worlds.
+
+    Args:
+        example: a reference to any LinkSources.
+        addresses: of the references of all worlds (count,).
+        worlds: numbers of worlds (m,).
+        positions: of all worlds. Rows of the chosen worlds are written.
+        orientations: likewise.
+    """
+    for number in range(worlds.shape[0]):
+        k = worlds[number]
+        read_link_poses(reference_at(example, addresses[k]), positions[k], orientations[k])
+
+
+@kernel
+def gather_link_velocities(
+    example: LinkSources, addresses: Indices, worlds: Indices, linear: Tensor, angular: Tensor
+) -> None:
+    """Write velocities [m/s] and angular velocities [rad/s] (count, links, 3), as above."""
+    for number in range(worlds.shape[0]):
+        k = worlds[number]
+        read_link_velocities(reference_at(example, addresses[k]), linear[k], angular[k])
+
+
+_gather_link_poses = prepared(gather_link_poses)
+_gather_link_velocities = prepared(gather_link_velocities)
 _gather_positions, _gather_velocities = prepared(gather_positions), prepared(gather_velocities)
 
 
@@ -100,3 +136,33 @@ class BatchStates(FollowedEntities):
                 " `worlds` by itself"
             )
         return array_for(out, (len(self.entities), width), worlds)
+
+
+class BatchLinks(FollowedEntities):
+    """The links of the robots of one name, one robot in each world."""
+
+    def poses(self, worlds: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions (count, links, 3) and quaternions x y z w (count, links, 4)."""
+        found = self._array(3, worlds), self._array(4, worlds)
+        _gather_link_poses(self.example, self.addresses, self.chosen(worlds), *found)
+        return found
+
+    def velocities(self, worlds: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return velocities and angular velocities of the links (count, links, 3)."""
+        found = self._array(3, worlds), self._array(3, worlds)
+        _gather_link_velocities(self.example, self.addresses, self.chosen(worlds), *found)
+        return found
+
+    def _array(self, width: int, worlds: list[int] | None) -> np.ndarray:
+        """Return a new array (count, links, width) after a look at the worlds."""
+        self.follow()
+        if len({len(one.frames) for one in self.entities}) > 1:
+            raise StateError(
+                f"the {self._name!r} of the worlds have different numbers of links. Read"
+                " `link_poses` of each of `worlds`"
+            )
+        shape = len(self.entities), len(self.entities[0].frames), width
+        return array_for(None, shape, worlds)
+
+    def _reference_to(self, entity: Robot) -> Reference:
+        return entity.access.links

@@ -61,7 +61,8 @@ def warn_of_start(
     Args:
         world: world of the robots and bodies.
         placed: robots and bodies to check.
-        reported: name and kind of earlier warnings, which are not repeated.
+        reported: name and kind of earlier warnings, which are not repeated, and of scales that
+            have been checked.
         stacklevel: stack level of the warning.
     """
     planes, apart = _planes(world)
@@ -75,8 +76,12 @@ def warn_of_start(
                 "scale": lambda one=entity: wrong_scale(one, not isinstance(one, Robot)),
             }
             for kind, rule in rules.items():
-                if (name, kind) not in reported and (text := rule()):
+                if (name, kind) in reported:
+                    continue
+                text = rule()
+                if text or kind == "scale":  # placing does not change the scale
                     reported.add((name, kind))
+                if text:
                     warnings.warn(f"{name!r} starts {text}", ModelWarning, stacklevel=stacklevel)
         first += len(entity.shapes)
 
@@ -94,17 +99,46 @@ def lift_to_floor(world: Started, entity: Entity) -> float:
         WorldError: the world has no plane under a shape of the entity.
     """
     planes, apart = _planes(world)
-    names = list(world.entities)
-    before = [world.entities[name] for name in names[: names.index(entity.name)]]
-    first = len(world.fixed_shapes) + sum(len(one.shapes) for one in before)
-    found = heights_over_ground(entity, first, planes, apart)
+    found = heights_over_ground(entity, _first_shape(world, entity), planes, apart)
     lifts = [-height / plane.R[2, 2] for height, plane, _ in found if plane.R[2, 2] > _STEEP]
     if not lifts:
-        raise WorldError(
-            f"{entity.name!r} cannot be put on the floor: there is no plane under its shapes. "
-            "`add_ground` adds one (`ground` in a world file)"
-        )
+        raise _no_plane(entity)
     return max(lifts)
+
+
+def shapes_over_floor(
+    world: Started, entity: Entity
+) -> list[tuple[CollisionShape, CollisionShape]]:
+    """Return the planes of `lift_to_floor`, each with a shape of the entity that may touch it.
+
+    Raises:
+        WorldError: as `lift_to_floor`.
+    """
+    planes, apart = _planes(world)
+    first = _first_shape(world, entity)
+    found = [
+        (plane, shape)
+        for number, plane in planes.items()
+        for k, shape in enumerate(entity.shapes, first)
+        if shape.body >= 0 and (number, k) not in apart and plane.R[2, 2] > _STEEP
+    ]
+    if not found:
+        raise _no_plane(entity)
+    return found
+
+
+def _first_shape(world: Started, entity: Entity) -> int:
+    """Return the number of the first shape of an entity in the world."""
+    names = list(world.entities)
+    before = [world.entities[name] for name in names[: names.index(entity.name)]]
+    return len(world.fixed_shapes) + sum(len(one.shapes) for one in before)
+
+
+def _no_plane(entity: Entity) -> WorldError:
+    return WorldError(
+        f"{entity.name!r} cannot be put on the floor: there is no plane under its shapes. "
+        "`add_ground` adds one (`ground` in a world file)"
+    )
 
 
 def _beyond_limits(entity: Entity) -> str:

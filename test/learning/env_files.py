@@ -4,9 +4,23 @@
 """Configurations with the tags and entries that Isaac Lab and mjlab write (params/env.yaml)."""
 
 ISAAC_LAB = """\
+viewer:
+  eye: !!python/tuple [7.5, 7.5, 7.5]
+  origin_type: world
 sim:
+  device: cuda:0
   dt: 0.004
   render_interval: 4
+  gravity: !!python/tuple [0.0, 0.0, -9.81]
+  physx:
+    solver_type: 1
+  physics_material:
+    func: isaaclab.sim.spawners.materials.physics_materials:spawn_rigid_body_material
+    static_friction: 1.0
+    dynamic_friction: 1.0
+    restitution: 0.0
+    friction_combine_mode: multiply
+seed: 42
 decimation: 5
 episode_length_s: 12.0
 is_finite_horizon: false
@@ -14,16 +28,30 @@ scene:
   num_envs: 4096
   robot:
     class_type: isaaclab.assets.articulation.articulation:Articulation
+    prim_path: /World/envs/env_.*/Robot
+    spawn:
+      func: isaaclab.sim.spawners.from_files.from_files:spawn_from_usd
+      visible: true
+      rigid_props:
+        kinematic_enabled: null
+        disable_gravity: false
+        linear_damping: 0.0
+        max_depenetration_velocity: 1.0
+      articulation_props:
+        enabled_self_collisions: true
+        solver_position_iteration_count: 8
+      usd_path: robot.usd
     init_state:
       pos: !!python/tuple
       - 0.0
       - 0.0
       - 0.23
       rot: !!python/tuple
-      - 1.0
+      - 0.8
       - 0.0
       - 0.0
-      - 0.0
+      - 0.6
+      lin_vel: !!python/tuple [0.0, 0.0, 0.0]
       joint_pos:
         F._hip: 0.1
         R._hip: -0.2
@@ -35,21 +63,37 @@ scene:
         class_type: isaaclab.actuators.actuator_pd:DCMotor
         joint_names_expr:
         - F.*
-        effort_limit: 20.0
+        effort_limit: 6.0
+        effort_limit_sim: null
+        velocity_limit: null
+        saturation_effort: null
         stiffness: 60.0
         damping: 2.0
         armature: 0.01
-        friction: null
+        friction: 0.0
       rear:
         class_type: isaaclab.actuators.actuator_pd:ImplicitActuator
         joint_names_expr:
         - R.*
+        effort_limit: null
+        effort_limit_sim: 9.0
+        velocity_limit_sim: 8.0
         stiffness:
-          RL_.*: 50.0
+          .*L_.*: 50.0
           RR_.*: 55.0
         damping:
-          .*R._hip: 1.5
+          .*_hip: 1.5
         armature: null
+  terrain:
+    prim_path: /World/ground
+    terrain_type: plane
+    terrain_generator: null
+  contact_forces:
+    prim_path: /World/envs/env_.*/Robot/.*
+    update_period: 0.004
+    history_length: 3
+    track_air_time: true
+    force_threshold: 1.0
 observations:
   policy:
     concatenate_terms: true
@@ -179,6 +223,16 @@ events:
     interval_range_s: !!python/tuple
     - 10.0
     - 15.0
+curriculum:
+  terrain_levels:
+    func: isaaclab_tasks.manager_based.locomotion.velocity.mdp.curriculums:terrain_levels_vel
+    params: {}
+  weight:
+    func: isaaclab.envs.mdp.curriculums:modify_reward_weight
+    params:
+      term_name: feet_air_time
+      weight: 0.5
+      num_steps: 100
 """
 
 MJLAB = """\

@@ -36,8 +36,15 @@ def loaded(folder, text, **settings):
 
 def test_isaac_lab_s_configuration_is_a_task(tmp_path):
     """Law: each number of the file is that of the running worlds."""
-    with pytest.warns(ModelWarning, match=r"rewards that .* left out: smoothness \(smoothness\)"):
+    with pytest.warns(ModelWarning) as told:
         one = loaded(tmp_path, ISAAC_LAB)
+    texts = [str(warning.message).partition("env.yaml: ")[2] for warning in told]
+    assert texts == [
+        "rewards that hrpsim does not have are left out: smoothness (smoothness)",
+        "curriculum that hrpsim does not have are left out: terrain_levels (terrain_levels_vel)",
+        "entries that hrpsim does not simulate: scene.contact_forces.history_length",
+    ]
+    assert one.curriculum["weight"].params["num_steps"] == 100 and one.robot.self_collision
     assert (one.time_step, one.decimation, one.episode_length_s) == (0.004, 5, 12.0)
     assert set(one.rewards) == {"track_lin_vel_xy_exp", "feet_air_time"}
     assert one.events["push_robot"].interval_range_s == (10.0, 15.0)
@@ -47,7 +54,11 @@ def test_isaac_lab_s_configuration_is_a_task(tmp_path):
         np.testing.assert_allclose(state.gains, [[60, 60, 50, 55], [2, 2, 1.5, 1.5]])
         robot = tasks.batch.worlds[0].robots["walker"]
         np.testing.assert_allclose(robot.system.rotor_inertia[6:], [0.01, 0.01, 0, 0])
-        assert robot.q[2] == pytest.approx(0.23)
+        np.testing.assert_allclose(robot.q[2:7], [0.23, 0, 0, 0.6, 0.8])
+        np.testing.assert_allclose(robot.system.effort_limit[6:], [6, 6, 9, 9])
+        np.testing.assert_allclose(robot.system.velocity_limit[6:], [10, 10, 8, 8])
+        np.testing.assert_allclose(state.joint_pos_limits, [[-0.9, 0.9]] * 4)
+        np.testing.assert_allclose(robot.world.gravity, [0.0, 0.0, -9.81])
         assert tasks.observation_sizes == {"policy": 3 + 9 + 3 + 2 + 4}
         observed = tasks.reset()["policy"]
         assert (np.abs(observed[:, 12:15]) <= [1.0, 0.5, 1.0]).all()
@@ -69,7 +80,7 @@ def test_mjlab_s_configuration_is_a_task_in_the_policy_s_order(tmp_path):
         assert (np.abs(observed["policy"][:, 3]) > np.abs(observed["policy"][:, 4])).all()
 
 
-@pytest.mark.filterwarnings("ignore:.*are left out:hrpsim.ModelWarning")
+@pytest.mark.filterwarnings("ignore::hrpsim.ModelWarning")
 @pytest.mark.parametrize(
     "old, new, error",
     [
@@ -80,12 +91,12 @@ def test_mjlab_s_configuration_is_a_task_in_the_policy_s_order(tmp_path):
         (":UniformVelocityCommand", ":Pose", "command 'Pose' does not exist"),
         ("      - 0.23\n", "", r"init_state\.pos: should be a list of 3 numbers"),
         ("sim:\n", "sim: 3\nold:\n", r"sim: should be a mapping of names, got 3"),
-        ("", "", "actuators should be a mapping or a list"),
+        ("", "", "actuators: should be a mapping or a list"),
     ],
 )
 def test_mistakes_name_file_and_entry(tmp_path, old, new, error):
     text = ISAAC_LAB.replace(old, new)
-    if "actuators should" in error:
+    if "actuators: should" in error:
         text = ISAAC_LAB.partition("    actuators:")[0] + "observations: {}\nactions: {}\n"
     with pytest.raises(StateError, match=error) as caught:
         loaded(tmp_path, text)

@@ -44,6 +44,21 @@ def test_contact_forces_are_those_of_each_link(batch):
             batch.contact_forces("hrp2", out=wrong)
 
 
+def test_links_of_a_batch_are_those_of_each_robot(batch):
+    """Law: a row equals `link_poses` and `link_velocities` of that world's robot, bit for bit."""
+    for read in ("link_poses", "link_velocities"):
+        found = getattr(batch, read)("hrp2")
+        for k, world in enumerate(batch.worlds):
+            for rows, expected in zip(found, getattr(world.robots["hrp2"], read)()):
+                np.testing.assert_array_equal(rows[k], expected)
+        chosen = getattr(batch, read)("hrp2", worlds=[2])
+        for rows, every in zip(chosen, found):
+            np.testing.assert_array_equal(rows[2], every[2])
+            assert np.isnan(rows[:2]).all()
+    with pytest.raises(WorldError, match="'r2d2'"):
+        batch.link_poses("r2d2")
+
+
 def test_contacts_of_bodies_are_read_too():
     """Law: a box at rest is carried by its weight, through contacts of either order, and asleep."""
     world = hrpsim.World()

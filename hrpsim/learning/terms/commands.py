@@ -64,10 +64,14 @@ class UniformVelocityCommandCfg:
 
 
 class UniformVelocityCommand:
-    """The target velocities of all worlds, `value` (count, 3)."""
+    """The target velocities of all worlds, `value` (count, 3).
+
+    A curriculum may replace `ranges`, which begin as those of the settings.
+    """
 
     def __init__(self, cfg: UniformVelocityCommandCfg, state: TaskState) -> None:
         self._cfg, self._state = cfg, state
+        self.ranges = cfg.ranges
         self.value = np.zeros((state.count, 3))
         self._left, self._heading = np.zeros((2, state.count))
         self._stands, self._turns = np.zeros((2, state.count), dtype=bool)
@@ -76,7 +80,7 @@ class UniformVelocityCommand:
         """Draw new commands for worlds (m,)."""
         cfg, draws = self._cfg, self._state.random
         self._left[worlds] = draws.uniform(worlds, *cfg.resampling_time_range)[:, 0]
-        ranges = cfg.ranges
+        ranges = self.ranges
         ends = np.array([ranges.lin_vel_x, ranges.lin_vel_y, ranges.ang_vel_z])
         self.value[worlds] = draws.uniform(worlds, ends[:, 0], ends[:, 1], 3)
         self._stands[worlds] = draws.uniform(worlds, 0.0, 1.0)[:, 0] < cfg.rel_standing_envs
@@ -100,7 +104,7 @@ class UniformVelocityCommand:
             at, cfg = np.flatnonzero(self._turns), self._cfg
             error = wrapped(self._heading[at] - self._state.heading_w[at])
             rate = cfg.heading_control_stiffness * error
-            self.value[at, 2] = np.clip(rate, *cfg.ranges.ang_vel_z)
+            self.value[at, 2] = np.clip(rate, *self.ranges.ang_vel_z)
         self.value[self._stands] = 0.0
 
 

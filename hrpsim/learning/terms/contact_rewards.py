@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from hrpsim.learning.terms.observations import Names
@@ -31,6 +33,81 @@ def desired_contacts(state: TaskState, link_names: Names, threshold: float = 1.0
 def contact_forces(state: TaskState, threshold: float, link_names: Names) -> np.ndarray:
     """Return the sum of contact forces over `threshold` [N]."""
     return np.maximum(_strengths(state, link_names) - threshold, 0.0).sum(axis=1)
+
+
+def feet_slide(state: TaskState, link_names: Names, threshold: float = 1.0) -> np.ndarray:
+    """Return the sum of the horizontal speeds [m/s] of links with a force over `threshold` [N]."""
+    touching = _strengths(state, link_names) > threshold
+    return (_horizontal_speeds(state, link_names) * touching).sum(axis=1)
+
+
+def feet_clearance(
+    state: TaskState,
+    target_height: float,
+    link_names: Names,
+    command_name: str,
+    command_threshold: float = 0.01,
+) -> np.ndarray:
+    """Return the sum of |z - target| times the horizontal speed of the feet (mjlab) [m^2/s].
+
+    Args:
+        state: state of the worlds.
+        target_height: height of the links' origins in the world [m].
+        link_names: regular expressions of the feet.
+        command_name: name of the velocity command.
+        command_threshold: norm of the command [m/s] below which the term is 0.
+    """
+    error = np.abs(state.link_pos_w[:, state.links(link_names), 2] - target_height)
+    cost = (error * _horizontal_speeds(state, link_names)).sum(axis=1)
+    return cost * _moves(state, command_name, command_threshold)
+
+
+def foot_clearance_reward(
+    state: TaskState, target_height: float, std: float, tanh_mult: float, link_names: Names
+) -> np.ndarray:
+    """Return exp(-sum((z - target)^2 tanh(tanh_mult * speed)) / std) of the feet (Isaac Lab).
+
+    Args:
+        state: state of the worlds.
+        target_height: height of the links' origins in the world [m].
+        std: sum for which the term is 1/e [m^2].
+        tanh_mult: factor of the horizontal speed [s/m].
+        link_names: regular expressions of the feet.
+    """
+    error = state.link_pos_w[:, state.links(link_names), 2] - target_height
+    swings = np.tanh(tanh_mult * _horizontal_speeds(state, link_names))
+    return np.exp(-(error**2 * swings).sum(axis=1) / std)
+
+
+def feet_gait(
+    state: TaskState,
+    period: float,
+    offset: Sequence[float],
+    link_names: Names,
+    threshold: float = 0.5,
+    command_name: str | None = None,
+) -> np.ndarray:
+    """Return the number of feet that stand or swing as a gait says (unitree_rl_lab).
+
+    Args:
+        state: state of the worlds.
+        period: time of a gait cycle [s].
+        offset: phase of each foot when the episode begins, from 0 to 1.
+        link_names: regular expressions of the feet.
+        threshold: phase at which stance ends.
+        command_name: a velocity command. The term is 0 while its norm is at most 0.1.
+    """
+    touching = _strengths(state, link_names) > 1.0
+    phase = (state.gait_phase(period)[:, None] + np.asarray(offset)) % 1.0
+    right = (touching == (phase < threshold)).sum(axis=1).astype(np.float64)
+    if command_name is None:
+        return right
+    return right * (np.linalg.norm(state.command(command_name), axis=1) > 0.1)
+
+
+def _horizontal_speeds(state: TaskState, link_names: Names) -> np.ndarray:
+    """Return the horizontal speeds of links (count, k) [m/s]."""
+    return np.linalg.norm(state.link_lin_vel_w[:, state.links(link_names), :2], axis=2)
 
 
 class ContactTimes:

@@ -11,6 +11,7 @@ import numpy as np
 
 from hrpsim.common.errors import StateError
 from hrpsim.learning.terms import randomisation, rotations
+from hrpsim.learning.terms.floor import lifts_to_floor
 from hrpsim.learning.terms.observations import Names
 from hrpsim.learning.terms.selection import EVERY
 from hrpsim.learning.terms.task_state import TaskState
@@ -99,9 +100,8 @@ def reset_joints_by_offset(
 def place_on_floor(state: TaskState, worlds: np.ndarray) -> None:
     """Move the base vertically, until the robot touches the planes of the world."""
     state.write_changes()
-    for k in worlds.tolist():
-        state.batch.worlds[k].robots[state.robot_name].place_on_floor()
-    state.refresh()
+    state.q[worlds, 2] += lifts_to_floor(state, worlds)
+    state.note_change(worlds)
 
 
 def push_by_setting_velocity(

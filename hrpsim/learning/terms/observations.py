@@ -133,6 +133,15 @@ def foot_contact(state: TaskState, link_names: Names, threshold: float = 1.0) ->
     return (np.linalg.norm(forces, axis=2) > threshold).astype(np.float64)
 
 
+def gait_phase(state: TaskState, period: float) -> np.ndarray:
+    """Return sine and cosine of the gait's phase (count, 2), which is 0 when the episode begins.
+
+    period: time of a gait cycle [s].
+    """
+    angle = 2.0 * np.pi * state.gait_phase(period)
+    return np.column_stack([np.sin(angle), np.cos(angle)])
+
+
 def last_action(state: TaskState) -> np.ndarray:
     """Return the last action (count, k)."""
     return state.action
@@ -163,6 +172,7 @@ OBSERVATIONS: dict[str, Callable[..., np.ndarray]] = {
     "imu_ang_vel": imu_ang_vel,
     "imu_lin_acc": imu_lin_acc,
     "foot_contact": foot_contact,
+    "gait_phase": gait_phase,
     "last_action": last_action,
     "generated_commands": generated_commands,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class TaskState:
         step_dt: control period [s].
         max_episode_length: number of control periods of an episode.
         random: random numbers of the worlds.
+        soft_limit_factor: `joint_pos_limits` are narrower than the robot's by this factor.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class TaskState:
         step_dt: float,
         max_episode_length: int,
         random: EpisodeRandom,
+        soft_limit_factor: float = 1.0,
     ) -> None:
         self.batch, self.robot_name, self.step_dt = batch, robot, step_dt
         self.max_episode_length, self.random = max_episode_length, random
@@ -63,7 +66,9 @@ class TaskState:
         self.default_joint_pos = self.default_q[self.q_index]
         self.default_targets = first._control()["target_position"][self.v_index].copy()
         system = first.system
-        self.joint_pos_limits = np.column_stack([system.lower, system.upper])[self.v_index]
+        limits = np.column_stack([system.lower, system.upper])[self.v_index]
+        self.joint_pos_limits = _narrowed(limits, soft_limit_factor)
+        self.armature = system.rotor_inertia[self.v_index]  # [kg m^2 or kg]
         self.joint_vel_limits = system.velocity_limit[self.v_index]
         self.has_base = bool(len(system.joint_type)) and system.joint_type[0] == FREE
         self.gains = first.gains
@@ -71,6 +76,10 @@ class TaskState:
         self.q, self.v = np.zeros((self.count, first.nq)), np.zeros((self.count, first.nv))
         self.action = self.prev_action = np.zeros((self.count, 0))
         self.commands: dict[str, np.ndarray] = {}
+        self.command_terms: dict[str, Any] = {}
+        self.reward_names: tuple[str, ...] = ()
+        self.reward_weights = np.zeros(0)
+        self.common_step_counter = 0
         self.pushes: dict[str, Push] = {}
         self.episode_length = np.zeros(self.count, dtype=np.int64)
         self.terminated = np.zeros(self.count, dtype=bool)
@@ -142,6 +151,10 @@ class TaskState:
             self._selected[key] = np.array(found, dtype=np.int64)
         return self._selected[key]
 
+    def gait_phase(self, period: float) -> np.ndarray:
+        """Return how far gait cycles of `period` [s] have come (count,), from 0 to below 1."""
+        return (self.episode_length * self.step_dt / period) % 1.0
+
     def command(self, name: str) -> np.ndarray:
         """Return the command (count, k) called `name`. StateError for an unknown name."""
         if name not in self.commands:
@@ -200,6 +213,16 @@ class TaskState:
         return self.batch.contact_forces(self.robot_name)
 
     @cached_property
+    def link_pos_w(self) -> np.ndarray:
+        """Positions of the links' origins in the world (count, links, 3) [m]."""
+        return self.batch.link_poses(self.robot_name)[0]
+
+    @cached_property
+    def link_lin_vel_w(self) -> np.ndarray:
+        """Velocities of the links' origins (count, links, 3) [m/s], world's axes."""
+        return self.batch.link_velocities(self.robot_name)[0]
+
+    @cached_property
     def root_pos_w(self) -> np.ndarray:
         """Position of the base in the world (count, 3) [m]."""
         self._base()
@@ -247,6 +270,13 @@ class TaskState:
     def heading_w(self) -> np.ndarray:
         """Yaw of the base (count,) [rad]."""
         return rotations.headings(self.rotation)
+
+
+def _narrowed(limits: np.ndarray, factor: float) -> np.ndarray:
+    """Return limits (joints, 2) narrowed about their middle. Joints without limits keep none."""
+    lower, upper = limits.T
+    cut = 0.5 * (1.0 - factor) * np.where(np.isfinite(upper - lower), upper - lower, 0.0)
+    return np.column_stack([lower + cut, upper - cut])
 
 
 _OF_THE_MOMENT = tuple(

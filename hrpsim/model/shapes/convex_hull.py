@@ -147,19 +147,28 @@ def _facets(
 
 
 def farthest_against(geometry: Geometry, direction: np.ndarray) -> np.ndarray:
-    """Return the point (3,) of a bounded shape with the least coordinate along a direction (3,)."""
+    """Return the points of a bounded shape with the least coordinates along directions.
+
+    Args:
+        geometry: the shape.
+        direction: unit vectors (..., 3) in the shape's frame.
+
+    Returns:
+        One point for each direction (..., 3) [m].
+    """
     assert not isinstance(geometry, Plane)
     d = direction
     if isinstance(geometry, Mesh):
-        return np.array(geometry.vertices[int(np.argmin(geometry.vertices @ d))])
+        return geometry.vertices[np.argmin(d @ geometry.vertices.T, axis=-1)].copy()
     if isinstance(geometry, Sphere):
         return -geometry.radius * d
     if isinstance(geometry, Box):
         return -0.5 * np.array(geometry.lengths) * np.sign(d)
-    end = np.array([0.0, 0.0, -0.5 * geometry.length * np.sign(d[2])])
+    end = np.zeros(d.shape)
+    end[..., 2] = -0.5 * geometry.length * np.sign(d[..., 2])
     if isinstance(geometry, Capsule):
         return end - geometry.radius * d
-    across = np.hypot(d[0], d[1])
-    if across < 1e-12:
-        return end
-    return end - geometry.radius / across * np.array([d[0], d[1], 0.0])
+    across = np.hypot(d[..., 0], d[..., 1])
+    scale = np.where(across < 1e-12, 0.0, geometry.radius / np.maximum(across, 1e-12))
+    end[..., :2] -= scale[..., None] * d[..., :2]
+    return end

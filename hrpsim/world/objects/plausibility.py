@@ -204,8 +204,8 @@ def slow_servo(joints: Sequence[str], kp: np.ndarray, kd: np.ndarray) -> str:
 def _extent(geometry: Geometry) -> float:
     """Return the largest extent of a shape along its axes [m]."""
     axes = np.eye(3)
-    ends = [farthest_against(geometry, -e) @ e - farthest_against(geometry, e) @ e for e in axes]
-    return float(max(ends))
+    high, low = np.split(farthest_against(geometry, np.vstack([-axes, axes])), 2)
+    return float((high - low).diagonal().max())
 
 
 def largest_load(entity: Entity, body: int, gravity: np.ndarray) -> float:

@@ -1,0 +1,113 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The robot of a configuration of Isaac Lab or mjlab: pose, posture, gains and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hrpsim.learning.configs import RobotCfg
+from hrpsim.learning.section import Section
+
+# Fields of RobotCfg, and the entries of an actuator that give them. The first entry with a value
+# is read.
+_FIELDS = {
+    "stiffness": ("stiffness",),
+    "damping": ("damping",),
+    "armature": ("armature",),
+    "effort_limit": ("effort_limit", "effort_limit_sim"),
+    "velocity_limit": ("velocity_limit_sim",),
+}
+_NAMES = "joint_names_expr", "target_names_expr"
+# Kinds of actuators that are a servo with a bound on its effort, and further entries.
+_SERVOS = (
+    *("ImplicitActuator", "IdealPDActuator", "DCMotor", "DelayedPDActuator"),
+    *("RemotizedPDActuator", "BuiltinPositionActuator", "IdealPdActuator", "DcMotorActuator"),
+)
+
+
+def robot_of(theirs: Section, own: RobotCfg) -> RobotCfg:
+    """Return a robot with the pose, posture, gains and limits of the configuration.
+
+    Args:
+        theirs: the robot of the configuration.
+        own: the robot with its description.
+
+    Raises:
+        StateError: an entry is missing or of another kind.
+    """
+    start = theirs.section("init_state")
+    given: dict[str, Any] = {what: values or None for what, values in _actuators(theirs).items()}
+    factor = theirs if "actuators" in theirs else theirs.section("articulation")
+    collides = _self_collision(theirs)
+    return replace(
+        own,
+        position=start.numbers("pos", 3),
+        orientation=_orientation(start),
+        joint_pos=by_name(start, "joint_pos"),
+        soft_joint_pos_limit_factor=factor.number("soft_joint_pos_limit_factor", 1.0),
+        self_collision=own.self_collision if collides is None else collides,
+        **given,
+    )
+
+
+def _orientation(start: Section) -> tuple[float, float, float, float] | None:
+    """Return the quaternion x y z w of the base. The file has w x y z."""
+    if not start.has("rot"):
+        return None
+    w, x, y, z = start.numbers("rot", 4)
+    return x, y, z, w
+
+
+def _self_collision(theirs: Section) -> bool | None:
+    """Return whether links collide with each other, None if the file does not say."""
+    properties = theirs.section("spawn", {}).section("articulation_props", {})
+    given = properties.get("enabled_self_collisions")
+    return None if given is None else bool(given)
+
+
+def _actuators(theirs: Section) -> dict[str, dict[str, float]]:
+    """Return gains and limits by fields of RobotCfg and regular expressions."""
+    holder = theirs if "actuators" in theirs else theirs.section("articulation", {})
+    found: dict[str, dict[str, float]] = {what: {} for what in _FIELDS}
+    for one in holder.parts("actuators"):
+        _read_law(one)
+        names = one.names(next((key for key in _NAMES if key in one), _NAMES[0]))
+        for what, entries in _FIELDS.items():
+            key = next((key for key in entries if one.has(key)), None)
+            if key is not None:
+                found[what] |= _values(one, key, names)
+    return found
+
+
+def _read_law(actuator: Section) -> None:
+    """Read the kind of an actuator, if hrpsim has its law. Other kinds stay to be named."""
+    if actuator.has("class_type") and short_name(actuator.peek("class_type")) in _SERVOS:
+        actuator.get("class_type")
+
+
+def _values(actuator: Section, key: str, names: tuple[str, ...]) -> dict[str, float]:
+    """Return the values of an entry by regular expressions, which fit joints of `names` alone."""
+    if not actuator.is_section(key):
+        return dict.fromkeys(names, actuator.number(key))
+    group = "|".join(names)
+    return {f"(?=(?:{group})\\Z)(?:{name})": x for name, x in by_name(actuator, key).items()}
+
+
+def by_name(section: Section, key: str) -> dict[str, float]:
+    """Return numbers by names, none for a missing entry."""
+    values = section.section(key, {})
+    return {name: values.number(name) for name in values}
+
+
+def short_name(dotted: str) -> str:
+    """Return the last part of a name such as module.submodule:Class."""
+    return dotted.rpartition(":")[2].rpartition(".")[2]
+
+
+def scale_of(section: Section, key: str, rest: float) -> float | Mapping[str, Any]:
+    """Return a number, or numbers by names."""
+    return by_name(section, key) if section.is_section(key) else section.number(key, rest)
