@@ -11,7 +11,7 @@ from grouped import one_compiles
 
 from hrpsim import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.engine.collision.distance import distance
-from hrpsim.engine.collision.mesh.collision_proxies import solids_of
+from hrpsim.engine.collision.solids.collision_proxies import solids_of
 from hrpsim.engine.collision.mesh.solid_pair import SOLID_PAIR
 from hrpsim.engine.collision.records import MANIFOLD
 

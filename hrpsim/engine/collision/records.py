@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.engine.collision.body_bounds import BODY_BOUNDS
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     CANDIDATE,
     CANDIDATE_COUNT,

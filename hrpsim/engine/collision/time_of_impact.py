@@ -21,7 +21,7 @@ import numpy as np
 
 from hrpsim.engine.collision.distance import shape_distance
 from hrpsim.engine.collision.manifold import collide
-from hrpsim.engine.collision.mesh.collision_proxies import PRISM_ERROR
+from hrpsim.engine.collision.solids.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.engine.collision.mesh.hidden_sides import put_back_hidden
 from hrpsim.engine.collision.mesh.mesh_contacts import mesh_contacts

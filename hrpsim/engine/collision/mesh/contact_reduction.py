@@ -16,7 +16,8 @@ import math
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.tiles import triangle_numbered
 from hrpsim.engine.collision.mesh.solid_pair import FACE_VERTEX, VERTEX_FACE
 from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS, NO_POINTS
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -26,6 +27,7 @@ from hrpsim.engine.compile.kernel_types import (
     Manifold,
     Metres,
     Records,
+    Solid,
     SolidPair,
 )
 from hrpsim.engine.spatial.vector import matrix_times
@@ -84,8 +86,10 @@ def _height_of(polyhedra: Polyhedra, triangle: Index, other: int) -> float:
 
 
 @inner_kernel
-def _is_corner(polyhedra: Polyhedra, first: Index, second: int) -> bool:
+def _is_corner(polyhedra: Polyhedra, solid: Solid, first: Index, second: Index) -> bool:
     """Return whether two faces make a corner to lie in: each one's middle is before the other."""
+    first = triangle_numbered(polyhedra, solid, first)
+    second = triangle_numbered(polyhedra, solid, second)
     return _height_of(polyhedra, first, second) > 0.0 and _height_of(polyhedra, second, first) > 0.0
 
 
@@ -113,7 +117,8 @@ def _drop_other_faces(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Ca
             if second.how != first.how or not _of_one_vertex(first, second):
                 continue
             is_same = first.code_a == second.code_a and first.code_b == second.code_b
-            if not is_same and _is_corner(polyhedra, first.triangle, second.triangle):
+            solid = polyhedra.solids[m.solid[1 if first.how == VERTEX_FACE else 0]]
+            if not is_same and _is_corner(polyhedra, solid, first.triangle, second.triangle):
                 continue
             if abs(second.gap) < abs(first.gap):
                 first.how = TAKEN_OUT

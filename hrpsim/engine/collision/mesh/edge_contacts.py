@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     EDGE_EDGE,
     NO_TRIANGLE,

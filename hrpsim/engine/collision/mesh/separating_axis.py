@@ -19,10 +19,10 @@ Otherwise three facts limit the features that may have contacts. The facts hold 
 
 import math
 
-from hrpsim.engine.collision.mesh.collision_proxies import PRISM_ERROR
+from hrpsim.engine.collision.solids.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
-from hrpsim.engine.collision.mesh.tree_queries import climb, first_hit
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.tree_queries import climb, first_hit
 from hrpsim.engine.collision.primitives.simplex import keep_spanning, nearest_weights
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
