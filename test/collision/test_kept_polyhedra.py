@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim import ConvexHull, Mesh, World
-from hrpsim.engine.collision.mesh import kept_polyhedra
+from hrpsim.engine.collision.solids import kept_polyhedra
 from hrpsim.engine.collision.solids.features import polyhedron
 from hrpsim.engine.collision.solids.kept_polyhedra import kept_polyhedron
 
