@@ -10,8 +10,6 @@ or their ends. Only features are therefore compared (hrpsim.engine.collision.sol
 import math
 
 from hrpsim.engine.collision.manifold import collide
-from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
-from hrpsim.engine.collision.solids.tiles import hold_tile, open_tile
 from hrpsim.engine.collision.mesh.solid_pair import (
     SIDE_A,
     SIDE_B,
@@ -20,7 +18,13 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     place_solid_pair,
     point_in_other,
 )
-from hrpsim.engine.collision.solids.tree_queries import skins_apart, split_first, squared_to_triangle
+from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
+from hrpsim.engine.collision.solids.tiles import hold_tile, open_tile
+from hrpsim.engine.collision.solids.tree_queries import (
+    skins_apart,
+    split_first,
+    squared_to_triangle,
+)
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
     Edge,

@@ -88,7 +88,7 @@ class HeightField(Mesh):
             array.flags.writeable = False
 
     @property
-    def vertices(self) -> np.ndarray:  # type: ignore[override]
+    def vertices(self) -> np.ndarray:
         """The points of the surface, row by row (nx ny, 3) [m]."""
         nx, ny = self.heights.shape
         x, y = np.arange(nx) * self.steps[0], np.arange(ny) * self.steps[1]
@@ -96,7 +96,7 @@ class HeightField(Mesh):
         return np.stack([x, y, self.heights], axis=-1).reshape(-1, 3) + self.start
 
     @property
-    def triangles(self) -> np.ndarray:  # type: ignore[override]
+    def triangles(self) -> np.ndarray:
         """Indices of the vertices of each triangle (2 (nx - 1) (ny - 1), 3)."""
         nx, ny = self.heights.shape
         a = (np.arange(nx - 1)[:, None] * ny + np.arange(ny - 1)).ravel()

@@ -21,8 +21,6 @@ import math
 import numpy as np
 
 from hrpsim.engine.collision.mesh.edge_contacts import meet_edges
-from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
-from hrpsim.engine.collision.solids.tiles import hold_tile
 from hrpsim.engine.collision.mesh.separating_axis import is_outside_slab
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
@@ -39,7 +37,6 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
     velocity_at,
 )
-from hrpsim.engine.collision.solids.tree_queries import boxes_apart
 from hrpsim.engine.collision.mesh.vertex_contacts import (
     COINCIDENT,
     CONE_TOLERANCE,
@@ -50,6 +47,9 @@ from hrpsim.engine.collision.mesh.vertex_contacts import (
 )
 from hrpsim.engine.collision.primitives.cylinder_cap import FACING_COSINE
 from hrpsim.engine.collision.primitives.generatrix import MEANINGFUL_SINE
+from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
+from hrpsim.engine.collision.solids.tiles import hold_tile
+from hrpsim.engine.collision.solids.tree_queries import boxes_apart
 from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Index, Records, SolidNode, SolidPair
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times

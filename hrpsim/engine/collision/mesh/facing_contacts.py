@@ -12,7 +12,6 @@ from hrpsim.engine.collision.mesh.facing_features import (
     is_in_box,
     passes_beside,
 )
-from hrpsim.engine.collision.solids.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_VERTEX,
     AN_EDGE,
@@ -22,6 +21,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
 )
 from hrpsim.engine.collision.mesh.vertex_contacts import meet_face, meet_vertex, touch_edge
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Records, SolidPair, Vec3
 

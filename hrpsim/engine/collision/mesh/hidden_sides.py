@@ -11,12 +11,6 @@ outside the plane of a face cannot reach behind the face.
 import numpy as np
 
 from hrpsim.engine.collision.mesh.contact_reduction import LIKE, cosine_of_normals
-from hrpsim.engine.collision.solids.polyhedra import CONVEX, Polyhedra
-from hrpsim.engine.collision.solids.tiles import (
-    edge_numbered,
-    triangle_numbered,
-    vertex_numbered,
-)
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
@@ -26,7 +20,6 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     VERTEX_FACE,
     velocity_at,
 )
-from hrpsim.engine.collision.solids.tree_queries import farthest_point
 from hrpsim.engine.collision.primitives.hidden_sides import (
     FLUSH,
     FLUSH_SHARE,
@@ -36,6 +29,9 @@ from hrpsim.engine.collision.primitives.hidden_sides import (
     passes_over,
     span_a_patch,
 )
+from hrpsim.engine.collision.solids.polyhedra import CONVEX, Polyhedra
+from hrpsim.engine.collision.solids.tiles import edge_numbered, triangle_numbered, vertex_numbered
+from hrpsim.engine.collision.solids.tree_queries import farthest_point
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Index, Records, SolidPair
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times

@@ -20,8 +20,6 @@ from hrpsim.engine.collision.mesh.edge_contacts import meet_edges
 from hrpsim.engine.collision.mesh.facing_contacts import meet_facing_features
 from hrpsim.engine.collision.mesh.facing_features import list_facing_features
 from hrpsim.engine.collision.mesh.hidden_sides import take_out_hidden
-from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
-from hrpsim.engine.collision.solids.tiles import hold_tile
 from hrpsim.engine.collision.mesh.separating_axis import (
     ASIDE,
     are_apart,
@@ -48,8 +46,10 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
     velocity_at,
 )
-from hrpsim.engine.collision.solids.tree_queries import boxes_apart, climb, split_first
 from hrpsim.engine.collision.mesh.vertex_contacts import meet_with_vertex, vertex_supports
+from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
+from hrpsim.engine.collision.solids.tiles import hold_tile
+from hrpsim.engine.collision.solids.tree_queries import boxes_apart, climb, split_first
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Candidate,

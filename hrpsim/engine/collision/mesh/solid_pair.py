@@ -13,9 +13,9 @@ import numpy as np
 
 from hrpsim.engine.collision.mesh.expanding_polytope import POLYTOPE
 from hrpsim.engine.collision.mesh.facing_features import FACING
+from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.engine.collision.solids.polyhedra import EDGE, Polyhedra
 from hrpsim.engine.collision.solids.tree_queries import STACK_DEPTH, first_hit
-from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Candidate,

@@ -5,7 +5,6 @@
 
 import math
 
-from hrpsim.engine.collision.solids.polyhedra import CONVEX, FLAT, Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
@@ -23,6 +22,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
     velocity_at,
 )
+from hrpsim.engine.collision.solids.polyhedra import CONVEX, FLAT, Polyhedra
 from hrpsim.engine.collision.solids.tree_queries import is_near_surface
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Edge, Index, Records, SolidPair, Triangle

@@ -29,7 +29,6 @@ from hrpsim.engine.collision.solids.tree_queries import measure_thickness, new_s
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 from hrpsim.model.shapes.mesh_topology import directed_edges, is_convex, joined_sides, shared_edges
 
-
 # Normals about a vertex are in all directions where their cosine with the middle one is less.
 _WIDE = 0.2
 # Features that miss each other by this part of the smaller solid still meet, as with boxes.

@@ -26,7 +26,7 @@ from hrpsim.engine.collision.solids.polyhedra import CONCAVE, CONVEX, FLAT, FLAT
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Edge, Grid, Index
 
-# The point at the end of each edge of a ring, and cell and face of each face of a ring, from (i, j).
+# From (i, j): the point at the end of each edge of a ring; cell and number of each of its faces.
 RING_I, RING_J = (0, 1, 1, 0, -1, -1), (1, 1, 0, -1, -1, 0)
 _CELL_I, _CELL_J, _FACE = (0, 0, 0, -1, -1, -1), (0, 0, -1, -1, -1, 0), (1, 0, 1, 0, 1, 0)
 # The edge of a ring of each kind.
@@ -47,9 +47,7 @@ def is_point(grid: Grid, i: Index, j: Index) -> bool:
 
 
 @inner_kernel
-def slopes(
-    polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, face: int
-) -> tuple[float, float]:
+def slopes(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, face: int) -> tuple[float, float]:
     """Return the slopes of a face of cell (i, j) along x and y."""
     row = grid.first_height + i * (grid.cells[1] + 1) + j
     a, d = polyhedra.heights[row], polyhedra.heights[row + 1]

@@ -263,14 +263,7 @@ def _owns_corner(face: int, k: Index, i: Index, j: Index) -> bool:
 
 @inner_kernel
 def _write_triangle(
-    polyhedra: Polyhedra,
-    grid: Grid,
-    i: Index,
-    j: Index,
-    a: Index,
-    b: Index,
-    face: int,
-    slot: Index,
+    polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, a: Index, b: Index, face: int, slot: Index
 ) -> None:
     """Write a face of cell (a, b) of the tile in a slot, after its vertices and edges.
 
