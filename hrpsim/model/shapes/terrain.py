@@ -26,6 +26,7 @@ _SMALLEST_STONE = 0.5  # part of the size of a stone
 _LOWEST_STONE = 0.25  # part of the height of rubble
 _LOWEST_BOX = 0.05  # part of the height of boxes
 _WAVES = 12
+DRAWN_HEIGHTS = 100_000
 
 
 class HeightField(Mesh):
@@ -152,6 +153,19 @@ class HeightField(Mesh):
         field._set(self.heights, self.start + np.asarray(by, dtype=np.float64), self.steps)
         return field
 
+    def thinned(self, most: int = DRAWN_HEIGHTS) -> HeightField:
+        """Return a field of about `most` heights of this field, over the same area, for pictures.
+
+        A field with no more heights is returned itself.
+        """
+        nx, ny = self.heights.shape
+        if nx * ny <= most:
+            return self
+        ratio = (most / (nx * ny)) ** 0.5
+        rows, columns = (max(int(n * ratio), 2) for n in (nx, ny))
+        heights = _interpolated(_interpolated(self.heights, rows).T, columns).T
+        return HeightField(heights, size=self.steps * (nx - 1, ny - 1), origin=self.start)
+
 
 def check_size(owner: str, nx: int, ny: int) -> None:
     """Raise ModelError if a grid of nx by ny heights is too small or too large."""
@@ -162,6 +176,14 @@ def check_size(owner: str, nx: int, ny: int) -> None:
             f"{owner}: {nx} x {ny} heights are {nx * ny}, and {limits.FIELD_HEIGHTS} are the limit"
             f" (FIELD_HEIGHTS): give fewer heights, or several fields"
         )
+
+
+def _interpolated(rows: np.ndarray, count: int) -> np.ndarray:
+    """Return `count` rows, evenly spread from the first row to the last."""
+    at = np.linspace(0.0, len(rows) - 1.0, count)
+    low = np.minimum(at.astype(np.int64), len(rows) - 2)
+    part = (at - low)[:, None]
+    return (1.0 - part) * rows[low] + part * rows[low + 1]
 
 
 def _two(name: str, given) -> np.ndarray:
