@@ -162,7 +162,7 @@ def test_a_plate_rests_on_more_tiles_than_there_are_slots():
     world.add_static(hrpsim.HeightField(np.zeros((201, 201)), spacing=0.01))
     plate = world.add_body(hrpsim.Box((1.3, 1.3, 0.1)), 10.0, (0.0, 0.0, 0.05))
     world.step(50)
-    assert plate.contact_arrays().force[:, 2].sum() == pytest.approx(10.0 * 9.80665, rel=1e-6)
+    assert plate.contact_arrays().forces[:, 2].sum() == pytest.approx(10.0 * 9.80665, rel=1e-6)
     assert plate.position == pytest.approx([0.0, 0.0, 0.05], abs=1e-6)
 
 
