@@ -32,7 +32,7 @@ from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Grid, Index, Matrix, Vector
 from hrpsim.model.shapes.terrain import HeightField
 
-SLOTS = 128  # tiles of a field with records, 0.4 MB each
+SLOTS = 128  # tiles of a field with records, 0.19 MB each
 _SAMPLES = 50_000  # cells of which the thickness of a field is found
 _thin: weakref.WeakKeyDictionary[HeightField, float] = weakref.WeakKeyDictionary()
 

@@ -29,6 +29,7 @@ from hrpsim.engine.compile.kernel_types import Edge, Grid, Index
 # From (i, j): the point at the end of each edge of a ring; cell and number of each of its faces.
 RING_I, RING_J = (0, 1, 1, 0, -1, -1), (1, 1, 0, -1, -1, 0)
 _CELL_I, _CELL_J, _FACE = (0, 0, 0, -1, -1, -1), (0, 0, -1, -1, -1, 0), (1, 0, 1, 0, 1, 0)
+_FLAT = math.tan(FLAT_ANGLE)
 # The edge of a ring of each kind.
 EDGE_OF_KIND = (0, 2, 1)
 
@@ -142,10 +143,9 @@ def bend_of_edge(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index)
     sine = ((v - y) * dx - (u - x) * dy + (x * v - y * u) * dz) / math.sqrt(
         dx * dx + dy * dy + dz * dz
     )
-    angle = math.atan2(sine, 1.0 + x * u + y * v)
-    if abs(angle) <= FLAT_ANGLE:
+    if abs(sine) <= _FLAT * (1.0 + x * u + y * v):
         return FLAT
-    return CONVEX if angle > 0.0 else CONCAVE
+    return CONVEX if sine > 0.0 else CONCAVE
 
 
 @inlined_kernel

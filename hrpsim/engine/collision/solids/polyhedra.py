@@ -112,6 +112,7 @@ GRID = np.dtype(
         ("steepest", "f8"),  # largest slope
         ("depth", "f8"),  # largest depth of a triangle [m]
         ("edge", EDGE),  # work
+        ("sharp", "i8", (TILE_ROOM["vertices"],)),  # work: whether each vertex of a tile is sharp
         ("simplex", "f8", (4, 3)),  # work
         ("parts", "i8", (TILE_ROOM["nodes"], 5)),  # work: cells of a tile's nodes
     ]

@@ -74,7 +74,10 @@ def write_records(polyhedra: Polyhedra, grid: Grid, tile: Index, slot: Index) ->
     most_a, most_b = min(TILE_SIDE, grid.cells[0] - i), min(TILE_SIDE, grid.cells[1] - j)
     for a in range(most_a + 1):
         for b in range(most_b + 1):
-            _write_vertex(polyhedra, grid, i + a, j + b, vertex_of(grid, slot, a, b))
+            number = vertex_of(grid, slot, a, b)
+            _write_vertex(polyhedra, grid, i + a, j + b, number)
+            is_sharp_here = _stands_out(polyhedra, grid, i + a, j + b, number)
+            grid.sharp[a * _ROW + b] = 1 if is_sharp_here else 0
     for a in range(most_a + 1):
         for b in range(most_b + 1):
             for kind in range(3):
@@ -85,8 +88,8 @@ def write_records(polyhedra: Polyhedra, grid: Grid, tile: Index, slot: Index) ->
                     edge.number = 3 * ((i + a) * (grid.cells[1] + 1) + j + b) + kind
                     place_edge(polyhedra, grid, i + a, j + b, r, edge)
                     _write_depth(polyhedra, grid, i + a, j + b, r, edge)
-                    first, last = vertex_of(grid, slot, a, b), vertex_of(grid, slot, to_a, to_b)
-                    _find_hollows(polyhedra, grid, i + a, j + b, r, first, last, edge)
+                    sharp = grid.sharp[a * _ROW + b], grid.sharp[to_a * _ROW + to_b]
+                    _find_hollows(polyhedra, grid, i + a, j + b, r, sharp, edge)
     for a in range(most_a):
         for b in range(most_b):
             for face in range(2):
@@ -102,7 +105,8 @@ def _write_vertex(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, number: 
     p[0], p[1], p[2] = point(polyhedra, grid, i, j)
     vertex.first_spoke = grid.first_spoke + (number - grid.first_vertex) * _SPOKES
     last = vertex.first_spoke
-    for walls in range(2):
+    is_border = i in (0, grid.cells[0]) or j in (0, grid.cells[1])
+    for walls in range(2 if is_border else 1):
         for begins in range(2):
             for k in range(6):
                 r = _BY_NUMBER[k]
@@ -165,38 +169,31 @@ def _find_hollows(
     i: Index,
     j: Index,
     r: Index,
-    first: Index,
-    last: Index,
+    sharp: tuple[int, int],
     edge_out: Edge,
 ) -> None:
     """Write the ends at which edge r of point (i, j) continues beneath a face.
 
-    first, last: vertices at (i, j) and at the other end.
+    sharp: whether the vertices at (i, j) and at the other end are sharp.
     """
     edge_out.goes_on = 0
     if bend_of_edge(polyhedra, grid, i, j, r) != CONVEX:
         return
     away = runs_away(grid, i, j, r)
     here, there = (0, 1) if away else (1, 0)
-    _find_hollow(polyhedra, grid, i, j, r, first, here, edge_out)
-    oi, oj = i + RING_I[r], j + RING_J[r]
-    _find_hollow(polyhedra, grid, oi, oj, (r + 3) % 6, last, there, edge_out)
+    if not sharp[0]:
+        _find_hollow(polyhedra, grid, i, j, r, here, edge_out)
+    if not sharp[1]:
+        oi, oj = i + RING_I[r], j + RING_J[r]
+        _find_hollow(polyhedra, grid, oi, oj, (r + 3) % 6, there, edge_out)
 
 
 @inner_kernel
 def _find_hollow(
-    polyhedra: Polyhedra,
-    grid: Grid,
-    i: Index,
-    j: Index,
-    r: Index,
-    vertex: Index,
-    end: Index,
-    edge_out: Edge,
+    polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index, end: Index, edge_out: Edge
 ) -> None:
     """Write whether edge r of point (i, j) ends there in a hollow, and the steepest face beyond.
 
-    vertex: the vertex at (i, j).
     end: 0 if the edge starts at (i, j), 1 if it ends there.
     """
     steepest = 0.0
@@ -223,7 +220,7 @@ def _find_hollow(
                 beyond[0], beyond[1], beyond[2] = x, y, z
             if bend != FLAT:
                 break
-    if steepest > 0.0 and not _stands_out(polyhedra, grid, i, j, vertex):
+    if steepest > 0.0:
         edge_out.goes_on |= 1 << end
 
 
@@ -281,7 +278,7 @@ def _write_triangle(
         ca, cb = _corner(face, k)
         vertex = vertex_of(grid, slot, a + ca, b + cb)
         triangle.vertices[k] = vertex
-        if _owns_corner(face, k, i, j) and _stands_out(polyhedra, grid, i + ca, j + cb, vertex):
+        if _owns_corner(face, k, i, j) and grid.sharp[(a + ca) * _ROW + b + cb]:
             triangle.owned |= 1 << k
         ea, eb, kind = _side(face, k)
         number = edge_of(grid, slot, a + ea, b + eb, kind)
