@@ -34,6 +34,7 @@ LAYERS = [
     {"engine.dynamics"},
     {"engine.actuators"},
     {"engine.collision.primitives"},
+    {"engine.collision.solids"},
     {"engine.collision.mesh"},
     {"engine.collision"},
     {"engine.constraints"},

@@ -74,6 +74,11 @@ def world(folder):
     return hrpsim.load_world(write(folder / "world.yaml", COMPOUND))
 
 
+def field(folder):
+    text = "static: [{shape: {height_field: {heights: [[0, 0], [0, 0]], spacing: 1}}}]"
+    return hrpsim.load_world(write(folder / "world.yaml", text))
+
+
 def unsorted_bag(folder):
     shutil.rmtree(folder / "bag", ignore_errors=True)
     writer = begun(folder / "bag", "mcap", count=3)
@@ -162,6 +167,7 @@ CASES = {
     "DECODER_WAIT": (0.05, called("time:sleep", 0.5)),
     "DECODER_RESULT": (100, called("builtins:bytes", 1000)),
     "IMAGE_PIXELS": (100, picture),
+    "FIELD_HEIGHTS": (3, field),
     "TABLE_VALUES": (3, design),
     "TEXT_LINES": (2, design),
     "NETWORK_SIZE": (100, network),

@@ -50,6 +50,7 @@ MESH_SIZE = 64_000_000  # bytes of a file: 250 000 triangles as text, 1 200 000 
 MESH_PARTS = 5_000_000  # triangles, and 100 a part, that are tested for lying within other parts
 HULL_POINTS = 200_000  # different vertices of a hull's input
 MESH_ELEMENTS = 1_500_000  # vertices, and triangles, before they are reduced
+FIELD_HEIGHTS = 16_000_000  # of a height field: 4000 x 4000, about 0.8 GB
 IMAGE_PIXELS = 40_000_000  # of a picture that a mesh shows
 TABLE_SIZE = 64_000_000  # bytes of a .npy or .csv
 TABLE_VALUES = 1_000_000  # of a design in CSV

@@ -14,6 +14,7 @@ from hrpsim.model import visuals
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_files import capsule_mesh
 from hrpsim.model.shapes.placement import Placement, quaternion_of
+from hrpsim.model.shapes.terrain import HeightField
 from hrpsim.world.objects.body import rotation_matrix
 from hrpsim.world.objects.sensor_view import SensorView
 from hrpsim.world.parts.results import Contact
@@ -204,6 +205,8 @@ class Drawing:
             vertices, faces = capsule_mesh(geometry)
             return add.add_mesh_simple(name, vertices, faces, color=color, **pose)
         if isinstance(geometry, Mesh):
+            if isinstance(geometry, HeightField):
+                geometry = geometry.thinned()
             vertices = geometry.vertices.astype(np.float32)
             faces = geometry.triangles.astype(np.uint32)
             return add.add_mesh_simple(

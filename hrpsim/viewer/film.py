@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import HrpsimError, require_packages
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from hrpsim.model.shapes.terrain import HeightField
 from hrpsim.viewer.drawing import contact_arrows, force_scale
 from hrpsim.viewer.panels.signals import middle_of, signals_of
 from hrpsim.viewer.rendering.renderer import Drawn
@@ -112,6 +113,8 @@ def _shape(rerun: Any, drawn: Drawn):
         begin = [0.0, 0.0, -0.5 * geometry.length]  # rerun's begin at the origin
         return rerun.Capsules3D(**size, translations=[begin], **paint)
     assert isinstance(geometry, Mesh)
+    if isinstance(geometry, HeightField):
+        geometry = geometry.thinned()
     return rerun.Mesh3D(
         vertex_positions=geometry.vertices,
         triangle_indices=geometry.triangles,

@@ -12,9 +12,9 @@ from scipy.spatial import ConvexHull
 
 from hrpsim import Box, Mesh, Sphere, World
 from hrpsim.engine.collision.contacts import meet_meshes
-from hrpsim.engine.collision.mesh.collision_proxies import solids_of
 from hrpsim.engine.collision.mesh.solid_pair import A_SOLID, SEPARATION, SOLID_PAIR
 from hrpsim.engine.collision.records import CONTACT, SHAPE
+from hrpsim.engine.collision.solids.collision_proxies import solids_of
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.model.shapes.mesh_integrals import doubled_areas

@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from scipy.spatial import ConvexHull as Qhull
 
 from hrpsim import Box, ConvexHull
-from hrpsim.engine.collision.mesh.collision_proxies import proxy
+from hrpsim.engine.collision.solids.collision_proxies import proxy
 from hrpsim.model.shapes.geometry import BOX, CAPSULE, CYLINDER, SPHERE
 
 PARTNERS = {"box": BOX, "sphere": SPHERE, "capsule": CAPSULE, "cylinder": CYLINDER}

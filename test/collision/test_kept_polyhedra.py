@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from hrpsim import ConvexHull, Mesh, World
-from hrpsim.engine.collision.mesh import kept_polyhedra
-from hrpsim.engine.collision.mesh.features import polyhedron
-from hrpsim.engine.collision.mesh.kept_polyhedra import kept_polyhedron
+from hrpsim.engine.collision.solids import kept_polyhedra
+from hrpsim.engine.collision.solids.features import polyhedron
+from hrpsim.engine.collision.solids.kept_polyhedra import kept_polyhedron
 
 
 @pytest.fixture(autouse=True)

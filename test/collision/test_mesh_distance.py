@@ -11,9 +11,9 @@ from grouped import one_compiles
 
 from hrpsim import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.engine.collision.distance import distance
-from hrpsim.engine.collision.mesh.collision_proxies import solids_of
 from hrpsim.engine.collision.mesh.solid_pair import SOLID_PAIR
 from hrpsim.engine.collision.records import MANIFOLD
+from hrpsim.engine.collision.solids.collision_proxies import solids_of
 
 pytestmark = one_compiles("meshes")
 

@@ -10,7 +10,7 @@ from collision.solids import L_OUTLINE, box_mesh, meet_solids, prism_mesh
 from collision.test_mesh_distance import apart
 
 from hrpsim import Mesh
-from hrpsim.engine.collision.mesh.collision_proxies import proxy
+from hrpsim.engine.collision.solids.collision_proxies import proxy
 
 HALF = 0.1
 

@@ -16,8 +16,8 @@ from collision.test_deep_overlap import random_hull
 from scipy.spatial import ConvexHull
 
 from hrpsim import Cylinder, Mesh, Plane
-from hrpsim.engine.collision.mesh.collision_proxies import solids_of
 from hrpsim.engine.collision.mesh.solid_pair import SEPARATION
+from hrpsim.engine.collision.solids.collision_proxies import solids_of
 
 MARGIN = 2e-3
 

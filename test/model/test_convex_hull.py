@@ -105,9 +105,22 @@ def test_a_height_field_is_centred_by_default():
         ({"heights": np.zeros((2, 2)), "spacing": (1.0, -1.0)}, "spacing must be positive"),
         ({"heights": [[0, np.nan], [0, 0]], "spacing": 1}, r"heights\[0, 1\] is nan"),
         ({"heights": np.zeros((2, 2)), "size": 1, "origin": (1, 2)}, "origin must be three"),
-        ({"heights": np.zeros((400, 400)), "size": 1}, "318402 triangles, and 200000 are the lim"),
+        ({"heights": np.zeros((4001, 4000)), "size": 1}, "16004000, and 16000000 are the limit"),
     ],
 )
 def test_bad_height_fields_are_refused(arguments, cause):
     with pytest.raises(ModelError, match=cause):
         HeightField(**arguments)
+
+
+def test_a_field_for_pictures_has_the_area_and_the_heights_of_the_field():
+    """Law: a thinned plane is the same plane."""
+    x, y = np.meshgrid(np.arange(301.0), np.arange(201.0), indexing="ij")
+    field = HeightField(0.25 * x - 0.5 * y, spacing=(1.0, 2.0), origin=(1, 2, 3))
+    thin = field.thinned(700)
+    assert 500 < thin.heights.size <= 700
+    assert thin.bounds == pytest.approx(field.bounds)
+    assert thin.vertices[:, 2] == pytest.approx(
+        3.0 + 0.25 * (thin.vertices[:, 0] - 1.0) - 0.25 * (thin.vertices[:, 1] - 2.0)
+    )
+    assert field.thinned(301 * 201) is field

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from world.scenes import GRAVITY, show
 
 from hrpsim import Box, Capsule, ConvexHull, Cylinder, Sphere, World
-from hrpsim.engine.collision.mesh.collision_proxies import proxy
+from hrpsim.engine.collision.solids.collision_proxies import proxy
 
 CORRECTION_SPEED = 0.1  # a world's default [m/s]
 LEVERAGE = (

@@ -4,5 +4,5 @@
 """Contacts of placed shapes, candidate pairs, distances and times of impact.
 
 This folder has the functions that a step calls. primitives/ has pairs with closed forms, mesh/
-triangle meshes. Imports model and jit.
+contacts of solids, solids/ the solids of meshes and height fields. Imports model and jit.
 """

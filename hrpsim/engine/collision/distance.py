@@ -4,13 +4,12 @@
 """The least distance of two placed shapes, for the search of the first impact.
 
 The surfaces of two solids are nearest to each other at a vertex and a face, or at two convex edges
-or their ends. Only features are therefore compared (hrpsim.engine.collision.mesh.features).
+or their ends. Only features are therefore compared (hrpsim.engine.collision.solids.features).
 """
 
 import math
 
 from hrpsim.engine.collision.manifold import collide
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     SIDE_A,
     SIDE_B,
@@ -19,7 +18,13 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     place_solid_pair,
     point_in_other,
 )
-from hrpsim.engine.collision.mesh.tree_queries import skins_apart, split_first, squared_to_triangle
+from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
+from hrpsim.engine.collision.solids.tiles import hold_tile, open_tile
+from hrpsim.engine.collision.solids.tree_queries import (
+    skins_apart,
+    split_first,
+    squared_to_triangle,
+)
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
     Edge,
@@ -171,6 +176,11 @@ def _surfaces_apart(polyhedra: Polyhedra, m: SolidPair, best: float) -> float:
         a, b = polyhedra.nodes[node_a], polyhedra.nodes[node_b]
         if skins_apart(m, a, b) >= best:
             continue
+        if a.child <= TILE or b.child <= TILE:
+            stack[waiting, 0] = hold_tile(polyhedra, a) if a.child <= TILE else node_a
+            stack[waiting, 1] = hold_tile(polyhedra, b) if b.child <= TILE else node_b
+            waiting += 1
+            continue
         if a.child < 0 and b.child < 0:
             # Neighbours of the nearest two triangles often have no features that face each other:
             # in a floor of many triangles a long search would find no distance to prune with.
@@ -229,6 +239,10 @@ def lowest_along(
             n = x if j == 0 else (y if j == 1 else z)
             low += n * node.skin_center[j] - abs(n) * node.skin_half[j]
         if low >= best:
+            continue
+        if node.child <= TILE:
+            stack[waiting] = open_tile(polyhedra, node)
+            waiting += 1
             continue
         if node.child >= 0:
             stack[waiting], stack[waiting + 1] = node.child, node.child + 1

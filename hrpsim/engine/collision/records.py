@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hrpsim.engine.collision.body_bounds import BODY_BOUNDS
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     CANDIDATE,
     CANDIDATE_COUNT,
@@ -16,6 +15,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     SOLID_PAIR,
 )
 from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
 from hrpsim.engine.collision.time_of_impact import MOTION, SPECULATIVE
 from hrpsim.engine.compile.fields import Axis, Life, array, constant, part, state
 

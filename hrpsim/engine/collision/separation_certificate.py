@@ -13,9 +13,9 @@ whole speed would allow only tiny strides.
 import math
 
 from hrpsim.engine.collision.mesh.mesh_contacts import mesh_contacts
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
-from hrpsim.engine.collision.mesh.tree_queries import farthest_point
 from hrpsim.engine.collision.primitives.support import surface_reach
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.tree_queries import farthest_point
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Collision, Index, Indices, Mat3, Shape, ShapeMotion
 from hrpsim.engine.spatial.vector import transposed_times

@@ -22,7 +22,6 @@ import numpy as np
 
 from hrpsim.engine.collision.distance import shape_distance
 from hrpsim.engine.collision.manifold import collide
-from hrpsim.engine.collision.mesh.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.engine.collision.mesh.hidden_sides import put_back_hidden
 from hrpsim.engine.collision.mesh.mesh_contacts import mesh_contacts
@@ -35,6 +34,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
 from hrpsim.engine.collision.pair_order import is_turned, turn_contacts, turn_pair
 from hrpsim.engine.collision.primitives.hidden_sides import FLUSH
 from hrpsim.engine.collision.separation_certificate import separated_until, turning_way
+from hrpsim.engine.collision.solids.collision_proxies import PRISM_ERROR
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
     Collision,

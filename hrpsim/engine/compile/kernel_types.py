@@ -89,8 +89,9 @@ FacingBlock = NewType("FacingBlock", Record)  # FACING_BLOCK
 FacingEdge = NewType("FacingEdge", Record)  # FACING_EDGE
 FacingFace = NewType("FacingFace", Record)  # FACING_FACE
 FacingVertex = NewType("FacingVertex", Record)  # FACING_VERTEX
-# hrpsim.engine.collision.mesh.polyhedra
+# hrpsim.engine.collision.solids.polyhedra
 Edge = NewType("Edge", Record)  # EDGE
+Grid = NewType("Grid", Record)  # GRID
 Solid = NewType("Solid", Record)  # SOLID
 SolidNode = NewType("SolidNode", Record)  # NODE
 Spoke = NewType("Spoke", Record)  # SPOKE

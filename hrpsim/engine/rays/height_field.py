@@ -37,14 +37,12 @@ FIELD = np.dtype(
 def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
     """Return the FIELD record of a height field. Add the heights and block heights to the pools."""
     nx, ny = field.heights.shape
-    grid = field.vertices.reshape(nx, ny, 3)
     record = np.zeros((), dtype=FIELD)
     record["cells"] = nx - 1, ny - 1
-    record["start"] = grid[0, 0, :2]
-    record["per_step"] = (nx - 1, ny - 1) / (grid[-1, -1, :2] - grid[0, 0, :2])
+    record["start"], record["per_step"] = field.start[:2], 1.0 / field.steps
     record["first_height"], record["first_block"] = sum(map(len, heights)), sum(map(len, blocks))
     record["blocks"] = -(-(ny - 1) // BLOCK)
-    z = grid[:, :, 2]
+    z = field.heights + field.start[2]
     record["low"], record["high"] = z.min(), z.max()
     heights.append(z.ravel())
     blocks.append(

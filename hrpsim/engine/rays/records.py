@@ -158,7 +158,9 @@ class _Pools:
 def _box_of(geometry: Geometry) -> tuple[np.ndarray, np.ndarray]:
     """Return half the edges, and the middle, of a shape's box along the axes of its frame [m]."""
     if isinstance(geometry, Mesh):
-        low, high = geometry.vertices.min(axis=0), geometry.vertices.max(axis=0)
+        is_field = isinstance(geometry, HeightField)
+        ends = geometry.bounds if is_field else geometry.vertices
+        low, high = ends.min(axis=0), ends.max(axis=0)
         return 0.5 * (high - low), 0.5 * (high + low)
     first, second, third = geometry.size
     half = {"Box": (first, second, third), "Sphere": (first, first, first)}.get(

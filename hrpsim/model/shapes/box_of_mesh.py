@@ -14,6 +14,7 @@ import numpy as np
 
 from hrpsim.model.shapes.geometry import Box, Mesh
 from hrpsim.model.shapes.mesh_integrals import doubled_areas, signed_volumes
+from hrpsim.model.shapes.terrain import HeightField
 
 # Relative error of volume, area and directions up to which a mesh is a box: that of float32.
 _EXACT = 1e-6
@@ -38,6 +39,8 @@ def box_of(mesh: Mesh) -> _Placed | None:
 
 def _find_box(mesh: Mesh) -> _Placed | None:
     """Return the box with axes along normals of the mesh, if the faces of the box are the mesh."""
+    if isinstance(mesh, HeightField):
+        return None
     triangles = mesh.triangles
     if len(triangles) < 12:
         return None

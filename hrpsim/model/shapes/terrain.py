@@ -9,7 +9,9 @@ and stand on z = 0. Random terrains depend only on `seed`.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,12 +21,12 @@ from hrpsim.common.errors import ModelError
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box, Mesh, _positive
-from hrpsim.model.shapes.mesh_files import TRIANGLE_LIMIT
 
 _SMALLEST_STONE = 0.5  # part of the size of a stone
 _LOWEST_STONE = 0.25  # part of the height of rubble
 _LOWEST_BOX = 0.05  # part of the height of boxes
 _WAVES = 12
+DRAWN_HEIGHTS = 100_000
 
 
 class HeightField(Mesh):
@@ -35,9 +37,13 @@ class HeightField(Mesh):
     field [m]. `origin` (3,) [m] is the point below heights[0, 0] at height 0. By default the grid
     is centred about the frame's z axis. Each cell is two triangles, cut from [i, j] to [i + 1, j +
     1].
+
+    Only the heights are stored. Each access to `vertices` or `triangles` makes a new array.
     """
 
     heights: np.ndarray
+    start: np.ndarray  # (3,): the point below heights[0, 0] at height 0 [m]
+    steps: np.ndarray  # (2,): distance of neighbours along x and y [m]
 
     def __init__(
         self,
@@ -46,7 +52,7 @@ class HeightField(Mesh):
         size: ArrayLike | None = None,
         origin: ArrayLike | None = None,
     ) -> None:
-        heights = np.array(heights, dtype=np.float64)
+        heights = np.array(heights, dtype=np.float64, order="C")
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise ModelError(
                 f"HeightField: heights must have shape (nx, ny), both at least 2: {heights.shape}"
@@ -62,39 +68,122 @@ class HeightField(Mesh):
         if spacing is None:
             steps = _two("size", size) / (nx - 1, ny - 1)
         else:
-            steps = _two("spacing", spacing)
+            steps = _two("spacing", spacing).copy()
         if origin is None:
             start = np.append(-0.5 * steps * (nx - 1, ny - 1), 0.0)
         else:
             start = np.array(origin, dtype=np.float64)
             if start.shape != (3,) or not np.isfinite(start).all():
                 raise ModelError(f"HeightField: origin must be three numbers, got {origin!r}")
-        x, y = np.meshgrid(np.arange(nx) * steps[0], np.arange(ny) * steps[1], indexing="ij")
-        vertices = np.stack([x, y, heights], axis=-1).reshape(-1, 3) + start
+        self._set(heights, start, steps)
+
+    def _set(self, heights: np.ndarray, start: np.ndarray, steps: np.ndarray) -> None:
+        for name, array in {"heights": heights, "start": start, "steps": steps}.items():
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def __setstate__(self, state: dict) -> None:
+        """Restore a field of another process. The restored arrays are read-only too."""
+        self.__dict__.update(state)
+        for array in (self.heights, self.start, self.steps):
+            array.flags.writeable = False
+
+    @property
+    def vertices(self) -> np.ndarray:
+        """The points of the surface, row by row (nx ny, 3) [m]."""
+        nx, ny = self.heights.shape
+        x, y = np.arange(nx) * self.steps[0], np.arange(ny) * self.steps[1]
+        x, y = np.meshgrid(x, y, indexing="ij")
+        return np.stack([x, y, self.heights], axis=-1).reshape(-1, 3) + self.start
+
+    @property
+    def triangles(self) -> np.ndarray:
+        """Indices of the vertices of each triangle (2 (nx - 1) (ny - 1), 3)."""
+        nx, ny = self.heights.shape
         a = (np.arange(nx - 1)[:, None] * ny + np.arange(ny - 1)).ravel()
         b, c, d = a + ny, a + ny + 1, a + 1
         cells = [np.stack(corners, axis=1) for corners in ((a, b, c), (a, c, d))]
-        super().__init__(vertices, np.stack(cells, axis=1).reshape(-1, 3))
-        heights.flags.writeable = False
-        object.__setattr__(self, "heights", heights)
+        return np.stack(cells, axis=1).reshape(-1, 3)
+
+    @property
+    def bounds(self) -> np.ndarray:
+        """Lower and upper corner of the box that holds the surface (2, 3) [m]."""
+        length, width = self.steps * np.subtract(self.heights.shape, 1)
+        low, high = self.heights.min(), self.heights.max()
+        return np.array([[0.0, 0.0, low], [length, width, high]]) + self.start
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of the surface."""
+        found = hashlib.sha256(np.array(self.heights.shape).tobytes())
+        for array in (self.heights, self.start, self.steps):
+            found.update(array.tobytes())
+        return found.hexdigest()[:40]
+
+    @cached_property
+    def why_open(self) -> str | None:
+        """Reason why the triangles bound no solid."""
+        nx, ny = self.heights.shape
+        lone = 2 * (nx + ny - 2)
+        count = nx * (ny - 1) + ny * (nx - 1) + (nx - 1) * (ny - 1)
+        return f"it is open: {lone} of its {count} edges belong to one triangle only"
+
+    @cached_property
+    def radius(self) -> float:
+        """Radius of the ball about the frame's origin that encloses the field [m]."""
+        nx, ny = self.heights.shape
+        x = self.start[0] + self.steps[0] * np.arange(nx)
+        y = self.start[1] + self.steps[1] * np.arange(ny)
+        squared = (self.heights + self.start[2]) ** 2
+        squared += x[:, None] ** 2 + y**2
+        return float(np.sqrt(squared.max()))
+
+    @cached_property
+    def centered(self) -> tuple[HeightField, np.ndarray]:
+        """The same field relative to the middle of its bounds, and this middle (3,) [m]."""
+        middle = 0.5 * self.bounds.sum(axis=0)
+        return self.moved(-middle), middle
+
+    def require_areas(self) -> None:
+        """Do nothing: no triangle of a field is without area."""
 
     def moved(self, by: ArrayLike) -> HeightField:
         """Return the same field with every vertex moved by (3,) [m]."""
         field = object.__new__(HeightField)
-        Mesh.__init__(field, self.vertices + np.asarray(by, dtype=np.float64), self.triangles)
-        object.__setattr__(field, "heights", self.heights)
+        field._set(self.heights, self.start + np.asarray(by, dtype=np.float64), self.steps)
         return field
+
+    def thinned(self, most: int = DRAWN_HEIGHTS) -> HeightField:
+        """Return a field of about `most` heights of this field, over the same area, for pictures.
+
+        A field with no more heights is returned itself.
+        """
+        nx, ny = self.heights.shape
+        if nx * ny <= most:
+            return self
+        ratio = (most / (nx * ny)) ** 0.5
+        rows, columns = (max(int(n * ratio), 2) for n in (nx, ny))
+        heights = _interpolated(_interpolated(self.heights, rows).T, columns).T
+        return HeightField(heights, size=self.steps * (nx - 1, ny - 1), origin=self.start)
 
 
 def check_size(owner: str, nx: int, ny: int) -> None:
     """Raise ModelError if a grid of nx by ny heights is too small or too large."""
     if min(nx, ny) < 2:
         raise ModelError(f"{owner}: {nx} x {ny} heights. At least 2 x 2 are needed")
-    if 2 * (nx - 1) * (ny - 1) > TRIANGLE_LIMIT:
+    if nx * ny > limits.FIELD_HEIGHTS:
         raise ModelError(
-            f"{owner}: {nx} x {ny} heights make {2 * (nx - 1) * (ny - 1)} triangles, and"
-            f" {TRIANGLE_LIMIT} are the limit: give fewer heights, or several fields"
+            f"{owner}: {nx} x {ny} heights are {nx * ny}, and {limits.FIELD_HEIGHTS} are the limit"
+            f" (FIELD_HEIGHTS): give fewer heights, or several fields"
         )
+
+
+def _interpolated(rows: np.ndarray, count: int) -> np.ndarray:
+    """Return `count` rows, evenly spread from the first row to the last."""
+    at = np.linspace(0.0, len(rows) - 1.0, count)
+    low = np.minimum(at.astype(np.int64), len(rows) - 2)
+    part = (at - low)[:, None]
+    return (1.0 - part) * rows[low] + part * rows[low + 1]
 
 
 def _two(name: str, given) -> np.ndarray:

@@ -18,6 +18,7 @@ import numpy as np
 from hrpsim.common.errors import HrpsimError
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.placement import Placement, quaternion_of
+from hrpsim.model.shapes.terrain import HeightField
 
 _CURE = (
     "pictures need MuJoCo and EGL: pip install 'hrpsim[camera]', on Debian or Ubuntu also "
@@ -272,6 +273,8 @@ class Renderer:
             kind = kinds.mjGEOM_CAPSULE if round_ends else kinds.mjGEOM_CYLINDER
             return {"type": kind, "size": [geometry.radius, 0.5 * geometry.length, 0.0]}
         assert isinstance(geometry, Mesh)
+        if isinstance(geometry, HeightField):
+            geometry = geometry.thinned()
         corners, faces = geometry.vertices, geometry.triangles
         sides = corners[faces]
         areas = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])

@@ -15,9 +15,9 @@ import numpy as np
 from hrpsim.engine.actuators.fill import actuator_records, fill_delay, leave_to_actuators
 from hrpsim.engine.actuators.records import ACTUATOR, Actuators
 from hrpsim.engine.collision.body_bounds import new_body_bounds
-from hrpsim.engine.collision.mesh.collision_proxies import solids_of
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.records import SHAPE, Collision
+from hrpsim.engine.collision.solids.collision_proxies import solids_of
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
 from hrpsim.engine.compile.fields import Axis, allocate
 from hrpsim.engine.compile.lazy_kernels import new_lazy_kernels
 from hrpsim.engine.constraints.joint_rows import LIMIT_PARAMETERS, MIMIC_PARAMETERS

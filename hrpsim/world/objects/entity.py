@@ -16,7 +16,7 @@ from hrpsim.common.errors import StateError, WorldError
 from hrpsim.common.sealing import plain_copy, plain_parts
 from hrpsim.common.values import finite_vector
 from hrpsim.engine.collision.body_bounds import bounding_radius, thickness
-from hrpsim.engine.collision.mesh.collision_proxies import mesh_thickness
+from hrpsim.engine.collision.solids.collision_proxies import mesh_thickness
 from hrpsim.engine.compile.compiled import prepared
 from hrpsim.engine.kinematics.forest import forest_of
 from hrpsim.engine.kinematics.layout import velocity_from_kernel, velocity_to_kernel

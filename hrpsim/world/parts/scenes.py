@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.interrupts import uninterrupted
-from hrpsim.engine.collision.mesh.solid_pool import SolidPool
+from hrpsim.engine.collision.solids.solid_pool import SolidPool
 from hrpsim.engine.compile.fields import Axis, Life, at, declared_fields
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.features import use_features

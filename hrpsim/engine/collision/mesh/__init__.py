@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of triangle meshes: features, bounding trees, vertex and edge contacts, reduction.
+"""Contacts of solids: of vertices, edges and faces, deep overlaps, reduction.
 
-Imports primitives/.
+Imports primitives/ and solids/.
 """

@@ -21,7 +21,6 @@ import math
 import numpy as np
 
 from hrpsim.engine.collision.mesh.edge_contacts import meet_edges
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.separating_axis import is_outside_slab
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
@@ -38,7 +37,6 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
     velocity_at,
 )
-from hrpsim.engine.collision.mesh.tree_queries import boxes_apart
 from hrpsim.engine.collision.mesh.vertex_contacts import (
     COINCIDENT,
     CONE_TOLERANCE,
@@ -49,6 +47,9 @@ from hrpsim.engine.collision.mesh.vertex_contacts import (
 )
 from hrpsim.engine.collision.primitives.cylinder_cap import FACING_COSINE
 from hrpsim.engine.collision.primitives.generatrix import MEANINGFUL_SINE
+from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
+from hrpsim.engine.collision.solids.tiles import hold_tile
+from hrpsim.engine.collision.solids.tree_queries import boxes_apart
 from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Index, Records, SolidNode, SolidPair
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
@@ -90,6 +91,10 @@ def meet_cylinder(
             continue
         apart = boxes_apart(m, box, node) if side == SIDE_A else boxes_apart(m, node, box)
         if apart > near or _clears_axis(m, side, node, near + solid.cylinder_radius):
+            continue
+        if node.child <= TILE:
+            stack[waiting, 0] = hold_tile(polyhedra, node)
+            waiting += 1
             continue
         if node.child < 0:
             _meet_triangle(polyhedra, m, candidates, side, node.triangle)
@@ -199,12 +204,13 @@ def _meet_vertex(
     solid = polyhedra.solids[m.solid[side]]
     radius, half = solid.cylinder_radius, solid.cylinder_half
     mesh = 1 - side
-    x, y, z = point_in_other(m, mesh, polyhedra.vertices[vertex].position)
+    record = polyhedra.vertices[vertex]
+    x, y, z = point_in_other(m, mesh, record.position)
     across = math.sqrt(x * x + y * y)
     outside, above = across - radius, abs(z) - half
     if outside > m.near or above > m.near:
         return
-    code = feature_code(A_VERTEX, vertex - polyhedra.solids[m.solid[mesh]].first_vertex)
+    code = feature_code(A_VERTEX, record.number)
     if outside <= m.rim and above >= min(outside, 0.0):
         _meet_cap(polyhedra, m, candidates, mesh, vertex, code, x, y, z)
         return
@@ -328,8 +334,8 @@ def _meet_round_edge(
     number: int,
 ) -> None:
     """Add the contact of m.round_edge, of the own number `own`, with an edge of the mesh."""
-    edge, first = polyhedra.edges[number], polyhedra.solids[m.solid[1 - side]].first_edge
-    own_code, other_code = feature_code(AN_EDGE, own), feature_code(AN_EDGE, number - first)
+    edge = polyhedra.edges[number]
+    own_code, other_code = feature_code(AN_EDGE, own), feature_code(AN_EDGE, edge.number)
     if side == SIDE_A:
         meet_edges(polyhedra, m, candidates, m.round_edge, own_code, edge, other_code)
     else:

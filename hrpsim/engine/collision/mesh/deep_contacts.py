@@ -15,10 +15,8 @@ import math
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration, witness_of_penetration
 from hrpsim.engine.collision.mesh.facing_features import lay_axes
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.separating_axis import deepest_contact
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_SOLID,
@@ -30,7 +28,9 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     feature_code,
 )
 from hrpsim.engine.collision.mesh.support_outline import is_over, outline_support
-from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, farthest_point
+from hrpsim.engine.collision.solids.collision_proxies import PRISM_ERROR
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.tree_queries import boxes_apart, farthest_point
 from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Candidate,

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     EDGE_EDGE,
     NO_TRIANGLE,
@@ -21,6 +20,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     velocity_at,
 )
 from hrpsim.engine.collision.mesh.vertex_contacts import CONE_TOLERANCE, comes_behind_edge
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Edge, Index, Metres, Records, SolidPair
 from hrpsim.engine.spatial.vector import transposed_times

@@ -16,8 +16,8 @@ import math
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
-from hrpsim.engine.collision.mesh.tree_queries import farthest_point
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.tree_queries import farthest_point
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Index, Metres, Polytope, Solid, SolidPair
 from hrpsim.engine.spatial.vector import transposed_times

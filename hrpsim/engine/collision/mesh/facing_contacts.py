@@ -12,7 +12,6 @@ from hrpsim.engine.collision.mesh.facing_features import (
     is_in_box,
     passes_beside,
 )
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_VERTEX,
     AN_EDGE,
@@ -22,6 +21,7 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
 )
 from hrpsim.engine.collision.mesh.vertex_contacts import meet_face, meet_vertex, touch_edge
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Records, SolidPair, Vec3
 
@@ -52,8 +52,6 @@ def _meet_block_of_edges(
     reach: float,
 ) -> None:
     """Add the contacts of a listed edge of a with a block of the listed edges of b."""
-    first_a = polyhedra.solids[m.solid[0]].first_edge
-    first_b = polyhedra.solids[m.solid[1]].first_edge
     a, on_b, slack = m.facing[0].edges[number], m.facing[1], FACE_TO_FACE + m.turn
     for j in range(BLOCK * block, min(BLOCK * (block + 1), on_b.edge_count)):
         b = on_b.edges[j]
@@ -61,10 +59,10 @@ def _meet_block_of_edges(
             continue
         if passes_beside(a, b, slack) or passes_beside(b, a, slack):
             continue
+        edge_a, edge_b = polyhedra.edges[a.edge], polyhedra.edges[b.edge]
         meet_edges(
-            polyhedra, m, candidates,
-            polyhedra.edges[a.edge], feature_code(AN_EDGE, a.edge - first_a),
-            polyhedra.edges[b.edge], feature_code(AN_EDGE, b.edge - first_b),
+            polyhedra, m, candidates, edge_a, feature_code(AN_EDGE, edge_a.number),
+            edge_b, feature_code(AN_EDGE, edge_b.number),
         )  # fmt: skip
 
 
@@ -77,11 +75,11 @@ def _meet_facing_vertices(
     Two vertices are met on side 0 only.
     """
     own, other = m.facing[side], m.facing[1 - side]
-    first = polyhedra.solids[m.solid[side]].first_vertex
     for i in range(own.vertex_count):
         number, place = own.vertices[i].vertex, own.vertices[i].place
-        x, y, z = point_in_other(m, side, polyhedra.vertices[number].position)
-        code = feature_code(A_VERTEX, number - first)
+        vertex = polyhedra.vertices[number]
+        x, y, z = point_in_other(m, side, vertex.position)
+        code = feature_code(A_VERTEX, vertex.number)
         reach = farthest_within(m, place, place) + m.aside
         for block in range(block_count(other.face_count)):
             if is_in_box(place, other.face_blocks[block], 0.0):
@@ -117,13 +115,12 @@ def _touch_block_of_edges(
 ) -> None:
     """Add the contacts of a listed vertex at x with a block of the other solid's listed edges."""
     own, other = m.facing[side].vertices[number], m.facing[1 - side]
-    first_edge = polyhedra.solids[m.solid[1 - side]].first_edge
     for j in range(BLOCK * block, min(BLOCK * (block + 1), other.edge_count)):
         if is_in_box(own.place, other.edges[j], reach):
-            edge = other.edges[j].edge
+            edge = polyhedra.edges[other.edges[j].edge]
             touch_edge(
-                polyhedra, m, candidates, side, own.vertex, code, x, y, z, polyhedra.edges[edge],
-                feature_code(AN_EDGE, edge - first_edge),
+                polyhedra, m, candidates, side, own.vertex, code, x, y, z, edge,
+                feature_code(AN_EDGE, edge.number),
             )  # fmt: skip
 
 

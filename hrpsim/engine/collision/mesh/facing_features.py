@@ -14,8 +14,8 @@ import math
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.separating_axis import turns_away
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Facing,

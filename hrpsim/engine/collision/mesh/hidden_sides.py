@@ -11,7 +11,6 @@ outside the plane of a face cannot reach behind the face.
 import numpy as np
 
 from hrpsim.engine.collision.mesh.contact_reduction import LIKE, cosine_of_normals
-from hrpsim.engine.collision.mesh.polyhedra import CONVEX, Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
@@ -21,7 +20,6 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     VERTEX_FACE,
     velocity_at,
 )
-from hrpsim.engine.collision.mesh.tree_queries import farthest_point
 from hrpsim.engine.collision.primitives.hidden_sides import (
     FLUSH,
     FLUSH_SHARE,
@@ -31,11 +29,14 @@ from hrpsim.engine.collision.primitives.hidden_sides import (
     passes_over,
     span_a_patch,
 )
+from hrpsim.engine.collision.solids.polyhedra import CONVEX, Polyhedra
+from hrpsim.engine.collision.solids.tiles import edge_numbered, triangle_numbered, vertex_numbered
+from hrpsim.engine.collision.solids.tree_queries import farthest_point
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Index, Records, SolidPair
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 
-# A rim is this part of half the smaller solid's least extent (engine.collision.mesh.features).
+# A rim is this part of half the smaller solid's least extent (engine.collision.solids.features).
 _RIM = 1e-4
 
 
@@ -56,7 +57,8 @@ def _face_count(polyhedra: Polyhedra, m: SolidPair, found: Candidate, side: int)
         return np.int64(2)
     kind, number = _feature(m, found, side)
     if kind == A_VERTEX:
-        vertex = polyhedra.vertices[polyhedra.solids[m.solid[side]].first_vertex + number]
+        solid = polyhedra.solids[m.solid[side]]
+        vertex = polyhedra.vertices[vertex_numbered(polyhedra, solid, number)]
         return 2 * (vertex.last_spoke - vertex.first_spoke)
     return np.int64(3 if kind == A_FACE else 2)
 
@@ -74,15 +76,15 @@ def _face_normal(
     if own.cylinder_radius > 0.0:
         return matrix_times(m.world_R[1 - side], 0.0, 0.0, 1.0 if k else -1.0)
     if kind == A_VERTEX:
-        spoke = polyhedra.spokes[polyhedra.vertices[own.first_vertex + number].first_spoke + k // 2]
-        n = spoke.normals[k % 2]
+        vertex = polyhedra.vertices[vertex_numbered(polyhedra, own, number)]
+        n = polyhedra.spokes[vertex.first_spoke + k // 2].normals[k % 2]
     elif kind == A_FACE:
-        triangle = polyhedra.triangles[found.triangle]
+        triangle = polyhedra.triangles[triangle_numbered(polyhedra, own, found.triangle)]
         if triangle.bend[k] != CONVEX:
             return 0.0, 0.0, 0.0
         n = triangle.beyond[k]
     else:
-        n = polyhedra.edges[own.first_edge + number].normals[k]
+        n = polyhedra.edges[edge_numbered(polyhedra, own, number)].normals[k]
     # world_R[1 - side] is that of the own frame
     return matrix_times(m.world_R[1 - side], n[0], n[1], n[2])
 
@@ -105,7 +107,7 @@ def _plane_of_face(
         p = m.world_p[1 - side]
         return own.cylinder_half + gx * p[0] + gy * p[1] + gz * p[2]
     if kind == A_FACE:
-        triangle = polyhedra.triangles[found.triangle]
+        triangle = polyhedra.triangles[triangle_numbered(polyhedra, own, found.triangle)]
         v = polyhedra.vertices[triangle.vertices[k]].position
         x, y, z = matrix_times(m.world_R[1 - side], v[0], v[1], v[2])
         p = m.world_p[1 - side]

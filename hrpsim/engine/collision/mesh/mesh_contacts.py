@@ -20,7 +20,6 @@ from hrpsim.engine.collision.mesh.edge_contacts import meet_edges
 from hrpsim.engine.collision.mesh.facing_contacts import meet_facing_features
 from hrpsim.engine.collision.mesh.facing_features import list_facing_features
 from hrpsim.engine.collision.mesh.hidden_sides import take_out_hidden
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
 from hrpsim.engine.collision.mesh.separating_axis import (
     ASIDE,
     are_apart,
@@ -47,8 +46,10 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
     velocity_at,
 )
-from hrpsim.engine.collision.mesh.tree_queries import boxes_apart, climb, split_first
 from hrpsim.engine.collision.mesh.vertex_contacts import meet_with_vertex, vertex_supports
+from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
+from hrpsim.engine.collision.solids.tiles import hold_tile
+from hrpsim.engine.collision.solids.tree_queries import boxes_apart, climb, split_first
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Candidate,
@@ -94,13 +95,11 @@ def _meet_edges(
         if a.owned & (8 << i):
             for j in range(3):
                 if b.owned & (8 << j):
-                    edge_a, edge_b = a.edges[i], b.edges[j]
-                    first_a = polyhedra.solids[m.solid[0]].first_edge
-                    first_b = polyhedra.solids[m.solid[1]].first_edge
+                    edge_a, edge_b = polyhedra.edges[a.edges[i]], polyhedra.edges[b.edges[j]]
                     meet_edges(
                         polyhedra, m, candidates,
-                        polyhedra.edges[edge_a], feature_code(AN_EDGE, edge_a - first_a),
-                        polyhedra.edges[edge_b], feature_code(AN_EDGE, edge_b - first_b),
+                        edge_a, feature_code(AN_EDGE, edge_a.number),
+                        edge_b, feature_code(AN_EDGE, edge_b.number),
                     )  # fmt: skip
 
 
@@ -163,6 +162,11 @@ def _meet_solids(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candida
         a_over, b_over = _which_may_touch(m, has_axis, a, b, near)
         if not (a_over or b_over):
             continue
+        if a.child <= TILE or b.child <= TILE:
+            stack[waiting, 0] = hold_tile(polyhedra, a) if a.child <= TILE else node_a
+            stack[waiting, 1] = hold_tile(polyhedra, b) if b.child <= TILE else node_b
+            waiting += 1
+            continue
         if a.child < 0 and b.child < 0:
             _meet_leaves(polyhedra, m, candidates, a, b, a_over, b_over, has_axis)
             continue
@@ -210,7 +214,6 @@ def _meet_plane(
     near = m.near + m.rounding[side]
     if _clears_plane(polyhedra, m, side, near):
         return
-    first = polyhedra.solids[m.solid[side]].first_vertex
     stack = m.stack
     stack[0] = polyhedra.solids[m.solid[side]].root
     waiting = 1
@@ -218,6 +221,10 @@ def _meet_plane(
         waiting -= 1
         node = polyhedra.nodes[stack[waiting]]
         if _lowest_height(node, R, t) > near:
+            continue
+        if node.child <= TILE:
+            stack[waiting] = hold_tile(polyhedra, node)
+            waiting += 1
             continue
         if node.child >= 0:
             stack[waiting], stack[waiting + 1] = node.child, node.child + 1
@@ -228,14 +235,15 @@ def _meet_plane(
             if not face.owned & (1 << k):
                 continue
             vertex = face.vertices[k]
-            x, y, z = point_in_other(m, side, polyhedra.vertices[vertex].position)
+            record = polyhedra.vertices[vertex]
+            x, y, z = point_in_other(m, side, record.position)
             if z > near or not vertex_supports(polyhedra, m, side, vertex, 0.0, 0.0, 1.0, LEAN):
                 continue
             _, _, climb = velocity_at(m, side, x, y, z)
             if closes(m, z - m.rounding[side], -climb):
                 add_candidate(
                     m, candidates, side, VERTEX_FACE if side == 0 else FACE_VERTEX,
-                    feature_code(A_VERTEX, vertex - first), feature_code(A_FACE, _THE_FACET),
+                    feature_code(A_VERTEX, record.number), feature_code(A_FACE, _THE_FACET),
                     NO_TRIANGLE, x, y, z, 0.0, 0.0, 1.0, z,
                 )  # fmt: skip
 

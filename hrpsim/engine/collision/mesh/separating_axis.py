@@ -19,11 +19,11 @@ Otherwise three facts limit the features that may have contacts. The facts hold 
 
 import math
 
-from hrpsim.engine.collision.mesh.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
-from hrpsim.engine.collision.mesh.tree_queries import climb, first_hit
 from hrpsim.engine.collision.primitives.simplex import keep_spanning, nearest_weights
+from hrpsim.engine.collision.solids.collision_proxies import PRISM_ERROR
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.tree_queries import climb, first_hit
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Candidate,
@@ -43,7 +43,7 @@ _ROUNDING = 1e-12
 # each other, and flat edges (hrpsim.engine.collision.mesh.edge_contacts, vertex_contacts) [rad].
 ASIDE = 0.025
 # Solids of more triangles are dense. Of these only vertices meet faces that would be the lowest
-# after a turn by this angle, the widest slope of engine.collision.mesh.contact_reduction [rad].
+# after a turn by this angle, the widest slope of engine.collision.mesh.contact_choice [rad].
 _DENSE, _LEAST_LEAN = 64, 0.05
 # Chord of the angle between the axis and the normal of a contact of dense solids, at most: the cone
 # of a patch (hrpsim.engine.collision.mesh.contact_reduction), 18 degrees.

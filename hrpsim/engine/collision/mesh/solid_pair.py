@@ -13,9 +13,9 @@ import numpy as np
 
 from hrpsim.engine.collision.mesh.expanding_polytope import POLYTOPE
 from hrpsim.engine.collision.mesh.facing_features import FACING
-from hrpsim.engine.collision.mesh.polyhedra import EDGE, Polyhedra
-from hrpsim.engine.collision.mesh.tree_queries import STACK_DEPTH, first_hit
 from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
+from hrpsim.engine.collision.solids.polyhedra import EDGE, Polyhedra
+from hrpsim.engine.collision.solids.tree_queries import STACK_DEPTH, first_hit
 from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Candidate,
@@ -118,7 +118,7 @@ CANDIDATE = np.dtype(
         ("how", "i8"),  # VERTEX_FACE and so on; negative: taken out
         ("code_a", "i8"),  # the features
         ("code_b", "i8"),
-        ("triangle", "i8"),  # of a contact with a face
+        ("triangle", "i8"),  # of a contact with a face, by its number in the solid
         ("point", "f8", (3,)),  # half way between the surfaces, in the world [m]
         ("normal", "f8", (3,)),  # from b to a
         ("gap", "f8"),

@@ -13,9 +13,9 @@ import math
 import numpy as np
 
 from hrpsim.engine.collision.mesh.facing_features import VERTEX_ROOM
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
-from hrpsim.engine.collision.mesh.tree_queries import farthest_point
 from hrpsim.engine.collision.primitives.generatrix import MEANINGFUL_SINE
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.tree_queries import farthest_point
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Facing, Index, Metres, SolidPair, Vec3
 

@@ -5,7 +5,6 @@
 
 import math
 
-from hrpsim.engine.collision.mesh.polyhedra import CONVEX, FLAT, Polyhedra
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
@@ -23,7 +22,8 @@ from hrpsim.engine.collision.mesh.solid_pair import (
     point_in_other,
     velocity_at,
 )
-from hrpsim.engine.collision.mesh.tree_queries import is_near_surface
+from hrpsim.engine.collision.solids.polyhedra import CONVEX, FLAT, Polyhedra
+from hrpsim.engine.collision.solids.tree_queries import is_near_surface
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Edge, Index, Records, SolidPair, Triangle
 from hrpsim.engine.spatial.vector import transposed_times
@@ -241,7 +241,7 @@ def touch_face(
             return
     add_candidate(
         m, candidates, side, VERTEX_FACE if side == 0 else FACE_VERTEX, code,
-        feature_code(A_FACE, face.facet), triangle, x, y, z, n[0], n[1], n[2], height,
+        feature_code(A_FACE, face.facet), face.number, x, y, z, n[0], n[1], n[2], height,
     )  # fmt: skip
 
 
@@ -369,9 +369,8 @@ def meet_vertex(
             fall = -m.time_step * (dx * n[0] + dy * n[1] + dz * n[2])
             if height - m.rounding[0] - m.rounding[1] - m.calm > max(fall, 0.0):
                 return
-    first = polyhedra.solids[m.solid[1 - side]].first_vertex
     add_candidate(
-        m, candidates, side, VERTEX_VERTEX, code, feature_code(A_VERTEX, number - first),
+        m, candidates, side, VERTEX_VERTEX, code, feature_code(A_VERTEX, other.number),
         NO_TRIANGLE, x, y, z, nx, ny, nz, distance,
     )  # fmt: skip
 
@@ -389,17 +388,18 @@ def meet_with_vertex(
 
     Two vertices are met on side 0 only.
     """
-    x, y, z = point_in_other(m, side, polyhedra.vertices[vertex].position)
-    code = feature_code(A_VERTEX, vertex - polyhedra.solids[m.solid[side]].first_vertex)
+    own = polyhedra.vertices[vertex]
+    x, y, z = point_in_other(m, side, own.position)
+    code = feature_code(A_VERTEX, own.number)
     face = polyhedra.triangles[triangle]
     if face.is_face:
         meet_face(polyhedra, m, candidates, side, vertex, code, x, y, z, triangle)
     for k in range(3):
         if face.owned & (8 << k):
-            edge, first = face.edges[k], polyhedra.solids[m.solid[1 - side]].first_edge
+            edge = polyhedra.edges[face.edges[k]]
             touch_edge(
-                polyhedra, m, candidates, side, vertex, code, x, y, z, polyhedra.edges[edge],
-                feature_code(AN_EDGE, edge - first),
+                polyhedra, m, candidates, side, vertex, code, x, y, z, edge,
+                feature_code(AN_EDGE, edge.number),
             )  # fmt: skip
         if side == 0 and face.owned & (1 << k):
             meet_vertex(polyhedra, m, candidates, side, vertex, code, x, y, z, face.vertices[k])

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra
+from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
+from hrpsim.engine.collision.solids.tiles import open_tile
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
     Index,
@@ -108,6 +109,10 @@ def first_hit(
         node = polyhedra.nodes[stack[waiting]]
         if not _reaches_box(node, x, y, z, dx, dy, dz):
             continue
+        if node.child <= TILE:
+            stack[waiting] = open_tile(polyhedra, node)
+            waiting += 1
+            continue
         if node.child >= 0:
             stack[waiting], stack[waiting + 1] = node.child, node.child + 1
             waiting += 2
@@ -198,6 +203,10 @@ def farthest_vertex(
         waiting -= 1
         node = polyhedra.nodes[stack[waiting]]
         if not _reach_of_box(node, x, y, z) > best:
+            continue
+        if node.child <= TILE:
+            stack[waiting] = open_tile(polyhedra, node)
+            waiting += 1
             continue
         if node.child < 0:
             for k in range(3):
@@ -345,6 +354,10 @@ def is_near_surface(
             or abs(y - c[1]) > h[1] + distance
             or abs(z - c[2]) > h[2] + distance
         ):
+            continue
+        if node.child <= TILE:
+            stack[waiting] = open_tile(polyhedra, node)
+            waiting += 1
             continue
         if node.child >= 0:
             stack[waiting], stack[waiting + 1] = node.child, node.child + 1

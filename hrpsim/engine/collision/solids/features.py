@@ -8,33 +8,27 @@ only if the surface falls away from the vertex on all sides. An edge can be the 
 convex. Flat and concave features never touch first (docs/explanation/collision.md).
 """
 
-import math
-
 import numpy as np
 
-from hrpsim.engine.collision.mesh.polyhedra import (
+from hrpsim.engine.collision.solids.polyhedra import (
     CONCAVE,
     CONVEX,
     EDGE,
     FLAT,
+    FLAT_ANGLE,
     NODE,
     SOLID,
     SPOKE,
     TRIANGLE,
     VERTEX,
     Polyhedra,
+    no_grids,
 )
-from hrpsim.engine.collision.mesh.tree_queries import measure_thickness, new_stack
-from hrpsim.engine.collision.primitives.simplex import keep_spanning, nearest_weights
-from hrpsim.engine.compile.compiled import inlined_kernel, kernel
-from hrpsim.engine.compile.kernel_types import Index, Indices, Matrix, Records, Spoke, Vertex
+from hrpsim.engine.collision.solids.sharp_vertices import find_sharp
+from hrpsim.engine.collision.solids.tree_queries import measure_thickness, new_stack
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 from hrpsim.model.shapes.mesh_topology import directed_edges, is_convex, joined_sides, shared_edges
 
-# Faces that meet at less than this angle [rad] continue each other.
-FLAT_ANGLE = 1e-3
-# A vertex is sharp if its surroundings lie behind a plane through it by this angle [rad].
-SHARP_ANGLE = 1e-4
 # Normals about a vertex are in all directions where their cosine with the middle one is less.
 _WIDE = 0.2
 # Features that miss each other by this part of the smaller solid still meet, as with boxes.
@@ -52,6 +46,7 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     angle = _angles(edges)
 
     faces_out = np.zeros(len(t), dtype=TRIANGLE)
+    faces_out["number"], edges["number"] = np.arange(len(t)), np.arange(len(edges))
     faces_out["vertices"], faces_out["edges"] = t, edge_of
     faces_out["normal"], faces_out["is_face"] = normals, 1
     along = np.roll(corners, -1, axis=1) - corners
@@ -74,15 +69,15 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
 
     lower, upper = corners.min(axis=1), corners.max(axis=1)
     size = np.ptp(p[t.ravel()], axis=0)
-    solid = _solid(p[t.ravel()], RIM * 0.5 * _smallest_extent(size))
+    solid = _solid(p[t.ravel()], RIM * 0.5 * smallest_extent(size))
     solid["triangle_count"] = len(t)
     solid["is_closed"] = bool((faces[:, 1] >= 0).all())
     solid["is_convex"] = closed_convex
     nodes = bounding_tree(lower, upper)
-    made = Polyhedra(points, spokes, edges, faces_out, nodes, solid)
+    made = Polyhedra(points, spokes, edges, faces_out, nodes, solid, *no_grids())
     thickness = np.zeros(len(t))
     measure_thickness(made, new_stack(), thickness)
-    depth = np.minimum(0.5 * thickness, 0.5 * _smallest_extent(size))
+    depth = np.minimum(0.5 * thickness, 0.5 * smallest_extent(size))
     faces_out["depth"] = depth
     other = np.where(faces[:, 1] >= 0, faces[:, 1], faces[:, 0])
     edges["depth"] = np.minimum(depth[faces[:, 0]], depth[other])
@@ -97,7 +92,7 @@ def core(points: np.ndarray, rounding: float) -> Polyhedra:
     """Return a point (1, 3) or segment (2, 3) [m] with a rounding radius [m]: ball or capsule."""
     p = np.asarray(points, dtype=np.float64)
     vertices = np.zeros(len(p), dtype=VERTEX)
-    vertices["position"] = p
+    vertices["position"], vertices["number"] = p, np.arange(len(p))
     spokes = np.zeros(2 * (len(p) - 1), dtype=SPOKE)
     edges = np.zeros(1, dtype=EDGE)
     triangle = np.zeros(1, dtype=TRIANGLE)
@@ -115,18 +110,18 @@ def core(points: np.ndarray, rounding: float) -> Polyhedra:
     solid["ball"] += rounding
     nodes = bounding_tree(p.min(axis=0)[None], p.max(axis=0)[None])
     nodes["triangle"] = 0
-    return Polyhedra(vertices, spokes, edges, triangle, nodes, solid)
+    return Polyhedra(vertices, spokes, edges, triangle, nodes, solid, *no_grids())
 
 
 def _solid(points: np.ndarray, rim: float) -> np.ndarray:
     solid = np.zeros(1, dtype=SOLID)
-    solid["rim"] = rim
+    solid["rim"], solid["grid"] = rim, -1
     solid["ball"] = np.linalg.norm(points, axis=1).max()
     solid["lower"], solid["upper"] = points.min(axis=0), points.max(axis=0)
     return solid
 
 
-def _smallest_extent(size: np.ndarray) -> float:
+def smallest_extent(size: np.ndarray) -> float:
     """Return the smallest length of a box that is not flat [m]."""
     return float(size[size > 1e-9 * size.max()].min())
 
@@ -204,7 +199,7 @@ def _spokes(p, normals, ends, faces, bend):
     walls = np.full(2 * np.count_nonzero(boundary), -1)
     spokes["to"] = np.concatenate([ends[:, 1], ends[:, 0], walls])[order]
     points = np.zeros(len(p), dtype=VERTEX)
-    points["position"] = p
+    points["position"], points["number"] = p, np.arange(len(p))
     points["first_spoke"] = np.searchsorted(froms[order], np.arange(len(p)))
     points["last_spoke"] = np.searchsorted(froms[order], np.arange(len(p)), side="right")
     convex = ends[bend == CONVEX].ravel()
@@ -213,74 +208,6 @@ def _spokes(p, normals, ends, faces, bend):
     sharp = np.zeros(len(p), dtype=np.int64)
     find_sharp(points, spokes, possible.astype(np.int64), np.zeros((4, 3)), sharp)
     return points, spokes, sharp.astype(bool)
-
-
-@kernel
-def find_sharp(
-    vertices: Records[Vertex],
-    spokes: Records[Spoke],
-    possible: Indices,
-    scratch: Matrix,
-    sharp_out: Indices,
-) -> None:
-    """Write 1 for each possible vertex through which a plane is clear of its surroundings.
-
-    Such a plane exists if the convex hull of the vertex's spokes does not hold the origin. The
-    hull's point nearest to the origin is found as in GJK. The spoke farthest towards the origin
-    joins at most three others, and the spokes that span the nearest point stay. `scratch` (4, 3) is
-    work.
-    """
-    for v in range(vertices.shape[0]):
-        first, last = vertices[v].first_spoke, vertices[v].last_spoke
-        sharp_out[v] = 0
-        if possible[v] == 0 or last - first < 3:
-            continue
-        x = y = z = 0.0
-        for s in range(first, last):
-            d = spokes[s].direction
-            x, y, z = x + d[0], y + d[1], z + d[2]
-        squared = _squared_distance(spokes, first, last, x, y, z, scratch)
-        sharp_out[v] = 1 if squared > SHARP_ANGLE * SHARP_ANGLE else 0
-
-
-@inlined_kernel
-def _squared_distance(
-    spokes: Records[Spoke], first: Index, last: int, x: float, y: float, z: float, scratch: Matrix
-) -> float:
-    """Return the square of the distance of the origin from the convex hull of a vertex's spokes.
-
-    The search starts from the point x, y, z.
-    """
-    count = np.int64(0)
-    squared = math.inf
-    for _ in range(64):
-        nearest, best = _lowest_spoke(spokes, first, last, x, y, z)
-        if count > 0 and best > squared * (1.0 - 1e-6):
-            break
-        for r in range(3):
-            scratch[count, r] = spokes[nearest].direction[r]
-        w0, w1, w2, w3, nearer = nearest_weights(scratch, count + 1)
-        if not nearer < squared:
-            break
-        squared = nearer
-        count, x, y, z = keep_spanning(scratch, count + 1, (w0, w1, w2, w3))
-        if squared < SHARP_ANGLE * SHARP_ANGLE or count > 3:
-            break
-    return squared
-
-
-@inlined_kernel
-def _lowest_spoke(
-    spokes: Records[Spoke], first: Index, last: int, x: float, y: float, z: float
-) -> tuple[int, float]:
-    """Return the spoke that reaches least far along a direction, and how far it does."""
-    lowest, least = first, math.inf
-    for s in range(first, last):
-        d = spokes[s].direction
-        along = x * d[0] + y * d[1] + z * d[2]
-        if along < least:
-            lowest, least = s, along
-    return lowest, least
 
 
 def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp) -> None:

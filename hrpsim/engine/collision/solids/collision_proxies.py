@@ -8,11 +8,13 @@ import weakref
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.features import core, polyhedron
-from hrpsim.engine.collision.mesh.kept_polyhedra import kept_polyhedron
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra, joined_polyhedra
+from hrpsim.engine.collision.solids.features import core, polyhedron
+from hrpsim.engine.collision.solids.field_solid import field_solid, field_thickness
+from hrpsim.engine.collision.solids.kept_polyhedra import kept_polyhedron
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra, joined_polyhedra
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_integrals import areas
+from hrpsim.model.shapes.terrain import HeightField
 
 # The distance of a cylinder from a mesh is that of a prism of so many sides, half of which is
 # outside and half inside.
@@ -30,7 +32,8 @@ def proxy(geometry: Geometry) -> Polyhedra:
     if isinstance(geometry, Mesh):
         same = _equal.setdefault(geometry.digest, geometry)
         if same not in _made:
-            _made[same] = kept_polyhedron(same)
+            make = field_solid if isinstance(same, HeightField) else kept_polyhedron
+            _made[same] = make(same)
         return _made[same]
     if isinstance(geometry, Sphere):
         return core(np.zeros((1, 3)), geometry.radius)
@@ -53,6 +56,8 @@ def proxy(geometry: Geometry) -> Polyhedra:
 
 def mesh_thickness(mesh: Mesh) -> float:
     """Return the thickness that a mesh has beneath at least nine tenths of its surface [m]."""
+    if isinstance(mesh, HeightField):
+        return field_thickness(mesh)
     if mesh not in _thickness:
         area = areas(mesh.vertices, mesh.triangles)
         depth = proxy(mesh).triangles["depth"]

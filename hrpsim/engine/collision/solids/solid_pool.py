@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.collision_proxies import proxy, solid_key
-from hrpsim.engine.collision.mesh.polyhedra import Polyhedra, shift
+from hrpsim.engine.collision.solids.collision_proxies import proxy, solid_key
+from hrpsim.engine.collision.solids.polyhedra import Polyhedra, shift
 from hrpsim.model.shapes.geometry import Geometry
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.common.stored_files import read_whole, remove_beyond, write_whole
-from hrpsim.engine.collision.mesh.features import polyhedron
-from hrpsim.engine.collision.mesh.polyhedra import POOLS, Polyhedra
+from hrpsim.engine.collision.solids.features import polyhedron
+from hrpsim.engine.collision.solids.polyhedra import POOLS, Polyhedra
 from hrpsim.engine.compile.kernel_folders import cache_for
 from hrpsim.model.shapes.geometry import Mesh
 

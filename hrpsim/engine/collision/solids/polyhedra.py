@@ -14,10 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 CONVEX, FLAT, CONCAVE = (np.int64(k) for k in range(3))
+# Faces that meet at less than this angle [rad] continue each other.
+FLAT_ANGLE = 1e-3
+# NODE.child of a leaf. Node of a tile of grid k: TILE - k, and its `triangle` is the tile's number.
+LEAF, TILE = np.int64(-1), np.int64(-2)
 
 VERTEX = np.dtype(
     [
         ("position", "f8", (3,)),  # in the solid's frame, as all here [m]
+        ("number", "i8"),  # in the solid, part of a contact's name; as of edges and triangles
         ("first_spoke", "i8"),
         ("last_spoke", "i8"),  # one past
     ]
@@ -29,6 +34,7 @@ SPOKE = np.dtype([("direction", "f8", (3,)), ("normals", "f8", (2, 3)), ("to", "
 
 EDGE = np.dtype(
     [
+        ("number", "i8"),
         ("start", "f8", (3,)),
         ("direction", "f8", (3,)),  # unit vector
         ("length", "f8"),
@@ -43,6 +49,7 @@ EDGE = np.dtype(
 
 TRIANGLE = np.dtype(
     [
+        ("number", "i8"),
         ("vertices", "i8", (3,)),
         ("edges", "i8", (3,)),  # edge k goes from vertex k to the next
         ("normal", "f8", (3,)),
@@ -63,12 +70,58 @@ NODE = np.dtype(
     [
         ("skin_center", "f8", (3,)),
         ("skin_half", "f8", (3,)),
-        ("child", "i8"),  # the first of two children, the other one follows it; -1: a leaf
+        ("child", "i8"),  # the first of two children, the other one follows it; LEAF; a tile
         ("triangle", "i8"),
         ("least_normal", "f8", (3,)),
         ("most_normal", "f8", (3,)),
         ("center", "f8", (3,)),
         ("half", "f8", (3,)),
+    ]
+)
+
+# A height field: heights over the points (i, j) of a grid, i along x. Tiles of cells are made into
+# the records above when a search comes to them, in a slot each (solids.tiles).
+TILE_SIDE = 8  # cells along each side of a tile
+# Room for the records of a tile.
+TILE_ROOM = {
+    "vertices": (TILE_SIDE + 1) ** 2,
+    "spokes": 8 * (TILE_SIDE + 1) ** 2,  # six edges, and two walls at a corner of the field
+    "edges": 3 * (TILE_SIDE + 1) ** 2,
+    "triangles": 2 * TILE_SIDE**2,
+    "nodes": 4 * TILE_SIDE**2 - 1,
+}
+GRID = np.dtype(
+    [
+        ("cells", "i8", (2,)),  # along x and y
+        ("start", "f8", (2,)),  # of point (0, 0) [m]
+        ("step", "f8", (2,)),  # distance of neighbours [m]
+        ("tiles", "i8", (2,)),  # along x and y
+        ("first_height", "i8"),
+        ("first_facet", "i8"),
+        ("first_tile", "i8"),
+        ("first_slot", "i8"),
+        ("slot_count", "i8"),
+        ("first_vertex", "i8"),  # of the first slot, as the next
+        ("first_spoke", "i8"),
+        ("first_edge", "i8"),
+        ("first_triangle", "i8"),
+        ("first_node", "i8"),
+        ("clock", "i8"),  # number of searches that came to a tile
+        ("held", "i8"),  # slot that must stay
+        ("low", "f8"),  # least height [m]
+        ("steepest", "f8"),  # largest slope
+        ("depth", "f8"),  # largest depth of a triangle [m]
+        ("edge", EDGE),  # work
+        ("sharp", "i8", (TILE_ROOM["vertices"],)),  # work: whether each vertex of a tile is sharp
+        ("simplex", "f8", (4, 3)),  # work
+        ("parts", "i8", (TILE_ROOM["nodes"], 5)),  # work: cells of a tile's nodes
+    ]
+)
+
+SLOT = np.dtype(
+    [
+        ("tile", "i8"),  # -1: none
+        ("used", "i8"),  # `clock` at its last search
     ]
 )
 
@@ -79,6 +132,7 @@ SOLID = np.dtype(
         ("first_edge", "i8"),
         ("first_triangle", "i8"),
         ("triangle_count", "i8"),
+        ("grid", "i8"),  # of a height field, whose records are made by tiles; -1: it is none
         ("is_closed", "i8"),  # 0: a surface with a boundary, or the core of a round shape
         ("is_convex", "i8"),  # 1: it is the convex hull of its vertices, rounded or not
         ("rounding", "f8"),  # radius about all of it [m]
@@ -98,6 +152,23 @@ POOLS = {
     "triangles": TRIANGLE,
     "nodes": NODE,
     "solids": SOLID,
+    "grids": GRID,
+    "heights": np.dtype("f8"),
+    "facets": np.dtype("i4"),
+    "tiles": np.dtype("i4"),
+    "slots": SLOT,
+}
+
+_FIRST = {  # fields that are indices into a pool
+    "first_vertex": "vertices",
+    "first_spoke": "spokes",
+    "first_edge": "edges",
+    "first_triangle": "triangles",
+    "first_node": "nodes",
+    "first_height": "heights",
+    "first_facet": "facets",
+    "first_tile": "tiles",
+    "first_slot": "slots",
 }
 
 
@@ -110,6 +181,17 @@ class Polyhedra(NamedTuple):
     triangles: np.ndarray  # TRIANGLE
     nodes: np.ndarray  # NODE
     solids: np.ndarray  # SOLID
+    grids: np.ndarray  # GRID of each height field
+    heights: np.ndarray  # of these [m], row by row
+    facets: np.ndarray  # of the triangles of these
+    tiles: np.ndarray  # the slot of each tile of these; -1: its records are not made
+    slots: np.ndarray  # SLOT of each place for the records of a tile
+
+
+def no_grids() -> list[np.ndarray]:
+    """Return the last fields of Polyhedra without a height field."""
+    names = ("grids", "heights", "facets", "tiles", "slots")
+    return [np.zeros(0, dtype=POOLS[name]) for name in names]
 
 
 def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
@@ -130,15 +212,17 @@ def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
 
 def shift(part: Polyhedra, first: dict[str, int]) -> None:
     """Shift the indices of a part for a place after `first` entries."""
-    vertices, spokes, _, triangles, nodes, solids = part
-    vertices["first_spoke"] += first["spokes"]
-    vertices["last_spoke"] += first["spokes"]
-    spokes["to"] += np.where(spokes["to"] >= 0, first["vertices"], 0)
-    triangles["vertices"] += first["vertices"]
-    triangles["edges"] += first["edges"]
-    nodes["child"] += np.where(nodes["child"] >= 0, first["nodes"], 0)
-    nodes["triangle"] += np.where(nodes["triangle"] >= 0, first["triangles"], 0)
-    solids["root"] += first["nodes"]
-    solids["first_vertex"] += first["vertices"]
-    solids["first_edge"] += first["edges"]
-    solids["first_triangle"] += first["triangles"]
+    part.vertices["first_spoke"] += first["spokes"]
+    part.vertices["last_spoke"] += first["spokes"]
+    part.spokes["to"] += np.where(part.spokes["to"] >= 0, first["vertices"], 0)
+    part.triangles["vertices"] += first["vertices"]
+    part.triangles["edges"] += first["edges"]
+    child = part.nodes["child"]
+    part.nodes["triangle"] += np.where(child == LEAF, first["triangles"], 0)
+    child += np.where(child >= 0, first["nodes"], np.where(child <= TILE, -first["grids"], 0))
+    part.solids["root"] += first["nodes"]
+    part.solids["grid"] += np.where(part.solids["grid"] >= 0, first["grids"], 0)
+    for one, pool in _FIRST.items():
+        for records in (part.solids, part.grids):
+            if one in (records.dtype.names or ()):
+                records[one] += first[pool]
