@@ -90,7 +90,7 @@ def load_env_config(
         events=_known(file, "events", event),
         episode_length_s=file.number("episode_length_s", 20.0),
         time_step=step,
-        decimation=int(file.number("decimation")),
+        decimation=file.whole("decimation"),
     )
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError, require_name, shown_value
 from hrpsim.common.progress import Progress
-from hrpsim.common.values import whole_count
+from hrpsim.common.values import as_numbers, whole_count
 from hrpsim.engine.compile.announcement import say_compiled
 from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.batch_motion import BatchMotion
@@ -179,7 +179,7 @@ class Batch(BatchMotion, Closed):
             factors: (count,), or (count, links) with one factor for each link in `links`.
             links: links to scale. The default is all links.
         """
-        factors = np.asarray(factors, dtype=np.float64)
+        factors = as_numbers("factors", factors)
         fits = factors.ndim in (1, 2) and len(factors) == len(self)
         needed = f"have shape ({len(self)},) or ({len(self)}, links)"
         self._checked("factors", factors, fits, needed)
