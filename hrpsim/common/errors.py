@@ -144,21 +144,6 @@ def require_names(
         require_name(kind, name, available, error, where=where, limit=limit)
 
 
-def require_instance(
-    what: str,
-    given: Any,
-    kind: type | tuple[type, ...],
-    cure: str,
-    error: Callable[[str], Any] = WorldError,
-) -> None:
-    """Raise `error`, "WHAT must be a KIND (CURE), got GIVEN", for an object of another class."""
-    if isinstance(given, kind):
-        return
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    names = " or a ".join(one.__name__ for one in kinds)
-    raise error(f"{what} must be a {names} ({cure}), got {shown_value(given)}")
-
-
 def require_different(
     what: str, names: Sequence[str], error: Callable[[str], Any], where: str = ""
 ) -> None:

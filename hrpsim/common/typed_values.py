@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Check values against annotations: fields of settings, and arguments of terms.
+"""Check values against annotations: fields of settings, and arguments of functions and terms.
 
-A pair of numbers is a range, so it ascends. A truth value or a text is no number. `Annotated` with
-a `Range` bounds a number.
+A truth value or a text is no number. `Annotated` with a `Range` bounds a number. An `Interval` has
+two numbers, the lower bound first.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import os
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
-from typing import Annotated, Any
+from functools import lru_cache, wraps
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,11 @@ Finite = Annotated[float, ANY]
 Positive = Annotated[float, POSITIVE]
 NotNegative = Annotated[float, NOT_NEGATIVE]
 Share = Annotated[float, Range(0.0, 1.0)]
+ASCENDING = "ascending"
+_OTHERS = inspect.Parameter.VAR_KEYWORD
+Interval = Annotated[tuple[float, float], ASCENDING]
+_Params = ParamSpec("_Params")
+_Result = TypeVar("_Result")
 
 
 class CheckedSettings:
@@ -42,15 +47,50 @@ class CheckedSettings:
             require_fit(f"{type(self).__name__}.{name}", getattr(self, name), hint)
 
 
-def require_fit(what: str, value: Any, hint: Any) -> None:
-    """Raise StateError, "WHAT must be a number, got VALUE", for a value of another kind."""
+def require_fit(
+    what: str, value: Any, hint: Any, error: Callable[[str], Exception] = StateError
+) -> None:
+    """Raise `error`, "WHAT must be a number, got VALUE", for a value of another kind."""
     if needed := misfit(value, hint):
         place, kind = needed
-        raise StateError(f"{what}{place} must be {kind}")
+        raise error(f"{what}{place} must be {kind}")
+
+
+def checked_arguments(
+    error: Callable[[str], Exception] = StateError,
+) -> Callable[[Callable[_Params, _Result]], Callable[_Params, _Result]]:
+    """Return a decorator of a public function, whose arguments have to fit their annotations.
+
+    A call with other arguments raises `error`, "FUNCTION: ARGUMENT must be a path, got VALUE".
+    """
+
+    def decorate(function: Callable[_Params, _Result]) -> Callable[_Params, _Result]:
+        signature = inspect.signature(function)
+        name = function.__qualname__.removesuffix(".__init__")
+
+        @wraps(function)
+        def call(*arguments: _Params.args, **named: _Params.kwargs) -> _Result:
+            try:
+                given = signature.bind(*arguments, **named).arguments
+            except TypeError:  # the call itself names the argument
+                return function(*arguments, **named)
+            hints = _hints_of(function)
+            for key, value in given.items():
+                if key in hints and signature.parameters[key].kind is not _OTHERS:
+                    require_fit(f"{name}: {key}", value, hints[key], error)
+            return function(*arguments, **named)
+
+        return call
+
+    return decorate
 
 
 def require_arguments(
-    what: str, function: Callable, arguments: Mapping[str, Any], leading: int = 0
+    what: str,
+    function: Callable,
+    arguments: Mapping[str, Any],
+    leading: int = 0,
+    owner: str = "term",
 ) -> None:
     """Raise StateError for unknown or missing arguments of a function. The error lists the names.
 
@@ -59,13 +99,14 @@ def require_arguments(
         function: a function, or a class.
         arguments: by name.
         leading: number of arguments before these.
+        owner: what has the arguments.
     """
     try:
         signature = inspect.signature(function)
         signature.bind(*[None] * leading, **arguments)
     except TypeError as error:
         named = ", ".join(list(signature.parameters)[leading:]) or "none"
-        raise StateError(f"{what}: {error}. Arguments: {named}") from None
+        raise StateError(f"{what}: {error}. Arguments of the {owner}: {named}") from None
 
 
 def require_fitting_arguments(what: str, function: Callable, arguments: Mapping[str, Any]) -> None:
@@ -79,7 +120,10 @@ def require_fitting_arguments(what: str, function: Callable, arguments: Mapping[
 @lru_cache(maxsize=256)
 def _hints_of(owner: Any) -> dict[str, Any]:
     """Return the annotations of a dataclass's fields or of a function's parameters."""
-    found = typing.get_type_hints(owner, include_extras=True)
+    try:
+        found = typing.get_type_hints(owner, include_extras=True)
+    except NameError:  # a name for type checkers alone: it is not checked
+        return {}
     if not inspect.isclass(owner):
         return found
     return {field.name: found[field.name] for field in dataclasses.fields(owner)}
@@ -129,6 +173,8 @@ def _plain(value: Any, kind: Any) -> tuple[bool, str]:
 def _bounded(value: Any, hint: Any, bounds: Any) -> tuple[str, str] | None:
     if found := misfit(value, hint):
         return found
+    if bounds == ASCENDING and value[0] > value[1]:
+        return "", f"a range, the lower bound first, got {shown_value(value)}"
     if isinstance(bounds, Range) and not bounds.holds(float(value)):
         return "", f"{bounds}, got {shown_value(value)}"
     return None
@@ -157,8 +203,6 @@ def _tuple(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
     for k, (one, part) in enumerate(zip(value, parts)):
         if found := misfit(one, part):
             return f"[{k}]{found[0]}", found[1]
-    if numeric and len(parts) == 2 and value[0] > value[1]:
-        return "", f"a range, the lower bound first, got {shown_value(value)}"
     return None
 
 

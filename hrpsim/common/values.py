@@ -9,7 +9,7 @@ settings of a world; everything else is bounded by LARGEST, to keep products far
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,8 +114,9 @@ def several(given: str | Iterable[str], what: str = "names") -> tuple[str, ...]:
     """Return the names in an argument that is one name or several. StateError for other values."""
     if isinstance(given, str):
         return (given,)
-    found = tuple(given) if isinstance(given, Iterable) else (given,)
-    if not all(isinstance(name, str) for name in found):
+    listed: Any = given  # a user may give anything
+    found = tuple(listed) if isinstance(listed, Iterable) else (listed,)
+    if isinstance(listed, Mapping) or not all(isinstance(name, str) for name in found):
         raise StateError(f"{what} must be a name or a list of names, got {shown_value(given)}")
     return found
 

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import ModelError, require_instance, require_name
+from hrpsim.common.errors import ModelError, WorldError, require_name
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.common.values import finite_vector, whole_count
 from hrpsim.engine.kinematics.forest import forest_of
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
@@ -60,11 +61,10 @@ class LinkDistances(Closed):
         HrpsimError: if the engine is not installed.
     """
 
+    @checked_arguments(WorldError)
     def __init__(
         self, model: Model, fixed: Iterable[CollisionShape] = (), engine: str | None = None
     ) -> None:
-        require_instance("model of LinkDistances", model, Model, "robot.model, or load_model(...)")
-        require_instance("fixed", fixed, Iterable, "world.fixed_shapes")
         self.model = model
         self._engine = distance_engine(engine)
         self._forest = forest_of(model.system)
@@ -104,6 +104,7 @@ class LinkDistances(Closed):
         self._place(q)
         return self._nearest((a, b))
 
+    @checked_arguments(WorldError)
     def closest(self, q: ArrayLike, count: int = 10) -> list[Nearest]:
         """Return the closest pairs, at most `count`, the closest first."""
         whole_count("count of closest", count, 0)

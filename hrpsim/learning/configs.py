@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from hrpsim.common.errors import StateError, require_name
-from hrpsim.common.typed_values import CheckedSettings, Finite, NotNegative, require_fit
+from hrpsim.common.typed_values import CheckedSettings, Finite, Interval, NotNegative, require_fit
 from hrpsim.common.values import Range as Bounds
 
 Term = str | Callable[..., Any]
-Range = tuple[float, float]
+Range = Interval
 Length = Annotated[int, Bounds(0.0, 1e6)]
 
 

@@ -125,7 +125,7 @@ def _add_terrain(world: World, task: Task) -> None:
     require_name("terrain", terrain.kind, ("plane", *TERRAINS), StateError)
     if terrain.kind != "plane":
         what, make = f"terrain {terrain.kind!r}", TERRAINS[terrain.kind]
-        require_arguments(what, make, terrain.params)
+        require_arguments(what, make, terrain.params, owner="terrain")
         require_fitting_arguments(what, make, terrain.params)
         shape = make(**terrain.params)
         world.add_static(shape, terrain.position, material=GROUND, name="terrain")

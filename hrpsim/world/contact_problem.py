@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hrpsim.common.errors import WorldError
+from hrpsim.common.errors import WorldError, shown_value
 from hrpsim.common.extras import missing_package
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.kernel_types import Matrix, Vector
@@ -64,10 +64,12 @@ def contact_problem(world: World) -> ContactProblem:
     of the step. The solution r therefore equals the impulses of a step with `semi_implicit`.
 
     Raises:
-        WorldError: the step has no contacts, has rows besides contacts (joint limits, connections,
+        WorldError: `world` is no World, the step has no contacts, has rows besides contacts (joint limits, connections,
             locks), has compliant or penalty contacts, has a friction model other than `cone`, or
             uses an integrator other than `semi_implicit`.
     """
+    if not hasattr(world, "integrator"):
+        raise WorldError(f"a World is needed, such as robot.world, got {shown_value(world)}")
     if not INTEGRATORS[world.integrator].is_implicit:
         raise WorldError(
             f"the contact problem of {world.integrator} is not one matrix: a step solves it"

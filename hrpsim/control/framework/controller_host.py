@@ -229,7 +229,8 @@ class ControllerHost:
         if isinstance(controller, type) or not hasattr(controller, "control"):
             hint = f". Make one: {controller.__name__}()" if isinstance(controller, type) else ""
             raise ControllerError(
-                f"a Controller with a method `control` is needed, got {shown_value(controller)}{hint}"
+                "a control loop needs a Controller with a method `control`, got"
+                f" {shown_value(controller)}{hint}"
             )
         if parameters is not None and not isinstance(parameters, Mapping):
             raise ControllerError(

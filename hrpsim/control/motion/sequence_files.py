@@ -18,6 +18,7 @@ import numpy as np
 from hrpsim.common.errors import unknown_name
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import (
     CHANNELS,
@@ -32,6 +33,7 @@ _SPELLINGS = {"optionaldata": ("optionaldata", "optionalData")}
 _COMMENT_SIGNS = ("#", "%")
 
 
+@checked_arguments(SequenceError)
 def read_sequence(
     basename: str | os.PathLike, model: Model, joint_names: Sequence[str | None] | None = None
 ) -> MotionSequence:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hrpsim.common.errors import FitError, require_name, require_names
+from hrpsim.common.values import as_numbers
 from hrpsim.fitting.signals.signal_kind import DELAY, DELAY_SETTING, Setting, SignalKind
 from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
@@ -52,10 +53,8 @@ class Signal:
         put = object.__setattr__  # the class is frozen
         put(self, "joints", tuple(map(str, self.joints)))
         put(self, "of", self.of or self.name)
-        try:
-            time, values = (np.array(one, dtype=np.float64) for one in (self.time, self.values))
-        except (TypeError, ValueError) as error:
-            raise FitError(f"signal {self.name}: numbers are needed: {error}") from error
+        what = f"signal {self.name}: a time or a value"
+        time, values = (as_numbers(what, one, FitError) for one in (self.time, self.values))
         if not self.columns:
             raise FitError(f"signal {self.name}: `joints` must name the columns")
         shape = time.size, len(self.columns)

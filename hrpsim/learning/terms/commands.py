@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim.common.errors import StateError
-from hrpsim.common.typed_values import CheckedSettings, Finite, Share
+from hrpsim.common.typed_values import CheckedSettings, Finite, Interval, Share
 from hrpsim.learning.terms.rotations import wrapped
 from hrpsim.learning.terms.task_state import TaskState
 
-Range = tuple[float, float]
+Range = Interval
 
 
 @dataclass(frozen=True)

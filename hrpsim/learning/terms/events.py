@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from hrpsim.common.errors import StateError, require_names
+from hrpsim.common.typed_values import Interval
 from hrpsim.learning.terms import randomisation, rotations
 from hrpsim.learning.terms.observations import Names
 from hrpsim.learning.terms.selection import EVERY
 from hrpsim.learning.terms.task_state import TaskState
 
-Range = tuple[float, float]
+Range = Interval
 _AXES = "x", "y", "z", "roll", "pitch", "yaw"
 
 

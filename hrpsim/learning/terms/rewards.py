@@ -57,7 +57,9 @@ def track_ang_vel_exp(state: TaskState, std: Positive, command_name: str) -> np.
     return np.exp(-_squares(error) / std**2)
 
 
-def track_lin_vel_xy_yaw_frame_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
+def track_lin_vel_xy_yaw_frame_exp(
+    state: TaskState, std: Positive, command_name: str
+) -> np.ndarray:
     """Return exp(-e^2 / std^2) of the error of the horizontal velocity in the heading's frame."""
     velocity = turned_about_z(state.root_lin_vel_w, -state.heading_w)
     error = state.command(command_name)[:, :2] - velocity[:, :2]

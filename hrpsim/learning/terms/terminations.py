@@ -21,7 +21,9 @@ def time_out(state: TaskState) -> np.ndarray:
     return state.episode_length >= state.max_episode_length
 
 
-def bad_orientation(state: TaskState, limit_angle: Annotated[float, Range(0.0, np.pi, "rad")]) -> np.ndarray:
+def bad_orientation(
+    state: TaskState, limit_angle: Annotated[float, Range(0.0, np.pi, "rad")]
+) -> np.ndarray:
     """Return whether the base is tilted by more than `limit_angle` [rad]."""
     return state.projected_gravity_b[:, 2] > -np.cos(limit_angle)
 

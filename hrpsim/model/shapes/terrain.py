@@ -47,7 +47,7 @@ class HeightField(Mesh):
         size: ArrayLike | None = None,
         origin: ArrayLike | None = None,
     ) -> None:
-        heights = as_numbers("HeightField: heights", heights, ModelError).copy()
+        heights = np.array(as_numbers("HeightField: heights", heights, ModelError))
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise ModelError(
                 f"HeightField: heights must have shape (nx, ny), both at least 2: {heights.shape}"

@@ -22,6 +22,7 @@ import numpy as np
 from hrpsim.common.errors import ModelWarning, WorldError, unknown_name
 from hrpsim.common.foreign.yaml_text import parse_yaml, read_yaml
 from hrpsim.common.resources import share_path
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
@@ -120,6 +121,7 @@ def _pose(reader: FileReader, where: str, entry: dict[str, Any]) -> NamedPose:
     )
 
 
+@checked_arguments(WorldError)
 def load_world(
     path: str | Path,
     *,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, unknown_name
-from hrpsim.common.values import LARGEST, as_numbers
+from hrpsim.common.values import LARGEST, as_numbers, several
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
@@ -54,7 +54,7 @@ class JointIndex:
             return self.everywhere
         if names is self._last_names:
             return self._last_indices
-        known = (names,) if isinstance(names, str) else tuple(names)
+        known = several(names)
         indices = self._indices_of.get(known)
         if indices is None:
             if len(self._indices_of) >= _LISTS_KEPT:
