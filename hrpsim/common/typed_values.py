@@ -43,8 +43,13 @@ class CheckedSettings:
     """
 
     def __post_init__(self) -> None:
-        for name, hint in _hints_of(type(self)).items():
-            require_fit(f"{type(self).__name__}.{name}", getattr(self, name), hint)
+        check_fields(self)
+
+
+def check_fields(one: Any, error: Callable[[str], Exception] = StateError) -> None:
+    """Raise `error` for a field of a dataclass that is not of the annotated kind."""
+    for name, hint in _hints_of(type(one)).items():
+        require_fit(f"{type(one).__name__}.{name}", getattr(one, name), hint, error)
 
 
 def require_fit(

@@ -270,7 +270,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
 
     @sleeping.setter
     def sleeping(self, value: bool) -> None:
-        self._sleep.sleeping = value
+        self._sleep.sleeping = flag("sleeping", value)
 
     def sleeps(self, entity: Entity) -> bool:
         """Return whether an entity sleeps."""

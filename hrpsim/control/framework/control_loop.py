@@ -13,7 +13,7 @@ import numpy as np
 
 from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import StateError
-from hrpsim.common.values import LIMIT, number
+from hrpsim.common.values import LIMIT, flag, number
 from hrpsim.control.framework.contact_points import ContactSums, pressing_points
 from hrpsim.control.framework.controller import (
     BaseReading,
@@ -128,7 +128,7 @@ class ControlLoop(Closed):
         except ControllerError:
             self._host.stop()
             raise
-        self._over = controller.period if interpolate else 0.0
+        self._over = controller.period if flag("interpolate", interpolate) else 0.0
         self._readings = StateReader(robot, self._host.joint_names, self._host.needs)
         self._last_time = -math.inf
 

@@ -40,7 +40,7 @@ from hrpsim.common.schema import (
     one_of,
     table,
 )
-from hrpsim.common.values import NOT_NEGATIVE, is_number
+from hrpsim.common.values import NOT_NEGATIVE, as_numbers, is_number
 from hrpsim.control.framework.controller import (
     MODES,
     BaseReading,
@@ -363,10 +363,7 @@ class ControllerHost:
         return vector
 
     def _numbers(self, what: str, values) -> np.ndarray:
-        try:
-            vector = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ControllerError(f"{self.name}: {what} must be numbers, got {values!r}") from error
+        vector = as_numbers(f"{self.name}: {what}", values, ControllerError).copy()
         if vector.shape != self._shape:
             raise ControllerError(
                 f"{self.name}: {what} must be {len(self.joint_names)} numbers, one for each of "

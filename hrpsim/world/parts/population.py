@@ -10,7 +10,7 @@ import warnings
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelWarning, WorldError, require_name, shown_value
-from hrpsim.common.values import name_of
+from hrpsim.common.values import flag, name_of
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.integrators import INTEGRATORS
 from hrpsim.model.model import Model
@@ -65,6 +65,7 @@ class Population(Connections):
                 f"add_robot needs a model, got {shown_value(model)}: `load_model` reads a file or a"
                 " text"
             )
+        flag("self_collision", self_collision)
         model, q = put_at(model, q, position, orientation)
         name = self._free_name(model.name if name is None else name, name is not None)
         integrator = INTEGRATORS[self._contents.integrator]
