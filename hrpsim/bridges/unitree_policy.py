@@ -18,6 +18,7 @@ from typing import Any
 from hrpsim.bridges.foreign_entries import ForeignEntries
 from hrpsim.common import schema
 from hrpsim.common.errors import ModelWarning
+from hrpsim.common.file_names import exists, is_file
 from hrpsim.common.foreign.yaml_text import YamlText
 from hrpsim.common.values import POSITIVE
 from hrpsim.control.framework.controller import ControllerError, controlled_joints
@@ -92,7 +93,7 @@ def _joints(path: Path, entries: ForeignEntries) -> list[str]:
             raise entries.error("joints", "the file names no joints. Add `joints: [NAME, ...]`")
         return entries.get(_NAMES, "joints")
     description = _located(path, entries.get(schema.name, "xml_path"))
-    if not description.is_file():
+    if not is_file(description):
         raise entries.error(
             "xml_path", f"{str(description)!r} does not exist. Add `joints: [NAME, ...]` instead"
         )
@@ -107,6 +108,6 @@ def _located(path: Path, named: str) -> Path:
         return path.parent / Path(named).expanduser()
     inner = named.removeprefix(_ROOT)
     for folder in path.absolute().parents:
-        if (folder / inner).exists():
+        if exists(folder / inner):
             return folder / inner
     raise ControllerError(f"{path}: {inner!r} is in no folder above, where {named!r} points")

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.common.errors import StateError, require_name
+from hrpsim.common.file_names import exists
 from hrpsim.common.resources import share_path
 from hrpsim.common.typed_values import require_arguments, require_fitting_arguments
 from hrpsim.learning.configs import RobotCfg
@@ -35,7 +36,7 @@ def make_world(task: Task) -> tuple[World, Robot]:
     """
     if task.world:
         path = Path(task.world).expanduser()
-        if not path.exists() and (shipped := share_path() / path).exists():
+        if not exists(path) and exists(shipped := share_path() / path):
             path = shipped
         arguments = task.xacro_arguments
         world = load_world(path, time_step=task.time_step, xacro_arguments=arguments)

@@ -15,6 +15,7 @@ from urllib.parse import quote
 from lxml import etree
 
 from hrpsim.common.errors import ModelError, require_name
+from hrpsim.common.file_names import resolved, writing
 from hrpsim.common.stored_files import write_at_once
 from hrpsim.common.typed_values import checked_arguments
 from hrpsim.model.convert_targets import WRITERS
@@ -76,7 +77,7 @@ def convert(
     source, target = Path(source), Path(target).expanduser().absolute()
     suffixes = (*WRITERS, *_OF_URDF)
     require_name("suffix of a description", target.suffix.lower(), suffixes, ModelError)
-    if source.resolve() == target.resolve():
+    if resolved(source) == resolved(target):
         raise ModelError(f"{target}: would overwrite the description that it is made of")
     refuse_unread(source)
     text, path = read_source(source)
@@ -103,12 +104,10 @@ def convert(
 
 def _write(target: Path, text: str, files: Mapping[Path, bytes]) -> None:
     """Write a description and its meshes. ModelError if that fails."""
-    try:
+    with writing(target, ModelError):
         for file, data in files.items():
             write_at_once(file, data)
         write_at_once(target, text.encode())
-    except OSError as cause:
-        raise ModelError(f"{target}: cannot be written: {cause.strerror or cause}") from cause
 
 
 def _check(

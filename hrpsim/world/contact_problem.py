@@ -16,6 +16,7 @@ import numpy as np
 
 from hrpsim.common.errors import WorldError, shown_value
 from hrpsim.common.extras import missing_package
+from hrpsim.common.file_names import is_file
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.kernel_types import Matrix, Vector
 from hrpsim.engine.compile.reference import Reference
@@ -136,6 +137,8 @@ def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
         ContactProblemError: the file has another format, is two-dimensional, or has sizes that do
             not fit.
     """
+    if not is_file(path):
+        raise ContactProblemError(f"{path}: is no regular file")
     try:
         with _h5py().File(path, "r") as file:
             if "fclib_local" not in file:
