@@ -3,6 +3,7 @@
 
 """Mistakes of first days are refused with the cure, at the doors in Python."""
 
+import numpy as np
 import pytest
 
 import hrpsim
@@ -85,6 +86,10 @@ MISTAKES = [
     (lambda: setattr(World(), "sleeping", "on"), "sleeping must be true or false"),
     (lambda: setattr(World(), "time", 3.0), "'time' of a World cannot be assigned"),
     (lambda: setattr(World().add_frame("f"), "positon", 0), "Did you mean 'position'"),
+    (lambda: hrpsim.solve_contacts([["1"] * 3] * 3, [0, 0, 1], 0.5), "W must be numbers"),
+    (lambda: hrpsim.mass_matrix(World(), [0.0]), "a Model is needed, .*got <World"),
+    (lambda: hrpsim.Mesh(np.eye(3), [[0.5, 1, 2]]), "triangles are whole numbers"),
+    (lambda: Box("1 1 1"), "edge lengths must be numbers"),
     (lambda: twice_static(World()), "already has a fixed shape called 'wall'"),
 ]
 

@@ -138,7 +138,7 @@ def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
             not fit.
     """
     if not is_file(path):
-        raise ContactProblemError(f"{path}: is no regular file")
+        raise ContactProblemError(f"{path}: not readable as a file of fclib: it is no regular file")
     try:
         with _h5py().File(path, "r") as file:
             if "fclib_local" not in file:
