@@ -64,11 +64,9 @@ class Connections(Exclusions):
             WorldError: the name is taken.
             StateError: another value is invalid.
         """
-        if (
-            name_of("name of a frame", name) == "world"
-            or name in self._contents.frames
-            or name in self._contents.by_name
-        ):
+        if name != "":
+            name_of("name of a frame", name)
+        if name in ("", "world") or name in self._contents.frames or name in self._contents.by_name:
             raise WorldError(f"the world already has something called {name!r}")
         placement = Placement(
             rotation_of("orientation of a frame", orientation),
