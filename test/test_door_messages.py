@@ -3,10 +3,11 @@
 
 """Mistakes of first days are refused with the cure, at the doors in Python."""
 
+import numpy as np
 import pytest
 
 import hrpsim
-from hrpsim import Box, HrpsimError, World, load_model, load_world
+from hrpsim import Box, HrpsimError, ModelWarning, World, load_model, load_world
 from hrpsim.control import Command, Controller, ControlLoop
 
 ARM = """<robot name="arm"><link name="base"/><link name="rod"><inertial><mass value="1"/>
@@ -27,6 +28,10 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "floor.yaml").write_text("ground: {}\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def loop_of(*arguments, **options):
+    return arm_and(lambda robot: ControlLoop(robot, *arguments, **options))
 
 
 def arm_and(make):
@@ -52,7 +57,46 @@ MISTAKES = [
         lambda: arm_and(lambda r: ControlLoop(r, print)),
         "needs a Controller with a method `control`",
     ),
+    (
+        lambda: arm_and(lambda r: ControlLoop(r, Still)),
+        r"got <class .*Still'>. Make one: Still\(\)",
+    ),
+    (
+        lambda: arm_and(lambda r: ControlLoop(r, Still(), [1])),
+        "parameters .* are a mapping of names",
+    ),
+    (lambda: loop_of(Still()).run(-1), "duration must be >= 0"),
+    (
+        lambda: arm_and(lambda r: ControlLoop(r, Still(), interpolate="no")),
+        "interpolate must be true",
+    ),
+    (lambda: arm_and(lambda r: r.command(["0.1"])), "positions for 'arm' must be numbers"),
+    (lambda: arm_and(lambda r: r.command([0.1], names=5)), "names must be a name or a list"),
+    (lambda: arm_and(lambda r: r.set_joint_properties({"j": 1})), "names must be a name or a list"),
+    (lambda: arm_and(lambda r: r.set_joint_properties("j")), "no property of joints is given"),
+    (lambda: arm_and(hrpsim.Logger), "Logger: world must be a World, got"),
+    (lambda: hrpsim.Logger(World(), []), "signals of a Logger are an empty list"),
+    (lambda: hrpsim.Logger(World(), 0.005), "Logger: signals must be .*got 0.005"),
+    (lambda: hrpsim.Logger(World(), every="5 ms"), "every must be .*got '5 ms'"),
+    (lambda: hrpsim.load_mesh(3), "load_mesh: path must be a text or a path, got 3"),
+    (lambda: hrpsim.convert("arm.urdf", "arm.png"), "suffix .* '.png' does not exist"),
+    (lambda: hrpsim.HeightField([[1, 2], [3]], 0.1), "HeightField: heights must be numbers"),
+    (lambda: hrpsim.Batch.of([3]), r"Batch.of: worlds\[0\] must be a World"),
+    (lambda: World().settle("5"), "World.settle: duration must be a number, got '5'"),
+    (lambda: setattr(World(), "sleeping", "on"), "sleeping must be true or false"),
+    (lambda: setattr(World(), "time", 3.0), "'time' of a World cannot be assigned"),
+    (lambda: setattr(World().add_frame("f"), "positon", 0), "Did you mean 'position'"),
+    (lambda: hrpsim.solve_contacts([["1"] * 3] * 3, [0, 0, 1], 0.5), "W must be numbers"),
+    (lambda: hrpsim.mass_matrix(World(), [0.0]), "a Model is needed, .*got <World"),
+    (lambda: hrpsim.Mesh(np.eye(3), [[0.5, 1, 2]]), "triangles are whole numbers"),
+    (lambda: Box("1 1 1"), "edge lengths must be numbers"),
+    (lambda: twice_static(World()), "already has a fixed shape called 'wall'"),
 ]
+
+
+def twice_static(world):
+    for _ in range(2):
+        world.add_static(Box((1, 1, 1)), name="wall")
 
 
 @pytest.mark.parametrize("number", range(len(MISTAKES)))
@@ -61,6 +105,22 @@ def test_a_mistake_names_its_cure(folder, number):
     mistake, cure = MISTAKES[number]
     with pytest.raises(HrpsimError, match=cure):
         mistake()
+
+
+@pytest.mark.parametrize("give", ["lock", "drive"])
+def test_locks_and_motors_beyond_limits_are_warned_of(give):
+    """Law: a lock and a motor say what a command beyond limits says."""
+    limited = ARM.replace("continuous", "revolute").replace(
+        "</joint>", '<limit lower="-1" upper="1" effort="9" velocity="2"/></joint>'
+    )
+    robot = World().add_robot(load_model(limited, base="fixed"))
+    with pytest.warns(ModelWarning, match="3 of 'j' is not within"):
+        robot.lock("j", 3.0) if give == "lock" else robot.drive("j", 3.0, 1.0)
+
+
+def test_a_logger_with_milliseconds_is_warned_of():
+    with pytest.warns(ModelWarning, match="every is 5 s, .*if 5 ms are meant, write 0.005"):
+        hrpsim.Logger(World(), every=5)
 
 
 def test_a_box_keeps_its_keyword():

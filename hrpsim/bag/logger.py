@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain
@@ -16,16 +17,21 @@ import numpy as np
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
 from hrpsim.bag.signal_types import Field, chosen_columns, fits
 from hrpsim.bag.world_signals import Source, prefixes_of, sources_of, sources_of_entity
+from hrpsim.common.errors import ModelWarning, StateError
+from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.values import several
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.model.readers.robot_data import free_name
+from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.plausibility import SLOWEST_SAMPLES, long_period
 from hrpsim.world.world import World
 
 _EVERY = 0.005  # [s], by default
 _FIRST_ROOM = 64  # rows
 
 
-class Logger:
+class Logger(Closed):
     """Records signals of a world in each call of `World.step`, until `close`.
 
     A sample has the state at its time and the commands that act from then on. Recording changes no
@@ -46,18 +52,24 @@ class Logger:
 
     Raises:
         HrpsimError: the world has no signal of a name. The error names similar signals.
+        StateError: an empty list of signals.
         ControllerError: `every` is no whole multiple of the time step.
     """
 
+    @checked_arguments(StateError)
     def __init__(
         self, world: World, signals: str | Iterable[str] | None = None, every: float | None = None
     ) -> None:
         self._world = world
-        self._wanted = [signals] if isinstance(signals, str) else signals and list(signals)
+        self._wanted = None if signals is None else several(signals, "signals of a Logger")
         self._steps = max(round(_EVERY / world.time_step), 1)
         if every is not None:
             self._steps = steps_in_period("every", every, world.time_step)
+            if text := long_period("every", every, SLOWEST_SAMPLES, "a motion"):
+                warnings.warn(text, ModelWarning, stacklevel=2)
         self._prefixes = prefixes_of(world)
+        if self._wanted == ():
+            raise StateError("signals of a Logger are an empty list. None records all signals")
         sources = sources_of(world, self._prefixes)
         chosen_columns(self._wanted, (c for source in sources for c in source.columns))
         self._entities: list[Entity] = list(world.entities.values())

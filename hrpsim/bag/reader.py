@@ -200,6 +200,7 @@ class StoredBag:
 
 def stored_bag(bag: Path) -> StoredBag:
     """Return a bag. The bag is scanned again only if its files change."""
+    bag = Path(bag)  # a user may give a text
     if not (os.path.isfile(bag) or os.path.isdir(bag)):
         raise BagError(f"there is no bag {str(bag)!r}: a folder or a regular file is needed")
     paths = [bag] if bag.is_file() else sorted(bag.iterdir())

@@ -23,6 +23,7 @@ from hrpsim.bag.reader import BagError, seconds, timed_messages, topic_types
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
 from hrpsim.bag.signal_types import MESSAGE_PARTS, NAMED_UNITS, NAMED_VALUES, Field, chosen_columns
 from hrpsim.common.errors import HrpsimError
+from hrpsim.common.file_names import writing
 from hrpsim.common.foreign.arrays import names_in_npz, read_npz
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.stored_files import write_at_once
@@ -52,16 +53,17 @@ def write_signals(log: SignalLog, path: str | Path) -> None:
     """Write recorded signals to a file: .npz, or .mcap. The file is complete or absent.
 
     Raises:
-        HrpsimError: for another suffix, or a package that is not installed.
-        OSError: the file cannot be written.
+        HrpsimError: for another suffix, a package that is not installed, or a file that cannot be
+            written.
     """
     path = check_path(path)
-    if path.suffix == ".mcap":
-        from hrpsim.bag.mcap_writer import write_mcap
+    with writing(path, HrpsimError):
+        if path.suffix == ".mcap":
+            from hrpsim.bag.mcap_writer import write_mcap
 
-        write_mcap(log, path)
-    else:
-        _write_npz(log, path)
+            write_mcap(log, path)
+        else:
+            _write_npz(log, path)
 
 
 def read_signals(path: str | Path, names: Iterable[str] | None = None) -> SignalLog:

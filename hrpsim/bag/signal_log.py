@@ -63,6 +63,8 @@ class SignalLog(Mapping[str, np.ndarray]):
     times. NaN marks numbers that are missing.
     """
 
+    __slots__ = ("_of_column", "topics")
+
     def __init__(self, topics: Iterable[TopicSignals]) -> None:
         self.topics = {one.topic: one for one in topics}
         self._of_column = {

@@ -16,6 +16,7 @@ from typing import Any
 from hrpsim.bridges.network_files import open_network
 from hrpsim.bridges.policy_terms import REFERENCE
 from hrpsim.common.errors import unknown_name
+from hrpsim.common.file_names import is_file
 from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.control.framework.controller import ControllerError
@@ -55,9 +56,10 @@ def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     Raises:
         ControllerError: for an observation in the network that is no term here.
     """
-    file = path.parent / str(data.get("policy"))
+    network = data.get("policy")
+    file = path.parent / network if isinstance(network, str) else None
     is_whole = all(entry in data for entry in _FROM_NETWORK)
-    if is_whole or file.suffix != ".onnx" or not file.is_file():
+    if is_whole or file is None or file.suffix != ".onnx" or not is_file(file):
         return data
     opened = open_network(file, _further(file, data))
     opened.close()

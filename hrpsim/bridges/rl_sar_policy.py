@@ -16,6 +16,7 @@ from typing import Any
 from hrpsim.bridges.foreign.foreign_entries import ForeignEntries
 from hrpsim.common import schema
 from hrpsim.common.errors import unknown_name
+from hrpsim.common.file_names import is_file
 from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.control.framework.controller import ControllerError
@@ -87,7 +88,7 @@ def _base_of(path: Path, name: str) -> dict[str, Any]:
     base = path.parent.parent / _BASE
     robot = name.partition("/")[0]
     for file in (base, base.parent.parent / _BASE):
-        if file.is_file():
+        if is_file(file):
             data = read_yaml(file, ControllerError, "base of a policy").data
             if isinstance(data, dict) and isinstance(data.get(robot), dict):
                 return data[robot]

@@ -18,6 +18,7 @@ from typing import Any
 from hrpsim.bridges.foreign.foreign_entries import ForeignEntries, located
 from hrpsim.common import schema
 from hrpsim.common.errors import ModelWarning
+from hrpsim.common.file_names import is_file
 from hrpsim.common.foreign.yaml_text import YamlText
 from hrpsim.common.values import POSITIVE
 from hrpsim.control.framework.controller import controlled_joints
@@ -91,7 +92,7 @@ def _joints(path: Path, entries: ForeignEntries) -> list[str]:
             raise entries.error("joints", "the file names no joints. Add `joints: [NAME, ...]`")
         return entries.get(_NAMES, "joints")
     description = located(path, entries.get(schema.name, "xml_path"))
-    if not description.is_file():
+    if not is_file(description):
         raise entries.error(
             "xml_path", f"{str(description)!r} does not exist. Add `joints: [NAME, ...]` instead"
         )

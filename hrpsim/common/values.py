@@ -9,8 +9,8 @@ settings of a world. LARGEST bounds everything else, to keep products far from o
 """
 
 import math
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -110,9 +110,22 @@ def flag(name: str, value) -> bool:
     return bool(value)
 
 
-def several(given: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the names in an argument that is one name or several."""
-    return (given,) if isinstance(given, str) else tuple(given)
+def several(given: str | Iterable[str], what: str = "names") -> tuple[str, ...]:
+    """Return the names in an argument that is one name or several. StateError for other values."""
+    if isinstance(given, str):
+        return (given,)
+    listed: Any = given  # a user may give anything
+    found = tuple(listed) if isinstance(listed, Iterable) else (listed,)
+    if isinstance(listed, Mapping) or not all(isinstance(name, str) for name in found):
+        raise StateError(f"{what} must be a name or a list of names, got {shown_value(given)}")
+    return found
+
+
+def name_of(what: str, given: Any) -> str:
+    """Return a name, which is a text that is not empty. WorldError for other values."""
+    if not isinstance(given, str) or not given.strip():
+        raise WorldError(f"{what} must be a text that is not empty, got {shown_value(given)}")
+    return given
 
 
 def is_number(value) -> bool:
@@ -126,17 +139,36 @@ def is_number(value) -> bool:
     return isinstance(value, (float, np.floating)) and not math.isnan(value)
 
 
+def as_numbers(name: str, given: Any, error: type[Exception] = StateError) -> np.ndarray:
+    """Return `numeric_array` in double precision."""
+    return np.asarray(numeric_array(name, given, error), dtype=np.float64)
+
+
+def numeric_array(name: str, given: Any, error: type[Exception] = StateError) -> np.ndarray:
+    """Return an array of numbers. Texts, truth values and uneven lists raise `error`.
+
+    Memory offered by `__dlpack__`, such as a tensor's, is not copied.
+    """
+    if type(given) is np.ndarray and given.dtype.kind in "iuf":
+        return given
+    try:
+        is_tensor = hasattr(given, "__dlpack__") and not isinstance(given, np.ndarray)
+        array = np.from_dlpack(given) if is_tensor else np.asarray(given)
+        if array.dtype.kind not in "iuf" and array.size:
+            raise TypeError
+    except (TypeError, ValueError, OverflowError) as cause:
+        raise error(f"{name} must be numbers, got {shown_value(given)}") from cause
+    return array
+
+
 def finite_vector(name: str, values, length: int, bounds: Range | None = None) -> np.ndarray:
     """Return a new float64 vector. Raise StateError on a wrong length or bad values.
 
     Every entry must be finite, and within `bounds` if given.
     """
     try:
-        given = np.asarray(values)
-        if given.dtype.kind not in "iuf" and given.size:
-            raise TypeError
-        vector = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+        vector = as_numbers(name, values).copy()
+    except StateError as error:
         raise StateError(f"{name} must be {length} numbers, got {shown_value(values)}") from error
     if vector.shape != (length,):
         raise StateError(f"{name} must have shape ({length},), got {vector.shape}")
@@ -154,11 +186,8 @@ def finite_vector(name: str, values, length: int, bounds: Range | None = None) -
 def not_negative(what: str, value, count: int, finite: bool = True) -> np.ndarray:
     """Return `count` numbers >= 0 from `count` numbers or one. Allow inf unless `finite`."""
     try:
-        given = np.asarray(value)
-        if given.dtype.kind not in "iuf":
-            raise TypeError
-        values = np.array(np.broadcast_to(given.astype(np.float64), count))
-    except (TypeError, ValueError) as error:
+        values = np.array(np.broadcast_to(as_numbers(what, value), count))
+    except ValueError as error:  # StateError is one
         shown = shown_value(value)
         raise WorldError(f"{what} must be one number or {count}, got {shown}") from error
     allowed = (values >= 0.0) & (values <= LARGEST)

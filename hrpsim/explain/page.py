@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hrpsim.common.errors import HrpsimError
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.explain.explanation import Effect, Explanation, falls_of
 from hrpsim.explain.figures import figures
 
@@ -38,14 +39,19 @@ class _Picture(NamedTuple):
     png: bytes
 
 
-def write_page(found: Explanation, folder: Path) -> tuple[Path, Path]:
+@checked_arguments(HrpsimError)
+def write_page(found: Explanation, folder: str | Path) -> tuple[Path, Path]:
     """Write index.html, explanation.md and the figures of the latter into a folder.
 
     Without matplotlib the pages have no figures.
 
     Returns:
         The paths of the HTML and of the Markdown.
+
+    Raises:
+        HrpsimError: an argument is of another kind.
     """
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     blocks = [*_blocks(found), *_pictures(found)]
     for picture in blocks:

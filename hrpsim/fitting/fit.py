@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from hrpsim.common.errors import (
     require_name,
     require_names,
 )
-from hrpsim.common.values import whole_count
+from hrpsim.common.typed_values import Positive, checked_arguments
+from hrpsim.common.values import Range, whole_count
 from hrpsim.fitting.intervals import Covariance, by_windows, of_coloured_noise
 from hrpsim.fitting.predict import Predictor, only, scenario_of, unknowns_of
 from hrpsim.fitting.recordings.measured_motion import BoundRecording, Recording
@@ -69,6 +70,7 @@ _CONFIDENCE = 0.95
 STARTS = ("measured", "fitted")
 
 
+@checked_arguments(FitError)
 def fit(  # many parameters: keywords, passed by name
     world: str | Path | WorldScenario,
     recordings: Sequence[Recording],
@@ -77,10 +79,10 @@ def fit(  # many parameters: keywords, passed by name
     entity: str | None = None,
     window: float = 0.2,
     start: str = "measured",
-    noise: Mapping[str, float] | None = None,
+    noise: Mapping[str, Positive] | None = None,
     change: float = _CHANGE,
     derivatives: str = "auto",
-    processes: int = 1,
+    processes: Annotated[int, Range(1.0, 1e4)] = 1,
     report: Callable[[str], None] | None = None,
 ) -> FitResult:
     """Fit parameters of a world so that the world predicts recordings best.

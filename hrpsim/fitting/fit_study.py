@@ -15,6 +15,7 @@ import numpy as np
 
 from hrpsim.common import schema
 from hrpsim.common.errors import FitError
+from hrpsim.common.file_names import exists
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.resources import share_path
 from hrpsim.common.values import POSITIVE
@@ -194,7 +195,7 @@ def given_parameters(entries: Mapping[str, Any]) -> dict[str, Any]:
 def beside(study: Path, named: str) -> Path:
     """Return the path of a file that is next to a study, or that hrpsim ships."""
     path = (study.parent / Path(named).expanduser()).absolute()
-    if path.exists():
+    if exists(path):
         return path
     try:
         return share_path(named)

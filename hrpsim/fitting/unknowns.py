@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import FitError, shown_value
+from hrpsim.common.errors import FitError, require_names, shown_value
 from hrpsim.common.values import is_number
 from hrpsim.fitting.signals.signal import PREFIX
 from hrpsim.sweeps.framework.scenario import Parameter, unknown_parameter
@@ -63,7 +63,10 @@ class Unknowns:
         ends, starts, self.log, priors = [], [], [], []
         for name, one in given.items():
             if not isinstance(one, Unknown):
-                one = Unknown(**one) if isinstance(one, Mapping) else Unknown(one)
+                given_by_name = isinstance(one, Mapping)
+                if given_by_name:
+                    require_names("key", one, Unknown.__dataclass_fields__, FitError, where=name)
+                one = Unknown(**one) if given_by_name else Unknown(one)
             paths = _expanded(name, one.paths, known) or (name,)
             kind = _kind_of(paths, known, recordings)
             self.paths.append(paths)

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import ModelError, require_name
-from hrpsim.common.values import finite_vector
+from hrpsim.common.errors import ModelError, WorldError, require_name
+from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.values import finite_vector, whole_count
 from hrpsim.engine.kinematics.forest import forest_of
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
 from hrpsim.geometry.engines import distance_engine
@@ -60,6 +61,7 @@ class LinkDistances(Closed):
         HrpsimError: if the engine is not installed.
     """
 
+    @checked_arguments(WorldError)
     def __init__(
         self, model: Model, fixed: Iterable[CollisionShape] = (), engine: str | None = None
     ) -> None:
@@ -102,8 +104,10 @@ class LinkDistances(Closed):
         self._place(q)
         return self._nearest((a, b))
 
+    @checked_arguments(WorldError)
     def closest(self, q: ArrayLike, count: int = 10) -> list[Nearest]:
         """Return the closest pairs, at most `count`, the closest first."""
+        whole_count("count of closest", count, 0)
         self._place(q)
         return sorted(map(self._nearest, self.pairs), key=lambda found: found.distance)[:count]
 

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError
+from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.values import Range, as_numbers, number
 from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.model.model import Model
 from hrpsim.model.readers.urdf.srdf import Pair
@@ -38,6 +40,7 @@ class MotionCollision:
     time: float  # of the largest depth [s]
 
 
+@checked_arguments(StateError)
 def check_motion(
     distances: LinkDistances, times: ArrayLike, q: ArrayLike, *, tolerance: float | None = None
 ) -> list[MotionCollision]:
@@ -55,11 +58,13 @@ def check_motion(
             1e-4 m, or `distances.error` if that is larger.
 
     Raises:
+        WorldError: a tolerance below `distances.error`.
         StateError: for arrays that do not fit.
     """
-    times, q = np.asarray(times, dtype=float), np.asarray(q, dtype=float)
+    times, q = as_numbers("times", times), as_numbers("q", q)
     if tolerance is None:
         tolerance = max(TOLERANCE, distances.error)
+    number("tolerance", tolerance, Range(distances.error, 1.0, "m"))
     model = distances.model
     if times.ndim != 1 or q.shape != (len(times), model.nq) or len(times) == 0:
         raise StateError(

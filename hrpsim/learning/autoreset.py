@@ -10,14 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import StateError, shown_value
+from hrpsim.common.errors import StateError, require_names, shown_value
 
 
 def reset_mask_of(options: dict[str, Any] | None, count: int) -> np.ndarray:
     """Return the truth values (count,) of `options["reset_mask"]`. The default is all worlds.
 
-    Raises StateError for a mask of another kind, and for a mask without any world.
+    Raises StateError for another option, for a mask of another kind, and for a mask without any
+    world.
     """
+    require_names("option of reset", options or (), ("reset_mask",), StateError)
     if options is None or "reset_mask" not in options:
         return np.ones(count, dtype=bool)
     mask = options["reset_mask"]

@@ -9,7 +9,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from hrpsim.common.errors import StateError, unknown_name
+from hrpsim.common.errors import StateError, require_name
+from hrpsim.common.typed_values import require_arguments, require_fitting_arguments
 from hrpsim.learning.configs import Term
 from hrpsim.learning.terms.task_state import TaskState
 
@@ -47,19 +48,16 @@ def bound_term(
         leading: number of arguments before `params`.
 
     Raises:
-        StateError: an unknown function, an unknown argument or a missing argument.
+        StateError: an unknown function, an unknown argument or a missing argument, or
+            an argument of a known term that does not fit the term's annotation.
     """
     if isinstance(func, str):
-        if func not in known:
-            raise StateError(f"{kind} {name!r}: {unknown_name('term', func, known)}")
+        require_name("term", func, known, StateError, where=f"{kind} {name!r}")
         func = known[func]
-    try:
-        inspect.signature(func).bind(*[None] * leading, **params)
-    except TypeError as error:
-        parameters = list(inspect.signature(func).parameters)[leading:]
-        raise StateError(
-            f"{kind} {name!r}: {error}. Arguments of the term: {', '.join(parameters) or 'none'}"
-        ) from None
+    what = f"{kind} {name!r}"
+    require_arguments(what, func, params, leading)
+    if func in known.values():
+        require_fitting_arguments(what, func, params)
     has_memory, call = inspect.isclass(func), func
     if has_memory:
         made = call(state, **params)

@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from hrpsim.common.errors import StateError, require_name
+from hrpsim.common.typed_values import CheckedSettings, Finite, Interval, NotNegative, require_fit
+from hrpsim.common.values import Range as Bounds
 
 Term = str | Callable[..., Any]
-Range = tuple[float, float]
+Range = Interval
+Length = Annotated[int, Bounds(0.0, 1e6)]
 
 
 @dataclass(frozen=True)
-class RobotCfg:
+class RobotCfg(CheckedSettings):
     """The robot of a task.
 
     Args:
@@ -45,7 +48,7 @@ class RobotCfg:
     position: tuple[float, float, float] | None = None
     orientation: tuple[float, float, float, float] | None = None
     on_floor: bool = False
-    joint_pos: Mapping[str, float] = field(default_factory=dict)
+    joint_pos: Mapping[str, Finite] = field(default_factory=dict)
     stiffness: float | Mapping[str, float] | None = None
     damping: float | Mapping[str, float] | None = None
     armature: float | Mapping[str, float] | None = None
@@ -57,7 +60,7 @@ class RobotCfg:
 
 
 @dataclass(frozen=True)
-class TerrainCfg:
+class TerrainCfg(CheckedSettings):
     """Ground to walk on, in front of the robot or below the robot.
 
     Args:
@@ -73,23 +76,27 @@ class TerrainCfg:
 
 
 @dataclass(frozen=True)
-class UniformNoiseCfg:
+class UniformNoiseCfg(CheckedSettings):
     """Noise that is added to an observation, uniform from `n_min` to `n_max`."""
 
-    n_min: float = -1.0
-    n_max: float = 1.0
+    n_min: Finite = -1.0
+    n_max: Finite = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_fit("UniformNoiseCfg: n_min and n_max", (self.n_min, self.n_max), Range)
 
 
 @dataclass(frozen=True)
-class GaussianNoiseCfg:
+class GaussianNoiseCfg(CheckedSettings):
     """Noise that is added to an observation, normal with `mean` and deviation `std`."""
 
-    mean: float = 0.0
-    std: float = 1.0
+    mean: Finite = 0.0
+    std: NotNegative = 1.0
 
 
 @dataclass(frozen=True)
-class ObservationTermCfg:
+class ObservationTermCfg(CheckedSettings):
     """A term of an observation: noise, then clip, then scale, then history.
 
     Args:
@@ -106,12 +113,12 @@ class ObservationTermCfg:
     params: Mapping[str, Any] = field(default_factory=dict)
     noise: UniformNoiseCfg | GaussianNoiseCfg | None = None
     clip: Range | None = None
-    scale: float | tuple[float, ...] | None = None
-    history_length: int = 0
+    scale: Finite | tuple[Finite, ...] | None = None
+    history_length: Length = 0
 
 
 @dataclass(frozen=True)
-class ObservationGroupCfg:
+class ObservationGroupCfg(CheckedSettings):
     """Terms that form one observation, such as "policy" or "critic", in order.
 
     Args:
@@ -122,11 +129,11 @@ class ObservationGroupCfg:
 
     terms: Mapping[str, ObservationTermCfg]
     enable_corruption: bool = True
-    history_length: int | None = None
+    history_length: Length | None = None
 
 
 @dataclass(frozen=True)
-class RewardTermCfg:
+class RewardTermCfg(CheckedSettings):
     """A term of the reward.
 
     Args:
@@ -137,12 +144,12 @@ class RewardTermCfg:
     """
 
     func: Term
-    weight: float
+    weight: Finite
     params: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class TerminationTermCfg:
+class TerminationTermCfg(CheckedSettings):
     """A condition that ends an episode.
 
     Args:
@@ -157,7 +164,7 @@ class TerminationTermCfg:
 
 
 @dataclass(frozen=True)
-class EventTermCfg:
+class EventTermCfg(CheckedSettings):
     """A change of the worlds: an initial state, a random parameter or a push.
 
     Args:
@@ -177,6 +184,7 @@ class EventTermCfg:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         require_name("mode", self.mode, ("startup", "reset", "interval"), StateError)
         if self.mode == "interval" and self.interval_range_s is None:
             raise StateError(

@@ -99,7 +99,7 @@ def load_env_config(
         curriculum=_known(file, "curriculum", curriculum),
         episode_length_s=file.number("episode_length_s", 20.0),
         time_step=step,
-        decimation=int(file.number("decimation")),
+        decimation=file.whole_number("decimation"),
         gravity=_gravity(sim),
         scale_rewards_by_dt=file.get("scale_rewards_by_dt") is not False,
     )

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import HrpsimError, StateError
+from hrpsim.common.errors import HrpsimError, StateError, require_name, require_names
 from hrpsim.learning.autoreset import reset_mask_of, seed_of
 from hrpsim.learning.filming import Filming
 from hrpsim.learning.task import Task
@@ -52,11 +52,8 @@ def _given(observed: Observed) -> Any:
 
 
 def _check_render_mode(render_mode: str | None) -> None:
-    if render_mode is not None and render_mode not in RENDER_MODES:
-        raise StateError(
-            f"render_mode {render_mode!r} does not exist. Available: {', '.join(RENDER_MODES)},"
-            " or None"
-        )
+    if render_mode is not None:
+        require_name("render_mode", render_mode, RENDER_MODES, StateError)
 
 
 class TaskEnv(gymnasium.Env):
@@ -81,7 +78,11 @@ class TaskEnv(gymnasium.Env):
         self.observation_space, self.action_space = _spaces(self.tasks)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
-        """Start an episode. With a seed, start the first episode of this seed."""
+        """Start an episode. With a seed, start the first episode of this seed.
+
+        StateError: options are given.
+        """
+        require_names("option of reset", options or (), (), StateError)
         super().reset(seed=seed)
         if seed is not None:
             self.tasks.seed(seed)
@@ -128,7 +129,7 @@ class TaskVectorEnv(VectorEnv):
         autoreset_mode: as above.
 
     Raises:
-        StateError: the task or the render mode does not exist.
+        StateError: the task, the render mode or the autoreset mode does not exist.
     """
 
     metadata: dict[str, Any] = {
@@ -147,6 +148,9 @@ class TaskVectorEnv(VectorEnv):
     ) -> None:
         _check_render_mode(render_mode)
         self.num_envs, self.render_mode = num_envs, render_mode
+        modes = [mode.value for mode in AutoresetMode]
+        if not isinstance(autoreset_mode, AutoresetMode):
+            require_name("autoreset_mode", autoreset_mode, modes, StateError)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.tasks = TaskBatch(task, num_envs, threads=threads)
         self._filming = Filming(self.tasks)

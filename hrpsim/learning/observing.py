@@ -99,6 +99,15 @@ class ObservationGroups:
     def observe(self, worlds: np.ndarray, begins: bool) -> dict[str, np.ndarray]:
         """Return the observations (m, size) of worlds (m,), by group."""
         return {
-            group: np.concatenate([term.observe(worlds, begins) for term in terms], axis=1)
+            group: np.concatenate([_given(term, worlds, begins) for term in terms], axis=1)
             for group, terms in self.terms.items()
         }
+
+
+def _given(term: ObservedTerm, worlds: np.ndarray, begins: bool) -> np.ndarray:
+    """Return a term of worlds (m,). Raises StateError for NaN."""
+    values = term.observe(worlds, begins)
+    if np.isnan(values).any():
+        world = worlds[np.isnan(values).any(axis=1)][0]
+        raise StateError(f"observation {term.name!r} of world {world} has NaN")
+    return values

@@ -12,7 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.common.errors import StateError, require_name
+from hrpsim.common.file_names import exists
 from hrpsim.common.resources import share_path
+from hrpsim.common.typed_values import require_arguments, require_fitting_arguments
 from hrpsim.learning.configs import RobotCfg
 from hrpsim.learning.task import Task
 from hrpsim.learning.terms.selection import values_by_name
@@ -35,7 +37,8 @@ def make_world(task: Task) -> tuple[World, Robot]:
     """
     if task.world:
         path = Path(task.world).expanduser()
-        path = path if path.exists() else share_path(task.world)
+        if not exists(path) and exists(shipped := share_path() / path):
+            path = shipped
         arguments = task.xacro_arguments
         world = load_world(path, time_step=task.time_step, xacro_arguments=arguments)
         robot = _robot_of(world, task)
@@ -49,6 +52,7 @@ def make_world(task: Task) -> tuple[World, Robot]:
         world.gravity = task.gravity
     world.sleeping = False
     _equip(robot, task.robot)
+    world.check_placed()
     return world, robot
 
 
@@ -145,5 +149,8 @@ def _add_terrain(world: World, task: Task) -> None:
     terrain = task.terrain
     require_name("terrain", terrain.kind, ("plane", *TERRAINS), StateError)
     if terrain.kind != "plane":
-        shape = TERRAINS[terrain.kind](**terrain.params)
+        what, make = f"terrain {terrain.kind!r}", TERRAINS[terrain.kind]
+        require_arguments(what, make, terrain.params, owner="terrain")
+        require_fitting_arguments(what, make, terrain.params)
+        shape = make(**terrain.params)
         world.add_static(shape, terrain.position, material=GROUND, name="terrain")

@@ -116,6 +116,11 @@ class Section:
             self._refuse(key, "a finite number", value)
         return float(value)
 
+    def whole_number(self, key: str) -> int:
+        """Return a whole number."""
+        value = self.number(key)
+        return int(value) if value.is_integer() else self._refuse(key, "a whole number", value)
+
     def numbers(self, key: str, count: int) -> Any:
         """Return a tuple of `count` numbers."""
         value = self._given(key, _NEEDED)

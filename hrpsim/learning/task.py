@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hrpsim.common.errors import StateError
+from hrpsim.common.errors import ModelWarning, StateError
+from hrpsim.common.typed_values import CheckedSettings
 from hrpsim.learning.configs import (
     CurriculumTermCfg,
     EventTermCfg,
@@ -22,6 +24,9 @@ from hrpsim.learning.configs import (
 )
 from hrpsim.learning.terms.actions import ActionCfg, JointPositionActionCfg
 from hrpsim.learning.terms.commands import UniformVelocityCommandCfg
+from hrpsim.world.objects.plausibility import long_period
+
+_LONGEST = 3600.0  # episode [s]
 
 Observations = Mapping[str, ObservationTermCfg | ObservationGroupCfg]
 
@@ -35,7 +40,7 @@ def _time_out() -> dict[str, TerminationTermCfg]:
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(CheckedSettings):
     """A learning task of any robot.
 
     The world is a world file, or the robot's description on level ground.
@@ -85,6 +90,7 @@ class Task:
     gravity: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if bool(self.world) == bool(self.robot.description):
             raise StateError(
                 f"task {self.name!r}: give either a world file (world) or a robot's description"
@@ -100,6 +106,9 @@ class Task:
                 f"task {self.name!r}: episode_length_s must be at least a control period of"
                 f" {self.step_dt:g} s, got {self.episode_length_s!r}"
             )
+        what = f"task {self.name!r}: episode_length_s"
+        if text := long_period(what, self.episode_length_s, _LONGEST, "an episode"):
+            warnings.warn(text, ModelWarning, stacklevel=3)
 
     @property
     def step_dt(self) -> float:

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import StateError, require_name
-from hrpsim.common.values import whole_count
-from hrpsim.learning.bound_terms import bound_term
+from hrpsim.common.errors import StateError, require_different, require_name
+from hrpsim.common.typed_values import require_fit
+from hrpsim.common.values import numeric_array, whole_count
+from hrpsim.learning.bound_terms import BoundTerm, bound_term
 from hrpsim.learning.observing import ObservationGroups
 from hrpsim.learning.scene import make_world
 from hrpsim.learning.scheduled_events import ScheduledEvents
@@ -24,7 +25,6 @@ from hrpsim.learning.terms.rewards import REWARDS
 from hrpsim.learning.terms.task_state import TaskState
 from hrpsim.learning.terms.terminations import TERMINATIONS
 from hrpsim.world.batch import Batch
-from hrpsim.world.batch_arguments import as_array
 from hrpsim.world.objects.closed import Closed
 
 Observed = dict[str, np.ndarray]
@@ -60,6 +60,7 @@ class TaskBatch(Closed):
         if isinstance(task, str):
             require_name("task", task, TASKS, StateError)
             task = TASKS[task]
+        require_fit("the task of a TaskBatch", task, Task)
         self.task = task
         world, robot = make_world(task)
         self.batch = batch = Batch(world, count, threads)
@@ -75,6 +76,7 @@ class TaskBatch(Closed):
             task.robot.soft_joint_pos_limit_factor,
         )
         self.actions = {name: cfg.make(state) for name, cfg in task.actions.items()}
+        require_different("joints of the task's actions", self.action_names, StateError)
         sizes = [len(one) for one in self.actions.values()]
         self._ends, self._bounds = np.cumsum([0, *sizes]), self.action_bounds
         state.action, state.prev_action = np.zeros((2, count, self._ends[-1]))
@@ -100,10 +102,10 @@ class TaskBatch(Closed):
             bound_term("curriculum", name, cfg.func, cfg.params, CURRICULA, state, leading=2)
             for name, cfg in task.curriculum.items()
         ]
-        self._terminations = [
-            (cfg, bound_term("termination", name, cfg.func, cfg.params, TERMINATIONS, state))
+        self._terminations = {
+            name: bound_term("termination", name, cfg.func, cfg.params, TERMINATIONS, state)
             for name, cfg in task.terminations.items()
-        ]
+        }
 
     def __len__(self) -> int:
         return self.state.count
@@ -173,7 +175,8 @@ class TaskBatch(Closed):
             terminated or truncated (count,). A finished episode continues until `reset`.
 
         Raises:
-            StateError: actions of another shape, or not finite. The error names world and joint.
+            StateError: actions of another shape, or not finite, or no episode has begun. A term
+                returns another shape or NaN. The error names world and joint, or the term.
             WorldError: worlds that could not be stepped. The error names the worlds.
         """
         state = self.state
@@ -196,7 +199,9 @@ class TaskBatch(Closed):
     def _take_actions(self, actions: ArrayLike) -> None:
         """Check the actions and command the joints."""
         state = self.state
-        given = np.asarray(as_array(actions))
+        if (state.random.episodes < 0).any():
+            raise StateError("the worlds of a TaskBatch have no episode yet. Call reset() first")
+        given = numeric_array("actions", actions)
         if given.shape != state.action.shape:
             raise StateError(
                 f"actions must be finite and have shape {state.action.shape}, got {given.shape}"
@@ -216,18 +221,33 @@ class TaskBatch(Closed):
         """Return whether episodes are terminated, and whether they are truncated."""
         state = self.state
         terminated, timed_out = np.zeros((2, state.count), dtype=bool)
-        for cfg, term in self._terminations:
-            ends = timed_out if cfg.time_out else terminated
-            ends |= term.value(state)
+        for name, term in self._terminations.items():
+            ends = timed_out if self.task.terminations[name].time_out else terminated
+            ends |= self._result("termination", name, term, "b")
         state.terminated[:], state.time_outs[:] = terminated, timed_out
         return terminated, timed_out & ~terminated
 
     def _reward(self) -> np.ndarray:
         """Return the rewards (count,), and keep their terms."""
-        for column, term in enumerate(self._rewards.values()):
-            self.reward_terms[:, column] = term.value(self.state)
+        for column, (name, term) in enumerate(self._rewards.items()):
+            self.reward_terms[:, column] = self._result("reward", name, term, "biuf")
         self.reward_terms *= self._factor * self.state.reward_weights
-        return self.reward_terms.sum(axis=1)
+        rewards = self.reward_terms.sum(axis=1)
+        if np.isnan(rewards).any():
+            world, column = np.argwhere(np.isnan(self.reward_terms))[0]
+            raise StateError(f"reward {list(self._rewards)[column]!r} of world {world} is nan")
+        return rewards
+
+    def _result(self, kind: str, name: object, term: BoundTerm, kinds: str) -> np.ndarray:
+        """Return the result (count,) of a term. Raises StateError for another shape or type."""
+        found = np.asarray(term.value(self.state))
+        if found.shape != (self.state.count,) or found.dtype.kind not in kinds:
+            needed = "truth values" if kinds == "b" else "numbers"
+            raise StateError(
+                f"{kind} {name!r}: the term returns {found.dtype} of the shape {found.shape}. It"
+                f" should return {needed} of the shape ({self.state.count},)"
+            )
+        return found
 
     def close(self) -> None:
         """End the threads."""

@@ -14,8 +14,10 @@ from urllib.parse import quote
 
 from lxml import etree
 
-from hrpsim.common.errors import ModelError
+from hrpsim.common.errors import ModelError, require_name
+from hrpsim.common.file_names import resolved, writing
 from hrpsim.common.stored_files import write_at_once
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.model.convert_targets import WRITERS
 from hrpsim.model.from_urdf import robot_of_urdf
 from hrpsim.model.load import expand_xacro, load_model
@@ -26,6 +28,8 @@ from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources, decl
 from hrpsim.model.readers.urdf.xacro_text import UrdfText, read_source
 from hrpsim.model.readers.urdf_writer import write_urdf
 from hrpsim.model.robot_formats import read_foreign, refuse_unread
+
+_OF_URDF = (".urdf",)
 
 
 class Converted(NamedTuple):
@@ -40,6 +44,7 @@ class Converted(NamedTuple):
     not_written: tuple[str, ...] = ()
 
 
+@checked_arguments(ModelError)
 def convert(
     source: str | os.PathLike,
     target: str | os.PathLike,
@@ -50,7 +55,7 @@ def convert(
 ) -> Converted:
     """Write a description in any format of `load_model` as another one with the same dynamics.
 
-    The suffix of the target is the format: `.sdf` is SDF, `.xml` is MJCF, and others are URDF. MJCF
+    The suffix of the target is the format: `.sdf` is SDF, `.xml` is MJCF, `.urdf` is URDF. MJCF
     needs the package mujoco (`pip install hrpsim[mjcf]`). SDF and MJCF get copies of all meshes, in
     the folder TARGET_meshes next to the target.
 
@@ -67,10 +72,13 @@ def convert(
         accept_nonphysical_inertia: as for `load_model`.
 
     Raises:
-        ModelError: the source is invalid or the files cannot be written.
+        ModelError: the source is invalid, the target has another suffix, or the files cannot be
+            written.
     """
     source, target = Path(source), Path(target).expanduser().absolute()
-    if source.resolve() == target.resolve():
+    suffixes = (*WRITERS, *_OF_URDF)
+    require_name("suffix of a description", target.suffix.lower(), suffixes, ModelError)
+    if resolved(source) == resolved(target):
         raise ModelError(f"{target}: would overwrite the description that it is made of")
     refuse_unread(source)
     text, path = read_source(source)
@@ -97,12 +105,10 @@ def convert(
 
 def _write(target: Path, text: str, files: Mapping[Path, bytes]) -> None:
     """Write a description with all meshes. Raise ModelError on failure."""
-    try:
+    with writing(target, ModelError):
         for file, data in files.items():
             write_at_once(file, data)
         write_at_once(target, text.encode())
-    except OSError as cause:
-        raise ModelError(f"{target}: cannot be written: {cause.strerror or cause}") from cause
 
 
 def _check(

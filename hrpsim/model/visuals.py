@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hrpsim.common.errors import ModelError
+from hrpsim.common.file_names import is_file
 from hrpsim.model.model import GREY, CollisionShape, Frame, MeshUse, Model, Visual
 from hrpsim.model.readers.robot_data import LinkData, MeshData, MeshFile, RobotData, ShapeData
 from hrpsim.model.readers.urdf.resolve_uris import Resources
@@ -172,7 +173,7 @@ def visual_geometry(model: Model, visual: Visual) -> Geometry:
 
 
 def _file_of(model: Model, mesh: MeshFile) -> Path:
-    folder = Path(model.source).parent if Path(model.source).is_file() else None
+    folder = Path(model.source).parent if is_file(model.source) else None
     try:
         return Resources(folder).locate(mesh.uri)
     except FileNotFoundError as cause:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.common.values import whole_count
 from hrpsim.rollout.rollout_scenario import MEASURED, POLICY, RolloutScenario
 from hrpsim.sweeps.framework.design import Design, Product
@@ -33,6 +34,7 @@ class _Plan:
     title: str
 
 
+@checked_arguments(SweepError)
 def rollout(  # many parameters: keywords, passed by name
     policy: str | Path,
     world: str | Path | None = None,

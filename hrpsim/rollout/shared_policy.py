@@ -14,6 +14,7 @@ from hrpsim.bridges.network_files import open_network
 from hrpsim.bridges.onnx_policy import OnnxPolicy
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
+from hrpsim.common.file_names import exists
 
 _OPEN = 8  # networks of a process
 
@@ -41,7 +42,7 @@ class SharedPolicy(OnnxPolicy):
 
 def described(path: Path) -> PolicyDescription:
     """Return the description in a file, which is read again only if the file changes."""
-    return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+    return _read(path, path.stat().st_mtime_ns if exists(path) else 0)
 
 
 @lru_cache(maxsize=_OPEN)

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.common.errors import ModelWarning, shown_value
+from hrpsim.common.file_names import exists
 from hrpsim.common.limits import STORE_SIZE, YAML_SIZE
 from hrpsim.sweeps.cells import STATUS, Result, Table, differences
 from hrpsim.sweeps.checksums import CHECKSUMS, OWN, damage, seal
@@ -206,7 +207,7 @@ def open_store(path: str | Path) -> Any:
     xarray = needed_package("xarray", "a store")
     needed_package("zarr", "a store")
     path = Path(path)
-    if not path.exists():
+    if not exists(path):
         raise SweepError(f"there is no store {path} yet")
     if not _is_store(path):
         raise SweepError(f"{path} is no store of a sweep")

@@ -17,7 +17,8 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError, require_name, shown_value
 from hrpsim.common.progress import Progress
-from hrpsim.common.values import whole_count
+from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.values import as_numbers, whole_count
 from hrpsim.engine.compile.announcement import say_compiled
 from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.batch_motion import BatchMotion
@@ -59,6 +60,7 @@ class Batch(BatchMotion, Closed):
         self._contain(worlds, [world.snapshot()] * len(worlds), copies[1])
 
     @staticmethod
+    @checked_arguments(WorldError)
     def of(worlds: Sequence[World], threads: int | None = None) -> Batch:
         """Return a batch of these worlds themselves, for example worlds of different descriptions.
 
@@ -155,6 +157,7 @@ class Batch(BatchMotion, Closed):
                 say_compiled(announced)
         return failures
 
+    @checked_arguments(WorldError)
     def map(self, function: Callable[[World, int], Any]) -> list:
         """Return the list of function(world, number), one result for each world in order.
 
@@ -179,7 +182,7 @@ class Batch(BatchMotion, Closed):
             factors: (count,), or (count, links) with one factor for each link in `links`.
             links: links to scale. The default is all links.
         """
-        factors = np.asarray(factors, dtype=np.float64)
+        factors = as_numbers("factors", factors)
         fits = factors.ndim in (1, 2) and len(factors) == len(self)
         needed = f"have shape ({len(self)},) or ({len(self)}, links)"
         self._checked("factors", factors, fits, needed)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError, require_name, shown_value
+from hrpsim.common.values import as_numbers
 from hrpsim.world.followed_entities import KINDS
 from hrpsim.world.world import World
 
@@ -50,20 +51,20 @@ class BatchArguments:
         return array
 
     def _rows(self, what: str, given: ArrayLike) -> np.ndarray:
-        array = as_array(given)
+        array = as_numbers(what, given)
         fits = array.ndim == 2 and len(array) == len(self)
         return self._checked(what, array, fits, f"have shape ({len(self)}, joints)")
 
     def _numbers(self, what: str, given: ArrayLike | None) -> np.ndarray:
         """Return a number for each world, from one number or from several. None becomes NaN."""
-        array = np.asarray(np.nan if given is None else given, dtype=np.float64)
+        array = as_numbers(what, np.nan if given is None else given)
         fits = array.shape in ((), (len(self),))
         self._checked(what, array, fits, f"be one number or ({len(self)},)")
         return np.broadcast_to(array, (len(self),))
 
     def _vectors(self, what: str, given: ArrayLike) -> np.ndarray:
         """Return a vector for each world (count, 3), from one vector or from several."""
-        array = np.asarray(given, dtype=np.float64)
+        array = as_numbers(what, given)
         fits = array.shape in ((3,), (len(self), 3))
         self._checked(what, array, fits, f"have shape (3,) or ({len(self)}, 3)")
         return np.broadcast_to(array, (len(self), 3))
@@ -76,10 +77,3 @@ class BatchArguments:
             require_name(KINDS[kind], name, there)
             found.append(there[name])
         return found
-
-
-def as_array(given: Any) -> np.ndarray:
-    """Return values as an array. Memory offered by `__dlpack__` is not copied."""
-    if hasattr(given, "__dlpack__") and not isinstance(given, np.ndarray):
-        return np.from_dlpack(given)
-    return np.asarray(given)

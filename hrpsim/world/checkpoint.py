@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.errors import WorldError
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.robot_access import RobotAccess
@@ -32,6 +34,7 @@ class Checkpoint(Closed):
     made when the checkpoint was made. The preparation of the compiled step is kept.
     """
 
+    @checked_arguments(WorldError)
     def __init__(self, world: World) -> None:
         lazy_kernels = world.scene.lazy_kernels
         self._objects: list[tuple[Any, dict[str, Any], tuple[str, ...]]] = []

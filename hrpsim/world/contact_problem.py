@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hrpsim.common.errors import WorldError
+from hrpsim.common.errors import WorldError, shown_value
 from hrpsim.common.extras import missing_package
+from hrpsim.common.file_names import is_file
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.kernel_types import Matrix, Vector
 from hrpsim.engine.compile.reference import Reference
@@ -64,10 +65,12 @@ def contact_problem(world: World) -> ContactProblem:
     of the step. The solution r therefore equals the impulses of a step with `semi_implicit`.
 
     Raises:
-        WorldError: the step has no contacts, has rows besides contacts (joint limits, connections,
-            locks), has compliant or penalty contacts, has a friction model other than `cone`, or
-            uses an integrator other than `semi_implicit`.
+        WorldError: `world` is no World, the step has no contacts, has rows besides contacts (joint
+            limits, connections, locks), has compliant or penalty contacts, has a friction model
+            other than `cone`, or uses an integrator other than `semi_implicit`.
     """
+    if not hasattr(world, "integrator"):
+        raise WorldError(f"a World is needed, such as robot.world, got {shown_value(world)}")
     if not INTEGRATORS[world.integrator].is_implicit:
         raise WorldError(
             f"the contact problem of {world.integrator} is not one matrix: a step solves it"
@@ -134,6 +137,8 @@ def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
         ContactProblemError: the file has another format, is two-dimensional, or has sizes that do
             not fit.
     """
+    if not is_file(path):
+        raise ContactProblemError(f"{path}: not readable as a file of fclib: it is no regular file")
     try:
         with _h5py().File(path, "r") as file:
             if "fclib_local" not in file:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import ModelWarning, WorldError, require_name, suggestion, unknown_name
 from hrpsim.common.sealing import plain_copy, sealed
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.common.values import flag
 from hrpsim.derivatives.step_derivatives import Linearization
 from hrpsim.engine.step.arrays import Scene
@@ -269,7 +270,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
 
     @sleeping.setter
     def sleeping(self, value: bool) -> None:
-        self._sleep.sleeping = value
+        self._sleep.sleeping = flag("sleeping", value)
 
     def sleeps(self, entity: Entity) -> bool:
         """Return whether an entity sleeps."""
@@ -385,6 +386,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         self.refresh_exclusions()
         self._choose_solvers(None if removed is None and not added else added)
 
+    @checked_arguments(WorldError)
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> dict[str, Settled]:
         """Bring everything to rest under the present commands. Time does not pass.
 

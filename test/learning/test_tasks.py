@@ -23,6 +23,7 @@ from hrpsim.learning import (
     RobotCfg,
     Task,
     TaskBatch,
+    TerminationTermCfg,
     TerrainCfg,
     UniformNoiseCfg,
     velocity_task,
@@ -259,6 +260,25 @@ def test_a_terrain_is_below_the_robot():
         ({"decimation": 0}, "decimation at least 1"),
         ({"episode_length_s": 0.001}, "at least a control period"),
         ({"terrain": TerrainCfg("hill")}, "terrain 'hill' does not exist"),
+        ({"terrain": TerrainCfg("stairs", {"steps": 3})}, "Arguments of the terrain: count"),
+        (
+            {"actions": {k: JointEffortActionCfg() for k in "ab"}},
+            "two joints of the task's actions are called 'FL_hip'",
+        ),
+        (
+            {"terminations": {"t": TerminationTermCfg("bad_orientation", {"limit_angle": 70})}},
+            "termination 't': limit_angle must be .*at most 3.14159 rad, got 70",
+        ),
+        (
+            {
+                "events": {
+                    "e": EventTermCfg(
+                        "push_by_impulse", params={"link": "b", "impulse_range": (9, 1)}
+                    )
+                }
+            },
+            "event 'e': impulse_range must be a range, the lower bound first",
+        ),
     ],
 )
 def test_mistakes_are_named(settings, error):

@@ -13,6 +13,7 @@ import numpy as np
 
 from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import StateError
+from hrpsim.common.values import LIMIT, flag, number
 from hrpsim.control.framework.contact_points import ContactSums, pressing_points
 from hrpsim.control.framework.controller import (
     BaseReading,
@@ -117,10 +118,6 @@ class ControlLoop(Closed):
             raise ControllerError(
                 f"a control loop needs a robot, such as world.robots['NAME'], got {robot!r}"
             )
-        if not hasattr(controller, "control"):
-            raise ControllerError(
-                f"a control loop needs a Controller with a method `control`, got {controller!r}"
-            )
         self.robot = robot
         self.controller = controller
         self._host = ControllerHost(controller, model or robot.model, parameters, robot.name)
@@ -131,7 +128,7 @@ class ControlLoop(Closed):
         except ControllerError:
             self._host.stop()
             raise
-        self._over = controller.period if interpolate else 0.0
+        self._over = controller.period if flag("interpolate", interpolate) else 0.0
         self._readings = StateReader(robot, self._host.joint_names, self._host.needs)
         self._last_time = -math.inf
 
@@ -147,7 +144,11 @@ class ControlLoop(Closed):
         return self._host.joint_names
 
     def run(self, duration: float = math.inf) -> None:
-        """Tick until `duration` [s] has passed or the controller has finished, then stop."""
+        """Tick until `duration` [s] has passed or the controller has finished, then stop.
+
+        WorldError: the duration is negative or not a number.
+        """
+        number("duration", duration, LIMIT)
         ticks = duration / self.controller.period
         made = 0
         with self:

@@ -239,6 +239,10 @@ def joint_modes(model: Model, modes: Mapping[str, int], default: int = POSITION)
     names = controlled_joints(model)
     found = np.full(len(names), default)
     for pattern, mode in modes.items():
+        if mode not in (POSITION, VELOCITY, EFFORT):
+            raise ControllerError(
+                f"the mode of {pattern!r} is POSITION, VELOCITY or EFFORT, got {shown_value(mode)}"
+            )
         at = [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
         if not at:
             raise ControllerError(unknown_name("joint", pattern, names))

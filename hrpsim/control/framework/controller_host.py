@@ -40,7 +40,7 @@ from hrpsim.common.schema import (
     one_of,
     table,
 )
-from hrpsim.common.values import NOT_NEGATIVE
+from hrpsim.common.values import NOT_NEGATIVE, as_numbers, is_number
 from hrpsim.control.framework.controller import (
     MODES,
     BaseReading,
@@ -226,6 +226,16 @@ class ControllerHost:
         parameters: Mapping[str, Any] | None = None,
         robot: str = "",
     ) -> None:
+        if isinstance(controller, type) or not hasattr(controller, "control"):
+            hint = f". Make one: {controller.__name__}()" if isinstance(controller, type) else ""
+            raise ControllerError(
+                "a control loop needs a Controller with a method `control`, got"
+                f" {shown_value(controller)}{hint}"
+            )
+        if parameters is not None and not isinstance(parameters, Mapping):
+            raise ControllerError(
+                f"parameters of a controller are a mapping of names, got {shown_value(parameters)}"
+            )
         self.controller = controller
         self.name = type(controller).__name__
         self.joint_names = controlled_joints(model)
@@ -353,10 +363,7 @@ class ControllerHost:
         return vector
 
     def _numbers(self, what: str, values) -> np.ndarray:
-        try:
-            vector = np.array(values, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ControllerError(f"{self.name}: {what} must be numbers, got {values!r}") from error
+        vector = as_numbers(f"{self.name}: {what}", values, ControllerError).copy()
         if vector.shape != self._shape:
             raise ControllerError(
                 f"{self.name}: {what} must be {len(self.joint_names)} numbers, one for each of "
@@ -375,6 +382,8 @@ def steps_in_period(what: str, period: float, time_step: float) -> int:
 
     Raises ControllerError, starting with `what`, unless the period is a whole number of steps.
     """
+    if not (is_number(period) and 0.0 < period < math.inf):
+        raise ControllerError(f"{what} must be a time > 0 s, got {shown_value(period)}")
     steps = round(period / time_step)
     if steps < 1 or abs(steps * time_step - period) > 1e-6 * time_step:
         least = max(int(period / time_step), 1)

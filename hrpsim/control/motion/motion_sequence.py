@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from hrpsim.common.errors import HrpsimError
+from hrpsim.common.typed_values import require_fit
 
 CHANNELS = ("pos", "zmp", "waist", "hip", "gsens", "torque", "wrenches", "optionaldata")
 # The columns of the channels whose width does not depend on the robot.
@@ -160,6 +161,7 @@ class MotionSequence:
         object.__setattr__(self, "joint_names", tuple(self.joint_names))
         columns = {**COLUMNS, "pos": self.joint_names, "torque": self.joint_names}
         for name, channel in self.channels():
+            require_fit(f"MotionSequence.{name}", channel, Channel, SequenceError)
             width = channel.values.shape[1]
             if name in columns and width != len(columns[name]):
                 raise SequenceError(f"{name} has {width} values a sample, not {len(columns[name])}")

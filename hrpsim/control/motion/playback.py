@@ -11,6 +11,7 @@ import numpy as np
 
 from hrpsim.common.errors import unknown_name
 from hrpsim.common.schema import flag, listing, name, null_or, numeric, scalar
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.common.values import NOT_NEGATIVE
 from hrpsim.control.framework.controller import Command, Controller, State, controlled_joints
 from hrpsim.control.framework.plugins import PERIOD, checked
@@ -61,6 +62,7 @@ class Playback(Controller):
         "feed_forward": flag,
     }
 
+    @checked_arguments(SequenceError)
     def __init__(self, sequence: MotionSequence | None = None, period: float = 0.005) -> None:
         self.sequence = sequence
         self.period = period

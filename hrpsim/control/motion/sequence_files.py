@@ -16,8 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.common.errors import unknown_name
+from hrpsim.common.file_names import is_folder
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import (
     CHANNELS,
@@ -32,6 +34,7 @@ _SPELLINGS = {"optionaldata": ("optionaldata", "optionalData")}
 _COMMENT_SIGNS = ("#", "%")
 
 
+@checked_arguments(SequenceError)
 def read_sequence(
     basename: str | os.PathLike, model: Model, joint_names: Sequence[str | None] | None = None
 ) -> MotionSequence:
@@ -116,7 +119,7 @@ def _no_positions(base: Path, found: dict[str, Path]) -> str:
     message = f"{base}.pos does not exist. "
     if found:
         return message + f"Of this set there are {', '.join(p.name for p in found.values())}"
-    if not base.parent.is_dir():
+    if not is_folder(base.parent):
         return message + f"There is no folder {base.parent}"
     others = sorted(path.stem for path in base.parent.glob("*.pos"))
     return message + f"Sequences in {base.parent}: {', '.join(others[:12]) or 'none'}"

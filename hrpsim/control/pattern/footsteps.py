@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import HrpsimError, require_name
+from hrpsim.common.typed_values import require_fit
+from hrpsim.common.values import is_number
 from hrpsim.control.pattern.support_polygon import gap_between
 
 SIDES = ("left", "right")
@@ -65,7 +67,8 @@ class Steps:
     def __post_init__(self) -> None:
         if not (isinstance(self.count, int) and self.count >= 1):
             raise WalkError(f"{self}: count must be a whole number of steps, at least 1")
-        if not np.isfinite([self.forward, self.sideways, self.turn, self.rise]).all():
+        lengths = self.forward, self.sideways, self.turn, self.rise
+        if not (all(map(is_number, lengths)) and np.isfinite(lengths).all()):
             raise WalkError(f"{self}: lengths and angles must be finite")
 
 
@@ -78,6 +81,7 @@ class Footsteps:
 
     def __post_init__(self) -> None:
         require_name("foot", self.first, SIDES, WalkError)
+        require_fit("Footsteps.steps", self.steps, tuple[Steps, ...], WalkError)
 
     @property
     def climbs(self) -> bool:

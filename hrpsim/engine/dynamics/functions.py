@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.constants import STANDARD_GRAVITY
-from hrpsim.common.errors import ModelError, StateError, unknown_name
+from hrpsim.common.errors import ModelError, StateError, shown_value, unknown_name
+from hrpsim.common.values import as_numbers
 from hrpsim.engine.compile.compiled import prepared
 from hrpsim.engine.dynamics.articulated import (
     Workspace,
@@ -61,10 +62,7 @@ def checked_vector(name: str, values, length: int) -> np.ndarray:
     Raises:
         StateError: The length is wrong or a value is not finite.
     """
-    try:
-        vector = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as cause:
-        raise StateError(f"{name} must be {length} numbers, got {values!r:.80}") from cause
+    vector = np.ascontiguousarray(as_numbers(name, values))
     if vector.shape != (length,):
         raise StateError(f"{name} must have shape ({length},), got {vector.shape}")
     if not is_finite(vector):
@@ -83,6 +81,8 @@ def is_finite(numbers: np.ndarray) -> bool:
 
 def checked_configuration(model: Model, q) -> np.ndarray:
     """Return q checked for shape, finiteness and a quaternion that can be normalised."""
+    if not isinstance(model, Model):
+        raise ModelError(f"a Model is needed, such as robot.model, got {shown_value(model)}")
     q = checked_vector("q", q, model.nq)
     for joint in model.free_joints:
         first = joint.q_index + 3

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import HrpsimError
+from hrpsim.common.values import as_numbers
 from hrpsim.engine.solvers.block_sweeps import (
     BlockProblem,
     natural_residual,
@@ -171,7 +172,7 @@ def _checked(W: Any, b: Any, mu: Any) -> BlockProblem:
         )
     b = _numbers("b", b, length)
     if not sparse.issparse(W):
-        W = np.asarray(W, dtype=np.float64)
+        W = as_numbers("W", W, ContactProblemError)
     if W.shape != (length, length):
         raise ContactProblemError(
             f"W has the shape {W.shape}. For {length} entries of b it should be {length} x {length}"

@@ -14,6 +14,7 @@ import numpy as np
 
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.common.errors import HrpsimError, ModelWarning, require_name
+from hrpsim.common.file_names import exists
 from hrpsim.world.file.load_world import load_world
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.perturbed_start import perturbed
@@ -100,7 +101,7 @@ class Case:
 
 def stamp_of(path: Path) -> int:
     """Return when a file was last written, with which readers keep its contents [ns]."""
-    return path.stat().st_mtime_ns if path.exists() else 0
+    return path.stat().st_mtime_ns if exists(path) else 0
 
 
 @lru_cache(maxsize=8)

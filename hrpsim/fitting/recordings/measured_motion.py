@@ -19,6 +19,7 @@ from hrpsim.common.errors import (
     require_name,
     require_names,
 )
+from hrpsim.common.values import as_numbers
 from hrpsim.fitting.recordings.command_table import first_command, held_commands
 from hrpsim.fitting.recordings.recording_checks import check_recording, check_times, repeats
 from hrpsim.fitting.signals.bound_signal import BoundSignal
@@ -166,10 +167,7 @@ class Recording:
             self._keep(~early)
 
     def _checked(self, what: str, given, columns: int | None) -> np.ndarray:
-        try:
-            array = np.array(given, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise FitError(f"{self.name}: {what} must be numbers: {error}") from error
+        array = as_numbers(f"{self.name}: {what}", given, FitError).copy()
         is_command = what.startswith("command_")
         rows = self.command_time if is_command else self.time
         shape: tuple[int, ...] = (array.size,)

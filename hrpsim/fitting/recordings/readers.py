@@ -15,6 +15,7 @@ from hrpsim.common.errors import FitError, unknown_name
 from hrpsim.common.foreign.arrays import read_npz
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.fitting.recordings.bag_recordings import bag_recordings
 from hrpsim.fitting.recordings.measured_motion import SAMPLES, Recording
 from hrpsim.fitting.recordings.segments import recordings_of, runs_of_clock
@@ -36,6 +37,7 @@ _BASE_COLUMNS = {
 _TOPICS = ("states", "commands", "base", "joints")
 
 
+@checked_arguments(FitError)
 def read_recording(path: str | Path, **options: Any) -> Recording:
     """Return the recording in a file that has one segment.
 
@@ -50,6 +52,7 @@ def read_recording(path: str | Path, **options: Any) -> Recording:
     return the_only(path, read_recordings(path, **options))
 
 
+@checked_arguments(FitError)
 def read_bag_recording(bag: str | Path, **options: Any) -> Recording:
     """Return the recording of a robot in a bag that has one segment.
 
@@ -75,6 +78,7 @@ def the_only(path: str | Path, segments: tuple[Recording, ...]) -> Recording:
     return segments[0]
 
 
+@checked_arguments(FitError)
 def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
     """Return the segments of the recording in a file: each has increasing stamps without gaps.
 

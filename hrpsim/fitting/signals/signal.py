@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hrpsim.common.errors import FitError, require_name, require_names
+from hrpsim.common.values import as_numbers
 from hrpsim.fitting.signals.signal_kind import DELAY, DELAY_SETTING, Setting, SignalKind
 from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
@@ -69,10 +70,8 @@ class Signal:
 
     def _samples(self) -> tuple[np.ndarray, np.ndarray]:
         """Return times (n,) and values (n, columns) of the samples without NaN."""
-        try:
-            time, values = (np.array(one, dtype=np.float64) for one in (self.time, self.values))
-        except (TypeError, ValueError) as error:
-            raise FitError(f"signal {self.name}: numbers are needed: {error}") from error
+        what = f"signal {self.name}: a time or a value"
+        time, values = (as_numbers(what, one, FitError) for one in (self.time, self.values))
         shape = time.size, len(self.columns)
         if time.ndim != 1 or values.shape != shape:
             raise FitError(

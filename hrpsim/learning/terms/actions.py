@@ -7,23 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from hrpsim.common.typed_values import CheckedSettings, Finite
+from hrpsim.common.values import LIMIT
 from hrpsim.learning.terms.selection import EVERY, values_by_name
 from hrpsim.learning.terms.task_state import TaskState
 
-Scale = float | Mapping[str, float]
+Scale = Finite | Mapping[str, Finite]
 
 
 @dataclass(frozen=True)
-class _JointActionCfg:
+class _JointActionCfg(CheckedSettings):
     """What actions of joints have in common."""
 
     joint_names: str | Sequence[str] = EVERY
     scale: Scale = 1.0
     offset: Scale = 0.0
-    bound: float = 100.0
+    bound: Annotated[float, LIMIT] = 100.0
     preserve_order: bool = False
 
 

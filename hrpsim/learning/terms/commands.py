@@ -11,14 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from hrpsim.common.errors import StateError
+from hrpsim.common.typed_values import CheckedSettings, Finite, Interval, Share
 from hrpsim.learning.terms.rotations import wrapped
 from hrpsim.learning.terms.task_state import TaskState
 
-Range = tuple[float, float]
+Range = Interval
 
 
 @dataclass(frozen=True)
-class VelocityRanges:
+class VelocityRanges(CheckedSettings):
     """Bounds of velocities in the frame of the base, drawn uniformly.
 
     lin_vel_x, lin_vel_y [m/s], ang_vel_z [rad/s]. heading [rad]: of the world, for commands by
@@ -32,7 +33,7 @@ class VelocityRanges:
 
 
 @dataclass(frozen=True)
-class UniformVelocityCommandCfg:
+class UniformVelocityCommandCfg(CheckedSettings):
     """A target velocity of the base: forward, sideways [m/s], turning [rad/s].
 
     Args:
@@ -44,17 +45,18 @@ class UniformVelocityCommandCfg:
         rel_heading_envs: fraction of commands that lead to a heading.
 
     Raises:
-        StateError: `heading_command` without `ranges.heading`.
+        StateError: `heading_command` without `ranges.heading`, or a field of another kind.
     """
 
     ranges: VelocityRanges = VelocityRanges()
     resampling_time_range: Range = (10.0, 10.0)
-    rel_standing_envs: float = 0.0
+    rel_standing_envs: Share = 0.0
     heading_command: bool = False
-    heading_control_stiffness: float = 1.0
-    rel_heading_envs: float = 1.0
+    heading_control_stiffness: Finite = 1.0
+    rel_heading_envs: Share = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.heading_command and self.ranges.heading is None:
             raise StateError("a velocity command by heading needs ranges.heading. Give its bounds")
 

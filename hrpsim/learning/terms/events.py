@@ -9,22 +9,22 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from hrpsim.common.errors import StateError
+from hrpsim.common.errors import StateError, require_names
+from hrpsim.common.typed_values import Interval
 from hrpsim.learning.terms import randomisation, rotations
 from hrpsim.learning.terms.floor import lifts_to_floor
 from hrpsim.learning.terms.observations import Names
 from hrpsim.learning.terms.selection import EVERY
 from hrpsim.learning.terms.task_state import TaskState
 
-Range = tuple[float, float]
+Range = Interval
 _AXES = "x", "y", "z", "roll", "pitch", "yaw"
 
 
 def _six(state: TaskState, worlds: np.ndarray, ranges: Mapping[str, Range]) -> np.ndarray:
     """Return draws (m, 6) along x, y, z and about roll, pitch, yaw, 0 for missing axes."""
-    for axis in ranges:
-        if axis not in _AXES:
-            raise StateError(f"a range has no axis {axis!r}. Available: {', '.join(_AXES)}")
+    state.require_base()
+    require_names("axis of a range", ranges, _AXES, StateError)
     ends = np.array([ranges.get(axis, (0.0, 0.0)) for axis in _AXES], dtype=np.float64)
     return state.random.uniform(worlds, ends[:, 0], ends[:, 1], 6)
 

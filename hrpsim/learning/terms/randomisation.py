@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.common.errors import require_name
+from hrpsim.common.typed_values import Interval
 from hrpsim.learning.terms.observations import Names
 from hrpsim.learning.terms.selection import EVERY
 from hrpsim.learning.terms.task_state import TaskState
 
-Range = tuple[float, float]
+Range = Interval
 _OPERATIONS = "scale", "add", "abs"
 
 

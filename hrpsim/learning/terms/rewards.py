@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from hrpsim.common.typed_values import Positive
 from hrpsim.learning.terms import contact_rewards
 from hrpsim.learning.terms.observations import Names
 from hrpsim.learning.terms.rotations import turned_about_z
@@ -30,40 +31,42 @@ def is_terminated(state: TaskState) -> np.ndarray:
     return state.terminated.astype(np.float64)
 
 
-def track_lin_vel_xy_exp(state: TaskState, std: float, command_name: str) -> np.ndarray:
+def track_lin_vel_xy_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
     """Return exp(-e^2 / std^2) of the error of the horizontal velocity in the base's frame."""
     error = state.command(command_name)[:, :2] - state.root_lin_vel_b[:, :2]
     return np.exp(-_squares(error) / std**2)
 
 
-def track_ang_vel_z_exp(state: TaskState, std: float, command_name: str) -> np.ndarray:
+def track_ang_vel_z_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
     """Return exp(-e^2 / std^2) of the error of the yaw rate in the base's frame."""
     error = state.command(command_name)[:, 2] - state.root_ang_vel_b[:, 2]
     return np.exp(-(error**2) / std**2)
 
 
-def track_lin_vel_exp(state: TaskState, std: float, command_name: str) -> np.ndarray:
+def track_lin_vel_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
     """Return `track_lin_vel_xy_exp` with the vertical velocity as an error too (mjlab)."""
     error = state.root_lin_vel_b.copy()
     error[:, :2] -= state.command(command_name)[:, :2]
     return np.exp(-_squares(error) / std**2)
 
 
-def track_ang_vel_exp(state: TaskState, std: float, command_name: str) -> np.ndarray:
+def track_ang_vel_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
     """Return `track_ang_vel_z_exp` with roll and pitch rates as errors too (mjlab)."""
     error = state.root_ang_vel_b.copy()
     error[:, 2] -= state.command(command_name)[:, 2]
     return np.exp(-_squares(error) / std**2)
 
 
-def track_lin_vel_xy_yaw_frame_exp(state: TaskState, std: float, command_name: str) -> np.ndarray:
+def track_lin_vel_xy_yaw_frame_exp(
+    state: TaskState, std: Positive, command_name: str
+) -> np.ndarray:
     """Return exp(-e^2 / std^2) of the error of the horizontal velocity in the heading's frame."""
     velocity = turned_about_z(state.root_lin_vel_w, -state.heading_w)
     error = state.command(command_name)[:, :2] - velocity[:, :2]
     return np.exp(-_squares(error) / std**2)
 
 
-def track_ang_vel_z_world_exp(state: TaskState, std: float, command_name: str) -> np.ndarray:
+def track_ang_vel_z_world_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
     """Return exp(-e^2 / std^2) of the error of the yaw rate about the vertical."""
     error = state.command(command_name)[:, 2] - state.root_ang_vel_w[:, 2]
     return np.exp(-(error**2) / std**2)
@@ -154,7 +157,7 @@ def joint_vel_limits(state: TaskState, soft_ratio: float, joint_names: Names = E
 
 
 def posture(
-    state: TaskState, std: float | Mapping[str, float], joint_names: Names = EVERY
+    state: TaskState, std: Positive | Mapping[str, Positive], joint_names: Names = EVERY
 ) -> np.ndarray:
     """Return exp(-mean((q - default)^2 / std^2)), with std by regular expressions (mjlab)."""
     at = state.joints(joint_names)

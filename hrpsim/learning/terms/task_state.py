@@ -172,17 +172,18 @@ class TaskState:
             self.pushes[link] = self.pushes.setdefault(name, Push(forces, torques, left))
         return self.pushes[link]
 
-    def _base(self) -> None:
+    def require_base(self) -> None:
+        """Raise StateError for a robot with a fixed base."""
         if not self.has_base:
             raise StateError(
-                f"robot {self.robot_name!r} has a fixed base, and a term reads the motion of its"
+                f"robot {self.robot_name!r} has a fixed base, and a term uses the motion of its"
                 " base. Remove the term, or load the description with base='free'"
             )
 
     @property
     def default_base_height(self) -> float:
         """Initial height of the base in the world [m]. StateError for a fixed base."""
-        self._base()
+        self.require_base()
         return float(self.default_q[2])
 
     # -- of the moment ----------------------------------------------------------------------------
@@ -225,13 +226,13 @@ class TaskState:
     @cached_property
     def root_pos_w(self) -> np.ndarray:
         """Position of the base in the world (count, 3) [m]."""
-        self._base()
+        self.require_base()
         return self.q[:, :3]
 
     @cached_property
     def root_quat_w(self) -> np.ndarray:
         """Orientation of the base, quaternion x y z w (count, 4)."""
-        self._base()
+        self.require_base()
         return self.q[:, 3:7]
 
     @cached_property
@@ -242,13 +243,13 @@ class TaskState:
     @cached_property
     def root_lin_vel_b(self) -> np.ndarray:
         """Velocity of the base's origin in the base's frame (count, 3) [m/s]."""
-        self._base()
+        self.require_base()
         return self.v[:, :3]
 
     @cached_property
     def root_ang_vel_b(self) -> np.ndarray:
         """Angular velocity of the base in the base's frame (count, 3) [rad/s]."""
-        self._base()
+        self.require_base()
         return self.v[:, 3:6]
 
     @cached_property

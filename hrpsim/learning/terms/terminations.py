@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 
+from hrpsim.common.values import Range
 from hrpsim.learning.terms.observations import Names
 from hrpsim.learning.terms.selection import EVERY
 from hrpsim.learning.terms.task_state import TaskState
@@ -19,7 +21,9 @@ def time_out(state: TaskState) -> np.ndarray:
     return state.episode_length >= state.max_episode_length
 
 
-def bad_orientation(state: TaskState, limit_angle: float) -> np.ndarray:
+def bad_orientation(
+    state: TaskState, limit_angle: Annotated[float, Range(0.0, np.pi, "rad")]
+) -> np.ndarray:
     """Return whether the base is tilted by more than `limit_angle` [rad]."""
     return state.projected_gravity_b[:, 2] > -np.cos(limit_angle)
 

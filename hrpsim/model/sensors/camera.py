@@ -13,7 +13,8 @@ import numpy as np
 from lxml.etree import _Element
 
 from hrpsim.common import limits
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.common.typed_values import check_fields
 from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.sensors.gazebo_values import deviation_of, text_of
 from hrpsim.model.sensors.sensor_kind import (
@@ -78,6 +79,7 @@ class Camera(SampledSensorKind):
     depth_encoding: str = "32FC1"  # of depth in ROS: one of DEPTH_ENCODINGS
 
     def __post_init__(self) -> None:
+        check_fields(self, ModelError)
         require(min(self.shape) > 0, "width and height must be positive")
         require(
             self.width * self.height <= limits.CAMERA_PIXELS,

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from hrpsim.common.errors import ModelError
+from hrpsim.common.typed_values import check_fields
 from hrpsim.model.sensors.sensor_kind import SampledSensorKind, cells_along, require
 
 
@@ -29,6 +31,7 @@ class ContactPad(SampledSensorKind):
     threshold: float = 1.0  # force from which on the link is in contact [N]
 
     def __post_init__(self) -> None:
+        check_fields(self, ModelError)
         require(len(self.size) == 2 and min(self.size) >= 0.0, "size needs two numbers >= 0")
         require(self.cell >= 0.0, "cell must not be negative")
         require(

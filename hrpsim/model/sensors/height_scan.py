@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.common.typed_values import check_fields
 from hrpsim.model.sensors.ray_pattern import ALIGNMENTS, RayPattern
 from hrpsim.model.sensors.sensor_kind import cells_along, require
 
@@ -32,6 +33,7 @@ class HeightScan(RayPattern):
     max_range: float = 10.0  # below the frame [m]
 
     def __post_init__(self) -> None:
+        check_fields(self, ModelError)
         require(len(self.size) == 2 and min(self.size) >= 0.0, "size needs two numbers >= 0")
         require(self.spacing > 0.0, "spacing must be positive")
         require(all(r >= 0.0 for r in self.radii), "radii must not be negative")

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from lxml.etree import _Element
 
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.common.typed_values import check_fields
 from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.sensors.gazebo_values import deviation_of, number_of, text_of
 from hrpsim.model.sensors.ray_pattern import RayPattern
@@ -62,6 +63,7 @@ class Lidar(RayPattern):
     alignment = "base"
 
     def __post_init__(self) -> None:
+        check_fields(self, ModelError)
         low, high = self.azimuth if len(self.azimuth) == 2 else (1.0, 0.0)
         require(low <= high, "azimuth needs two numbers, the least first")
         require(

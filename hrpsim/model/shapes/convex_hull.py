@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelError
+from hrpsim.common.values import as_numbers
 from hrpsim.model.shapes.geometry import Box, Capsule, Geometry, Mesh, Plane, Sphere
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 from hrpsim.model.shapes.mesh_topology import connected, directed_edges, edge_neighbours, why_open
@@ -27,7 +28,9 @@ class ConvexHull(Mesh):
     """
 
     def __init__(self, points: ArrayLike, source: str = "") -> None:
-        vertices, triangles = _hull(np.array(points, dtype=np.float64), source)
+        vertices, triangles = _hull(
+            as_numbers("ConvexHull: points", points, ModelError).copy(), source
+        )
         super().__init__(vertices, triangles, source)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelError, shown_value
-from hrpsim.common.values import is_number
+from hrpsim.common.values import as_numbers, is_number
 from hrpsim.model.shapes.mesh_integrals import doubled_areas, signed_volumes
 from hrpsim.model.shapes.mesh_topology import is_convex, why_open
 
@@ -64,7 +64,8 @@ class Box:
     kind = BOX
 
     def __init__(self, lengths: tuple[float, float, float], *others: float) -> None:
-        given = [float(v) for v in (*np.atleast_1d(lengths), *others)]
+        edges = [*np.atleast_1d(lengths), *others]
+        given = as_numbers("Box: edge lengths", edges, ModelError).ravel().tolist()
         if others or len(given) != 3:
             shown = ", ".join(f"{v:g}" for v in given)
             example = f"({shown})" if len(given) == 3 else "(x, y, z)"
@@ -146,7 +147,12 @@ class Mesh:
 
     def __post_init__(self) -> None:
         for name, kind in {"vertices": np.float64, "triangles": np.int64}.items():
-            array = np.array(getattr(self, name), dtype=kind, order="C")
+            given = getattr(self, name)
+            if not isinstance(given, np.ndarray) or given.dtype != kind:
+                given = as_numbers(f"{self.label}: {name}", given, ModelError)
+            array = np.array(given, dtype=kind, order="C")
+            if kind is np.int64 and (array != given).any():
+                raise ModelError(f"{self.label}: triangles are whole numbers of vertices")
             if array.ndim != 2 or array.shape[1] != 3:
                 raise ModelError(f"{self.label}: {name} must have shape (n, 3), got {array.shape}")
             if len(array) == 0:

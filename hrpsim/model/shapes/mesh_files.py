@@ -25,6 +25,7 @@ from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, ModelWarning, require_name
 from hrpsim.common.foreign.bounded_child import call_bounded
 from hrpsim.common.foreign.file_bytes import open_file, refuse_pointer
+from hrpsim.common.typed_values import checked_arguments
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Capsule, Mesh
 from hrpsim.model.shapes.mesh_repair import repaired
@@ -48,6 +49,7 @@ class ReadMesh(NamedTuple):
     notes: tuple[str, ...]
 
 
+@checked_arguments(ModelError)
 def load_mesh(
     path: str | os.PathLike, scale: ArrayLike = (1.0, 1.0, 1.0), hull: bool = False
 ) -> Mesh:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError
+from hrpsim.common.values import as_numbers
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box, Mesh, _positive
@@ -52,7 +53,7 @@ class HeightField(Mesh):
         size: ArrayLike | None = None,
         origin: ArrayLike | None = None,
     ) -> None:
-        heights = np.array(heights, dtype=np.float64, order="C")
+        heights = np.array(as_numbers("HeightField: heights", heights, ModelError), order="C")
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise ModelError(
                 f"HeightField: heights must have shape (nx, ny), both at least 2: {heights.shape}"
@@ -72,7 +73,7 @@ class HeightField(Mesh):
         if origin is None:
             start = np.append(-0.5 * steps * (nx - 1, ny - 1), 0.0)
         else:
-            start = np.array(origin, dtype=np.float64)
+            start = as_numbers("HeightField: origin", origin, ModelError)
             if start.shape != (3,) or not np.isfinite(start).all():
                 raise ModelError(f"HeightField: origin must be three numbers, got {origin!r}")
         self._set(heights, start, steps)
@@ -187,7 +188,10 @@ def _interpolated(rows: np.ndarray, count: int) -> np.ndarray:
 
 
 def _two(name: str, given) -> np.ndarray:
-    values = np.broadcast_to(np.array(given, dtype=np.float64), (2,))
+    values = as_numbers(f"HeightField: {name}", given, ModelError)
+    if values.shape not in ((), (1,), (2,)):
+        raise ModelError(f"HeightField: {name} must be one number or two, got {given!r}")
+    values = np.broadcast_to(values, (2,))
     if not (np.isfinite(values).all() and (values > 0.0).all()):
         raise ModelError(f"HeightField: {name} must be positive and finite, got {given!r}")
     return values

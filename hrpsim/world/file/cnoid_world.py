@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from hrpsim.common.errors import ModelWarning, WorldError, shown_value
+from hrpsim.common.file_names import is_file
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
@@ -170,7 +171,7 @@ def _located(path: Path, name: str) -> Path:
         rest = name.removeprefix("${PROJECT_DIR}/")
         folders = [path.absolute().parent]
     for folder in folders:
-        if (folder / rest).is_file():
+        if is_file(folder / rest):
             return folder / rest
     cure = f". Name Choreonoid's folder `share` in {SHARE_VARIABLE}" if head == "${SHARE}" else ""
     shown = ", ".join(map(str, folders[:4]))

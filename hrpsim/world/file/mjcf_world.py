@@ -34,7 +34,7 @@ from hrpsim.model.readers.mjcf.robot import (
 )
 from hrpsim.model.readers.mjcf.sensors import posture
 from hrpsim.model.readers.mjcf.tree import rotation_of
-from hrpsim.model.readers.robot_data import WORLD_LINK, MeshData, Notes
+from hrpsim.model.readers.robot_data import WORLD_LINK, MeshData, Notes, free_name
 from hrpsim.model.readers.urdf.xacro_text import read_source
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Geometry, Plane, primitive
@@ -190,6 +190,7 @@ def _add_scenery(
             continue
         geometry, placement = placed
         name = re.sub(r"[^\w.-]", "_", m.names["geom"][geom]) or f"geom{geom}"
+        name = free_name(name, {shape.name for shape in world.fixed_shapes})
         placement = _body_placement(m, body).then(placement)
         material = material_name(surface_of(m, geom))
         world.add_static(geometry, placement.p, quaternion_of(placement.R), material, name)

@@ -36,14 +36,22 @@ class Closed(metaclass=_Closing):
         known = name.startswith("_") or name in self.__dict__ or hasattr(type(self), name)
         if not known and "_is_closed_to_names" in self.__dict__:
             raise UnknownAttributeError(unknown_attribute(self, name))
+        given = getattr(type(self), name, None)
+        if isinstance(given, property) and given.fset is None:
+            raise UnknownAttributeError(unknown_attribute(self, name, "cannot be assigned"))
         object.__setattr__(self, name, value)
 
 
-def unknown_attribute(owner: object, name: str) -> str:
-    """Return the error text for an unknown attribute, with similar names and the properties."""
+def unknown_attribute(owner: object, name: str, fault: str = "") -> str:
+    """Return the error text for an unknown attribute, with similar names and the properties.
+
+    fault: of a known attribute.
+    """
     kind = type(owner)
     known = [*owner.__dict__, *dir(kind)]
     properties = [k for k in dir(kind) if getattr(getattr(kind, k), "fset", None) is not None]
     similar = suggestion(name, [key for key in known if not key.startswith("_")])
     assignable = ", ".join(properties) or "none"
+    if fault:
+        return f"{name!r} of a {kind.__name__} {fault}; to be assigned are: {assignable}"
     return f"{kind.__name__} has no attribute {name!r}{similar}; to be assigned are: {assignable}"

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hrpsim.common.errors import ModelError, WorldError, require_name, unknown_name
-from hrpsim.common.values import Range, not_negative, number, positive
+from hrpsim.common.values import Range, flag, not_negative, number, positive
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, DRIVEN, LOCKED
 from hrpsim.engine.constraints.connection_state import measure_errors
 from hrpsim.engine.constraints.placed_connection import PLACED_CONNECTION
@@ -232,9 +232,9 @@ class Connection(Closed):
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
-        record = self._changing()
-        if bool(record["enabled"]) != bool(value):
-            record["enabled"] = bool(value)
+        enabled, record = flag("enabled", value), self._changing()
+        if bool(record["enabled"]) != enabled:
+            record["enabled"] = enabled
             record["impulse"] = record["impact_impulse"] = 0.0
             self.world.refresh_exclusions()
 

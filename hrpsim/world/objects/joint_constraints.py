@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError, require_name, unknown_name
-from hrpsim.common.values import not_negative
+from hrpsim.common.values import as_numbers, not_negative
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Vector
 from hrpsim.engine.constraints.joint_rows import (
@@ -83,6 +83,7 @@ class JointConstraints:
         if positions is None:
             positions = self.joint_positions[indices]
         positions = self.joint_index.values("positions", np.atleast_1d(positions), indices)
+        self.report_beyond(indices, {"positions": positions})
         at, holds = self.joint_index.v[indices], self._holds()
         holds["position"][at], holds["locked"][at] = positions, True
 
@@ -108,6 +109,7 @@ class JointConstraints:
         velocities = self.joint_index.values(
             "velocities", _for_each(velocities, indices), indices, LARGEST_COMMAND
         )
+        self.report_beyond(indices, {"velocities": velocities})
         limits = not_negative("force_limit", force_limit, len(indices), finite=False)
         at, holds = self.joint_index.v[indices], self._holds()
         holds["speed"][at], holds["driven"][at] = velocities, True
@@ -215,8 +217,8 @@ class JointConstraints:
 def _for_each(values, indices: np.ndarray) -> np.ndarray:
     """Return one value for each joint, from as many values or from a single value."""
     try:
-        return np.broadcast_to(np.asarray(values, dtype=np.float64), len(indices))
-    except (TypeError, ValueError) as error:
+        return np.broadcast_to(as_numbers("values", values), len(indices))
+    except ValueError as error:  # StateError is one
         raise StateError(f"{len(indices)} numbers are needed, or one, got {values!r}") from error
 
 

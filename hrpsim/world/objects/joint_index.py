@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, unknown_name
-from hrpsim.common.values import LARGEST
+from hrpsim.common.values import LARGEST, as_numbers, several
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
@@ -54,7 +54,7 @@ class JointIndex:
             return self.everywhere
         if names is self._last_names:
             return self._last_indices
-        known = (names,) if isinstance(names, str) else tuple(names)
+        known = several(names)
         indices = self._indices_of.get(known)
         if indices is None:
             if len(self._indices_of) >= _LISTS_KEPT:
@@ -102,12 +102,7 @@ class JointIndex:
         StateError, which names the quantity by `what`, for a wrong number of values or a
         non-number.
         """
-        try:
-            vector = np.asarray(values, dtype=np.float64, order="C")
-        except (TypeError, ValueError) as error:
-            raise StateError(
-                f"{what} for {self.robot!r} must be numbers, got {values!r}"
-            ) from error
+        vector = np.asarray(as_numbers(f"{what} for {self.robot!r}", values), order="C")
         if vector.shape != (len(indices),):
             raise StateError(
                 f"{what} for {self.robot!r} must be {len(indices)} numbers, one a joint, "

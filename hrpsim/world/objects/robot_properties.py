@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import WorldError
+from hrpsim.common.errors import StateError, WorldError
 from hrpsim.common.values import LARGEST, not_negative, several
 from hrpsim.engine.kinematics.forest import Forest, forest_of
 from hrpsim.engine.step.arrays import Scene
@@ -139,7 +139,7 @@ class RobotProperties:
 
         Raises:
             WorldError: a value is negative or not finite.
-            StateError: unknown joint.
+            StateError: unknown joint, or no property is given.
         """
         indices = self.joint_index.indices(names)
         values = {
@@ -155,6 +155,8 @@ class RobotProperties:
                 what = f"{field.replace('_', ' ')} of joints of {self.name!r}"
                 new[self.joint_index.v[indices]] = not_negative(what, given, len(indices))
                 changed[field] = new
+        if not changed:
+            raise StateError(f"no property of joints is given. Give one of: {', '.join(values)}")
         self._use_system(self.system._replace(**changed))
 
     def use_properties_of(self, model: Model) -> None:

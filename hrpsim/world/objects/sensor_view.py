@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from hrpsim.common.errors import StateError, WorldError
+from hrpsim.common.values import flag
 from hrpsim.engine.sensors.noise import noise_generator
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.sensors.sampled_sensor import SampledSensor
@@ -244,9 +245,10 @@ class SampledView(Closed):
 
     @enabled.setter
     def enabled(self, value: bool) -> None:
+        enabled = flag("enabled", value)
         self._waits = False
-        if self._enabled != bool(value):
-            self._enabled = bool(value)
+        if self._enabled != enabled:
+            self._enabled = enabled
             self._part, self._next = 0, -1
 
     def latest(self) -> Sample | None:

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common.values import finite_vector
 from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_of
+from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import WorldState, _frozen
 
 
-class WorldFrame:
+class WorldFrame(Closed):
     """A frame of the world without mass or shape, like a mocap body of MuJoCo.
 
     `World.add_frame` makes such frames.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import WorldError
-from hrpsim.common.values import finite_vector, not_negative, positive
+from hrpsim.common.values import finite_vector, name_of, not_negative, positive
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, LOCKED
 from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.described import AXES, held_axes
@@ -64,6 +64,8 @@ class Connections(Exclusions):
             WorldError: the name is taken.
             StateError: another value is invalid.
         """
+        if name != "":
+            name_of("name of a frame", name)
         if name in ("", "world") or name in self._contents.frames or name in self._contents.by_name:
             raise WorldError(f"the world already has something called {name!r}")
         placement = Placement(
@@ -210,7 +212,7 @@ class Connections(Exclusions):
 
     def _free_connection_name(self, name: str | None, kind: str) -> str:
         if name is not None:
-            if name in self._contents.connections:
+            if name_of("name of a connection", name) in self._contents.connections:
                 raise WorldError(f"the world already has a connection called {name!r}")
             return name
         return free_name(kind, self._contents.connections)

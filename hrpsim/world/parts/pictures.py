@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import ModelError, ModelWarning, WorldError
-from hrpsim.common.values import finite_vector
+from hrpsim.common.errors import ModelError, ModelWarning, StateError, WorldError
+from hrpsim.common.values import as_numbers, finite_vector
 from hrpsim.model import visuals
 from hrpsim.model.sensors.camera import Camera
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_of
@@ -95,7 +95,10 @@ class Pictures(Rays):
         else:
             given = (0.0, 0.0, 0.0, 1.0) if orientation is None else orientation
             R = rotation_of("orientation", given)
-        drawn = np.asarray(arrows, dtype=np.float64).reshape(-1, 2, 3)
+        drawn = as_numbers("arrows", arrows)
+        if drawn.size % 6:
+            raise StateError(f"arrows must have shape (n, 2, 3), got {drawn.shape}")
+        drawn = drawn.reshape(-1, 2, 3)
         return self.picture(camera, Placement(R, p), arrows=drawn, shadows=shadows)
 
     def picture(

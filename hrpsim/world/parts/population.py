@@ -10,6 +10,7 @@ import warnings
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelWarning, WorldError, require_name, shown_value
+from hrpsim.common.values import flag, name_of
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.integrators import INTEGRATORS
 from hrpsim.model.model import Model
@@ -64,8 +65,9 @@ class Population(Connections):
                 f"add_robot needs a model, got {shown_value(model)}: `load_model` reads a file or a"
                 " text"
             )
+        flag("self_collision", self_collision)
         model, q = put_at(model, q, position, orientation)
-        name = self._free_name(name or model.name, name is not None)
+        name = self._free_name(model.name if name is None else name, name is not None)
         integrator = INTEGRATORS[self._contents.integrator]
         for what, parts in {"actuator of joint": model.actuators, "tendon": model.tendons}.items():
             if parts and not integrator.is_implicit:
@@ -118,11 +120,14 @@ class Population(Connections):
         Raises:
             ModelError: a mesh is open, flat or inside out, so that no solid has this surface.
         """
-        name = self._free_name(name or type(geometry).__name__.lower(), name is not None)
+        own = type(geometry).__name__.lower() if name is None else name
+        name = self._free_name(own, name is not None)
         state = position, orientation, velocity, angular_velocity
         return self._add(Body(self._world, name, geometry, mass, *state, material, inertia, color))
 
     def _free_name(self, name: str, insist: bool) -> str:
+        if insist:
+            name_of("name of an entity", name)
         taken = {"world": None, **self._contents.named, **self._contents.frames}
         if insist and (name == "world" or name.startswith("world/")):
             raise WorldError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import HrpsimError, WorldError, require_name, shown_value, unknown_name
-from hrpsim.common.values import several
+from hrpsim.common.values import as_numbers, is_number, several
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.rays.casting import cast
@@ -146,7 +146,7 @@ class Rays(Readings):
         """
         rays = []
         for name, given in (("origins", origins), ("directions", directions)):
-            array = np.asarray(given, dtype=np.float64)
+            array = as_numbers(f"{name} of rays", given)
             if array.ndim not in (1, 2) or array.shape[-1] != 3:
                 raise WorldError(f"{name} of rays must have shape (n, 3), got {array.shape}")
             rays.append(np.atleast_2d(array))
@@ -160,7 +160,7 @@ class Rays(Readings):
         still = np.flatnonzero(~ways.any(axis=1))
         if still.size:
             raise WorldError(f"directions[{still[0]}] of rays is zero: it has no direction")
-        if not max_range > 0.0:
+        if not (is_number(max_range) and max_range > 0.0):
             raise WorldError(f"max_range of rays must be positive, got {shown_value(max_range)}")
         caster, n = self.ray_caster(geometry), len(starts)
         out = np.empty(n), np.empty((n, 3)), np.empty(n, dtype=np.int64)

@@ -72,17 +72,23 @@ class Surroundings(Part):
             orientation: quaternion x y z w (4,).
             material: name of the material.
             name: unique among fixed shapes. The default is a generated name.
+
+        Raises:
+            WorldError: the name is taken, or is no text.
+            StateError: another value is invalid.
         """
         orientation = finite_vector("orientation", orientation, 4)
         length = np.linalg.norm(orientation)
         if length < 1e-6:
             raise StateError("the orientation of a static shape must not be zero")
+        if name is not None and any(name == shape.name for shape in self._contents.fixed):
+            raise WorldError(f"the world already has a fixed shape called {name!r}")
         self._add_fixed(
             geometry,
             finite_vector("position", position, 3),
             rotation_matrix(orientation / length),
             material,
-            name or f"static{len(self._contents.fixed)}",
+            f"static{len(self._contents.fixed)}" if name is None else name,
         )
 
     def _add_fixed(self, geometry, position, R, material, name) -> None:

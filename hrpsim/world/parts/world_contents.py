@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hrpsim.common.errors import ModelWarning, NamedParts, WorldError, require_name, shown_value
-from hrpsim.common.values import RANGES, number
+from hrpsim.common.errors import ModelWarning, NamedParts, WorldError, require_name
+from hrpsim.common.values import RANGES, name_of, number
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD
 from hrpsim.engine.constraints.contact_rows import MATERIAL_PAIR
 from hrpsim.engine.constraints.impact_rows import SEQUENTIAL, SIMULTANEOUS
@@ -38,8 +38,7 @@ def impact_law_code(name) -> int:
 def check_names(*names) -> None:
     """Raise an error if a name of a material or a shape is invalid."""
     for name in names:
-        if not isinstance(name, str):
-            raise WorldError(f"a name must be a text, got {shown_value(name)}")
+        name_of("a name", name)
 
 
 class MaterialTable:

@@ -25,6 +25,7 @@ from lxml import etree
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, shown_value
+from hrpsim.common.file_names import exists, is_file, is_folder, resolved
 from hrpsim.common.foreign.arrays import read_npz
 from hrpsim.common.foreign.file_bytes import open_file, read_bytes, refuse_pointer
 from hrpsim.common.foreign.json_text import parse_json
@@ -131,7 +132,7 @@ class MjcfSource:
     @staticmethod
     def _is_file(path: Path) -> bool:
         try:
-            if path.is_dir() or not path.exists():
+            if is_folder(path) or not exists(path):
                 return False
             with open_file(path, ModelError, None, "MJCF: file"):
                 return True
@@ -162,8 +163,8 @@ class MjcfSource:
     def _open(self, path: Path, is_part: bool) -> None:
         """Read an existing file once. MuJoCo reports errors of files."""
         try:
-            where = path.resolve()
-            if where in self._seen or len(self._seen) >= _FILES or not where.is_file():
+            where = resolved(path)
+            if where in self._seen or len(self._seen) >= _FILES or not is_file(where):
                 return
             self._seen.add(where)
             data = read_bytes(where, ModelError, "XML_SIZE")

@@ -14,6 +14,7 @@ import numpy as np
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, require_name, require_names, shown_value, unknown_name
+from hrpsim.common.file_names import resolved
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import YamlText, parse_yaml
 from hrpsim.model.readers.openhrp.assembly import Part, affine, assembled, copied
@@ -74,7 +75,7 @@ class _Reader:
         self.links: dict[str, Part] = {}
         self.loops: list[ConnectionData] = []
         self._above: dict[str, str] = {}  # children, by the child_links of their parents
-        shared.open.append(path.resolve())
+        shared.open.append(resolved(path))
         for k, entry in enumerate(content["links"]):
             if not isinstance(entry, dict):
                 self.top.fail(f"links[{k}] must be a mapping")
@@ -164,7 +165,7 @@ class _Reader:
             path = self.resources.locate(node.text("uri", default=""))
         except FileNotFoundError as cause:
             node.fail(f"uri: {cause}")
-        known, where = self.shared.bodies, path.resolve()
+        known, where = self.shared.bodies, resolved(path)
         if where in self.shared.open:
             node.fail(f"uri: {path.name} is being read: files cannot be parts of each other")
         if where not in known:

@@ -15,6 +15,7 @@ from typing import NoReturn
 from urllib.parse import unquote
 
 from hrpsim.common.errors import ModelError, shown_value
+from hrpsim.common.file_names import is_file, is_folder
 from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
 from hrpsim.model.readers.sdf.sdf_file import SdfFile
@@ -47,7 +48,7 @@ class SdfFiles:
     def model_file(self, source: SdfFile, element: object, uri: str) -> SdfFile:
         """Return the SDF that an <include> names: a file, or the folder of a model."""
         path = self.locate(source, uri)
-        if path is not None and path.is_dir():
+        if path is not None and is_folder(path):
             path = self._of_folder(path)
         if path is None:
             self._fail(source, element, uri)
@@ -99,7 +100,7 @@ class SdfFiles:
     def _of_folder(self, folder: Path) -> Path | None:
         """Return the SDF of the newest version that a model.config names, or model.sdf."""
         config, best = folder / "model.config", (-1.0, "model.sdf")
-        if config.is_file():
+        if is_file(config):
             text = decoded_xml(read_bytes(config, ModelError, "YAML_SIZE"), config, ModelError)
             for entry in xml_root(text, config, ModelError).iterfind("sdf"):
                 try:
@@ -109,4 +110,4 @@ class SdfFiles:
                 if version > best[0] and (entry.text or "").strip():
                     best = version, (entry.text or "").strip()
         path = Path(os.path.normpath(folder / best[1]))
-        return path if path.is_relative_to(folder) and path.is_file() else None
+        return path if path.is_relative_to(folder) and is_file(path) else None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.file_names import is_file
 from hrpsim.model.readers.ellipsoid import ELLIPSOID_POINTS, ellipsoid_mesh
 from hrpsim.model.readers.openhrp.assembly import hull_shape
 from hrpsim.model.readers.robot_data import MeshFile, Notes, ShapeData
@@ -110,7 +111,7 @@ def _mesh(
     file, shape = link.file, element.find("geometry/mesh")
     uri, name = file.content(shape, "uri"), f"{link.name}/{element.get('name', '')}"
     path = files.locate(file, uri) if uri else None
-    if path is None or not path.is_file():
+    if path is None or not is_file(path):
         if element.tag == "collision":
             file.fail(shape, f"<uri> {files.why_missing(uri)}")
         notes.add("<mesh> of a <visual>", "not found", name)

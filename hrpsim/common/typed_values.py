@@ -1,0 +1,236 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Check values against annotations: fields of settings, and arguments of functions and terms.
+
+A truth value or a text is no number. `Annotated` with a `Range` bounds a number. An `Interval` has
+two numbers, the lower bound first.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import inspect
+import os
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, wraps
+from typing import Annotated, Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from hrpsim.common.errors import StateError, shown_value
+from hrpsim.common.values import ANY, NOT_NEGATIVE, POSITIVE, Range, is_number
+
+Finite = Annotated[float, ANY]
+Positive = Annotated[float, POSITIVE]
+NotNegative = Annotated[float, NOT_NEGATIVE]
+Share = Annotated[float, Range(0.0, 1.0)]
+ASCENDING = "ascending"
+_OTHERS = inspect.Parameter.VAR_KEYWORD
+Interval = Annotated[tuple[float, float], ASCENDING]
+_Params = ParamSpec("_Params")
+_Result = TypeVar("_Result")
+
+
+class CheckedSettings:
+    """Base of settings, which are frozen dataclasses: each field is checked when it is given.
+
+    Raises:
+        StateError: a field is not of the annotated kind. The error names class and field.
+    """
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+def check_fields(one: Any, error: Callable[[str], Exception] = StateError) -> None:
+    """Raise `error` for a field of a dataclass that is not of the annotated kind."""
+    for name, hint in _hints_of(type(one)).items():
+        require_fit(f"{type(one).__name__}.{name}", getattr(one, name), hint, error)
+
+
+def require_fit(
+    what: str, value: Any, hint: Any, error: Callable[[str], Exception] = StateError
+) -> None:
+    """Raise `error`, "WHAT must be a number, got VALUE", for a value of another kind."""
+    if needed := misfit(value, hint):
+        place, kind = needed
+        raise error(f"{what}{place} must be {kind}")
+
+
+def checked_arguments(
+    error: Callable[[str], Exception] = StateError,
+) -> Callable[[Callable[_Params, _Result]], Callable[_Params, _Result]]:
+    """Return a decorator of a public function, whose arguments have to fit their annotations.
+
+    A call with other arguments raises `error`, "FUNCTION: ARGUMENT must be a path, got VALUE".
+    """
+
+    def decorate(function: Callable[_Params, _Result]) -> Callable[_Params, _Result]:
+        signature = inspect.signature(function)
+        name = function.__qualname__.removesuffix(".__init__")
+
+        @wraps(function)
+        def call(*arguments: _Params.args, **named: _Params.kwargs) -> _Result:
+            try:
+                given = signature.bind(*arguments, **named).arguments
+            except TypeError:  # the call itself names the argument
+                return function(*arguments, **named)
+            hints = _hints_of(function)
+            for key, value in given.items():
+                if key in hints and signature.parameters[key].kind is not _OTHERS:
+                    require_fit(f"{name}: {key}", value, hints[key], error)
+            return function(*arguments, **named)
+
+        return call
+
+    return decorate
+
+
+def require_arguments(
+    what: str,
+    function: Callable,
+    arguments: Mapping[str, Any],
+    leading: int = 0,
+    owner: str = "term",
+) -> None:
+    """Raise StateError for unknown or missing arguments of a function. The error lists the names.
+
+    Args:
+        what: begins the error.
+        function: a function, or a class.
+        arguments: by name.
+        leading: number of arguments before these.
+        owner: what has the arguments.
+    """
+    try:
+        signature = inspect.signature(function)
+        signature.bind(*[None] * leading, **arguments)
+    except TypeError as error:
+        named = ", ".join(list(signature.parameters)[leading:]) or "none"
+        raise StateError(f"{what}: {error}. Arguments of the {owner}: {named}") from None
+
+
+def require_fitting_arguments(what: str, function: Callable, arguments: Mapping[str, Any]) -> None:
+    """Raise StateError for arguments, by name, that do not fit the annotations of a function."""
+    hints = _hints_of(function.__init__ if inspect.isclass(function) else function)
+    for name, value in arguments.items():
+        if name in hints:
+            require_fit(f"{what}: {name}", value, hints[name])
+
+
+@lru_cache(maxsize=256)
+def _hints_of(owner: Any) -> dict[str, Any]:
+    """Return the annotations of a dataclass's fields or of a function's parameters."""
+    try:
+        found = typing.get_type_hints(owner, include_extras=True)
+    except NameError:  # a name for type checkers alone: it is not checked
+        return {}
+    if not inspect.isclass(owner):
+        return found
+    return {field.name: found[field.name] for field in dataclasses.fields(owner)}
+
+
+def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
+    """Return the place in a value that does not fit, and what is needed there. None: it fits."""
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        return _bounded(value, *parts[:2])
+    if origin in (typing.Union, types.UnionType):
+        return _of_several(value, parts)
+    if origin is tuple:
+        return _tuple(value, parts)
+    if origin in (collections.abc.Mapping, dict):
+        return _mapping(value, parts)
+    if origin in (collections.abc.Sequence, list):
+        return _sequence(value, parts[0])
+    fits, needed = _plain(value, origin or hint)
+    return None if fits else ("", f"{needed}, got {shown_value(value)}")
+
+
+def _plain(value: Any, kind: Any) -> tuple[bool, str]:
+    """Return whether a value is of a class, and the name of the class in a message."""
+    if kind is float:
+        return is_number(value), "a number"
+    if kind is int:
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        return whole, "a whole number"
+    if kind is bool:
+        return isinstance(value, (bool, np.bool_)), "true or false"
+    if kind is str:
+        return isinstance(value, str), "a text"
+    if kind is collections.abc.Callable:
+        return callable(value), "a function"
+    if kind in (None, types.NoneType):
+        return value is None, "None"
+    if kind is Any or kind is object or getattr(kind, "_is_protocol", False):
+        return True, ""
+    if not inspect.isclass(kind):
+        return True, ""
+    if issubclass(kind, os.PathLike):
+        return isinstance(value, os.PathLike), "a path"
+    return isinstance(value, kind), f"a {kind.__name__}"
+
+
+def _bounded(value: Any, hint: Any, bounds: Any) -> tuple[str, str] | None:
+    if found := misfit(value, hint):
+        return found
+    if bounds == ASCENDING and value[0] > value[1]:
+        return "", f"a range, the lower bound first, got {shown_value(value)}"
+    if isinstance(bounds, Range) and not bounds.holds(float(value)):
+        return "", f"{bounds}, got {shown_value(value)}"
+    return None
+
+
+def _of_several(value: Any, hints: Sequence[Any]) -> tuple[str, str] | None:
+    """Return the finding of the kind that fits best. None: one of the kinds fits."""
+    found = [misfit(value, hint) for hint in hints]
+    if None in found:
+        return None
+    inside = [one for one in found if one and one[0]]
+    if inside:
+        return inside[0]
+    kinds = [one[1].rsplit(", got ", 1)[0] for one in found if one]
+    return "", f"{' or '.join(dict.fromkeys(kinds))}, got {shown_value(value)}"
+
+
+def _tuple(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
+    if len(parts) == 2 and parts[1] is Ellipsis:
+        return _sequence(value, parts[0])
+    numeric = all(part is float for part in parts)
+    count = {2: "two", 3: "three", 4: "four"}.get(len(parts), str(len(parts)))
+    needed = f"{count} {'numbers' if numeric else 'values'}"
+    if not _is_row(value) or len(value) != len(parts):
+        return "", f"{needed}, got {shown_value(value)}"
+    for k, (one, part) in enumerate(zip(value, parts)):
+        if found := misfit(one, part):
+            return f"[{k}]{found[0]}", found[1]
+    return None
+
+
+def _sequence(value: Any, each: Any) -> tuple[str, str] | None:
+    if not _is_row(value):
+        return "", f"a list, got {shown_value(value)}"
+    for k, one in enumerate(value):
+        if found := misfit(one, each):
+            return f"[{k}]{found[0]}", found[1]
+    return None
+
+
+def _mapping(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
+    if not isinstance(value, Mapping):
+        return "", f"a mapping of names, got {shown_value(value)}"
+    for key, one in value.items():
+        if not isinstance(key, str):
+            return "", f"a mapping of names, got the key {shown_value(key)}"
+        if found := misfit(one, parts[1]):
+            return f"[{shown_value(key)}]{found[0]}", found[1]
+    return None
+
+
+def _is_row(value: Any) -> bool:
+    array = isinstance(value, np.ndarray) and value.ndim == 1
+    return array or (isinstance(value, Sequence) and not isinstance(value, (str, bytes)))
