@@ -63,6 +63,7 @@ from hrpsim.engine.compile.kernel_types import (
 )
 
 _THE_FACET = np.int64(0)  # a half-space has one
+_FEW_CORNERS = 8  # of a node whose corners are tested without a visit of its children
 
 
 @inner_kernel
@@ -214,8 +215,8 @@ def _meet_plane(
     near = m.near + m.rounding[side]
     if _clears_plane(polyhedra, m, side, near):
         return
-    stack = m.stack
-    stack[0] = polyhedra.solids[m.solid[side]].root
+    solid, stack = polyhedra.solids[m.solid[side]], m.stack
+    stack[0] = solid.root
     waiting = 1
     while waiting > 0:
         waiting -= 1
@@ -225,27 +226,60 @@ def _meet_plane(
         if node.child <= TILE:
             stack[waiting] = hold_tile(polyhedra, node)
             waiting += 1
-            continue
-        if node.child >= 0:
+        elif node.child >= 0 and (node.corner_count > _FEW_CORNERS or solid.grid >= 0):
             stack[waiting], stack[waiting + 1] = node.child, node.child + 1
             waiting += 2
-            continue
+        else:
+            _meet_plane_with_node(polyhedra, m, side, candidates, node, near)
+
+
+@inlined_kernel
+def _meet_plane_with_node(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    side: int,
+    candidates: Records[Candidate],
+    node: SolidNode,
+    near: float,
+) -> None:
+    """Add the contacts of the own vertices in a node below `near` [m] with the half-space z <= 0.
+
+    The node is a leaf of a tile, or has few corners.
+    """
+    R, t = m.R[side], m.t[side]
+    for k in range(node.first_corner, node.first_corner + node.corner_count):
+        p = polyhedra.corners[k].position
+        if R[2, 0] * p[0] + R[2, 1] * p[1] + R[2, 2] * p[2] + t[2] <= near:
+            vertex = polyhedra.corners[k].vertex
+            _meet_plane_with_vertex(polyhedra, m, side, candidates, vertex, near)
+    if polyhedra.solids[m.solid[side]].grid >= 0:
         face = polyhedra.triangles[node.triangle]
         for k in range(3):
-            if not face.owned & (1 << k):
-                continue
-            vertex = face.vertices[k]
-            record = polyhedra.vertices[vertex]
-            x, y, z = point_in_other(m, side, record.position)
-            if z > near or not vertex_supports(polyhedra, m, side, vertex, 0.0, 0.0, 1.0, LEAN):
-                continue
-            _, _, climb = velocity_at(m, side, x, y, z)
-            if closes(m, z - m.rounding[side], -climb):
-                add_candidate(
-                    m, candidates, side, VERTEX_FACE if side == 0 else FACE_VERTEX,
-                    feature_code(A_VERTEX, record.number), feature_code(A_FACE, _THE_FACET),
-                    NO_TRIANGLE, x, y, z, 0.0, 0.0, 1.0, z,
-                )  # fmt: skip
+            if face.owned & (1 << k):
+                _meet_plane_with_vertex(polyhedra, m, side, candidates, face.vertices[k], near)
+
+
+@inner_kernel
+def _meet_plane_with_vertex(
+    polyhedra: Polyhedra,
+    m: SolidPair,
+    side: int,
+    candidates: Records[Candidate],
+    vertex: Index,
+    near: float,
+) -> None:
+    """Add the contact of an own vertex below `near` [m] with the half-space z <= 0, if any."""
+    record = polyhedra.vertices[vertex]
+    x, y, z = point_in_other(m, side, record.position)
+    if z > near or not vertex_supports(polyhedra, m, side, vertex, 0.0, 0.0, 1.0, LEAN):
+        return
+    _, _, climb = velocity_at(m, side, x, y, z)
+    if closes(m, z - m.rounding[side], -climb):
+        add_candidate(
+            m, candidates, side, VERTEX_FACE if side == 0 else FACE_VERTEX,
+            feature_code(A_VERTEX, record.number), feature_code(A_FACE, _THE_FACET),
+            NO_TRIANGLE, x, y, z, 0.0, 0.0, 1.0, z,
+        )  # fmt: skip
 
 
 @inner_kernel

@@ -13,6 +13,7 @@ import numpy as np
 from hrpsim.engine.collision.solids.polyhedra import (
     CONCAVE,
     CONVEX,
+    CORNER,
     EDGE,
     FLAT,
     FLAT_ANGLE,
@@ -74,7 +75,8 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     solid["is_closed"] = bool((faces[:, 1] >= 0).all())
     solid["is_convex"] = closed_convex
     nodes = bounding_tree(lower, upper)
-    made = Polyhedra(points, spokes, edges, faces_out, nodes, solid, *no_grids())
+    owned = list_corners(nodes, faces_out, points)
+    made = Polyhedra(points, spokes, edges, faces_out, nodes, owned, solid, *no_grids())
     thickness = np.zeros(len(t))
     measure_thickness(made, new_stack(), thickness)
     depth = np.minimum(0.5 * thickness, 0.5 * smallest_extent(size))
@@ -110,7 +112,8 @@ def core(points: np.ndarray, rounding: float) -> Polyhedra:
     solid["ball"] += rounding
     nodes = bounding_tree(p.min(axis=0)[None], p.max(axis=0)[None])
     nodes["triangle"] = 0
-    return Polyhedra(vertices, spokes, edges, triangle, nodes, solid, *no_grids())
+    owned = list_corners(nodes, triangle, vertices)
+    return Polyhedra(vertices, spokes, edges, triangle, nodes, owned, solid, *no_grids())
 
 
 def _solid(points: np.ndarray, rim: float) -> np.ndarray:
@@ -278,6 +281,33 @@ def bounding_tree(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     nodes["skin_center"], nodes["skin_half"] = nodes["center"], nodes["half"]
     nodes["least_normal"], nodes["most_normal"] = -1.0, 1.0
     return nodes
+
+
+def list_corners(nodes: np.ndarray, triangles: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+    """Return the CORNER records of a solid, and write the corners of each node to NODE records.
+
+    The corners of a second child come before the corners of the first child, as in a search.
+    """
+    is_owned = (triangles["owned"][:, None] & np.array([1, 2, 4])) > 0
+    count, first = np.zeros((2, len(nodes)), dtype=np.int64)
+    leaves = np.nonzero(nodes["child"] < 0)[0]
+    count[leaves] = is_owned.sum(axis=1)[nodes["triangle"][leaves]]
+    levels = [
+        start + np.nonzero(nodes["child"][start:end] >= 0)[0] for start, end in _levels(nodes)
+    ]
+    for inner in reversed(levels):
+        child = nodes["child"][inner]
+        count[inner] = count[child] + count[child + 1]
+    for inner in levels:
+        child = nodes["child"][inner]
+        first[child + 1], first[child] = first[inner], first[inner] + count[child + 1]
+    nodes["first_corner"], nodes["corner_count"] = first, count
+    leaves = leaves[count[leaves] > 0]
+    members = nodes["triangle"][leaves[np.argsort(first[leaves])]]
+    corners = np.zeros(count[0], dtype=CORNER)
+    corners["vertex"] = triangles["vertices"][members][is_owned[members]]
+    corners["position"] = vertices["position"][corners["vertex"]]
+    return corners
 
 
 def _by_spread(centers, sizes):

@@ -95,6 +95,7 @@ def _without_tree(field: HeightField) -> Polyhedra:
     arrays["vertices"]["position"][0] = *field.start[:2], heights[0]
     made = Polyhedra(
         **arrays,
+        corners=np.zeros(0, dtype=POOLS["corners"]),
         solids=solid,
         grids=grid,
         heights=heights,

@@ -76,8 +76,13 @@ NODE = np.dtype(
         ("most_normal", "f8", (3,)),
         ("center", "f8", (3,)),
         ("half", "f8", (3,)),
+        ("first_corner", "i4"),  # of its corners, which follow each other; not of a tile's nodes
+        ("corner_count", "i4"),
     ]
 )
+
+# A vertex that a triangle owns. The corners have the order in which a search comes to the leaves.
+CORNER = np.dtype([("position", "f8", (3,)), ("vertex", "i8")])  # [m]
 
 # A height field: heights over the points (i, j) of a grid, i along x. Tiles of cells are made into
 # the records above when a search comes to them, in a slot each (solids.tiles).
@@ -151,6 +156,7 @@ POOLS = {
     "edges": EDGE,
     "triangles": TRIANGLE,
     "nodes": NODE,
+    "corners": CORNER,
     "solids": SOLID,
     "grids": GRID,
     "heights": np.dtype("f8"),
@@ -180,6 +186,7 @@ class Polyhedra(NamedTuple):
     edges: np.ndarray  # EDGE
     triangles: np.ndarray  # TRIANGLE
     nodes: np.ndarray  # NODE
+    corners: np.ndarray  # CORNER
     solids: np.ndarray  # SOLID
     grids: np.ndarray  # GRID of each height field
     heights: np.ndarray  # of these [m], row by row
@@ -220,6 +227,8 @@ def shift(part: Polyhedra, first: dict[str, int]) -> None:
     child = part.nodes["child"]
     part.nodes["triangle"] += np.where(child == LEAF, first["triangles"], 0)
     child += np.where(child >= 0, first["nodes"], np.where(child <= TILE, -first["grids"], 0))
+    part.nodes["first_corner"] += first["corners"]
+    part.corners["vertex"] += first["vertices"]
     part.solids["root"] += first["nodes"]
     part.solids["grid"] += np.where(part.solids["grid"] >= 0, first["grids"], 0)
     for one, pool in _FIRST.items():
