@@ -44,7 +44,7 @@ FITTING = [
     (Interval, [(0, 0), [-1, 1], np.array([0.0, 2.0])]),
     (tuple[float, float, float], [(3, 2, 1)]),
     (tuple[str, ...], [(), ["a", "b"]]),
-    (Sequence[str], [["a"], ()]),
+    (Sequence[str], [["a"], (), {"a": 1}.keys()]),
     (Mapping[str, float], [{}, {"a": 1}]),
     (Callable[..., Any], [print]),
     (Iterable[str], [["a"], "a"]),

@@ -212,7 +212,7 @@ def _tuple(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
 
 
 def _sequence(value: Any, each: Any) -> tuple[str, str] | None:
-    if not _is_row(value):
+    if not _is_collection(value):
         return "", f"a list, got {shown_value(value)}"
     for k, one in enumerate(value):
         if found := misfit(one, each):
@@ -229,6 +229,14 @@ def _mapping(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
         if found := misfit(one, parts[1]):
             return f"[{shown_value(key)}]{found[0]}", found[1]
     return None
+
+
+def _is_collection(value: Any) -> bool:
+    """Return whether a value is a row, or a view such as the keys of a dictionary."""
+    other = (str, bytes, Mapping, np.ndarray)
+    return _is_row(value) or (
+        isinstance(value, collections.abc.Collection) and not isinstance(value, other)
+    )
 
 
 def _is_row(value: Any) -> bool:
