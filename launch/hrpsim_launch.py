@@ -206,7 +206,7 @@ def humanoid_launch(arguments, *programs, world, bag, publish_rate="200.0", pack
     """
     return LaunchDescription(
         [
-            argument("world_file", world, "World to simulate (YAML, MJCF, SDF, .cnoid)"),
+            argument("world_file", world, "World to simulate (YAML, MJCF, SDF, USD, .cnoid)"),
             *arguments,
             argument("bush", "true", "Rubber bushes between the ankles and the soles"),
             argument("real_time_factor", "1.0", "Simulated seconds a wall second; 0: full speed"),

@@ -149,7 +149,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_PrintVersion, help="print which hrpsim this is")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="step a world file and report on it")
-    run.add_argument("world", type=Path, help="world file (YAML, MJCF, SDF, .cnoid)")
+    run.add_argument("world", type=Path, help="world file (YAML, MJCF, SDF, USD, .cnoid)")
     run.add_argument("--duration", type=not_negative, default=10.0, help="simulated time [s]")
     run.add_argument("--time-step", type=positive, help="step [s]; the world file's by default")
     run.add_argument("--integrator", help="semi_implicit, rk4 or euler")

@@ -22,7 +22,7 @@ _PAGE = ".html"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    parser.add_argument("world", type=Path, help="world file (YAML, MJCF, SDF, .cnoid)")
+    parser.add_argument("world", type=Path, help="world file (YAML, MJCF, SDF, USD, .cnoid)")
     parser.add_argument(
         "--follow", default="", metavar="NAME", help="robot or body that cameras follow"
     )

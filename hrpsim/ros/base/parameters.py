@@ -80,8 +80,8 @@ def _deviation(what: str, most: float = 1000.0) -> Specification:
 SPECIFICATIONS = dict(
     world_file=Specification(
         "config/stand.yaml",
-        "World description (YAML, MJCF, SDF or .cnoid): a path, or a path inside the package's "
-        "share folder",
+        "World description (YAML, MJCF, SDF, USD or .cnoid): a path, or a path inside the "
+        "package's share folder",
     ),
     xacro_arguments=Specification(
         [""],

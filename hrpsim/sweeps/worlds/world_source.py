@@ -62,7 +62,7 @@ class WorldFile:
 
 
 class ForeignWorld:
-    """A file of another format that `load_world` reads, such as MJCF, SDF or .cnoid."""
+    """A file of another format that `load_world` reads, such as MJCF, SDF, USD or .cnoid."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

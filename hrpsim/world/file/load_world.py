@@ -40,7 +40,7 @@ def load_world(
     integrator: str | None = None,
     xacro_arguments: Mapping[str, Any] | None = None,
 ) -> World:
-    """Return the world described by a world file, or by MJCF (.xml), SDF (.sdf, .world), .cnoid.
+    """Return the world described by a world file, or by MJCF, SDF, USD or .cnoid.
 
     Args:
         path: path of the file.
@@ -102,11 +102,21 @@ def _load_cnoid(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **sett
     return load_cnoid_world(path, **settings)
 
 
+def _load_usd(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
+    _refuse_xacro(path, "USD", xacro_arguments)
+    from hrpsim.world.file.usd_world import load_usd_world
+
+    return load_usd_world(path, **settings)
+
+
 YAML = WorldFormat("YAML", (".yaml", ".yml"), _load_yaml, lambda path: read_notes(open_world(path)))
 MJCF = WorldFormat("MJCF", (".xml",), _load_mjcf, lambda path: WorldNotes(path.stem))
 SDF = WorldFormat("SDF", (".sdf", ".world"), _load_sdf, lambda path: WorldNotes(path.stem))
 CNOID = WorldFormat("Choreonoid", (".cnoid",), _load_cnoid, lambda path: WorldNotes(path.stem))
-WORLD_FORMATS = (YAML, MJCF, SDF, CNOID)
+USD = WorldFormat(
+    "USD", (".usd", ".usda", ".usdc", ".usdz"), _load_usd, lambda path: WorldNotes(path.stem)
+)
+WORLD_FORMATS = (YAML, MJCF, SDF, CNOID, USD)
 
 
 def _format_of(path: Path) -> WorldFormat:

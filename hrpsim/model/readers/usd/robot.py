@@ -37,6 +37,22 @@ _MOVED = 1e-6  # [rad or m], from which on a stage shows a joint away from zero
 
 def read_usd(path: Path) -> RobotData:
     """Return the robot of a stage. ModelError for an invalid stage, or without usd-core."""
+    stage = open_stage(path)
+    for body in stage.bodies:
+        if body.is_kinematic:
+            stage.notes.append(("kinematicEnabled", "the body moves freely", body.name))
+    if len(stage.materials) > 1:
+        stage.notes.append(("physics materials", "`load_world` reads them", stage.name))
+    return robot_of(path, stage)
+
+
+def robot_of(path: Path, stage: StageData) -> RobotData:
+    """Return the bodies of a stage as one robot. ModelError without a body."""
+    return _Robot(path, stage).read()
+
+
+def open_stage(path: Path) -> StageData:
+    """Return what a stage has. ModelError for an invalid stage, or without usd-core."""
     try:
         is_there = importlib.util.find_spec("pxr") is not None
     except (ImportError, ValueError):
@@ -46,10 +62,9 @@ def read_usd(path: Path) -> RobotData:
     with open_file(path, ModelError, "MESH_SIZE", "stage") as file:
         refuse_pointer(path, file.read(100), ModelError)
         size = os.fstat(file.fileno()).st_size
-    stage = call_bounded(
+    return call_bounded(
         *(_STAGE, str(path.absolute())), label=f"{path}: no USD stage", size=size, error=ModelError
     )
-    return _Robot(path, stage).read()
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +181,7 @@ class _Robot:
             if prim.is_seen:
                 link.visuals.append(shape)
             if prim.is_solid:
+                link.material = link.material or prim.material or None
                 link.collisions.append(shape)
                 shapes[prim.body].append((prim, shape))
         for body in self.stage.bodies:

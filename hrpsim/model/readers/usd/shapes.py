@@ -73,6 +73,13 @@ def shape_of(shape: ShapePrim, notes: Notes) -> ShapeData | None:
     return ShapeData(kind, sizes, placement, None, shape.color, shape.name)
 
 
+def plane_of(shape: ShapePrim) -> Placement:
+    """Return the place of a plane whose normal is z."""
+    linear = shape.placement[:3, :3] @ _TURNS[shape.axis]
+    x, z = linear[:, 0] / np.linalg.norm(linear[:, 0]), linear[:, 2] / np.linalg.norm(linear[:, 2])
+    return Placement(np.stack([x, np.cross(z, x), z], axis=1), shape.placement[:3, 3])
+
+
 def _mesh(shape: ShapePrim, notes: Notes) -> ShapeData | None:
     """Return a mesh, or the hull of points on another shape."""
     T = shape.placement

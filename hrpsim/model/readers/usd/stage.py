@@ -12,10 +12,17 @@ import math
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Usd, UsdGeom, UsdPhysics
+from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdShade
 
 from hrpsim.common import limits
-from hrpsim.model.readers.usd.stage_data import BodyPrim, JointPrim, ShapePrim, StageData
+from hrpsim.model.readers.robot_data import free_name
+from hrpsim.model.readers.usd.stage_data import (
+    BodyPrim,
+    JointPrim,
+    MaterialPrim,
+    ShapePrim,
+    StageData,
+)
 
 _Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # takes y to z
 _X_UP = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
@@ -38,6 +45,8 @@ _PROPERTIES = {  # attributes of joints by the names of JointData, in units of S
     "damping": ("mjc:damping",),
     "stiffness": ("mjc:stiffness",),
 }
+_STEPS = ("newton:timeStepsPerSecond", "physxScene:timeStepsPerSecond")  # of a scene [Hz]
+_EARTH = 9.81  # gravity of a scene that states no magnitude [m/s^2]
 _READ_MJC = {"mjc:armature", "mjc:frictionloss", "mjc:damping", "mjc:stiffness"}
 
 
@@ -66,6 +75,7 @@ class _Reader:
         self.cache = UsdGeom.XformCache()
         self.data = StageData()
         self.bodies: dict[str, BodyPrim] = {}
+        self.materials: dict[str, str] = {}  # names by paths
 
     def read(self) -> StageData:
         """Return what the stage has."""
@@ -89,11 +99,42 @@ class _Reader:
     def _note_unread(self, prim: Any) -> None:
         kind, name = str(prim.GetTypeName()), prim.GetName()
         if prim.IsA(UsdPhysics.Scene):
-            self.data.notes.append(("PhysicsScene", "the world has gravity", name))
+            self._scene(prim)
+        elif kind == "PhysicsCollisionGroup" or prim.HasAPI(UsdPhysics.FilteredPairsAPI):
+            self.data.notes.append(("filtered collisions", "not read", name))
         elif prim.HasAPI(UsdPhysics.CollisionAPI):
             self.data.notes.append((f"collision of {kind}", "not read: a shape is needed", name))
         elif kind.startswith("Mjc"):
             self.data.notes.append((kind, "not read", name))
+
+    def _scene(self, prim: Any) -> None:
+        scene = UsdPhysics.Scene(prim)
+        stated = np.array(self._value(scene.GetGravityDirectionAttr(), (0.0,) * 3), dtype=float)
+        length = np.linalg.norm(stated)
+        down = self.up @ stated / length if length > 0.0 else np.array([0.0, 0.0, -1.0])
+        magnitude = float(self._value(scene.GetGravityMagnitudeAttr(), -math.inf))
+        magnitude = magnitude * self.length if magnitude >= 0.0 else _EARTH
+        self.data.gravity = tuple((magnitude * down).tolist())
+        for rate in map(prim.GetAttribute, _STEPS):
+            if rate and float(rate.Get() or 0.0) > 0.0:
+                self.data.time_step = 1.0 / float(rate.Get())
+
+    def _material(self, prim: Any) -> str:
+        """Return the physics material of a shape, "" for none."""
+        material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
+        if not material or not material.GetPrim().HasAPI(UsdPhysics.MaterialAPI):
+            return ""
+        path = str(material.GetPath())
+        if path not in self.materials:
+            name = self.materials[path] = free_name(
+                material.GetPrim().GetName(), self.data.materials
+            )
+            api = UsdPhysics.MaterialAPI(material.GetPrim())
+            stated = api.GetStaticFrictionAttr(), api.GetDynamicFrictionAttr()
+            values = (*stated, api.GetRestitutionAttr())
+            values = (float(self._value(value, 0.0)) for value in values)
+            self.data.materials[name] = MaterialPrim(*values)
+        return self.materials[path]
 
     def _world(self, prim: Any) -> np.ndarray:
         """Return the affine map (4, 4) from a prim to the world, in metres with z up."""
@@ -120,8 +161,8 @@ class _Reader:
             R = _rotation(axes) if axes.GetLength() > 0.0 else np.eye(3)
             unit = self.kilogram * self.length**2
             body.inertia = R @ np.diag(moments * unit) @ R.T
-        if bool(self._value(UsdPhysics.RigidBodyAPI(prim).GetKinematicEnabledAttr(), False)):
-            self.data.notes.append(("kinematicEnabled", "the body moves freely", prim.GetName()))
+        kinematic = UsdPhysics.RigidBodyAPI(prim).GetKinematicEnabledAttr()
+        body.is_kinematic = bool(self._value(kinematic, False))
         self.bodies[body.path] = body
         self.data.bodies.append(body)
 
@@ -243,6 +284,7 @@ class _Reader:
             return
         shape.mass = self._value(UsdPhysics.MassAPI(prim).GetMassAttr(), 0.0) * self.kilogram
         shape.density = self._density(prim)
+        shape.material = self._material(prim) if is_solid else ""
         color = UsdGeom.Gprim(prim).GetDisplayColorAttr().Get()
         if color:
             shape.color = (*(float(part) for part in color[0]), 1.0)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,15 @@ class BodyPrim:
     density: float = 0.0  # [kg/m^3]
     center: np.ndarray | None = None  # (3,) in the body [m]
     inertia: np.ndarray | None = None  # (3, 3) about the centre, along the axes of the body
+    is_kinematic: bool = False
+
+
+class MaterialPrim(NamedTuple):
+    """A physics material. The defaults are those of PhysX."""
+
+    static_friction: float = 0.5
+    dynamic_friction: float = 0.5
+    restitution: float = 0.0
 
 
 @dataclass(eq=False)
@@ -66,15 +76,23 @@ class ShapePrim:
     is_seen: bool = True
     mass: float = 0.0
     density: float = 0.0
+    material: str = ""  # of StageData.materials
     color: tuple[float, ...] | None = None
 
 
 @dataclass(eq=False)
 class StageData:
-    """A stage. notes: (element, why, name) of what is not simulated."""
+    """A stage.
+
+    gravity: (3,) [m/s^2]. time_step: [s], None if the stage has none.
+    notes: (element, why, name) of what is not simulated.
+    """
 
     name: str = "stage"
+    gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
+    time_step: float | None = None
     bodies: list[BodyPrim] = field(default_factory=list)
     joints: list[JointPrim] = field(default_factory=list)
     shapes: list[ShapePrim] = field(default_factory=list)
+    materials: dict[str, MaterialPrim] = field(default_factory=lambda: {"": MaterialPrim()})
     notes: list[tuple[str, str, str]] = field(default_factory=list)

@@ -1,0 +1,96 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Load a USD stage as a world: shapes without a body are fixed, and connected bodies a robot."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from hrpsim.common.errors import WorldError
+from hrpsim.model.load import load_robot_data
+from hrpsim.model.readers.robot_data import INITIAL, MeshData, Notes, free_name
+from hrpsim.model.readers.usd.parts import divide
+from hrpsim.model.readers.usd.robot import open_stage, robot_of
+from hrpsim.model.readers.usd.shapes import plane_of, shape_of
+from hrpsim.model.readers.usd.stage_data import ShapePrim, StageData
+from hrpsim.model.shapes.convex_hull import ConvexHull
+from hrpsim.model.shapes.geometry import Geometry, Mesh, Plane, primitive
+from hrpsim.model.shapes.placement import Placement, quaternion_of
+from hrpsim.world.file.imported import finish
+from hrpsim.world.world import World
+
+_TIME_STEP = 0.001  # of a stage that states none [s]
+_OUTSIDE = re.compile(r"[^\w.-]")  # what names of entities do not have
+_DEFAULT = "default"  # the material of shapes without one
+
+
+def load_usd_world(path: Path, time_step: float | None, integrator: str | None) -> World:
+    """Return the world of a USD stage.
+
+    A ModelWarning, and the model of each robot, list what is not simulated. ModelError or
+    WorldError if the stage is invalid.
+    """
+    stage = open_stage(path)
+    parts, notes = divide(stage), Notes()
+    for note in stage.notes:
+        notes.add(*note)
+    if not parts.robots and not parts.scenery:
+        raise WorldError(f"{path}: the stage has neither a body nor a shape that collides")
+    step = time_step or stage.time_step or _TIME_STEP
+    world = World(step, gravity=stage.gravity, integrator=integrator or "semi_implicit")
+    for shape in parts.scenery:
+        _add_scenery(world, shape, notes)
+    for part in parts.robots:
+        _add_robot(world, part, path, notes)
+    _set_laws(world, stage)
+    return finish(world, path, notes.lines(), stacklevel=4)
+
+
+def _add_scenery(world: World, shape: ShapePrim, notes: Notes) -> None:
+    """Add a fixed shape."""
+    found = _geometry(shape, notes)
+    if found is not None:
+        geometry, placement = found
+        taken = {name for _, name in world.link_names}
+        name = free_name(_OUTSIDE.sub("_", shape.name), taken)
+        quaternion = quaternion_of(placement.R)
+        world.add_static(geometry, placement.p, quaternion, shape.material or _DEFAULT, name)
+
+
+def _geometry(shape: ShapePrim, notes: Notes) -> tuple[Geometry, Placement] | None:
+    """Return a fixed shape and the place in the world. None, with a note, without a size."""
+    if shape.kind == "Plane":
+        return Plane(), plane_of(shape)
+    data = shape_of(shape, notes)
+    if data is None:
+        return None
+    if not isinstance(data.mesh, MeshData):
+        return primitive(data.kind, data.size), data.placement
+    if shape.kind == "Mesh" and shape.approximation == "none":
+        mesh: Geometry = Mesh(data.mesh.vertices, data.mesh.triangles, shape.name)
+    else:
+        mesh = ConvexHull(data.mesh.vertices, shape.name)
+    return mesh, data.placement
+
+
+def _add_robot(world: World, part: StageData, path: Path, notes: Notes) -> None:
+    """Add connected bodies as a robot, where the stage shows the bodies."""
+    data = robot_of(path, part)
+    name = free_name(_OUTSIDE.sub("_", part.name), world.entities)
+    lines = (*notes.lines(), *data.notes)
+    model = replace(load_robot_data(data, path), not_simulated=lines)
+    robot = world.add_robot(model, q=model.keyframes.get(INITIAL), name=name)
+    robot.keep_as_initial()
+
+
+def _set_laws(world: World, stage: StageData) -> None:
+    """Set friction and restitution of all pairs of materials: the means, as in PhysX."""
+    materials = {name or _DEFAULT: one for name, one in stage.materials.items()}
+    for a, b in itertools.combinations_with_replacement(materials, 2):
+        pairs = zip(materials[a], materials[b], strict=True)
+        static, dynamic, restitution = (0.5 * (x + y) for x, y in pairs)
+        world.set_friction(a, b, static, min(static, dynamic), restitution=min(restitution, 1.0))
