@@ -3,7 +3,8 @@
 
 """How well a fit finds bushes, tares and delays from foot forces that MuJoCo made.
 
-python -m evidence.benchmarks.fit_foot_forces [SEEDS] prints the table of docs/verification/fits.md.
+python -m evidence.benchmarks.fit_foot_forces [SEEDS] prints the table of
+docs/verification/fits_sensors.md.
 hrp2_like on rubber bushes sways and bounces in MuJoCo in steps of 0.05 ms, with stiff contacts. The
 bushes differ from the description. Force sensors, IMU, efforts and the pose of the base have noise.
 The sensors have tares, biases and delays. The fit starts at the description.

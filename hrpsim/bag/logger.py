@@ -18,7 +18,7 @@ from hrpsim.bag.signal_log import SignalLog, TopicSignals
 from hrpsim.bag.signal_types import Field, chosen_columns, fits
 from hrpsim.bag.world_signals import Source, prefixes_of, sources_of, sources_of_entity
 from hrpsim.common.errors import ModelWarning, StateError
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import several
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.model.readers.robot_data import free_name
@@ -56,10 +56,10 @@ class Logger(Closed):
         ControllerError: `every` is no whole multiple of the time step.
     """
 
-    @checked_arguments(StateError)
     def __init__(
         self, world: World, signals: str | Iterable[str] | None = None, every: float | None = None
     ) -> None:
+        check_arguments(Logger.__init__, locals(), StateError)
         self._world = world
         self._wanted = None if signals is None else several(signals, "signals of a Logger")
         self._steps = max(round(_EVERY / world.time_step), 1)

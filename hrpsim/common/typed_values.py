@@ -16,7 +16,7 @@ import os
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, wraps
+from functools import lru_cache
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -29,7 +29,6 @@ Positive = Annotated[float, POSITIVE]
 NotNegative = Annotated[float, NOT_NEGATIVE]
 Share = Annotated[float, Range(0.0, 1.0)]
 ASCENDING = "ascending"
-_OTHERS = inspect.Parameter.VAR_KEYWORD
 Interval = Annotated[tuple[float, float], ASCENDING]
 _Params = ParamSpec("_Params")
 _Result = TypeVar("_Result")
@@ -61,33 +60,22 @@ def require_fit(
         raise error(f"{what}{place} must be {kind}")
 
 
-def checked_arguments(
-    error: Callable[[str], Exception] = StateError,
-) -> Callable[[Callable[_Params, _Result]], Callable[_Params, _Result]]:
-    """Return a decorator of a public function, whose arguments have to fit their annotations.
+def check_arguments(
+    function: Callable, given: Mapping[str, Any], error: Callable[[str], Exception] = StateError
+) -> None:
+    """Raise `error`, "FUNCTION: ARGUMENT must be a path, got VALUE", for a misfit.
 
-    A call with other arguments raises `error`, "FUNCTION: ARGUMENT must be a path, got VALUE".
+    A public function calls this first. No frame is added, so warnings name the caller's line.
+
+    Args:
+        function: the function, with annotations that exist at run time.
+        given: `locals()` of the call.
+        error: class of the error.
     """
-
-    def decorate(function: Callable[_Params, _Result]) -> Callable[_Params, _Result]:
-        signature = inspect.signature(function)
-        name = function.__qualname__.removesuffix(".__init__")
-
-        @wraps(function)
-        def call(*arguments: _Params.args, **named: _Params.kwargs) -> _Result:
-            try:
-                given = signature.bind(*arguments, **named).arguments
-            except TypeError:  # the call itself names the argument
-                return function(*arguments, **named)
-            hints = _hints_of(function)
-            for key, value in given.items():
-                if key in hints and signature.parameters[key].kind is not _OTHERS:
-                    require_fit(f"{name}: {key}", value, hints[key], error)
-            return function(*arguments, **named)
-
-        return call
-
-    return decorate
+    name = function.__qualname__.removesuffix(".__init__")
+    for key, hint in _hints_of(function).items():
+        if key in given:
+            require_fit(f"{name}: {key}", given[key], hint, error)
 
 
 def require_arguments(

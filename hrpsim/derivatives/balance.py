@@ -3,7 +3,7 @@
 
 """Read a step, and differentiate its equations of motion and contact forces.
 
-docs/explanation/linearization.md, "Dynamics".
+docs/explanation/linearization_equations.md, "Dynamics".
 """
 
 import math

@@ -3,9 +3,9 @@
 
 """The rows of contacts that hold in a step, and the derivatives of these rows.
 
-docs/explanation/linearization.md, "Rows that hold". The rates of a contact by the twists of its
-bodies are J (12,). `turns` (3, 12) has the changes of the rates as the bodies move with constant
-twists.
+docs/explanation/linearization_equations.md, "Rows that hold". The rates of a contact by the twists
+of its bodies are J (12,). `turns` (3, 12) has the changes of the rates as the bodies move with
+constant twists.
 """
 
 import math

@@ -3,7 +3,7 @@
 
 """Impulses along the degrees of freedom that are equivalent to changed parameters.
 
-docs/explanation/linearization.md, "Parameters". Forces, momenta and energies are linear in
+docs/explanation/linearization_solution.md, "Parameters". Forces, momenta and energies are linear in
 inertias. The algorithms of the step itself therefore give the changes.
 """
 

@@ -3,9 +3,9 @@
 
 """Analytic derivatives of inverse and forward dynamics (Carpentier and Mansard, RSS 2018).
 
-All quantities are in world-parallel frames. The equations are in docs/explanation/derivations.md,
-section 20. As in the public layout, a free base has six degrees of freedom along and about its own
-axes. Arrays:
+All quantities are in world-parallel frames. Section 20 of docs/explanation/derivations.md says how
+the equations differ from the papers. As in the public layout, a free base has six degrees of
+freedom along and about its own axes. Arrays:
 
 - `columns` (nv, 3 nv and some to spare): the derivatives by q, the derivatives by v, and M or its
   inverse.

@@ -5,8 +5,8 @@
 
 M dv' - F' dl = r and J dv' + S dl = b, for all columns of r and b at once. Rows read dv' through
 few coordinates, J = C Z and F = G Z. The coordinates move along few axes: y = A R dv' with M = R' R
-and orthonormal rows of A. In y the inverse of M is 1. docs/explanation/linearization.md, "One
-linear problem".
+and orthonormal rows of A. In y the inverse of M is 1.
+docs/explanation/linearization_solution.md, "One linear problem".
 """
 
 import math

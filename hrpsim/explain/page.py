@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hrpsim.common.errors import HrpsimError
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.explain.explanation import Effect, Explanation, falls_of
 from hrpsim.explain.figures import figures
 
@@ -39,7 +39,6 @@ class _Picture(NamedTuple):
     png: bytes
 
 
-@checked_arguments(HrpsimError)
 def write_page(found: Explanation, folder: str | Path) -> tuple[Path, Path]:
     """Write index.html, explanation.md and the figures of the latter into a folder.
 
@@ -51,6 +50,7 @@ def write_page(found: Explanation, folder: str | Path) -> tuple[Path, Path]:
     Raises:
         HrpsimError: an argument is of another kind.
     """
+    check_arguments(write_page, locals(), HrpsimError)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     blocks = [*_blocks(found), *_pictures(found)]

@@ -27,7 +27,7 @@ from hrpsim.common.errors import (
     require_name,
     require_names,
 )
-from hrpsim.common.typed_values import Positive, checked_arguments
+from hrpsim.common.typed_values import Positive, check_arguments
 from hrpsim.common.values import Range, whole_count
 from hrpsim.fitting.intervals import Covariance, by_windows, of_coloured_noise
 from hrpsim.fitting.predict import Predictor, only, scenario_of, unknowns_of
@@ -70,7 +70,6 @@ _CONFIDENCE = 0.95
 STARTS = ("measured", "fitted")
 
 
-@checked_arguments(FitError)
 def fit(  # many parameters: keywords, passed by name
     world: str | Path | WorldScenario,
     recordings: Sequence[Recording],
@@ -117,6 +116,7 @@ def fit(  # many parameters: keywords, passed by name
         FitError: for unknown names, and recordings that do not fit.
         HrpsimError: for values that the world cannot have, and steps that fail.
     """
+    check_arguments(fit, locals(), FitError)
     scenario = scenario_of(world)
     whole_count("processes", processes, error=FitError)
     if not 0.0 < change <= _MOST_CHANGE:

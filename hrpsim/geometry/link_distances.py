@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelError, WorldError, require_name
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import finite_vector, whole_count
 from hrpsim.engine.kinematics.forest import forest_of
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
@@ -61,10 +61,10 @@ class LinkDistances(Closed):
         HrpsimError: if the engine is not installed.
     """
 
-    @checked_arguments(WorldError)
     def __init__(
         self, model: Model, fixed: Iterable[CollisionShape] = (), engine: str | None = None
     ) -> None:
+        check_arguments(LinkDistances.__init__, locals(), WorldError)
         self.model = model
         self._engine = distance_engine(engine)
         self._forest = forest_of(model.system)
@@ -104,9 +104,9 @@ class LinkDistances(Closed):
         self._place(q)
         return self._nearest((a, b))
 
-    @checked_arguments(WorldError)
     def closest(self, q: ArrayLike, count: int = 10) -> list[Nearest]:
         """Return the closest pairs, at most `count`, the closest first."""
+        check_arguments(LinkDistances.closest, locals(), WorldError)
         whole_count("count of closest", count, 0)
         self._place(q)
         return sorted(map(self._nearest, self.pairs), key=lambda found: found.distance)[:count]

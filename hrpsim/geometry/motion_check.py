@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import Range, as_numbers, number
 from hrpsim.geometry.link_distances import LinkDistances
 from hrpsim.model.model import Model
@@ -40,7 +40,6 @@ class MotionCollision:
     time: float  # of the largest depth [s]
 
 
-@checked_arguments(StateError)
 def check_motion(
     distances: LinkDistances, times: ArrayLike, q: ArrayLike, *, tolerance: float | None = None
 ) -> list[MotionCollision]:
@@ -61,6 +60,7 @@ def check_motion(
         WorldError: a tolerance below `distances.error`.
         StateError: for arrays that do not fit.
     """
+    check_arguments(check_motion, locals(), StateError)
     times, q = as_numbers("times", times), as_numbers("q", q)
     if tolerance is None:
         tolerance = max(TOLERANCE, distances.error)

@@ -193,7 +193,7 @@ class EventTermCfg(CheckedSettings):
 
 
 @dataclass(frozen=True)
-class CurriculumTermCfg:
+class CurriculumTermCfg(CheckedSettings):
     """A change of the task during learning, before episodes start.
 
     Args:

@@ -17,7 +17,7 @@ from lxml import etree
 from hrpsim.common.errors import ModelError, require_name
 from hrpsim.common.file_names import resolved, writing
 from hrpsim.common.stored_files import write_at_once
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.model.convert_targets import WRITERS
 from hrpsim.model.from_urdf import robot_of_urdf
 from hrpsim.model.load import expand_xacro, load_model
@@ -44,7 +44,6 @@ class Converted(NamedTuple):
     not_written: tuple[str, ...] = ()
 
 
-@checked_arguments(ModelError)
 def convert(
     source: str | os.PathLike,
     target: str | os.PathLike,
@@ -75,6 +74,7 @@ def convert(
         ModelError: the source is invalid, the target has another suffix, or the files cannot be
             written.
     """
+    check_arguments(convert, locals(), ModelError)
     source, target = Path(source), Path(target).expanduser().absolute()
     suffixes = (*WRITERS, *_OF_URDF)
     require_name("suffix of a description", target.suffix.lower(), suffixes, ModelError)

@@ -28,7 +28,7 @@ from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, ModelWarning, require_name
 from hrpsim.common.foreign.file_bytes import file_digest
 from hrpsim.common.stored_files import keep_among, read_used
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.engine.compile.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
 from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources
@@ -43,7 +43,6 @@ _FOLDER = cache_for("model", "common")
 _KEPT = 200  # models, the most recently used
 
 
-@checked_arguments(ModelError)
 def load_model(  # many parameters: keyword arguments
     source: str | os.PathLike,
     base: str | None = None,
@@ -96,6 +95,7 @@ def load_model(  # many parameters: keyword arguments
     Raises:
         ModelError: with file, line, element and cause, for anything invalid.
     """
+    check_arguments(load_model, locals(), ModelError)
     if base is not None:
         require_name("base", base, BASES, ModelError)
     require_name("meshes", meshes, MESH_USES, ModelError)

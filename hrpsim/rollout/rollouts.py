@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import whole_count
 from hrpsim.rollout.rollout_scenario import MEASURED, POLICY, RolloutScenario
 from hrpsim.sweeps.framework.design import Design, Product
@@ -34,7 +34,6 @@ class _Plan:
     title: str
 
 
-@checked_arguments(SweepError)
 def rollout(  # many parameters: keywords, passed by name
     policy: str | Path,
     world: str | Path | None = None,
@@ -75,6 +74,7 @@ def rollout(  # many parameters: keywords, passed by name
     Raises:
         HrpsimError: for files that do not fit each other, before anything runs.
     """
+    check_arguments(rollout, locals(), SweepError)
     whole_count("worlds", worlds, error=SweepError)
     given: dict[str, Any] = {"world": world, "robot": robot, "duration": duration}
     given = {key: value for key, value in given.items() if value is not None}

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError, require_name, shown_value
 from hrpsim.common.progress import Progress
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import as_numbers, whole_count
 from hrpsim.engine.compile.announcement import say_compiled
 from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
@@ -60,7 +60,6 @@ class Batch(BatchMotion, Closed):
         self._contain(worlds, [world.snapshot()] * len(worlds), copies[1])
 
     @staticmethod
-    @checked_arguments(WorldError)
     def of(worlds: Sequence[World], threads: int | None = None) -> Batch:
         """Return a batch of these worlds themselves, for example worlds of different descriptions.
 
@@ -71,6 +70,7 @@ class Batch(BatchMotion, Closed):
         Raises:
             WorldError: `worlds` is empty.
         """
+        check_arguments(Batch.of, locals(), WorldError)
         if not worlds:
             raise WorldError("a batch needs at least one world")
         batch = Batch.__new__(Batch)
@@ -157,13 +157,13 @@ class Batch(BatchMotion, Closed):
                 say_compiled(announced)
         return failures
 
-    @checked_arguments(WorldError)
     def map(self, function: Callable[[World, int], Any]) -> list:
         """Return the list of function(world, number), one result for each world in order.
 
         Several worlds are processed at a time. Use this method for work other than steps, such as a
         controller for each world.
         """
+        check_arguments(Batch.map, locals(), WorldError)
 
         def apply(shard: range) -> list:
             return [function(self.worlds[k], k) for k in shard]

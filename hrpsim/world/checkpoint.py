@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.common.errors import WorldError
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.robot_access import RobotAccess
@@ -34,8 +34,8 @@ class Checkpoint(Closed):
     made when the checkpoint was made. The preparation of the compiled step is kept.
     """
 
-    @checked_arguments(WorldError)
     def __init__(self, world: World) -> None:
+        check_arguments(Checkpoint.__init__, locals(), WorldError)
         lazy_kernels = world.scene.lazy_kernels
         self._objects: list[tuple[Any, dict[str, Any], tuple[str, ...]]] = []
         self._lists: list[tuple[list, list]] = []

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import ModelWarning, WorldError, require_name, suggestion, unknown_name
 from hrpsim.common.sealing import plain_copy, sealed
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import flag
 from hrpsim.derivatives.step_derivatives import Linearization
 from hrpsim.engine.step.arrays import Scene
@@ -386,7 +386,6 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         self.refresh_exclusions()
         self._choose_solvers(None if removed is None and not added else added)
 
-    @checked_arguments(WorldError)
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> dict[str, Settled]:
         """Bring everything to rest under the present commands. Time does not pass.
 
@@ -408,6 +407,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         Raises:
             WorldError: the duration was not enough. Nothing changes then.
         """
+        check_arguments(World.settle, locals(), WorldError)
         warn_of_start(self, self.entities.values(), set(), stacklevel=3)
         self._contents.placed = set()
         before = RestReport(self.entities)

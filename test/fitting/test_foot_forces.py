@@ -16,7 +16,8 @@ mujoco = pytest.importorskip("mujoco")
 def test_bushes_and_tares_are_found_from_foot_forces(tmp_path):
     """Law: bushes and tares of another simulator's robot are found within 5 %.
 
-    The slide's damping and the tares about z are left out: docs/verification/fits.md says why.
+    The slide's damping and the tares about z are left out. docs/verification/fits_sensors.md says
+    why.
     """
     truth = study.unknowns()[1]
     found = study.fitted(study.swayed(mujoco), tmp_path, 0, 0.0)

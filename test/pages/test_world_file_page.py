@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""docs/reference/world_file.md says what world files accept: every key, value and default."""
+"""The pages of world files say what world files accept: every key, value and default.
+
+The pages are docs/reference/world_file.md and docs/reference/world_file/.
+"""
 
 import inspect
 import re
@@ -16,11 +19,12 @@ from hrpsim.model.shapes.terrain import TERRAINS
 from hrpsim.world.file.world_schema import WORLD_FILE
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "reference" / "world_file.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+REFERENCE = ROOT / "docs" / "reference"
+PAGES = [REFERENCE / "world_file.md", *sorted((REFERENCE / "world_file").glob("*.md"))]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 BODY = {"shape": {"sphere": 1.0}, "mass": 1.0}
 BETWEEN = {"between": ["a", "b"]}
-# Of each heading of the page: an entry of that kind within a world file; `None` is replaced.
+# Of each heading of the pages: an entry of that kind within a world file; `None` is replaced.
 ENTRIES = {
     "Sections": lambda x: x,
     "about": lambda x: {"about": x},
@@ -134,7 +138,7 @@ def schema_of(heading):
 
 
 def documented(heading):
-    """Return {key: (words, default)} of the table below a heading of the page."""
+    """Return {key: (words, default)} of the table below a heading of the pages."""
     section = re.split(rf"^#+ `?{re.escape(heading)}`?$", TEXT, flags=re.MULTILINE)[1]
     row = re.compile(r"^\| `(\w+)` \| (.*?) \| (?:(.+?) )?\| (.+?) \|$", re.MULTILINE)
     return {

@@ -21,7 +21,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from ros.conftest import LIMIT
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "howto" / "check_a_simulator.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "verification" / "simulation_interfaces.md"
 PATIENT = "--timeout", LIMIT / 4, "--discovery", LIMIT / 4
 ANSWERS_WITHIN = 15.0  # [s, wall] of the wrong simulator's one request that is never answered
 OK, UNSUPPORTED = msg.Result.RESULT_OK, msg.Result.RESULT_FEATURE_UNSUPPORTED

@@ -3,7 +3,7 @@
 
 """The desired ZMP, from the error of the divergent component of motion.
 
-docs/explanation/control.md, "Stabiliser", has the equations.
+docs/explanation/stabiliser.md has the law, and `zmp_gains` the gains.
 """
 
 import math

@@ -67,7 +67,8 @@ GAIN_KINDS = {
 class Stabilizer:
     """Turn measurements into joint positions, one control period ahead.
 
-    signals: results of the last call of `update` by name (docs/explanation/control.md lists them).
+    signals: results of the last call of `update` by name (docs/explanation/stabiliser.md has a
+    list).
     integral: shift of the ZMP against constant errors (2,) [m]. estimate: state_estimation.ESTIMATE
     of the last call.
     """

@@ -5,7 +5,7 @@
 
 The error of the centre of mass determines the desired ZMP (dcm_feedback). The ZMP determines the
 desired forces on the feet (divide_force). The forces determine the lean of the ankle links against
-the springs of the soles (foot). docs/explanation/control.md, "Stabiliser", has the derivation.
+the springs of the soles (foot). docs/explanation/stabiliser.md has the equations.
 """
 
 import math

@@ -3,7 +3,17 @@
 
 """Inverse kinematics of a leg of HRP-2's type: hip yaw, roll, pitch, knee, ankle pitch, roll.
 
-docs/explanation/control.md has the derivation. The code uses its symbols.
+The hip yaw and roll axes meet in the hip centre C, and the ankle axes meet in A. d = A_y - C_y at
+zero is the lateral offset. R is the rotation of the foot from zero. r = R^T (C - A) is the hip
+centre from the ankle along the foot's axes, with rho^2 = r_y^2 + r_z^2.
+
+1. The ankle roll turns the leg's plane until the plane passes C at the offset:
+   r_y cos q5 - r_z sin q5 = -d, so q5 = atan2(r_y, r_z) + asin(d / rho).
+2. In this plane a vector is the number z + i x. U is the thigh, W the shank, both at zero, and
+   H = sqrt(rho^2 - d^2) + i r_x points from the ankle to the hip. Then
+   |H|^2 = |U|^2 + |W|^2 + 2 |U| |W| cos(q3 + arg W - arg U) gives the knee in front, and
+   q3 + q4 = arg(U + e^(i q3) W) - arg(-H).
+3. The hip has the Euler angles z, x, y of R_z(q0) R_x(q1) R_y(q2) = R R_x(q5)^T R_y(q3 + q4)^T.
 """
 
 import math

@@ -41,7 +41,7 @@ class Channel:
     Quintics join the samples, continuous in value, first and second derivative. At a sample, the
     slope is the mean of the slopes on both sides. The slope is zero if the direction changes at the
     sample, next to intervals of rest, and at both ends. The quintics never leave the interval
-    between two samples (docs/explanation/control.md, "Between samples"). Raises SequenceError for
+    between two samples (docs/explanation/interpolation.md). Raises SequenceError for
     times that do not ascend, numbers beyond LARGEST_SAMPLE or not finite, or shapes that do not
     fit.
     """

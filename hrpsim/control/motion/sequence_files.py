@@ -19,7 +19,7 @@ from hrpsim.common.errors import unknown_name
 from hrpsim.common.file_names import is_folder
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import (
     CHANNELS,
@@ -34,7 +34,6 @@ _SPELLINGS = {"optionaldata": ("optionaldata", "optionalData")}
 _COMMENT_SIGNS = ("#", "%")
 
 
-@checked_arguments(SequenceError)
 def read_sequence(
     basename: str | os.PathLike, model: Model, joint_names: Sequence[str | None] | None = None
 ) -> MotionSequence:
@@ -51,6 +50,7 @@ def read_sequence(
         SequenceError: if .pos is missing or a file is malformed, with file, line and column (the
             time is column 0).
     """
+    check_arguments(read_sequence, locals(), SequenceError)
     base = _without_extension(basename)
     columns = tuple(controlled_joints(model) if joint_names is None else joint_names)
     _check_names(columns, model)

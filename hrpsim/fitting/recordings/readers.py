@@ -15,7 +15,7 @@ from hrpsim.common.errors import FitError, unknown_name
 from hrpsim.common.foreign.arrays import read_npz
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.fitting.recordings.bag_recordings import bag_recordings
 from hrpsim.fitting.recordings.measured_motion import SAMPLES, Recording
 from hrpsim.fitting.recordings.segments import recordings_of, runs_of_clock
@@ -37,7 +37,6 @@ _BASE_COLUMNS = {
 _TOPICS = ("states", "commands", "base", "joints")
 
 
-@checked_arguments(FitError)
 def read_recording(path: str | Path, **options: Any) -> Recording:
     """Return the recording in a file that has one segment.
 
@@ -49,10 +48,10 @@ def read_recording(path: str | Path, **options: Any) -> Recording:
         FitError: as `read_recordings`, and for a file of several segments.
         BagError: for a bag that cannot be read.
     """
+    check_arguments(read_recording, locals(), FitError)
     return the_only(path, read_recordings(path, **options))
 
 
-@checked_arguments(FitError)
 def read_bag_recording(bag: str | Path, **options: Any) -> Recording:
     """Return the recording of a robot in a bag that has one segment.
 
@@ -64,6 +63,7 @@ def read_bag_recording(bag: str | Path, **options: Any) -> Recording:
         FitError: as `read_recordings`, and for a bag of several segments.
         BagError: for a bag or topic that cannot be read.
     """
+    check_arguments(read_bag_recording, locals(), FitError)
     return the_only(bag, bag_recordings(Path(bag), **options))
 
 
@@ -78,7 +78,6 @@ def the_only(path: str | Path, segments: tuple[Recording, ...]) -> Recording:
     return segments[0]
 
 
-@checked_arguments(FitError)
 def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
     """Return the segments of the recording in a file: each has increasing stamps without gaps.
 
@@ -104,6 +103,7 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
             from each other.
         BagError: for a bag that cannot be read.
     """
+    check_arguments(read_recordings, locals(), FitError)
     path = Path(path)
     described = options.pop("signals", {})
     if described and path.suffix != ".csv":

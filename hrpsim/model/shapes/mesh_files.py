@@ -25,7 +25,7 @@ from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, ModelWarning, require_name
 from hrpsim.common.foreign.bounded_child import call_bounded
 from hrpsim.common.foreign.file_bytes import open_file, refuse_pointer
-from hrpsim.common.typed_values import checked_arguments
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Capsule, Mesh
 from hrpsim.model.shapes.mesh_repair import repaired
@@ -49,7 +49,6 @@ class ReadMesh(NamedTuple):
     notes: tuple[str, ...]
 
 
-@checked_arguments(ModelError)
 def load_mesh(
     path: str | os.PathLike, scale: ArrayLike = (1.0, 1.0, 1.0), hull: bool = False
 ) -> Mesh:
@@ -70,6 +69,7 @@ def load_mesh(
             or without area. The size is absurd (over 1 km, under 1 um). Or the file has more than
             200 000 triangles (for a hull, different vertices).
     """
+    check_arguments(load_mesh, locals(), ModelError)
     path = Path(path).expanduser()
     if not os.path.isfile(path):  # False for a name that is too long, too
         raise ModelError(f"mesh {path}: there is no such file")

@@ -18,6 +18,7 @@ import numpy as np
 from hrpsim.common.errors import ModelWarning, WorldError, unknown_name
 from hrpsim.common.foreign.yaml_text import parse_yaml, read_yaml
 from hrpsim.common.resources import share_path
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
@@ -52,6 +53,7 @@ def load_world(
         WorldError: or ModelError, if the file is invalid. The error names the file, the place in
             the file and the valid values. No half-built world is left.
     """
+    check_arguments(load_world, locals(), WorldError)
     path = Path(path).expanduser()
     return _format_of(path).load(
         path, time_step=time_step, integrator=integrator, xacro_arguments=xacro_arguments
