@@ -41,6 +41,8 @@ def read_usd(path: Path) -> RobotData:
     for body in stage.bodies:
         if body.is_kinematic:
             stage.notes.append(("kinematicEnabled", "the body moves freely", body.name))
+    if stage.scene:
+        stage.notes.append(("PhysicsScene", "`load_world` reads it", stage.scene))
     if len(stage.materials) > 1:
         stage.notes.append(("physics materials", "`load_world` reads them", stage.name))
     return robot_of(path, stage)
@@ -123,8 +125,9 @@ class _Robot:
             self.places[edge.child] = above.then(edge.frames[0]).then(edge.frames[1].inverse())
         float_bases(robot, bases, self.places.__getitem__)
         starts: dict[str, float] = {}
+        shown = {**stated, WORLD_LINK: self.places[WORLD_LINK]}
         for edge in tree:
-            self._join(robot, edge, stated, starts)
+            self._join(robot, edge, shown, starts)
         for edge in loops:
             self._loop(robot, edge)
         robot.add_start(None if robot.root == WORLD_LINK else self.places[robot.root], starts)
@@ -189,7 +192,7 @@ class _Robot:
             link.inertial = inertial_of(body, shapes[body.path], self.notes)
 
     def _join(
-        self, robot: RobotData, edge: _Edge, stated: dict[str, Placement], starts: dict[str, float]
+        self, robot: RobotData, edge: _Edge, shown: dict[str, Placement], starts: dict[str, float]
     ) -> None:
         """Add the joints of an edge of the tree, and the joint positions in the stage."""
         at = self.places[edge.parent].then(edge.frames[0])
@@ -210,8 +213,8 @@ class _Robot:
             why = "three hinges NAME_x, _y, _z, which lock where y is at 90 degrees"
             self.notes.add("PhysicsSphericalJoint", why, edge.name)
         join(robot, edge, made, axes, at, self.places.__getitem__)
-        if len(coordinates) == 1 and WORLD_LINK not in (edge.parent, edge.child):
-            moved = _moved(edge, stated, coordinates[0][1])
+        if len(coordinates) == 1:
+            moved = _moved(edge, shown, coordinates[0][1])
             if abs(moved) > _MOVED:
                 starts[made[0].name] = moved
 
@@ -266,10 +269,10 @@ def _free(prim: JointPrim) -> list[str]:
     return [dof for dof in _DOFS if dof not in locked]
 
 
-def _moved(edge: _Edge, stated: dict[str, Placement], dof: str) -> float:
+def _moved(edge: _Edge, shown: dict[str, Placement], dof: str) -> float:
     """Return the position of a joint in the poses of the stage [rad or m]."""
     first, second = (
-        stated[link].then(frame)
+        shown[link].then(frame)
         for link, frame in zip((edge.parent, edge.child), edge.frames, strict=True)
     )
     moved, k = first.inverse().then(second), "XYZ".index(dof[-1])

@@ -108,7 +108,7 @@ class _Reader:
             self.data.notes.append((kind, "not read", name))
 
     def _scene(self, prim: Any) -> None:
-        scene = UsdPhysics.Scene(prim)
+        scene, self.data.scene = UsdPhysics.Scene(prim), prim.GetName()
         stated = np.array(self._value(scene.GetGravityDirectionAttr(), (0.0,) * 3), dtype=float)
         length = np.linalg.norm(stated)
         down = self.up @ stated / length if length > 0.0 else np.array([0.0, 0.0, -1.0])
@@ -130,10 +130,11 @@ class _Reader:
                 material.GetPrim().GetName(), self.data.materials
             )
             api = UsdPhysics.MaterialAPI(material.GetPrim())
-            stated = api.GetStaticFrictionAttr(), api.GetDynamicFrictionAttr()
-            values = (*stated, api.GetRestitutionAttr())
-            values = (float(self._value(value, 0.0)) for value in values)
-            self.data.materials[name] = MaterialPrim(*values)
+            self.data.materials[name] = MaterialPrim(
+                float(self._value(api.GetStaticFrictionAttr(), 0.0)),
+                float(self._value(api.GetDynamicFrictionAttr(), 0.0)),
+                float(self._value(api.GetRestitutionAttr(), 0.0)),
+            )
         return self.materials[path]
 
     def _world(self, prim: Any) -> np.ndarray:
@@ -161,8 +162,11 @@ class _Reader:
             R = _rotation(axes) if axes.GetLength() > 0.0 else np.eye(3)
             unit = self.kilogram * self.length**2
             body.inertia = R @ np.diag(moments * unit) @ R.T
-        kinematic = UsdPhysics.RigidBodyAPI(prim).GetKinematicEnabledAttr()
-        body.is_kinematic = bool(self._value(kinematic, False))
+        rigid = UsdPhysics.RigidBodyAPI(prim)
+        body.is_kinematic = bool(self._value(rigid.GetKinematicEnabledAttr(), False))
+        for velocity in (rigid.GetVelocityAttr(), rigid.GetAngularVelocityAttr()):
+            if any(self._value(velocity, ())):
+                self.data.notes.append((f"{velocity.GetName()} of a body", "not set", body.name))
         self.bodies[body.path] = body
         self.data.bodies.append(body)
 

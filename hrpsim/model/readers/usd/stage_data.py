@@ -89,6 +89,7 @@ class StageData:
     """
 
     name: str = "stage"
+    scene: str = ""  # name of the PhysicsScene, "" without one
     gravity: tuple[float, ...] = (0.0, 0.0, -9.81)
     time_step: float | None = None
     bodies: list[BodyPrim] = field(default_factory=list)

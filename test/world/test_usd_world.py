@@ -1,0 +1,137 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""USD stages as worlds: robots, scenery, gravity and materials, by closed forms."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import hrpsim
+from hrpsim import ModelWarning, WorldError
+
+pytest.importorskip("pxr", reason="no usd-core")
+
+HEAD = '#usda 1.0\n(\n    defaultPrim = "W"\n    metersPerUnit = {}\n    upAxis = "{}"\n)\n'
+SCENE = """def PhysicsScene "scene"
+{
+    vector3f physics:gravityDirection = (0, 0, -1)
+    float physics:gravityMagnitude = 10
+}
+"""
+FLOOR = 'def Plane "floor" (prepend apiSchemas = ["PhysicsCollisionAPI"])\n{}\n'
+RUBBER = """def Material "rubber" (prepend apiSchemas = ["PhysicsMaterialAPI"])
+{
+    float physics:staticFriction = 0.9
+    float physics:dynamicFriction = 0.7
+}
+"""
+
+
+def cube(name, at, *, edge=0.2, apis=("PhysicsRigidBodyAPI",), more=""):
+    listed = ", ".join(f'"{api}"' for api in ("PhysicsCollisionAPI", *apis))
+    return f"""def Cube "{name}" (prepend apiSchemas = [{listed}])
+{{
+    double size = {edge}
+    double3 xformOp:translate = {at}
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    {more}
+}}
+"""
+
+
+@pytest.fixture
+def load(tmp_path):
+    def loaded(*contents, meters=1, up="Z", **settings):
+        path = tmp_path / "stage.usda"
+        path.write_text(HEAD.format(meters, up) + f'def Xform "W"\n{{\n{"".join(contents)}\n}}\n')
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)
+            return hrpsim.load_world(path, **settings)
+
+    return loaded
+
+
+def test_bodies_without_a_common_joint_are_robots_of_their_own(load):
+    """Law: each group of connected bodies is a robot, where the stage shows the group."""
+    arm = f"""def Xform "arm" {{
+    {cube("upper", "(0, 0, 2)")}
+    {cube("lower", "(0, 0, 1.5)")}
+    def PhysicsRevoluteJoint "elbow"
+    {{
+        rel physics:body0 = </W/arm/upper>
+        rel physics:body1 = </W/arm/lower>
+        point3f physics:localPos1 = (0, 0, 0.5)
+    }}
+    }}
+    """
+    world = load(arm, cube("a", "(3, 0, 1)"), cube("b", "(4, 5, 1)"))
+    assert sorted(world.robots) == ["a", "arm", "b"]
+    assert world.robots["arm"].joint_names == ("elbow",)
+    np.testing.assert_allclose(world.robots["b"].link_pose("b")[0], (4, 5, 1))
+
+
+def test_a_joint_to_the_world_holds_a_pendulum(load):
+    """Law: small swings of a cube on an arm have the period of a physical pendulum, g = 10."""
+    angle, length, edge = 0.02, 1.0, 0.2
+    at = f"({length * math.sin(angle)}, 0, {-length * math.cos(angle)})"
+    turned = f"quatd xformOp:orient = ({math.cos(angle / 2)}, 0, {-math.sin(angle / 2)}, 0)"
+    bob = cube("bob", at, more=turned).replace(
+        '["xformOp:translate"]', '["xformOp:translate", "xformOp:orient"]'
+    )
+    hinge = """def PhysicsRevoluteJoint "hinge"
+    {
+        rel physics:body1 = </W/bob>
+        uniform token physics:axis = "Y"
+        point3f physics:localPos1 = (0, 0, 1)
+    }
+    """
+    world = load(SCENE, bob, hinge)
+    (robot,) = world.robots.values()
+    start = robot.q[0]
+    assert abs(start) == pytest.approx(angle, rel=1e-5)
+    period = 2 * math.pi * math.sqrt((length**2 + edge**2 / 6) / (10 * length))
+    world.step(round(period / 2 / world.time_step))
+    assert robot.q[0] == pytest.approx(-start, rel=1e-4)
+
+
+def test_kinematic_bodies_and_shapes_of_no_body_are_fixed(load):
+    """Law: a cube rests on a kinematic table above a plane, and nothing else moves."""
+    kinematic = "bool physics:kinematicEnabled = 1"
+    table = cube("table", "(3, 0, 0.5)", edge=1, more=kinematic)
+    world = load(SCENE, FLOOR, table, cube("box", "(3, 0, 1.1)"), cube("low", "(0, 0, 0.1)"))
+    assert sorted(world.robots) == ["box", "low"]
+    world.step(300)
+    for name, place in (("box", (3, 0, 1.1)), ("low", (0, 0, 0.1))):
+        np.testing.assert_allclose(world.robots[name].link_pose(name)[0], place, atol=1e-6)
+
+
+def test_a_pair_has_the_mean_friction_of_both_materials(load):
+    """Law: a cube of rubber (0.7) on a floor without a material (0.5) slows by 0.6 g."""
+    binding = "rel material:binding:physics = </W/rubber>"
+    apis = ("PhysicsRigidBodyAPI", "MaterialBindingAPI")
+    world = load(SCENE, RUBBER, FLOOR, cube("box", "(0, 0, 0.1)", apis=apis, more=binding))
+    robot = world.robots["box"]
+    v = robot.v.copy()
+    v[:3] = (3, 0, 0)
+    robot.v = v
+    world.step(200)
+    place = robot.link_pose("box")[0][0]
+    assert place == pytest.approx(3 * 0.2 - 0.5 * 6 * 0.2**2, abs=2e-3)
+
+
+def test_units_turn_gravity_and_scenery(load):
+    """Law: in centimetres with y up, a plane of axis Y is the floor, and gravity is downward."""
+    floor = FLOOR.replace("{}", '{\n    uniform token axis = "Y"\n}')
+    world = load(floor, cube("box", "(0, 10, 0)", edge=20), meters=0.01, up="Y")
+    np.testing.assert_allclose(world.gravity, (0, 0, -9.81))
+    world.step(200)
+    place = world.robots["box"].link_pose("box")[0]
+    np.testing.assert_allclose(place, (0, 0, 0.1), atol=1e-6)
+
+
+def test_a_stage_without_solids_is_refused(load):
+    with pytest.raises(WorldError, match="neither a body nor a shape that collides"):
+        load(SCENE)
