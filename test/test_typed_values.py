@@ -49,7 +49,7 @@ FITTING = [
     (Callable[..., Any], [print]),
     (Iterable[str], [["a"], "a"]),
     (World, [World()]),
-    (Any, [object()]),
+    (Any, [...]),
 ]
 OTHERS = [
     (float, [True, "1", None, NAN, [1.0]]),
