@@ -140,7 +140,7 @@ def test_settings_of_learning_are_checked():
         assert issubclass(getattr(learning, name), CheckedSettings), name
 
 
-NUMBERS = [["1", "2"], [True, False], [[1], [1, 2]], "x", None, {"j": 1}, [1 + 2j], object()]
+NUMBERS = [["1", "2"], [True, False], [[1], [1, 2]], "x", None, {"j": 1}, [1 + 2j], ...]
 
 
 @pytest.mark.parametrize("given", NUMBERS, ids=str)
