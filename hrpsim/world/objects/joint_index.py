@@ -108,7 +108,7 @@ class JointIndex:
             raise StateError(
                 f"{what} for {self.robot!r} must be numbers, got {values!r}"
             ) from error
-        if vector.shape != (len(indices),):
+        if vector.shape != indices.shape:
             raise StateError(
                 f"{what} for {self.robot!r} must be {len(indices)} numbers, one a joint, "
                 f"got shape {vector.shape}"

@@ -50,6 +50,7 @@ from hrpsim.world.objects.sensor_view import MeasuredView, SampledView, SensorVi
 
 _REACHED = 16  # bit of `_reported`: the joint's first velocity was examined
 _NOTHING = np.zeros(0)
+_ANY_TARGET = POSITIONS | VELOCITIES | EFFORTS
 _SHOWN = 4  # names listed at most
 _MOST_STEPS = 1e15  # of a ramp
 
@@ -302,7 +303,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         )
         if became != WRITTEN:
             self._answer(became, indices, place, value, q, v, tau)
-        if given & (POSITIONS | VELOCITIES | EFFORTS) == VELOCITIES and kd is None:
+        if given & _ANY_TARGET == VELOCITIES and kd is None:
             self.report_unreached(indices, v)
 
     def _answer(
@@ -362,7 +363,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
     def report_no_limits(self) -> None:
         """Give no warnings of targets beyond limits, because the caller checks the limits."""
-        self._reported[:] = POSITIONS | VELOCITIES | EFFORTS
+        self._reported[:] = _ANY_TARGET
 
     def refusal(self, why: int, joint: int, value: float) -> StateError:
         """Return the error for a refused command.
@@ -377,11 +378,11 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
     @property
     def access(self) -> RobotAccess:
-        """The robot's arrays, prepared for kernels."""
-        world, access = self.world, self._ready
-        if access is None or not access.is_for(world.present_scene, self.forest):
+        """The robot's arrays, prepared for kernels of the present scene and inertias."""
+        access, scene = self._ready, self.world.present_scene
+        if access is None or access.scene is not scene or access.forest is not self.forest:
             given = self.joint_index, self._kp, self._kd, self.limits.reach, self._reported
-            access = self._ready = RobotAccess(self, world.scene, *given)
+            access = self._ready = RobotAccess(self, self.world.scene, *given)
         return access
 
     def __getstate__(self) -> dict:

@@ -15,7 +15,6 @@ from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_ke
 from hrpsim.engine.compile.kernel_types import Control, Index, Indices, Vector
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
-from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import new_kinematics
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.status import LARGEST_COMMAND
@@ -188,15 +187,12 @@ class RobotAccess(LinkReaders):
         self, robot: Entity, scene: Scene, joints: JointIndex, *targets: np.ndarray
     ) -> None:
         self.scene = scene
-        self._robot, self._forest = robot, robot.forest
+        self.forest = robot.forest
+        self._robot = robot
         self._joints = joints
         self._targets = targets  # gains, reach and what was reported
         self._q = scene.q[robot.first_q : robot.first_q + robot.nq]
         self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
-
-    def is_for(self, scene: Scene | None, forest: Forest) -> bool:
-        """Return whether the arrays belong to this scene, and to a robot with these inertias."""
-        return self.scene is scene and self._forest is forest
 
     @cached_property
     def actuators(self) -> Reference:
@@ -236,7 +232,7 @@ class RobotAccess(LinkReaders):
                 scene.settings,
                 scene.joint_impulses[dofs],
                 scene.joint_impact_impulses[dofs],
-                self._forest.dofs,
+                self.forest.dofs,
                 joint_v,
                 joint_of,
             )
@@ -248,7 +244,7 @@ class RobotAccess(LinkReaders):
         robot, velocity = self._robot, self.scene.velocity[self._dofs]
         kinematics, work = new_kinematics(len(robot.system.parent)), np.zeros((3, 3))
         links = link_records(robot.frames)
-        return Reference(LinkSources(self._forest, self._q, velocity, kinematics, links, work))
+        return Reference(LinkSources(self.forest, self._q, velocity, kinematics, links, work))
 
     @cached_property
     def set_commands(self):
