@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 from evidence.benchmarks.engines.mujoco_standing import MujocoStanding
+from evidence.benchmarks.engines.servoed import Stopwatch
 from evidence.benchmarks.registry import Case
 from evidence.benchmarks.results import CaseResult, Claim
 from evidence.benchmarks.timing import Effort, Subject
@@ -21,20 +22,6 @@ from hrpsim.control import ControlLoop, Walk
 SECONDS, PART = 20.0, 1.0
 WHOLE, PHYSICS, CONTROL = "hrpsim walks", "of that, its steps", "of that, controller and loop"
 MUJOCO = "mujoco Newton stands"
-
-
-class Stopwatch:
-    """Times a function's calls."""
-
-    def __init__(self, function) -> None:
-        self.function, self.seconds = function, 0.0
-
-    def __call__(self, *arguments):
-        """Call it, and add what it took."""
-        begin = time.process_time()
-        returned = self.function(*arguments)
-        self.seconds += time.process_time() - begin
-        return returned
 
 
 def run(result: CaseResult, effort: Effort) -> None:

@@ -39,10 +39,9 @@ def new_world(dart, time_step: float, gravity=(0.0, 0.0, -9.80665), sleeping=Fal
     return world
 
 
-def isometry(dart, position, quaternion=(0.0, 0.0, 0.0, 1.0)):
+def isometry(dart, position):
     pose = dart.math.Isometry3()
     pose.set_translation(list(position))
-    pose.set_rotation(Rotation.from_quat(quaternion).as_matrix())
     return pose
 
 

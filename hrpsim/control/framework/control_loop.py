@@ -204,14 +204,6 @@ class ControlLoop(Closed):
             self._host.stop()
             raise ControllerError(f"{self._host.name}: {error}") from error
 
-    def read_state(self) -> State:
-        """Return the present measured state, in new arrays.
-
-        The state has no noise, no delays and no estimated base, whatever `Controller.needs`
-        requires.
-        """
-        return self._readings.read(self.robot.world.time)
-
     def stop(self) -> None:
         """Stop the controller. The robot keeps its last command."""
         self._host.stop()

@@ -53,9 +53,13 @@ def load_world(
             the file and the valid values. No half-built world is left.
     """
     path = Path(path).expanduser()
-    return _format_of(path).load(
-        path, time_step=time_step, integrator=integrator, xacro_arguments=xacro_arguments
-    )
+    settings: dict[str, Any] = {"time_step": time_step, "integrator": integrator}
+    file_format = _format_of(path)
+    if file_format is YAML:
+        settings["xacro_arguments"] = xacro_arguments
+    elif xacro_arguments:
+        raise WorldError(f"{path}: {file_format.title} takes no xacro arguments")
+    return file_format.load(path, **settings)
 
 
 def notes_of(path: Path) -> WorldNotes:
@@ -68,7 +72,7 @@ class WorldFormat(NamedTuple):
 
     title: str
     suffixes: tuple[str, ...]
-    load: Callable[..., World]  # with the arguments of `load_world`
+    load: Callable[..., World]  # with the arguments of `load_world`, xacro_arguments for YAML only
     notes: Callable[[Path], WorldNotes]
 
 
@@ -76,27 +80,19 @@ def _load_yaml(path: Path, **settings: Any) -> World:
     return build_world(open_world(path), **settings)
 
 
-def _refuse_xacro(path: Path, title: str, arguments: Mapping[str, Any] | None) -> None:
-    if arguments:
-        raise WorldError(f"{path}: {title} takes no xacro arguments")
-
-
-def _load_mjcf(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
-    _refuse_xacro(path, "MJCF", xacro_arguments)
+def _load_mjcf(path: Path, **settings: Any) -> World:
     from hrpsim.world.file.mjcf_world import load_mjcf_world
 
     return load_mjcf_world(path, **settings)
 
 
-def _load_sdf(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
-    _refuse_xacro(path, "SDF", xacro_arguments)
+def _load_sdf(path: Path, **settings: Any) -> World:
     from hrpsim.world.file.sdf_world import load_sdf_world
 
     return load_sdf_world(path, **settings)
 
 
-def _load_cnoid(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
-    _refuse_xacro(path, "a project of Choreonoid", xacro_arguments)
+def _load_cnoid(path: Path, **settings: Any) -> World:
     from hrpsim.world.file.cnoid_world import load_cnoid_world
 
     return load_cnoid_world(path, **settings)
