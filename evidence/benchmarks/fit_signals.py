@@ -4,7 +4,7 @@
 """How often intervals of unknowns of sensors hold the truth.
 
 python -m evidence.benchmarks.fit_signals [SEEDS] prints the table of docs/verification/fits.md.
-scipy integrates the equation of a servo arm. Its encoder has an offset. Current, torque, wrench,
+scipy integrates the equation of a servo arm. The encoder has an offset. Current, torque, wrench,
 IMU and a marker of motion capture follow from the equation, with gains, offsets and delays. The
 noise is white, or autoregressive of first order.
 """

@@ -141,7 +141,7 @@ def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: st
     """Plot `outcome` against one parameter, or a map against two. The suffix sets the format.
 
     An outcome of 0 or 1 is drawn as its probability with a 95 % interval. Other outcomes are drawn
-as a spread, and in a map as a mean. Runs without a finite outcome are left out.
+    as a spread, and in a map as a mean. Runs without a finite outcome are left out.
     """
     for name in filter(None, (x, y)):
         require_parameter(found, name)

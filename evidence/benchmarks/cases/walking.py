@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Twenty seconds of walking with the stabiliser; and MuJoCo's step of the same posture."""
+"""Twenty seconds of walking with the stabiliser, and MuJoCo's step of the same posture."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MUJOCO = "mujoco Newton stands"
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Walk second by second, in turn with a second of MuJoCo's standing; times are of a step."""
+    """Walk second by second, in turn with a second of MuJoCo's standing. Times are of a step."""
     world = load_world(share_path("config/walking_demo.yaml"), xacro_arguments={"bush": "true"})
     (robot,) = world.robots.values()
     others = [yardstick()]
