@@ -72,12 +72,8 @@ class WorldFormat(NamedTuple):
 
     title: str
     suffixes: tuple[str, ...]
-    load: Callable[..., World]  # with the arguments of `load_world`, xacro_arguments for YAML only
+    load: Callable[..., World]  # with the arguments of `load_world`, and xacro_arguments for YAML only
     notes: Callable[[Path], WorldNotes]
-
-
-def _load_yaml(path: Path, **settings: Any) -> World:
-    return build_world(open_world(path), **settings)
 
 
 def _load_mjcf(path: Path, **settings: Any) -> World:
@@ -98,7 +94,12 @@ def _load_cnoid(path: Path, **settings: Any) -> World:
     return load_cnoid_world(path, **settings)
 
 
-YAML = WorldFormat("YAML", (".yaml", ".yml"), _load_yaml, lambda path: read_notes(open_world(path)))
+YAML = WorldFormat(
+    "YAML",
+    (".yaml", ".yml"),
+    lambda path, **settings: build_world(open_world(path), **settings),
+    lambda path: read_notes(open_world(path)),
+)
 MJCF = WorldFormat("MJCF", (".xml",), _load_mjcf, lambda path: WorldNotes(path.stem))
 SDF = WorldFormat("SDF", (".sdf", ".world"), _load_sdf, lambda path: WorldNotes(path.stem))
 CNOID = WorldFormat("Choreonoid", (".cnoid",), _load_cnoid, lambda path: WorldNotes(path.stem))
@@ -156,13 +157,10 @@ def build_world(
     """Return the world of an opened file (see `load_world`)."""
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
     expect_steps()
-    options = file.get("world") or {}
-    if time_step is not None:
-        options["time_step"] = time_step
-    if integrator is not None:
-        options["integrator"] = integrator
+    given = {"time_step": time_step, "integrator": integrator}
+    given = {name: value for name, value in given.items() if value is not None}
     with reader.at("world"):
-        world = World(**options)
+        world = World(**{**(file.get("world") or {}), **given})
     if file.get("ground", False) is not False:
         with reader.at("ground"):
             world.add_ground(**(file["ground"] if isinstance(file["ground"], dict) else {}))
