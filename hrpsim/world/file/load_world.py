@@ -72,7 +72,7 @@ class WorldFormat(NamedTuple):
 
     title: str
     suffixes: tuple[str, ...]
-    load: Callable[..., World]  # with the arguments of `load_world`, and xacro_arguments for YAML only
+    load: Callable[..., World]  # arguments of `load_world`. xacro_arguments: YAML only
     notes: Callable[[Path], WorldNotes]
 
 
