@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import StateError, require_name
 from hrpsim.common.values import whole_count
 from hrpsim.learning.bound_terms import bound_term
@@ -24,7 +25,6 @@ from hrpsim.learning.terms.task_state import TaskState
 from hrpsim.learning.terms.terminations import TERMINATIONS
 from hrpsim.world.batch import Batch
 from hrpsim.world.batch_arguments import as_array
-from hrpsim.world.objects.closed import Closed
 
 Observed = dict[str, np.ndarray]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.closed import Closed
 from hrpsim.engine.compile.reference import Reference
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.robot_access import RobotAccess
 from hrpsim.world.world import World
 

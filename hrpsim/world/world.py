@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import ModelWarning, WorldError, require_name
 from hrpsim.common.values import flag
@@ -20,7 +21,6 @@ from hrpsim.derivatives.step_derivatives import Linearization
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.linearizing import Linearizing
 from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity, _frozen
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import StateError
 from hrpsim.control.framework.contact_points import ContactSums, pressing_points
@@ -24,7 +25,6 @@ from hrpsim.control.framework.controller import (
 )
 from hrpsim.control.framework.controller_host import TRUE, ControllerHost, Needs, steps_in_period
 from hrpsim.model.model import Model
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.robot_reader import RobotReader
 

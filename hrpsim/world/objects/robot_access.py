@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from hrpsim.common.errors import ModelWarning, StateError
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Control, Index, Indices, Vector
 from hrpsim.engine.compile.reference import Reference
@@ -21,8 +24,11 @@ from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_constraints import EffortSources, read_efforts
 from hrpsim.world.objects.joint_index import JointIndex
+from hrpsim.world.objects.plausibility import LONGEST_RAMP, long_period
 from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_records
 
+_NOTHING = np.zeros(0)
+_MOST_STEPS = 1e15  # of a ramp
 TARGETS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
 NAN_HOLDS = 16  # beside the bits of CONTROL's `given`: NaN means that a value is not given
 
@@ -174,6 +180,39 @@ def _ramp(law: Control, position: float, goal: float, steps: int) -> None:
     law.ramp_steps = max(steps - 1, 0)
     law.target_position = goal if steps <= 1 else start + law.ramp
     law.ahead = 0.5 * law.ramp
+
+
+def command_targets(
+    joints: JointIndex,
+    indices: np.ndarray,
+    positions: ArrayLike | None,
+    velocities: ArrayLike | None,
+    efforts: ArrayLike | None,
+    nan_holds: bool,
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the bits of what is given, and each target as an array (k,) for k joints, or empty."""
+    given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
+    if positions is not None:
+        given, q = POSITIONS, joints.vector("positions", positions, indices)
+    if velocities is not None:
+        given, v = given | VELOCITIES, joints.vector("velocities", velocities, indices)
+    if efforts is not None:
+        given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
+    if given == 0:
+        raise StateError("a command needs positions, velocities or efforts")
+    return given | NAN_HOLDS if nan_holds else given, q, v, tau
+
+
+def ramp_steps(over: float, time_step: float) -> int:
+    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time.
+
+    A ModelWarning says that a ramp is long.
+    """
+    if not (math.isfinite(over) and over >= 0.0):
+        raise StateError(f"over must be a time >= 0 s, got {over!r}")
+    if text := long_period("over", over, LONGEST_RAMP, "a ramp between two commands"):
+        warnings.warn(text, ModelWarning, stacklevel=3)
+    return max(round(min(over / time_step, _MOST_STEPS)), 1) if over > 0.0 else 0
 
 
 class RobotAccess(LinkReaders):
