@@ -3,8 +3,8 @@
 
 """Memory of a batch's world, by array: python -m evidence.benchmarks.batch_memory [ROBOT_FILE ...].
 
-Intermediate results are shared by the worlds that a thread advances; all else a world has itself.
-Robots stand where their description puts them; without any, hrp2_like on rigid feet and on bushes.
+The worlds that a thread advances share intermediate results. A world has all else itself. Robots
+stand where the description puts them. The default robot is hrp2_like on rigid feet and on bushes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hrpsim.engine.step.arrays import Scene
 
 
 def print_arrays(name: str, world: World) -> None:
-    """Print all arrays of which a world has its own, by the bytes that a step may use."""
+    """Print all arrays that each world has itself, by the bytes that a step may use."""
     scene, own, shared = world.scene, [], 0
     for path, field in declared_fields(Scene):
         array = at(scene, path)

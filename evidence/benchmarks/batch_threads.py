@@ -3,8 +3,9 @@
 
 """What threads gain a batch: python -m evidence.benchmarks.batch_threads [WORLDS [STEPS]].
 
-Our batch and mujoco.rollout with 1, 2, 4 ... threads, all in turn, by wall time: for a machine on
-which nothing else runs, so it prints the load before and after. 64 worlds, 50 steps a call.
+Our batch and mujoco.rollout run with 1, 2, 4 ... threads, all in turn, by wall time. The machine
+should run nothing else, so the script prints the load before and after. The defaults are 64 worlds
+and 50 steps a call.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The ROS node at 1 kHz: losses, processor time and jitter; lockstep's round trips.
+"""The ROS node at 1 kHz: losses, processor time and jitter, and round trips of lockstep.
 
     bench_ros_node.py [soak] [record] [lockstep] [--duration 60] [--steps 100000]
 
-soak: all topics of hrp2_like (36 joints), transforms at 100 Hz, a process for each subscriber; the
+soak: all topics of hrp2_like (36 joints), transforms at 100 Hz, a process for each subscriber. The
 publishers' sequence numbers and the stamps must leave nothing out. record: the same with the one
 process of `hrpsim record`. lockstep: a control period of 1 ms, as fast as it goes, against a
 controller in another process: a plain one that receives joint_states only, and `hrpsim_controller`,
@@ -23,7 +23,7 @@ from ros_node.soak import record, soak
 
 
 def main() -> int:
-    """Run the named measurements, or all; return 1 if anything was lost."""
+    """Run the named measurements, or all. Return 1 if anything was lost."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="*", metavar="soak|record|lockstep")
     parser.add_argument("--duration", type=float, default=60.0, help="of soak and record [s]")

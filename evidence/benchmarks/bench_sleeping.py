@@ -6,7 +6,7 @@
 bench_sleeping.py [count ...]: microseconds of processor time a step, the least of
 several turns. The boxes are in stacks of five.
 `--islands` reports instead the largest gain of solving islands in two threads: the share of rows
-that the largest island has while the boxes of E1 fall into their tray.
+that the largest island has while the boxes of E1 fall into the tray.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def cost(world: hrpsim.World, steps: int, turns: int = 7) -> float:
 
 
 def cost_of_calls(world: hrpsim.World, calls: int = 2000) -> float:
-    """Return the processor time of a step by itself, its call from Python included [us]."""
+    """Return the processor time of a step with the call from Python [us]."""
     start = time.process_time()
     for _ in range(calls):
         world.step()

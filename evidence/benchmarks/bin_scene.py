@@ -41,7 +41,7 @@ class Solid:
 
     @property
     def radius(self) -> float:
-        """Of the ball about the centre of mass that holds it [m]."""
+        """Radius of the smallest ball around the solid, about the centre of mass [m]."""
         return max(float(np.linalg.norm(part, axis=1).max()) for part in self.parts)
 
 

@@ -3,11 +3,11 @@
 
 """What became slower or faster than a stored run.
 
-Machines differ, and one machine has several clock speeds, so times are compared in two ways: over
-the time of the reference, another engine or the yardstick, in the same rounds of the same run; and
-over the machine's speed, which is what the times of all that is not ours have changed by, in the
-middle. An engine may scale with the clock in its own way and its neighbours with theirs: slower
-counts only what is slower in both ways, and what is so in each of several runs (`confirmed`).
+Machines differ, and one machine has several clock speeds. Times are therefore compared in two ways.
+The first is the ratio to a reference, another engine or the yardstick, in the same rounds of a run.
+The second is the ratio to the machine's speed: the median change of all times that are not ours.
+Engines may scale differently with the clock. A case is slower only if both ratios are slower, and
+in each of several runs (`confirmed`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHORT, SHORT_THRESHOLD = 2e-7, 2.0  # [s]
 
 @dataclass(frozen=True)
 class Change:
-    """A ratio of ours to its reference, before and now."""
+    """A ratio of our time to the reference's, before and now."""
 
     case: str
     quantity: str
@@ -41,7 +41,7 @@ class Change:
 
     @property
     def factor(self) -> float:
-        """How many times slower than before, by the way of the two that says least; 1 for none."""
+        """How many times slower than before, by the milder of the two ways. 1: not slower."""
         ways = self.beside_reference, self.beside_machine
         return min(ways) if min(ways) > 1.0 else max(ways) if max(ways) < 1.0 else 1.0
 

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contact problems of moving scenes as dense matrices, for our solvers and for others'.
+"""Contact problems of moving scenes as dense matrices, for our solvers and other solvers.
 
 Find impulses l of contacts, by Coulomb's law, with the velocities v = W l + b. The error of l is
-what the velocity of a row would change by if it alone were solved again [m/s].
+the change of a row's velocity if this row alone were solved again [m/s].
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _solve(scene):
 
 
 class Prepared:
-    """A copy of a world just before the solution of its next step, all by one solver."""
+    """A copy of a world just before the solution of the next step, all by one solver."""
 
     def __init__(self, world: World, solver: str) -> None:
         self._world = world.copy()
@@ -74,7 +74,7 @@ class Prepared:
         self._free = prepared(self._world).constrained.velocity.copy()
 
     def problem(self) -> ContactProblem | None:
-        """Return the problem of its contacts; None if there are none, or rows besides."""
+        """Return the problem of the contacts. None without contacts, or with other rows."""
         scene = self._world.scene
         counts = scene.counts[0]
         count = int(counts["row_count"])
@@ -87,7 +87,7 @@ class Prepared:
         return ContactProblem(0.5 * (W + W.T), b, friction)
 
     def solve(self, tolerance: float, sweep_limit: int = 100_000) -> tuple[np.ndarray, float]:
-        """Return the impulses (3m,) and the processor time that they took [s]."""
+        """Return the impulses (3m,) and the processor time of the solution [s]."""
         while True:
             scene = self._world.scene
             scene.settings["tolerance"], scene.settings["sweep_limit"] = tolerance, sweep_limit
@@ -107,7 +107,7 @@ class Prepared:
 def problems(
     build: Callable[[], World], first: int, stride: int, count: int, most: int
 ) -> Iterator[tuple[World, ContactProblem]]:
-    """Yield so many states with up to `most` contacts, each `stride` steps, and their problems."""
+    """Yield so many states with up to `most` contacts, each `stride` steps, and the problems."""
     world = build()
     world.step(first)
     found = looked = 0

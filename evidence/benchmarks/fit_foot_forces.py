@@ -83,7 +83,7 @@ class Motion(NamedTuple):
 
 
 class BushedRobot(MujocoRobot):
-    """The robot on its true bushes."""
+    """The robot on the true bushes."""
 
     def _start(self) -> None:
         for number in range(self.mj.njnt):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether intervals that `hrpsim fit --excite` forecasts are those of fits, and beat a chirp.
+"""Whether intervals that `hrpsim fit --excite` forecasts agree with fits, and beat a chirp.
 
 python -m evidence.benchmarks.fit_forecasts [ROBOT ...] prints the table of
 docs/verification/fits.md. Three robots with a held base move for 5 s by the proposed motion. 24
@@ -31,7 +31,7 @@ _CONFIDENT = 1.96
 
 
 class Link(NamedTuple):
-    """A link below its parent: joint, axis, place of the joint [m], centre of mass [m], mass [kg].
+    """A link below a parent: joint, axis, place of the joint [m], centre of mass [m], mass [kg].
 
     inertia [kg m^2], about each axis. rotor [kg m^2], damping [Nms/rad].
     """
@@ -121,7 +121,7 @@ def fits(one: Excitation, motion: Motion, seeds: int) -> tuple[np.ndarray, np.nd
 
 
 def size_of(errors: np.ndarray, forecast: Forecast) -> float:
-    """Return the root mean square of errors over forecast deviations; 1 if the forecast is true."""
+    """Return the root mean square of errors over forecast deviations. 1: the forecast is true."""
     return float(np.sqrt(np.mean((errors / forecast.half_widths * _CONFIDENT) ** 2)))
 
 

@@ -4,7 +4,7 @@
 """How often intervals of fits hold the truth at coloured noise.
 
 python -m evidence.benchmarks.fit_intervals [SEEDS] prints the table of docs/verification/fits.md.
-A servo arm moves for 4 s, and its angle is measured every 20 ms. The noise is autoregressive of
+The angle of a moving servo arm is measured every 20 ms for 4 s. The noise is autoregressive of
 first order with 2 mrad. Each fit finds gain and damping, with fitted starts of windows of 1 s.
 """
 

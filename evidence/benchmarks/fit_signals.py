@@ -5,7 +5,7 @@
 
 python -m evidence.benchmarks.fit_signals [SEEDS] prints the table of
 docs/verification/fits_sensors.md.
-scipy integrates the equation of a servo arm. Its encoder has an offset. Current, torque, wrench,
+scipy integrates the equation of a servo arm. The encoder has an offset. Current, torque, wrench,
 IMU and a marker of motion capture follow from the equation, with gains, offsets and delays. The
 noise is white, or autoregressive of first order.
 """

@@ -23,7 +23,7 @@ ONE_THREAD = {
 
 
 def use_cores(count: int) -> None:
-    """Pin this process, and threads that it starts from now on, to the last `count` cores."""
+    """Pin this process, and later threads of this process, to the last `count` cores."""
     os.sched_setaffinity(0, _ALLOWED[-count:])
 
 

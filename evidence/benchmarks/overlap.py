@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How deep solids are in each other, found by coal from their poses alone."""
+"""How deep solids are in each other, found by coal from the poses alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evidence.benchmarks.bin_scene import BinScene, rotations, walls
 
 
 class Overlap:
-    """The convex parts of a scene and its bin."""
+    """The convex parts of a scene and the bin."""
 
     def __init__(self, scene: BinScene) -> None:
         self.owner = np.array([k for k, solid in enumerate(scene.solids) for _ in solid.parts])
@@ -32,9 +32,9 @@ class Overlap:
         self._request.gjk_max_iterations = self._request.epa_max_iterations = 1000
 
     def deepest(self, positions, quaternions) -> float:
-        """Return the deepest overlap of any two solids, or of one and the bin [m]; 0 for none.
+        """Return the deepest overlap of any two solids, or of a solid and the bin [m], or 0.
 
-        That is how far the two convex parts that are deepest in each other would have to move.
+        The overlap is the distance by which the two convex parts would have to move.
         """
         R = rotations(quaternions)
         corners = np.einsum("nij,nj->ni", R[self._corner_owner], self._corners)

@@ -15,7 +15,7 @@ ADMM, PGS = "pinocchio ADMM", "pinocchio PGS"
 
 
 def pinocchio_module():
-    """Return Pinocchio with its contact solvers, None where it is not installed."""
+    """Return Pinocchio with the contact solvers, or None if not installed."""
     try:
         import pinocchio
     except ImportError:
@@ -24,7 +24,7 @@ def pinocchio_module():
 
 
 class PinocchioContacts:
-    """One problem in one of its solvers, with Coulomb's law exact, from no impulses."""
+    """One problem in a solver of Pinocchio, with Coulomb's law exact, from no impulses."""
 
     def __init__(self, pin, problem: ContactProblem, solver: str) -> None:
         self._pin, self._solver = pin, solver
@@ -43,7 +43,7 @@ class PinocchioContacts:
             self._datas.append(self._models[len(self._models) - 1].createData())
 
     def solve(self, tolerance: float, iterations: int) -> tuple[np.ndarray, float]:
-        """Return the impulses (3m,) and the processor time that they took [s]."""
+        """Return the impulses (3m,) and the processor time of the solution [s]."""
         pin, admm = self._pin, self._solver == ADMM
         settings = pin.ADMMSolverSettings() if admm else pin.PGSSolverSettings()
         result = pin.ADMMSolverResult() if admm else pin.PGSSolverResult()

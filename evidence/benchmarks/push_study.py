@@ -3,14 +3,14 @@
 
 """Pictures of config/push_study.yaml: python -m evidence.benchmarks.push_study STORE [PAGE]
 
-It reads the store of `hrpsim sweep`, draws into ../images, relative to PAGE
+The script reads the store of `hrpsim sweep`, draws into ../images, relative to PAGE
 (docs/explanation/push_study.md), and puts the tables between the page's marks. An incomplete store
 is refused.
 
-Impulses are drawn evenly between 0 and the largest one. Where a push of some heading, time and
-factors fells the robot from one impulse on, the share that survives times the largest impulse is
-then the mean of these impulses, those beyond the largest one counted as it: the width of the
-pushes that the walk survives.
+Impulses are drawn evenly between 0 and the largest impulse. For each heading, time and factors, the
+robot falls from a threshold of the impulse on. The share of survivors times the largest impulse is
+the mean threshold: the width of the pushes that the walk survives. A threshold beyond the largest
+impulse counts as the largest impulse.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The cases by name, in the order in which they run."""
+"""The cases by name, in the order of the run."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ LONG = (
 
 @dataclass(frozen=True)
 class Case:
-    """A case: what it is called in a heading, and how it is run and drawn.
+    """A case: the name in a heading, and the functions that run and draw the case.
 
-    draw(result, figure) returns nothing; None where there is nothing to draw.
+    draw(result, figure) returns nothing. None: there is nothing to draw.
     """
 
     title: str
@@ -77,5 +77,5 @@ class Case:
 
 
 def case(name: str) -> Case:
-    """Return the case called `name`; KeyError for any other."""
+    """Return the case called `name`. KeyError for any other name."""
     return import_module(f"evidence.benchmarks.cases.{_FILES[name]}").CASE

@@ -22,7 +22,7 @@ END = "<!-- end of what is measured -->"
 
 
 def as_data(results: Sequence[CaseResult], *, quick: bool) -> dict:
-    """Return a run as what JSON can hold; times in seconds."""
+    """Return a run as data for JSON, with times in seconds."""
     cases = {}
     for result in results:
         cases[result.name] = {
@@ -45,7 +45,7 @@ def as_data(results: Sequence[CaseResult], *, quick: bool) -> dict:
 
 
 def to_json(data: Mapping) -> str:
-    """Return JSON text, a line a measurement; numbers in six digits, more than a time is worth."""
+    """Return JSON text, a line a measurement. Six digits are more than the accuracy of a time."""
     head = {key: value for key, value in data.items() if key != "cases"}
     cases = ",\n".join(f"{_line(name)}: {_case(case)}" for name, case in data["cases"].items())
     return f'{_line(head)[:-1]},\n"cases": {{\n{cases}\n}}}}\n'
@@ -71,7 +71,7 @@ def _plain(value):
 
 
 def rounded(value):
-    """Return the value with all its floats in six digits."""
+    """Return the value with all floats in six digits."""
     if isinstance(value, float):
         return float(f"{value:.6g}")
     if isinstance(value, Mapping):
@@ -102,7 +102,7 @@ def head_lines(data: Mapping) -> list[str]:
 
 
 def measured_lines(results: Sequence[CaseResult], data: Mapping, images: Mapping) -> list[str]:
-    """Return the measured part of the page; `images` are paths by case, relative to the page."""
+    """Return the measured part of the page. `images` are paths by case, relative to the page."""
     lines = head_lines(data)
     for result in results:
         lines += case_lines(result)
@@ -112,7 +112,7 @@ def measured_lines(results: Sequence[CaseResult], data: Mapping, images: Mapping
 
 
 def replace_measured(page: str, lines: Sequence[str]) -> str:
-    """Return `page` with what stands between its marks replaced; ValueError without marks."""
+    """Return `page` with new text between the marks. ValueError without marks."""
     before, found, rest = page.partition(BEGIN)
     _, found_end, after = rest.partition(END)
     if not (found and found_end):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The robots that are timed: ours, and those that the package example-robot-data ships."""
+"""The timed robots: ours, and robots of the package example-robot-data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TALOS = "talos_data/robots/talos_full_v2.urdf"
 
 
 def named_robots() -> dict[str, str]:
-    """Return URDF texts by name: hrp2_like with bushes, and talos where it is installed."""
+    """Return URDF texts by name: hrp2_like with bushes, and talos if installed."""
     bushes = {"bush": "true"}
     ours = load_model(share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments=bushes)
     robots = {"hrp2_like": ours.urdf}
@@ -25,7 +25,7 @@ def named_robots() -> dict[str, str]:
 
 
 def shipped_robot(name: str) -> str | None:
-    """Return a file of the package example-robot-data by the end of its path, None if not there."""
+    """Return a file of the package example-robot-data by the end of the path, or None."""
     try:
         listed = files("example-robot-data") or []
     except PackageNotFoundError:

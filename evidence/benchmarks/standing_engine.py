@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every engine with a standing robot offers, ours included, and how exact its contacts are."""
+"""What every engine with a standing robot offers, and how exact the contacts are."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class StandingEngine(Protocol):
 
 
 def contact_speed(engine: StandingEngine) -> float:
-    """Do a step; return the largest speed that a point which sticks is left with [m/s].
+    """Do a step. Return the largest remaining speed of a sticking point [m/s].
 
-    By one formula for all engines: a point bears more than a millionth of the weight and its
-    friction is within 99 % of the cone, so that a rigid floor would hold it. Its speed is J v:
-    the Jacobian at the start of the step, where the engine solved, times the velocity at its end.
+    One formula serves all engines. A point sticks if the point bears more than a millionth of the
+    weight and the friction is within 99 % of the cone. The speed is J v: the Jacobian at the start
+    of the step, where the engine solved, times the velocity at the end.
     """
     model = engine.model
     q, _ = engine.state()

@@ -4,9 +4,10 @@
 """Speed-up by two processes: python -m evidence.benchmarks.sweep_efficiency [CELLS [ROUNDS]]
 
 The same walks of the push study by one process, by two, and by a Dask scheduler with two workers,
-in turn; processes have started, and have planned their walks, before. Parallel efficiency is the
-wall time of one process over twice that of two. On a busy machine it depends more on the other
-programs; the processor time of a run then shows the mutual slow-down of two processes.
+in turn. The processes have started, and have planned the walks, before. Parallel efficiency is the
+wall time of one process over twice the time of two processes. On a busy machine the efficiency
+depends more on the other programs. The processor time of a run then shows the mutual slow-down of
+two processes.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class Engine(NamedTuple):
 
 
 def walks(count: int):
-    """Return the push study's scenario, and a design of some of its cells, all on one kind of foot.
+    """Return the push study's scenario, and a design of some cells, all on one kind of foot.
 
-    So each process plans one walk, before it is timed.
+    So each process plans one walk before the measurement.
     """
     study = read_study(share_path("config/push_study.yaml"))
     points, _ = study.design.designs

@@ -3,12 +3,12 @@
 
 """The overhead of a sweep: python -m evidence.benchmarks.sweep_overhead [CELLS]
 
-Runs (cells) that do nothing, by a pool of two processes and by Dask on this machine. It reports
-processor time, as wall time depends on other programs: of the driver, of Dask's scheduler, and
-of the workers. From these follows how many runs per second one driver and one scheduler serve.
+Runs (cells) do nothing, in a pool of two processes and in Dask on this machine. The script reports
+the processor time of the driver, of Dask's scheduler, and of the workers, as wall time depends on
+other programs. These times give the runs per second that one driver and one scheduler serve.
 
-And the time of a run of the push study without its walk: of one that ends after two periods, less
-two of the next fifty periods. The median over runs.
+The script also reports the time of a run of the push study without the walk. This is the time of
+a run of two periods, less two of the next fifty periods. The result is the median over runs.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def run(cells: int, per_task: int, folder: str, **options) -> float:
 
 
 class Cluster(NamedTuple):
-    """A Dask scheduler and its workers, as processes of this machine."""
+    """A Dask scheduler and workers, as processes of this machine."""
 
     address: str
     scheduler: int  # process ids
@@ -110,7 +110,7 @@ def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
 
 
 def beside_a_walk(cells: int = 60) -> float:
-    """Return the processor time of a run of the push study without its walk [ms]."""
+    """Return the processor time of a run of the push study without the walk [ms]."""
     study = read_study(share_path("config/push_study.yaml"))
     table, _ = planned(study.scenario, study.design, study.seed)
     found = []

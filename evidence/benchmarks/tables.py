@@ -11,7 +11,7 @@ from evidence.benchmarks.results import CaseResult, Measurement
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table, its columns aligned."""
+    """Return the lines of a table with aligned columns."""
     cells = [list(head), *[list(row) for row in rows]]
     widths = [max(len(row[k]) for row in cells) for k in range(len(head))]
     lines = [
@@ -23,7 +23,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def number(value) -> str:
-    """Return a number in three digits, anything else as it is."""
+    """Return a number in three digits, anything else unchanged."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     if isinstance(value, int):
@@ -72,7 +72,7 @@ def time_table(result: CaseResult) -> list[str]:
 
 
 def exact_table(result: CaseResult) -> list[str]:
-    """Return how exact each subject was: the worst over its quantities, text as it is."""
+    """Return how exact each subject was: the worst over all quantities, and text unchanged."""
     measures = _unique(name for one in result.measurements for name in one.exact)
     if not measures:
         return []
@@ -104,7 +104,7 @@ def fit_table(result: CaseResult) -> list[str]:
 
 
 def claim_table(result: CaseResult) -> list[str]:
-    """Return what was to be shown and whether it was."""
+    """Return the claim, and whether the claim holds."""
     if not result.claims:
         return []
     rows = [
@@ -120,7 +120,7 @@ def claim_table(result: CaseResult) -> list[str]:
 
 
 def case_lines(result: CaseResult) -> list[str]:
-    """Return the section of a case: its tables one after another, then its notes."""
+    """Return the section of a case: the tables one after another, then the notes."""
     lines = [f"### {result.title} (`{result.name}`)", ""]
     if result.failed:
         return [*lines, f"Failed: {result.failed}", ""]

@@ -17,7 +17,7 @@ LEAST_ROUNDS = 3
 
 @dataclass(frozen=True)
 class Subject:
-    """What is timed: run(n) does n times `each` operations; reset() comes before, untimed."""
+    """What is timed: run(n) does n times `each` operations. reset() comes before, untimed."""
 
     name: str
     run: Callable[[int], object]
@@ -39,8 +39,8 @@ class Subject:
 class Effort:
     """How much is measured: rounds of turns of `slice` [s], all in about `budget` [s].
 
-    The clock is the processor time of this process, in which waiting for other programs on the
-    same core is no part; what works on several cores needs time.perf_counter.
+    The clock is the processor time of this process, without waiting for other programs on the same
+    core. Work on several cores needs time.perf_counter.
     """
 
     rounds: int = 15

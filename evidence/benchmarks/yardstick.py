@@ -22,5 +22,5 @@ def _logistic(count):
 
 
 def yardstick() -> Subject:
-    """Return it; an operation is a thousand rounds of the logistic map."""
+    """Return the yardstick. An operation is a thousand rounds of the logistic map."""
     return Subject(NAME, _logistic)

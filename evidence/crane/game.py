@@ -17,7 +17,7 @@ _PERIOD = 0.1  # between checks of the processes [s, wall]
 
 
 def programs(world: Path, time_step: float | None, parameters: Mapping[str, float]) -> dict:
-    """Return module and arguments of each process, by its name."""
+    """Return module and arguments of each process by name."""
     step = [] if time_step is None else ["-p", f"time_step:={float(time_step)}"]
     period = float(time_step or parameters["period"])
     own = [f"{name}:={float(value)}" for name, value in {**parameters, "period": period}.items()]
@@ -36,7 +36,7 @@ def programs(world: Path, time_step: float | None, parameters: Mapping[str, floa
 
 
 def play(world: Path, time_step: float | None, parameters: Mapping[str, float]) -> int:
-    """Run both until one ends or a signal arrives; return 0, or 1 if one failed."""
+    """Run both until one ends or a signal arrives. Return 0, or 1 if one failed."""
     with StopSignal() as stop, tempfile.TemporaryDirectory(prefix="hrpsim-crane-") as folder:
         processes = Processes(Path(folder), os.environ)
         try:

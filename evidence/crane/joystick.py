@@ -6,10 +6,10 @@
     ros2 run hrpsim hrpsim_controller --ros-args -p base:=fixed \
         -p controller:=evidence.crane:JoystickCrane
 
-joy (sensor_msgs/Joy): the left stick moves forward and sideways, the right one up, down and turns;
-button 0 closes the claws, button 1 opens them. cmd_vel (geometry_msgs/Twist): linear [m/s] and
-angular.z [rad/s]. close_claws (std_msgs/Bool). A stick or velocity that is not repeated within
-0.5 s ends.
+joy (sensor_msgs/Joy): the left stick moves forward and sideways. The right stick moves up and down,
+and turns. Button 0 closes the claws, and button 1 opens the claws. cmd_vel (geometry_msgs/Twist):
+linear [m/s] and angular.z [rad/s]. close_claws (std_msgs/Bool). A stick or velocity that is not
+repeated within 0.5 s ends.
 """
 
 from collections.abc import Mapping

@@ -27,7 +27,7 @@ DIRECTIONS = {
 
 
 class PlayedCrane(Crane):
-    """Move as pressed last, for its duration; then rest, or move to `target`.
+    """Move as pressed last, for a duration, then rest, or move to `target`.
 
     close: whether the claws close. target: (x, y, z, yaw) [m, rad], or None.
     """
@@ -43,7 +43,7 @@ class PlayedCrane(Crane):
         self._let_go()
 
     def press(self, direction: str, duration: float = 0.2) -> None:
-        """Move in one of DIRECTIONS for `duration` [s]; ControllerError for another direction."""
+        """Move in one of DIRECTIONS for `duration` [s]. ControllerError for another direction."""
         if direction not in DIRECTIONS:
             raise ControllerError(f"crane: {unknown_name('direction', direction, DIRECTIONS)}")
         self.target = None

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E10's scene: the crane over a table with one object and a goal, and its measurements."""
+"""E10's scene: the crane over a table with one object and a goal, and the measurements."""
 
 import math
 from typing import NamedTuple
@@ -36,7 +36,7 @@ _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1
 
 
 class Load(NamedTuple):
-    """An object on the table: name, shape, mass [kg], initial position of its middle [m]."""
+    """An object on the table: name, shape, mass [kg], initial position of the middle [m]."""
 
     name: str
     shape: Geometry
@@ -47,8 +47,8 @@ class Load(NamedTuple):
 class Watched(NamedTuple):
     """Measurements of a load while it was held.
 
-    times [s] since the grip (n,); slips [m] in the claws since then (n,);
-    forces [N] of the pads (n, 2).
+    times: since the grip (n,) [s]. slips: in the claws since the grip (n,) [m]. forces: of the pads
+    (n, 2) [N].
     """
 
     times: np.ndarray
@@ -65,7 +65,7 @@ def critical_lift() -> float:
 
 
 def critical_shift() -> float:
-    """Return the acceleration along the pads [m/s^2] at which it slips.
+    """Return the acceleration along the pads [m/s^2] at which the load slips.
 
     (2 mu N)^2 = m^2 (g^2 + a^2)
     """
@@ -88,9 +88,9 @@ class CraneScene:
         grip: float = GRIP,
         friction: float = FRICTION,
     ) -> None:
-        """Make the world; the controller's period is the time step.
+        """Make the world. The controller's period is the time step.
 
-        grip: force of each pad [N]; friction: between pads and load.
+        grip: force of each pad [N]. friction: between pads and load.
         """
         self.world = world = World(
             time_step, (0.0, 0.0, -GRAVITY), solver=SOLVER, sweep_limit=SWEEPS

@@ -10,8 +10,8 @@ _UPRIGHT = 0.5  # least height of the unit normal of a contact that carries
 def in_goal(world) -> list[str]:
     """Return the names of the free bodies that lie in the goal, in the world's order.
 
-    Supported by the fixed shape "goal", or by others that lie there, by the contacts of the
-    last step, and the crane does not touch them.
+    Such a body rests on the fixed shape "goal", or on other bodies in the goal, by the contacts of
+    the last step. The crane does not touch the body.
     """
     carried_by: dict[str, set[str]] = {}
     held = set()

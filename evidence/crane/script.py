@@ -20,7 +20,7 @@ _ARRIVED = 1e-9  # [m, rad and their rates]
 
 @dataclass(frozen=True)
 class Go:
-    """Move to the position (x, y, z) [m], turned to `yaw` [rad]; done at rest there."""
+    """Move to the position (x, y, z) [m], turned to `yaw` [rad]. Done at rest there."""
 
     position: tuple[float, float, float]
     yaw: float = 0.0
@@ -28,7 +28,7 @@ class Go:
 
 @dataclass(frozen=True)
 class Grip:
-    """Close the claws, or open them, for `duration` [s]."""
+    """Close or open the claws for `duration` [s]."""
 
     close: bool
     duration: float = 1.0
@@ -52,11 +52,11 @@ class Jerk:
 def fetching(bodies, goal, grip: float) -> list:
     """Return the moves that bring bodies one by one to places on a fixed shape.
 
-    Each is gripped at its middle, across the world's y axis. The weaker the grip, the slower the
-    claws close, and the longer the move.
+    The crane grips each body at the middle, across the world's y axis. The weaker the grip, the
+    slower the claws close, and the longer the move.
 
     Args:
-        bodies: in their order.
+        bodies: in order.
         goal: the fixed shape.
         grip: force of the claws [N].
     """
@@ -78,7 +78,7 @@ def fetching(bodies, goal, grip: float) -> list:
 
 
 def _slots(goal, count: int) -> list[np.ndarray]:
-    """Return places on top of the goal, `count` of them in rows, the far ones first."""
+    """Return `count` places on top of the goal, in rows, the far places first."""
     x, y, z = goal.geometry.lengths
     rows = max(1, round(math.sqrt(count)))
     columns = math.ceil(count / rows)
@@ -90,7 +90,7 @@ def _slots(goal, count: int) -> list[np.ndarray]:
 
 
 class ScriptedCrane(Crane):
-    """A crane that carries out `script`, a list of moves; `finished` at its end.
+    """A crane that carries out `script`, a list of moves. `finished` is true at the end.
 
     begun: the start time [s] of each move so far.
     """
@@ -119,7 +119,7 @@ class ScriptedCrane(Crane):
 
     @property
     def move(self):
-        """The present move; None before the first."""
+        """The present move. None before the first."""
         return self.script[len(self.begun) - 1] if self.begun else None
 
     def _begin(self, move, time: float) -> None:

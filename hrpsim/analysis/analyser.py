@@ -26,12 +26,12 @@ from hrpsim.analysis.records import (
 )
 from hrpsim.analysis.samples import analyse_samples
 from hrpsim.analysis.soles import Sole, sole_of, soles_of
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import ModelError, StateError, require_name, unknown_name
 from hrpsim.engine.dynamics.functions import DOWNWARD_GRAVITY, checked_vector, link_pose
 from hrpsim.engine.kinematics.forest import forest_of
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
-from hrpsim.world.objects.closed import Closed
 
 SPLITS = {"minimum_norm": MINIMUM_NORM, "center_of_pressure": CENTER_OF_PRESSURE}
 _CHUNK = 4096  # samples between two reports of progress

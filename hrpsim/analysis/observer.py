@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from hrpsim.analysis.analyser import Analyser, ground_height, index_of
 from hrpsim.analysis.records import PHASE, new_results, new_workspace
 from hrpsim.analysis.samples import analyse_samples
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import StateError
 from hrpsim.common.values import finite_vector
 from hrpsim.engine.compile.compiled import prepared
-from hrpsim.world.objects.closed import Closed
 
 _CONTACT_HEIGHT = 3e-3  # [m]
 

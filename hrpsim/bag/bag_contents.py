@@ -63,7 +63,7 @@ class Unpacking:
         return found
 
     def unpack_file(self, source: Path, target: Path) -> str:
-        """Unpack a zstd file. Return its damage, or "" for an intact file."""
+        """Unpack a zstd file. Return the damage, or "" for an intact file."""
         unpacker = _unpacker("zstd")
         with open_file(source, HrpsimError, None) as packed, target.open("wb") as file:
             while not unpacker.eof:

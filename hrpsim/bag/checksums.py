@@ -39,7 +39,7 @@ def seal(bag: Path, file: str) -> None:
 
 
 def is_intact(metadata: bytes) -> bool | None:
-    """Return whether metadata.yaml has its own checksum, or None without any."""
+    """Return whether the checksum of metadata.yaml is right, or None without a checksum."""
     return seal_holds(metadata, _MARK)
 
 

@@ -29,7 +29,7 @@ _SHORTEST_SWING = 0.2  # [s]
 def swings(times, force, other) -> np.ndarray:
     """Return the swing intervals of a foot, from lift-off to touch-down (k, 2) [s].
 
-    times (n,) [s]; force, other (n,): vertical force on this foot and on the other foot [N]. A
+    times (n,) [s]. force, other (n,): vertical force on this foot and on the other foot [N]. A
     short gap is no step. A gap in which the other foot does not bear the weight is no step either.
     """
     times, force, other = map(np.asarray, (times, force, other))
@@ -48,7 +48,7 @@ def swings(times, force, other) -> np.ndarray:
 
 
 def draw_foot_forces(axes, times, left, right, labels=("left foot", "right foot")) -> None:
-    """Plot F_z on both feet (n,) [N] and their sum. Number steps in the swing foot's colour."""
+    """Plot F_z on both feet (n,) [N] and the sum. Number steps in the swing foot's colour."""
     both = np.add(left, right)
     axes.plot(times, both, color=SUM, lw=0.8, label="both feet", zorder=1)
     steps = []
@@ -122,8 +122,8 @@ class FootWrenches:
     def vertical_forces(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return times [s] and F_z of left and right foot [N], three arrays (n,).
 
-        The times are those of the left foot. The force of the right foot is interpolated linearly
-        between its stamps. Raises BagError if the stamps do not overlap.
+        The left foot gives the times. The force of the right foot is interpolated linearly between
+        the stamps. Raises BagError if the stamps do not overlap.
         """
         left, right = self.left, self.right
         both = (left.time >= right.time[0]) & (left.time <= right.time[-1])
@@ -172,7 +172,7 @@ def _foot(bag: Path, topic: str) -> Foot:
 
 
 def _ascending(time: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return one row for each stamp, because a paused simulation repeats its state."""
+    """Return one row for each stamp, because a paused simulation repeats the state."""
     time, first = np.unique(time, return_index=True)
     return time, *(column[first] for column in columns)
 
@@ -197,7 +197,7 @@ def plot_foot_wrenches(
     right: str = "rfsensor",
     zmp: str | None = None,
 ) -> Path:
-    """Plot the wrenches of the topics `left` and `right`, their centres of pressure and the ZMP.
+    """Plot the wrenches of the topics `left` and `right`, the centres of pressure and the ZMP.
 
     The default of `zmp` is the topic zmp in the namespace of `left`. Without this topic the ZMP is
     not plotted. Returns `picture`, a PNG file. Raises the errors of `read_foot_wrenches`, and

@@ -34,7 +34,7 @@ _FIRST_ROOM = 64  # rows
 class Logger(Closed):
     """Records signals of a world in each call of `World.step`, until `close`.
 
-    A sample has the state at its time and the commands that act from then on. Recording changes no
+    A sample has the state and the commands that act from then on. Recording changes no
     bit of the run. After a reset or an earlier snapshot, the samples from the present time on are
     dropped. A robot or body that is removed has no samples from then on. One that is added is
     recorded if the names contain its signals.
@@ -143,7 +143,7 @@ class Logger(Closed):
         self._last, self._next = now, now + self._steps - now % self._steps
 
     def _forget_future(self, now: int) -> None:
-        """Drop the samples from a step on, if the world was reset or restored to it."""
+        """Drop the samples from a step on, if the world was reset or restored to this step."""
         if now < self._last:
             for track in self._tracks:
                 track.drop_from(now)
@@ -169,7 +169,7 @@ class Logger(Closed):
 
 
 class _Track:
-    """The samples of one topic, while its entity is in the world."""
+    """The samples of one topic, while the entity is in the world."""
 
     def __init__(self, source: Source) -> None:
         self.source, self.ended = source, False
@@ -177,7 +177,7 @@ class _Track:
         self._rows = np.empty((_FIRST_ROOM, len(source.columns)))
 
     def add(self, step: int) -> None:
-        """Take a sample; replace the last one if it is of the same step."""
+        """Take a sample. Replace the last sample if the step is the same."""
         if self.ended:
             return
         if not (self._steps and self._steps[-1] == step):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read the intact records of an MCAP file, without the index at its end. Needs no ROS."""
+"""Read the intact records of an MCAP file, without the index at the end. Needs no ROS."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ class McapFile:
 
 
 def _text(content: bytes, offset: int) -> tuple[str, int]:
-    """Return a string of a record, and its end."""
+    """Return a string of a record, and the end of the string."""
     (size,) = struct.unpack_from("<I", content, offset)
     end = offset + 4 + size
     if end > len(content):

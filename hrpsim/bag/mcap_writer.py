@@ -36,7 +36,7 @@ def require_writer() -> None:
 
 
 def write_mcap(log: SignalLog, path: Path) -> None:
-    """Write a file with the profile ros2. The time of a message is its stamp, simulated time."""
+    """Write a file with the profile ros2. The time of a message is the stamp, simulated time."""
     require_writer()
     from rosbags.rosbag2 import StoragePlugin
 
@@ -134,7 +134,7 @@ def _message(types, topic: TopicSignals, mark: Callable[[str, str], float]) -> A
 
 
 class _Marked(NamedTuple):
-    """A topic, with types of messages and the marks of its numbers."""
+    """A topic, with types of messages and the marks of the numbers."""
 
     types: Any
     topic: TopicSignals
@@ -193,7 +193,7 @@ def _imu(of: _Marked) -> tuple[Any, ...]:
 
 
 def _vectors(of: _Marked) -> tuple[Any, ...]:
-    """Return the only point of a message, or its wrench."""
+    """Return the only point of a message, or the wrench."""
     fields = list(MESSAGE_PARTS[of.topic.type_name])
     if len(fields) == 1:
         return (of.vector("Point", *fields),)

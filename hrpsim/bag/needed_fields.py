@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fields that hrpsim reads of standard messages. A bag has its own definitions of the types."""
+"""Fields that hrpsim reads of standard messages. A bag contains the definitions of the types."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ class StoredBag:
         return list(self._files)
 
     def messages(self, topic: str) -> Iterator[bytes]:
-        """Yield the messages of a topic in the order of their reception. Raises ValueError."""
+        """Yield the messages of a topic in the order of reception. Raises ValueError."""
         for _, data in self.timed_messages(topic):
             yield data
 
@@ -199,7 +199,7 @@ class StoredBag:
 
 
 def stored_bag(bag: Path) -> StoredBag:
-    """Return a bag. The bag is scanned again only if its files change."""
+    """Return a bag. The bag is scanned again only if the files change."""
     bag = Path(bag)  # a user may give a text
     if not (os.path.isfile(bag) or os.path.isdir(bag)):
         raise BagError(f"there is no bag {str(bag)!r}: a folder or a regular file is needed")
@@ -244,7 +244,7 @@ def lost_messages(bag: Path) -> dict[str, int | None]:
 
 
 def topic_types(bag: Path) -> dict[str, str]:
-    """Return the topics of a bag, in alphabetical order, and their types."""
+    """Return the types by topic of a bag, in alphabetical order."""
     channels = _opened(bag).channels
     return {topic: channels[topic].type_name for topic in sorted(channels)}
 
@@ -381,7 +381,7 @@ def _report_missing(bag: Path, stored: StoredBag) -> None:
 
 
 def _types_of(channel: Channel) -> Types:
-    """Return the bag's type definitions of a topic, or else those of ROS 2 Jazzy.
+    """Return the type definitions of a topic from the bag, or else from ROS 2 Jazzy.
 
     Raises BagError.
     """

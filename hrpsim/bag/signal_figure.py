@@ -29,8 +29,8 @@ def draw_signals(
     Args:
         log: the signals, such as a `part` of a log.
         picture: file to write, such as a PNG.
-        begin: first time [s]; by default the first sample.
-        end: last time [s]; by default the last sample.
+        begin: first time [s]. The default is the first sample.
+        end: last time [s]. The default is the last sample.
 
     Raises:
         HrpsimError: there is nothing to draw, or too much for one figure, or matplotlib is missing.
@@ -74,7 +74,7 @@ def _draw_panel(axes, topic: TopicSignals, field: Field, span: tuple[float, floa
 
 
 def _span(log: SignalLog, begin: float | None, end: float | None) -> tuple[float, float]:
-    """Return first and last time to draw [s]. HrpsimError if no sample is between them."""
+    """Return first and last time to draw [s]. HrpsimError if no sample is in between."""
     times = [topic.time for topic in log.topics.values() if len(topic.time)]
     if not times:
         raise HrpsimError("there are no samples to draw")

@@ -5,7 +5,7 @@
 
 An .npz has an array TOPIC.FIELD (n, width) for each field, TOPIC.time (n,) [s], and `signals`, a
 JSON text with the labels, units, frames and types of messages. Python's numpy alone reads this
-file. An .mcap has messages of ROS 2 with their definitions, as `ros2 bag record` writes them.
+file. An .mcap has messages of ROS 2 with type definitions, as `ros2 bag record` writes them.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def read_signals(path: str | Path, names: Iterable[str] | None = None) -> Signal
 
     Args:
         path: file, or folder of a bag.
-        names: of signals; by default all.
+        names: of signals. The default is all signals.
 
     Raises:
         BagError: the file cannot be read.
@@ -229,7 +229,7 @@ def _unit(kind: str, field: str) -> str:
 
 
 def _numbers(kind: str):
-    """Return a function of a message that returns (field, labels, numbers) of its fields."""
+    """Return a function of a message that returns (field, labels, numbers) of all fields."""
     parts = [
         (field, path.split("."), labels) for field, (path, labels, _) in MESSAGE_PARTS[kind].items()
     ]
@@ -250,7 +250,7 @@ def _numbers(kind: str):
 
 
 def _named_numbers(message, topic: str) -> list[tuple[str, tuple[str, ...], Any]]:
-    """Return the numbers of NAMED_VALUES. Those with the name of the topic have no label."""
+    """Return the numbers of NAMED_VALUES. A number with the name of the topic has no label."""
     return [
         (field, () if name == topic else (name,), [value])
         for name, values in zip(message.joint_names, message.interface_values)

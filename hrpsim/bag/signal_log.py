@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recorded signals: arrays by name, whether they come from a world, an npz file or a bag."""
+"""Recorded signals: arrays by name, from a world, an npz file or a bag."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TopicSignals:
         return [name for field in self.fields for name in field.columns(self.topic)]
 
     def field(self, name: str) -> tuple[Field, np.ndarray] | None:
-        """Return a field and its values (n, width), or None."""
+        """Return a field and the values (n, width), or None."""
         first = 0
         for field in self.fields:
             if field.name == name:

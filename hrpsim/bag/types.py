@@ -167,7 +167,7 @@ def decode(types: Types, name: str, data: bytes) -> Any:
 
 
 class _Decoder:
-    """Reads values one after another, each aligned to a multiple of its size."""
+    """Reads values one after another, each aligned to a multiple of the value's size."""
 
     def __init__(self, types: Types, data: bytes, order: str) -> None:
         self._types, self._data, self._order = types, data, order
@@ -175,7 +175,7 @@ class _Decoder:
         self._readers = _READERS[order]
 
     def message(self, name: str) -> SimpleNamespace:
-        """Return the next message of a type, with its fields as attributes."""
+        """Return the next message of a type, with the fields as attributes."""
         self._count(1)
         made = SimpleNamespace()
         fields = self._types[name]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Check a bag: the checksums of its files, their structure, and every message."""
+"""Check a bag: checksums and structure of the files, and every message."""
 
 from __future__ import annotations
 

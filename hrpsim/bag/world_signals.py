@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of a world's signals: names, shapes, units, frames, and how to read them.
+"""The table of a world's signals: names, shapes, units, frames, and functions that read.
 
 Names follow the topics of the ROS 2 node. The only robot of a world has no prefix. Each of several
-robots, and each that is added later, has its name as prefix, and so has each free body.
+robots, each robot that is added later, and each free body has its name as prefix.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _CONTACTS = ("force_x", "force_y", "force_z", "points")
 
 
 class Source(NamedTuple):
-    """A topic of a world: what is in it, and the function that reads all of its numbers."""
+    """A topic of a world: the contents, and the function that reads all numbers."""
 
     topic: str
     type_name: str
@@ -62,7 +62,7 @@ class Source(NamedTuple):
 def sources_of(world: World, prefixes: dict[str, str] | None = None) -> list[Source]:
     """Return all topics of a world.
 
-    prefixes: of robots by name, such as "left/". By default those of a world that begins now.
+    prefixes: of robots by name, such as "left/". The default is the prefixes of a new world.
     """
     given = prefixes_of(world) if prefixes is None else prefixes
     found = sources_of_whole(world)

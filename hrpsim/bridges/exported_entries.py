@@ -48,7 +48,7 @@ _FROM_NETWORK = ("joints", "default", "kp", "observations")  # which a descripti
 
 
 def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries of a description with those that only its network has.
+    """Return the entries of a description, and further entries of the network.
 
     The network is opened only if a needed entry is missing. A network without metadata adds
     nothing.
@@ -72,7 +72,7 @@ def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _further(file: Path, data: Mapping[str, Any]) -> list[str]:
-    """Return the observed inputs: those of the description, or the time of a motion."""
+    """Return the observed inputs of the description, or the time of a motion."""
     inputs = data.get("inputs")
     if isinstance(inputs, dict):
         return list(map(str, inputs))

@@ -4,12 +4,12 @@
 """Policies of legged_gym: a YAML file with the entries `legged_gym` and `policy`.
 
 `legged_gym` names the Python file of a configuration, such as `go2_config.py`. Its classes are read
-without running the file. `class` selects one of several configurations. All other entries are those
-of a description, and have priority.
+without running the file. `class` selects one of several configurations. All other entries are
+entries of a description, and have priority.
 
 The observation follows `LeggedRobot.compute_observations`: linear velocity, rate, gravity, command,
-positions, velocities, last action. Forks without the linear velocity, and those with a clock of
-0.8 s behind the last action (unitree_rl_gym), differ in `env.num_observations`.
+positions, velocities, last action. Some forks have no linear velocity, or a clock of 0.8 s behind
+the last action (unitree_rl_gym). Such forks differ in `env.num_observations`.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ class _Config:
 
 
 def _files_beside(file: Path) -> list[Path]:
-    """Return the files in which bases may be: those of the folder `envs` above, or beside."""
+    """Return the files in which bases may be: in the folder `envs` above, or beside the file."""
     above = next((folder for folder in file.absolute().parents if folder.name == "envs"), None)
     found = file.parent.glob("*.py") if above is None else above.rglob("*config*.py")
     return sorted(one for one in found if one.is_file() and one.name != file.name)[:_MOST_FILES]

@@ -35,16 +35,16 @@ from hrpsim.model.model import Model
 
 
 class McRtc(Controller):
-    """Run a controller with mc_rtc's interface. Its joint positions become the servos' targets.
+    """Run a controller with mc_rtc's interface. The computed joint positions are servo targets.
 
     The period is the controller's time step. Raises ControllerError if the controller's joints
     differ from the robot's joints.
 
     Args:
         controller: an object with mc_rtc's interface.
-        vector: converts an array (3,) to mc_rtc's vector type; by default the array is passed.
-        quaternion: converts w, x, y, z to mc_rtc's type; by default an array (4,).
-        wrench: converts a couple and a force to mc_rtc's type; by default an array (6,).
+        vector: converts an array (3,) to mc_rtc's vector type. The default passes the array.
+        quaternion: converts w, x, y, z to mc_rtc's type. The default makes an array (4,).
+        wrench: converts a couple and a force to mc_rtc's type. The default makes an array (6,).
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class McRtc(Controller):
         self.finished = False
 
     def control(self, state: State) -> Command:
-        """Set the sensors, run the controller, and return its joint positions and mean rates."""
+        """Set the sensors, run the controller, and return joint positions and mean rates."""
         self._set_sensors(state)
         if not self.controller.run():
             self.finished = True

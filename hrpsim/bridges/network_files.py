@@ -36,5 +36,5 @@ def open_network(
 
 
 def is_torch(path: Path) -> bool:
-    """Return whether a file is TorchScript by its suffix."""
+    """Return whether a file is TorchScript by the suffix."""
     return path.suffix in _TORCH

@@ -53,7 +53,7 @@ class OnnxPolicy(Controller):
     """Run the policy that a YAML file describes.
 
     Parameters: `description`, the path of the YAML file, and `commands`, a list of [time, x, y,
-    yaw]. Each entry sets the target velocities of the robot [m/s, rad/s] from its time [s] on.
+    yaw]. Each entry sets the target velocities of the robot [m/s, rad/s] from `time` [s] on.
     Times count from the first tick. Before the first entry, the target velocities are `velocity_x`,
     `velocity_y` and `velocity_yaw`, zero by default. In process, `velocity` (3,) may be set at any
     time instead.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Open a network and evaluate it once. It runs in the child process of `bounded_child.py`.
+"""Open a network and evaluate the network once, in the child process of `bounded_child.py`.
 
 onnxruntime computes constant parts of a network when it opens the file. A few bytes can stand for
 an array of any size.

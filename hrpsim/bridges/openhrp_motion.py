@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions and gains from OpenHRP, hrpsys and Choreonoid, for the models of their robots.
+"""Motions and gains from OpenHRP, hrpsys and Choreonoid, for the models of the robots.
 
     robot.set_gains(*read_gains("SR_PDgain.dat", model))
     ControlLoop(robot, Playback(read_body_motion("SR1WalkPattern2.seq", model))).run()
@@ -32,12 +32,12 @@ class GainError(HrpsimError, ValueError):
 
 
 def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return kp, kd and their joints, as `Robot.set_gains` takes them.
+    """Return kp, kd and the joints: the arguments of `Robot.set_gains`.
 
     Args:
         path: a PDgain.dat with a line "kp kd" for each joint in the order of joint ids. If a line
-            has more numbers, the first two are kp and kd. Further joints of the model keep their
-            gains.
+            has more numbers, the first two are kp and kd. Further joints of the model keep the
+            present gains.
         model: of the robot.
 
     Raises:
@@ -85,7 +85,7 @@ def read_body_motion(path: str | Path, model: Model) -> MotionSequence:
 
 
 def _position_part(path: Path, text: YamlText) -> tuple[dict, str]:
-    """Return the first component with joint positions, and its place in the file."""
+    """Return the first component with joint positions, and the place of the component."""
     content = text.data
     parts = content.get("components") if isinstance(content, dict) else None
     if not isinstance(parts, list):

@@ -3,7 +3,7 @@
 
 """Actuators between a policy's targets and the torques: delays, torque-speed curves, networks.
 
-The laws are those of Isaac Lab: DelayedPDActuator, DCMotor, ActuatorNetMLP and ActuatorNetLSTM.
+The laws are from Isaac Lab: DelayedPDActuator, DCMotor, ActuatorNetMLP and ActuatorNetLSTM.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ActuatorModel:
         joints: indices (k,) of the joints in the policy's order.
         delay: of the targets [periods of the PD control].
         effort_limit: largest torque [Nm].
-        saturation_effort: torque at standstill [Nm]; infinite without a torque-speed curve.
+        saturation_effort: torque at standstill [Nm]. Infinite without a torque-speed curve.
         velocity_limit: speed without load [rad/s].
         network: file of a learned actuator, None for PD control.
         history: ages of the inputs of a network without memory [periods].
@@ -112,8 +112,8 @@ def beyond_limits(
 
     Args:
         models: of the policy.
-        joints: of the policy, in its order.
-        known: those that the robot has.
+        joints: of the policy, in order.
+        known: joints that the robot has.
         limits: of the robot.
     """
     for model in models:
@@ -203,7 +203,7 @@ class _Delay:
 
 
 class _Learned:
-    """A network with the histories of its inputs."""
+    """A network with the histories of the inputs."""
 
     def __init__(self, model: ActuatorModel) -> None:
         assert model.network is not None

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Differences between a policy's description, its network, a robot and a recorded run."""
+"""Differences between a policy's description, a network, a robot and a recorded run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _IN_METADATA = "in the network's metadata"
 def differing_columns(
     names: Sequence[str], here: np.ndarray, there: np.ndarray, tolerance: float = 0.2
 ) -> Iterator[str]:
-    """Report each observed column that differs from the recording, and its probable match.
+    """Report each observed column that differs from the recording, and the probable match.
 
     Two columns differ if the root mean square of their difference is too large. The limit is
     `tolerance` times the recorded column's root mean square, but at least `tolerance` times 0.1.

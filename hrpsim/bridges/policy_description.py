@@ -126,7 +126,7 @@ class PolicyDescription:
         return self.period * self.decimation
 
     def has(self, *terms: str) -> bool:
-        """Return whether the policy or its encoder observes any of these terms."""
+        """Return whether the policy or the encoder observes any of these terms."""
         every = (self.observation, *self.inputs.values(), self.encoder)
         return any(one is not None and one.has(*terms) for one in every)
 
@@ -153,7 +153,7 @@ def read_policy(path: Path) -> PolicyDescription:
 
 
 class _Joints(NamedTuple):
-    """The joints of a description, and its entries by joint."""
+    """The joints of a description, and the entries by joint."""
 
     names: tuple[str, ...]
     text: YamlText
@@ -252,7 +252,7 @@ def _bound(joints: _Joints, action: dict[str, Any], key: str, sign: float) -> np
 def _observations(
     path: Path, text: YamlText, values: dict[str, Any]
 ) -> Callable[[str, list[dict], list[str]], Observation]:
-    """Return what makes an observation of a network's file, of terms, and of their place."""
+    """Return what makes an observation of a network's file, of terms, and of the terms' place."""
     _check_encoder(text, values)
     flags = [values.get(f"history_{key}", False) for key in ("by_step", "newest_first")]
     from_zero = values.get("history_from_zero", False)

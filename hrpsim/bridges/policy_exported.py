@@ -56,7 +56,7 @@ def of_observations(policy: PolicyDescription, metadata: Mapping[str, str]) -> I
 def as_exported(policy: PolicyDescription, metadata: Mapping[str, str]) -> PolicyDescription:
     """Return the description with the entries that the exporter wrote into the network.
 
-    Entries that do not fit the joints or terms of the description are left as they are.
+    Entries that do not fit the joints or terms of the description stay unchanged.
     """
     names = next((list_in(metadata[key]) for key in NAMES if key in metadata), [])
     if names and sorted(map(str, names)) == sorted(policy.joints):
@@ -85,7 +85,7 @@ def _entries_by_joint(metadata: Mapping[str, str], count: int) -> dict[str, np.n
 
 
 def _with_joints(policy: PolicyDescription, names: list[str]) -> PolicyDescription:
-    """Return the description with its joints in another order."""
+    """Return the description with the joints in another order."""
     order = [policy.joints.index(name) for name in names]
     arrays = {
         field.name: value[order]
@@ -96,7 +96,7 @@ def _with_joints(policy: PolicyDescription, names: list[str]) -> PolicyDescripti
 
 
 def _observed_as(observation: Observation, metadata: Mapping[str, str]) -> Observation:
-    """Return the observation in the order of the metadata, if its terms are the same."""
+    """Return the observation in the order of the metadata, if the terms are the same."""
     exported, terms = _exported_terms(metadata), list(observation.terms)
     if sorted(exported) == sorted(one.term for one in terms):
         ordered: list[Term] = []
@@ -115,7 +115,7 @@ def _exported_terms(metadata: Mapping[str, str]) -> list[str]:
 
 
 def _numbers(metadata: Mapping[str, str], key: str) -> list[float]:
-    """Return the numbers in a text of metadata, or nothing if there are other things in it."""
+    """Return the numbers in a text of metadata, or nothing if the text has other words."""
     values = list_in(metadata.get(key, ""))
     if any(isinstance(one, str | bool) or not np.isfinite(float(one)) for one in values):
         return []
@@ -136,12 +136,12 @@ class _Described(OnnxPolicy):
 def in_motion(
     policy: PolicyDescription, other: PolicyDescription, robot: Robot, duration: float
 ) -> Iterator[str]:
-    """Run a policy by its description and by the exported entries, and report the difference.
+    """Run a policy by the description and by the exported entries, and report the difference.
 
     Args:
         policy: the description.
         other: the description with the exported entries.
-        robot: at the start. The robot does not move: the runs are in copies of its world.
+        robot: at the start. The robot does not move: the runs are in copies of the world.
         duration: of each run [s].
     """
     if abs(policy.seconds - other.seconds) > _LIKE * policy.seconds:

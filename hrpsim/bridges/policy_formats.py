@@ -16,7 +16,7 @@ from hrpsim.common.foreign.yaml_text import YamlText
 
 
 class PolicyFormat(NamedTuple):
-    """A form of files, and how its entries become those of a description."""
+    """A form of files, and the conversion to entries of a description."""
 
     name: str
     fits: Callable[[Any], bool]  # whether the data of a YAML file have this form

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every network of a policy does: it answers questions. A file format is a subclass."""
+"""The interface of a policy's network: answer questions. A file format is a subclass."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What policies observe: terms, their histories, and the network that is asked."""
+"""What policies observe: terms, histories, and the network that answers."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class Observation:
         return any(one.term in terms for one in self.terms)
 
     def columns(self, readings: Readings) -> list[str]:
-        """Return a name for each number, such as "gravity[2]", with its age in the history."""
+        """Return a name for each number, such as "gravity[2]", with the age in the history."""
         pasts = [
             [
                 [f"{one.term}[{k}]" + (f" {age} before" if age else "") for k in range(size)]
@@ -150,7 +150,7 @@ class Observation:
         return np.concatenate(self._in_order(pasts))
 
     def other_orders(self) -> Iterator[tuple[str, Observation]]:
-        """Yield the observations of the same values in other orders, with their entries."""
+        """Yield the observations of the same values in other orders, with the entries."""
         for by_step, newest_first in product((False, True), repeat=2):
             alike = not by_step or len({term.history for term in self.terms}) == 1
             if alike and (by_step, newest_first) != (self.by_step, self.newest_first):
@@ -166,13 +166,13 @@ class Observation:
 
 
 class ObservingNetwork:
-    """A network with the histories of all that it observes.
+    """A network with the histories of all observations.
 
     Args:
         source: the description, for messages.
         observation: of the first input.
         sample: readings of the robot at rest.
-        further: observations of further inputs, by their names in the network.
+        further: observations of further inputs, by names in the network.
         opened: opens a network, `open_network` by default.
     """
 

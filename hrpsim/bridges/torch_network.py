@@ -22,9 +22,9 @@ from hrpsim.control.framework.controller import ControllerError
 class TorchNetwork(PolicyNetwork):
     """A module of TorchScript with one observation and further observed inputs.
 
-    A recurrent module keeps its memory itself. The buffers of the module return to the values in
+    A recurrent module contains the memory. The buffers of the module return to the values in
     the file before each run. Several robots therefore need a module each. Further inputs have the
-    names of the arguments of `forward`. Further outputs are named by their number: "1" is the
+    names of the arguments of `forward`. The name of a further output is a number: "1" is the
     output after the action.
 
     Args:
@@ -59,7 +59,7 @@ class TorchNetwork(PolicyNetwork):
         return None
 
     def first_memory(self) -> list[np.ndarray]:
-        """Return no memory, and give the buffers of the module their values in the file."""
+        """Return no memory, and give the buffers of the module the values in the file."""
         with self._torch.no_grad():
             for name, one in self._module.named_buffers():
                 one.copy_(self._start[name])

@@ -5,7 +5,7 @@
 
 A network without memory (ActuatorNetMLP of Isaac Lab) reads position errors and velocities of
 several ages. A network with memory (ActuatorNetLSTM, `anydrive_v3_lstm.pt` of legged_gym) reads the
-present ones. One network serves all its joints, each with a memory of its own.
+present values. One network serves several joints. Each joint has a separate memory.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class TorqueNetwork(ABC):
 
 
 class _Questioned(TorqueNetwork):
-    """A network in ONNX. The memory of each joint is that of the network's further inputs."""
+    """A network in ONNX. The memory of each joint consists of the network's further inputs."""
 
     def __init__(self, path: Path, count: int) -> None:
         super().__init__(path, count)
@@ -68,7 +68,7 @@ class _Questioned(TorqueNetwork):
 
 
 class _Module(TorqueNetwork):
-    """A module of TorchScript, with the two states of an LSTM if it has the member `lstm`."""
+    """A module of TorchScript, with two states if the module has the member `lstm`."""
 
     def __init__(self, path: Path, count: int) -> None:
         super().__init__(path, count)

@@ -160,14 +160,14 @@ class TsidController(Controller):
         self.formulation.removeRigidContact(self.contacts.pop(frame).name, over)
 
     def com_task(self, weight: float, kp: float):
-        """Add and return a task for the centre of mass. `move_com` moves its target. kp [1/s^2]."""
+        """Add and return a task for the centre of mass. `move_com` moves the target. kp [1/s^2]."""
         task = self._tsid.TaskComEquality("com", self.robot)
         self._com = self._added(task, 3, weight, kp)
         self.move_com(self.com0)
         return self._com
 
     def posture_task(self, weight: float, kp: float):
-        """Add and return a task that keeps the joints at their positions. kp [1/s^2]."""
+        """Add and return a task that keeps the joints at the present positions. kp [1/s^2]."""
         task = self._tsid.TaskJointPosture("posture", self.robot)
         self._added(task, self.robot.na, weight, kp)
         task.setReference(self._sample(self._joints))
@@ -223,7 +223,7 @@ class TsidController(Controller):
         return task
 
     def _sample(self, value, rate=None, acceleration=None):
-        """Return TSID's sample of a reference and its rates. Rates that are not given are zero."""
+        """Return TSID's sample of a reference and the rates. Rates that are not given are zero."""
         value = np.asarray(value, dtype=float)
         size = len(value) if len(value) != _PLACE else 6
         sample = self._tsid.TrajectorySample(len(value), size)
@@ -289,7 +289,7 @@ class SlowWalk(TsidController):
         self._begin_step(0.0)
 
     def update(self, time: float) -> None:
-        """Follow smooth reference trajectories. A step ends when its foot touches the floor."""
+        """Follow smooth reference trajectories. A step ends when the foot touches the floor."""
         elapsed = time - self._begun
         in_air = self._swing not in self.contacts
         late = elapsed > _SHIFT + 0.5 * _SWING

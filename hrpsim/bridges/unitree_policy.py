@@ -5,7 +5,7 @@
 `deploy/deploy_real/configs/ROBOT.yaml`.
 
 The order of the joints is the order in the MJCF that the file names, or in an entry `joints` that
-is added to the file. The observation is that of `deploy_mujoco.py`: rate, gravity, command,
+is added to the file. The observation is the same as in `deploy_mujoco.py`: rate, gravity, command,
 positions, velocities, last action, and a clock of 0.8 s.
 """
 
@@ -86,7 +86,7 @@ def _rates(entries: ForeignEntries) -> dict[str, Any]:
 
 
 def _joints(path: Path, entries: ForeignEntries) -> list[str]:
-    """Return the joints that the policy commands, in its order."""
+    """Return the joints that the policy commands, in the policy's order."""
     if "joints" in entries.data or "xml_path" not in entries.data:
         if "joints" not in entries.data:
             raise entries.error("joints", "the file names no joints. Add `joints: [NAME, ...]`")

@@ -139,7 +139,7 @@ class ControllerGroup(Controller):
         self._configured_once = True
 
     def _make_members(self, given: Mapping[str, Any]) -> float:
-        """Make the members, load those that begin loaded, and return their common period."""
+        """Make the members, load the members that begin loaded, and return the common period."""
         for name, entry in given.items():
             self.members[str(name)] = Member(str(name), entry, self._names)
         for name, member in self.members.items():
@@ -246,7 +246,7 @@ class ControllerGroup(Controller):
         self._period = period
 
     def _join_needs(self, name: str, wanted: Mapping[str, Any]) -> None:
-        """Add a member's needs to the group's needs. Raises ControllerError if they conflict."""
+        """Add a member's needs to the group's needs. Raises ControllerError if needs conflict."""
         joined = dict(self.needs)
         for what, value in wanted.items():
             if what == "contacts":
@@ -312,7 +312,7 @@ class ControllerGroup(Controller):
         self._leave(member.mine)
 
     def _leave(self, joints: np.ndarray) -> None:
-        """Start to blend joints from their present commands to holding their positions."""
+        """Start to blend joints from the present commands to the present positions."""
         commands = self._target, self._speed, self._velocity, self._effort
         self._left[:, joints] = np.stack(commands)[:, joints]
         self._held[joints] = self._target[joints]
@@ -337,7 +337,7 @@ class ControllerGroup(Controller):
             self._held[mine] = position[mine]  # its last command
 
     def _blend_in(self, position, velocity, effort) -> None:
-        """Blend the new commands of joints in transition with their fading old commands."""
+        """Blend the new commands of joints in transition with the fading old commands."""
         going = np.flatnonzero(self._since * self.period < self._blend)
         if going.size:
             x = self._since[going] * self.period / self._blend

@@ -112,7 +112,7 @@ class Comparison(Scenario):
         return Run(trace.fell_at, motion, sampled.forces)
 
     def subject(self, numbers: Iterable[int]) -> Subject:
-        """Return the subject with those of the changes that are changes of hrpsim's side."""
+        """Return the subject with the changes on the side of hrpsim."""
         chosen = [self.changes[k] for k in numbers if not self.changes[k].of_reference]
         at_load: dict[str, Any] = {}
         for one in chosen:
@@ -135,7 +135,7 @@ class Comparison(Scenario):
     def _miss(self, numbers: Sequence[int]) -> float:
         """Return the mean error of predicted velocities, each from 0 to 1.
 
-        The unit of a velocity is its standard deviation in the reference.
+        The unit of a velocity is the standard deviation of the velocity in the reference.
         """
         subject, trace = self.subject(numbers), self.trace
         altered = [k for k in numbers if self.changes[k].of_reference]
@@ -164,7 +164,7 @@ def numbers_of(text: str) -> tuple[str, list[int]]:
 
 
 def text_of(numbers: Iterable[int], side: str = UNCHANGED) -> str:
-    """Return the text of a side with changes, as `numbers_of` takes it."""
+    """Return the text of a side with changes, an argument of `numbers_of`."""
     words = [str(number) for number in numbers]
     if side == REFERENCE:
         return "+".join([REFERENCE, *words])

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find when two runs part, and which differences between the simulators explain it."""
+"""Find when two runs part, and which differences between the simulators explain the gap."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def explain(
     """Compare a policy in hrpsim with a reference, and rank the differences that explain the gap.
 
     Args:
-        case: the policy, its world here and its runs.
+        case: the policy, the world of hrpsim and the runs.
         reference: MuJoCo or a recording.
         executor: makes the runs, such as a pool of processes.
         tell: called with a text at each stage.

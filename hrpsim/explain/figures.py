@@ -17,7 +17,7 @@ _MOST_CHANNELS, _MOST_FEET, _MOST_BARS = 4, 4, 10
 
 
 def figures(found: Explanation) -> dict[str, tuple[str, Any]]:
-    """Return matplotlib figures with their captions, by short names.
+    """Return matplotlib figures and captions by short names.
 
     Raises HrpsimError without matplotlib.
     """

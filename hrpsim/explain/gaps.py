@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far apart runs are, and when and where they part beyond their own noise."""
+"""How far apart runs are, and when and where the distance exceeds the noise."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def channels(trace: Trace, is_free: bool, at_q: np.ndarray) -> np.ndarray:
 class Yardstick(NamedTuple):
     """The names, sizes and groups of the compared quantities.
 
-    Distances are taken in each group on its own: where the robot goes, how its base moves, and its
-    posture. The phase of a gait is random, so postures may differ while the travel is the same.
+    Each group has a distance: travel of the robot, motion of the base, and posture. The phase of a
+    gait is random, so postures may differ while the travel is the same.
     """
 
     names: tuple[str, ...]
@@ -74,8 +74,8 @@ class Yardstick(NamedTuple):
     def distances(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the distance of two motions (n, channels) at each time by groups (n, groups).
 
-        A distance is the root mean square of the differences, in sizes, but at most 1. It is 1
-        while only one of the two has fallen, and 0 while both have.
+        A distance is the root mean square of the differences, in sizes, but at most 1. The distance
+        is 1 while only one robot has fallen, and 0 after both have fallen.
         """
         squares = ((a - b) / self.sizes) ** 2
         apart = np.sqrt([squares[:, own].mean(axis=1) for own in self.groups.values()]).T
@@ -97,7 +97,7 @@ class Parting(NamedTuple):
 def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
     """Return the median distance of runs of one simulator from different starts (n, groups).
 
-    A run counts until its fall, because falls at different times say nothing of the noise before.
+    A run counts until the fall, because falls at different times say nothing of the noise before.
     The noise is 0 when fewer than two runs still stand.
 
     Args:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fit parameters of a world to recordings, by least squares, with their uncertainty.
+"""Fit parameters of a world to recordings, by least squares, with the uncertainty.
 
 Begin with `fit.fit` (also `hrpsim.fit`). `predict` simulates the recordings in short windows.
 """

@@ -4,8 +4,8 @@
 """Find parameters of a world by nonlinear least squares.
 
 The model, in windows w with samples k, is y_wk = h(x_w(t_k; theta, x_w0)) + noise. The Gauss-Newton
-method (scipy's trust region) minimises the sum of squares of the differences over their deviations,
-plus the squares of the priors. The unknowns are theta and, if starts are fitted, every x_w0.
+method (scipy's trust region) minimises a sum of squares: the differences over the deviations, and
+the priors. The unknowns are theta and, if starts are fitted, every x_w0.
 """
 
 from __future__ import annotations
@@ -96,10 +96,11 @@ def fit(  # many parameters: keywords, passed by name
         parameters: by path, as in sweeps, or `delay` and `delay.RECORDING` [s] of commands,
             `encoders.JOINT.offset` [rad or m], and `signals.NAME.UNKNOWN` of a signal. Each value
             is an `Unknown`, its keywords, or the first value.
-        entity: the recorded robot or body; by default the only robot.
+        entity: the recorded robot or body. The default is the only robot.
         window: length [s].
         start: "measured": windows start at measured states, for precise sensors and many joints.
-            "fitted": the starts of windows are fitted too, so their noise causes no bias.
+            "fitted": the starts of windows are fitted too, so the noise of the starts causes no
+            bias.
         noise: standard deviations by kind of quantity, such as `position`, `base_rotation`,
             `lfsensor.force` or `torque`. By default from the remaining differences.
         change: step of a parameter for finite differences, as a fraction of the parameter (scale
@@ -108,7 +109,7 @@ def fit(  # many parameters: keywords, passed by name
             jump.
         derivatives: "exact": by `World.linearize` of each step. "differences": finite differences
             of worlds. "auto": exact from 16 unknowns on, including the entries of fitted starts.
-        processes: number of processes for exact derivatives; each takes a part of the windows. More
+        processes: number of processes for exact derivatives. Each takes a part of the windows. More
             than 1 need a program that begins under `if __name__ == "__main__"`.
         report: called with a line on the progress.
 
@@ -144,7 +145,7 @@ def _check_options(
 
 
 class _Problem:
-    """The residuals of a fit and their derivatives by u, for the parameters that have an effect."""
+    """The residuals of a fit and the derivatives by u, for the parameters that have an effect."""
 
     def __init__(
         self, scenario, recordings, parameters, entity, window, start, change, derivatives
@@ -177,7 +178,7 @@ class _Problem:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """From the kinds of compared quantities to their units."""
+        """Units by kind of compared quantity."""
         return self._predictor.kinds
 
     # -- residuals -------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Follow windows of a recording: simulate them from their starts, and compare every sample."""
+"""Follow windows of a recording: simulate each window, and compare every sample."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Prediction(NamedTuple):
 
 
 class Trials(NamedTuple):
-    """Values and offsets of starts to try, and the worlds that they need."""
+    """Values and offsets of starts to try, and the needed worlds."""
 
     values: Sequence[Mapping[str, float]]
     numbers: np.ndarray  # of each trial's world
@@ -47,7 +47,7 @@ class Trials(NamedTuple):
     def of(
         values: Sequence[Mapping[str, float]], offsets: Sequence[Sequence[np.ndarray] | None] | None
     ) -> Trials:
-        """Return the trials. Those with the same motion share a world."""
+        """Return the trials. Trials with the same motion share a world."""
         known: dict[Any, int] = {}
         numbers, worlds, starts = [], [], []
         for own, start in zip(values, offsets or [None] * len(values)):
@@ -256,7 +256,7 @@ def _steps(one: BoundRecording, window: Window, time_step: float) -> np.ndarray:
 
 
 def _lower(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return whole steps, and the fractions of a step after them."""
+    """Return whole steps, and the remaining fractions of a step."""
     low = np.floor(at + ON_A_STEP).astype(int)
     return low, np.where(at - low < ON_A_STEP, 0.0, at - low)
 

@@ -84,7 +84,7 @@ def unknowns_of(
 class Predictor:
     """Simulate recordings in windows, in many worlds side by side.
 
-    kinds: from the kinds of compared quantities, those of signals included, to their units.
+    kinds: units by kind of compared quantity, with the kinds of signals.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ SINGULAR = 5e-4  # or size of its effect over the largest, below what difference
 class Undetermined(NamedTuple):
     """A combination of parameters that the recordings do not determine.
 
-    parts: direction, by parameter: of logarithms, of values over the distance of their bounds, or
+    parts: direction, by parameter: of logarithms, of values over the distance of the bounds, or
         else of values over the larger of the value and a change that alters the motion by a tenth.
     deviation: standard deviation along this direction, in the same unit. Infinite: not known.
     """
@@ -163,18 +163,19 @@ class FitResult:
         names: of the parameters.
         start: first values (p,).
         values: fitted values (p,).
-        low: lower ends of the 95 % intervals (p,); NaN for parameters without effect, and for all
+        low: lower ends of the 95 % intervals (p,). NaN for parameters without effect, and for all
             if the least squares were not reached.
         high: upper ends.
         correlation: of the parameters (p, p).
         reached: whether the least squares were reached.
-        at_bound: parameters that ended at a bound. Their intervals hold only if the true values
+        at_bound: parameters that ended at a bound. The intervals hold only if the true values
             lie within the bounds.
-        without_effect: parameters without effect on measured quantities. They keep their start.
+        without_effect: parameters without effect on measured quantities. Such parameters keep the
+            start.
         undetermined: combinations that the recordings leave open.
         traces: measured and predicted motion of each recording.
         units: of the kinds of compared quantities.
-        derivatives: by parameter, "exact" or "differences", and how far the exact ones were used.
+        derivatives: by parameter, "exact" or "differences", and how far "exact" was used.
         inertias: of the links with fitted parameters, "ROBOT.LINK", including all bodies fixed to
             the link: mass [kg], com [m] and inertia about com [kg m^2], in the frame of the link.
     """

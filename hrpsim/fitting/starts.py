@@ -4,7 +4,7 @@
 """The states at the beginnings of windows, measured with noise, as unknowns of a fit.
 
 The starts separate, because a window depends on its own start alone. To first order the differences
-of a window are r + A s. A has their derivatives by the start, and s is the error of the start.
+of a window are r + A s. A has the derivatives by the start, and s is the error of the start.
 Least squares by s leave (I - A A^+) r, which is free of the noise of the start (variable
 projection: Golub and Pereyra 1973, Kaufman 1975). Only the parameters remain as unknowns.
 """
@@ -23,7 +23,7 @@ _SINGULAR = 1e-9  # of the largest eigenvalue of A^T A: directions without effec
 
 
 class Starts:
-    """Offsets of the starts of all windows from the measured states, and derivatives by them.
+    """Offsets of the starts of all windows from the measured states, and derivatives by offset.
 
     offsets: of each recording (windows, 2 nv): displacements in the tangent space, velocities.
     rank: number of directions that affect the differences.
@@ -89,7 +89,7 @@ class Starts:
         return rest, 1.0 - self._leverage
 
     def move(self, weighted: np.ndarray, squares: Callable[[], np.ndarray]) -> None:
-        """Move starts to the smallest weighted differences (rows,), or as far as they decrease.
+        """Move starts towards the smallest weighted differences (rows,), while these decrease.
 
         squares: returns the sums of squared differences (windows,) at the present offsets.
         """

@@ -27,12 +27,12 @@ class Unknown:
 
     Args:
         start: first value.
-        between: bounds; by default the bounds of the parameter.
+        between: bounds. The default is the bounds of the parameter.
         prior: mean and standard deviation known without the recordings, of the logarithm if the
             scale is log.
-        paths: parameters that all have this value, such as those of both legs, or patterns with
-            `*`; by default the parameter of this name.
-        scale: "log" keeps the value positive; by default "log" if the parameter cannot be 0.
+        paths: parameters that all have this value, such as parameters of both legs, or patterns
+            with `*`. The default is the parameter of this name.
+        scale: "log" keeps the value positive. The default is "log" if the parameter cannot be 0.
     """
 
     start: float
@@ -43,10 +43,10 @@ class Unknown:
 
 
 class Unknowns:
-    """The unknowns of a fit as a vector u: logarithms, or values over their unit of change.
+    """The unknowns of a fit as a vector u: logarithms, or values over the unit of change.
 
     unit: (p,) a significant change of each linear parameter: the deviation of its prior, or the
-        distance of its bounds. The unit of one without both is 1 until `find_units` (scales.py).
+        distance of its bounds. Without both the unit is 1 until `find_units` (scales.py).
     is_open: (p,) whether a parameter is linear and has neither.
     """
 

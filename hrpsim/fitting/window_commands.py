@@ -63,7 +63,7 @@ def commands_of(
 def _commands(
     given: Recording, begin: float, steps: int, time_step: float, delay: float
 ) -> tuple[Commands, np.ndarray]:
-    """Return the commands of a window, and whether those of each step but the first are new."""
+    """Return the commands of a window, and for each later step whether its commands are new."""
     columns = {key: getattr(given, f"command_{key}") for key in COMMANDS}
     columns = {key: array for key, array in columns.items() if array is not None}
     time, whole = given.command_time, np.hstack([*columns.values()])

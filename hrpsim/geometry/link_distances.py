@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import ModelError, WorldError, require_name
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import finite_vector, whole_count
@@ -26,7 +27,6 @@ from hrpsim.model.model import CollisionShape, Model, adjacent_bodies
 from hrpsim.model.readers.urdf.srdf import Pair, pair_of
 from hrpsim.model.shapes.convex_hull import farthest_against
 from hrpsim.model.shapes.geometry import Plane
-from hrpsim.world.objects.closed import Closed
 
 WORLD = "world"
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import StateError, require_different, require_name
 from hrpsim.common.typed_values import require_fit
 from hrpsim.common.values import numeric_array, whole_count
@@ -25,7 +26,6 @@ from hrpsim.learning.terms.rewards import REWARDS
 from hrpsim.learning.terms.task_state import TaskState
 from hrpsim.learning.terms.terminations import TERMINATIONS
 from hrpsim.world.batch import Batch
-from hrpsim.world.objects.closed import Closed
 
 Observed = dict[str, np.ndarray]
 

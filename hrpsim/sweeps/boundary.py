@@ -79,7 +79,7 @@ class BoundaryScenario(Scenario):
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """The boundary, and the interval that contains it."""
+        """The boundary, and the interval around the boundary."""
         return self._outcomes
 
     def parameters(self) -> Mapping[str, Parameter]:

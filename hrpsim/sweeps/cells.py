@@ -87,7 +87,7 @@ def run_cells(
 
 
 def problem_of_scenario(data: bytes) -> str:
-    """Return why this process cannot read a scenario that was sent to it, or ""."""
+    """Return why this process cannot read a received scenario, or ""."""
     try:
         pickle.loads(data)
     except Exception as error:  # of any of its parts

@@ -62,7 +62,7 @@ def _differences(name: str, files: list[str], sums: list[str], expected: list[st
 
 
 def _folders(store: Path) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield each folder with the names of its files and their checksums."""
+    """Yield each folder with a checksum for each file name."""
     for folder in sorted((store, *(path for path in store.rglob("*") if path.is_dir()))):
         name = "" if folder == store else str(folder.relative_to(store))
         files = sorted(

@@ -87,7 +87,7 @@ class Driver:
                 future.cancel()
 
     def _fill(self, fresh: Iterator[Cell]) -> None:
-        """Submit tasks. A suspect runs alone, to find the run that ends its process."""
+        """Submit tasks. A suspect runs alone. The run that ends a process is then known."""
         while len(self._pending) < self._in_flight:
             if self._suspects:
                 if self._pending:

@@ -34,7 +34,7 @@ def processors() -> int:
 def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor]]:
     """Yield a function that makes a pool of spawned processes, by default one per processor.
 
-    A pool is unusable after one of its processes was killed. A new pool then replaces it. The
+    A pool is unusable after the death of a process. A new pool then replaces the old one. The
     processes end with this process, however this process ends.
     """
     count = processes or processors()
@@ -54,7 +54,7 @@ def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor
         return pool
 
     def close() -> None:
-        """End the pool and cancel its pending tasks."""
+        """End the pool and cancel the pending tasks."""
         for pool in made:
             pool.shutdown(wait=True, cancel_futures=True)
         made.clear()

@@ -111,7 +111,7 @@ def _result(path: Path, entry: Any) -> Result:
 
 
 def kept(result: Result) -> dict[str, Any]:
-    """Return the stored part of a result: everything except its wall time."""
+    """Return the stored part of a result: everything except the wall time."""
     entry = result._asdict()
     del entry["seconds"]
     return entry

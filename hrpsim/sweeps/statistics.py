@@ -49,7 +49,7 @@ def share(happened: np.ndarray) -> Share:
 
 
 class Survival(NamedTuple):
-    """A survival curve: times [s], and the probability of surviving each time with its interval."""
+    """A survival curve: times [s], and the probability and interval of surviving each time."""
 
     times: np.ndarray
     probability: np.ndarray
@@ -92,7 +92,7 @@ def levels(column: np.ndarray) -> list[tuple[str, np.ndarray]]:
 def summary(found: Any) -> list[dict[str, Any]]:
     """Return a row for each value, or bin, of each parameter: runs, failures, means of outcomes.
 
-    Outcomes of 0 or 1 have their interval as `NAME_low` and `NAME_high`.
+    Outcomes of 0 or 1 have an interval from `NAME_low` to `NAME_high`.
     """
     done = found["status"].values == DONE
     outcomes = outcome_names(found)
@@ -141,7 +141,7 @@ def draw(found: Any, path: str | Path, x: str, y: str | None = None, outcome: st
     """Plot `outcome` against one parameter, or a map against two. The suffix sets the format.
 
     An outcome of 0 or 1 is drawn as its probability with a 95 % interval. Other outcomes are drawn
-    as their spread, and in a map as their mean. Runs without a finite outcome are left out.
+    as a spread, and in a map as a mean. Runs without a finite outcome are left out.
     """
     for name in filter(None, (x, y)):
         require_parameter(found, name)

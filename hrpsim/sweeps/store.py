@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A sweep on disk: a zarr group for xarray and, until the sweep is complete, a journal next to it.
+"""A sweep on disk: a zarr group for xarray and a journal until the sweep is complete.
 
 A finished run is in the journal at once. The arrays are written when the store is opened and
 closed. The journal is removed when the last run is in the arrays.
@@ -42,7 +42,7 @@ _CODECS = ("blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma", "crc32", "crc3
 class Store:
     """Store the results of a sweep in a folder `path`, with the journal `path`.journal.
 
-    An existing store is continued: its results are put into the table. Raises SweepError if the
+    An existing store is continued, and the table gets the stored results. Raises SweepError if the
     store has another sweep or other versions, or cannot be written.
     """
 
@@ -241,7 +241,7 @@ def _packing() -> dict[str, Any]:
 
 
 def check_store(path: Path) -> bool:
-    """Check every file of a store against its checksums, and its contents.
+    """Check the checksums and the contents of every file of a store.
 
     Args:
         path: folder of the store.
@@ -268,7 +268,7 @@ def _is_not_of_zarr(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def _damage_of(path: Path) -> Iterator[None]:
-    """Report any error as damage of a store or journal, because its readers raise many errors."""
+    """Report any error as damage of a store or journal. The readers raise many errors."""
     try:
         yield
     except SweepError:

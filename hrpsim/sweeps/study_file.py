@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Study files: YAML with a scenario, the values of its parameters, and the measured outcomes.
+"""Study files: YAML with a scenario, the values of the parameters, and the measured outcomes.
 
 docs/reference/study_file.md lists the entries. `STUDY_FILE` is the schema.
 """

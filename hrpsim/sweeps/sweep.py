@@ -96,14 +96,14 @@ def sweep(  # many parameters: keywords, passed by name
     If a run raises an error, the error is the run's result.
 
     Args:
-        scenario: a Scenario, a function with an attribute `outcomes`, or its name.
+        scenario: a Scenario, a function with an attribute `outcomes`, or the name of one.
         design: the values of the parameters in each run.
-        executor: any concurrent.futures.Executor; by default a pool of processes.
+        executor: any concurrent.futures.Executor. The default is a pool of processes.
         store: a folder for the results, saved run by run. A later call continues an interrupted
             sweep from this folder.
-        seed: of the whole sweep; each run has a seed of its own, derived from it.
+        seed: of the whole sweep. The seed of each run is derived from this seed.
         title: of the results.
-        processes: size of the pool; by default one per processor.
+        processes: size of the pool. The default is one per processor.
         engine: a context manager that yields a function that makes executors, instead of
             `executor`.
         per_task: number of runs that are sent together.
@@ -222,7 +222,7 @@ def replay(scenario: Any, results: Any, cell: int) -> Replay:
 
     Args:
         scenario: the scenario of the sweep.
-        results: a store, or its dataset.
+        results: a store, or the dataset of a store.
         cell: number of the run.
 
     Raises:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Closed, closed
 from hrpsim.common.errors import StateError, WorldError, require_name, shown_value
 from hrpsim.common.progress import Progress
 from hrpsim.common.typed_values import check_arguments
@@ -23,7 +24,6 @@ from hrpsim.engine.compile.announcement import say_compiled
 from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.world.batch_motion import BatchMotion
 from hrpsim.world.batch_sensors import BatchSensors
-from hrpsim.world.objects.closed import Closed, closed
 from hrpsim.world.objects.scan_view import ScansSideBySide, ScanView
 from hrpsim.world.parts.stepping import announce_steps
 from hrpsim.world.shard import Shard

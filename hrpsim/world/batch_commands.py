@@ -16,13 +16,14 @@ from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.world.followed_entities import FollowedEntities, alike, array_for
-from hrpsim.world.objects.robot import Robot, ramp_steps
+from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.robot_access import (
     BEYOND,
     TARGETS,
     WRITTEN,
     Actuators,
     find_refusal,
+    ramp_steps,
     write_commands,
 )
 

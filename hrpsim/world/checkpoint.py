@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import WorldError
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.engine.compile.reference import Reference
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.robot_access import RobotAccess
 from hrpsim.world.world import World
 

@@ -201,6 +201,18 @@ class RestReport:
         return Settled(moved, turned, joint, joint_moved, rests_on, lies, lies and not lay)
 
 
+def warn_of_falls(settled: Mapping[str, Settled], stacklevel: int) -> None:
+    """Warn of each robot that fell on the way to rest."""
+    for name, one in settled.items():
+        if one.fell:
+            warnings.warn(
+                f"robot {name!r} fell while the world came to rest: {one}. Larger gains may "
+                "hold it, or a posture with its centre of mass over its soles",
+                ModelWarning,
+                stacklevel=stacklevel,
+            )
+
+
 def _watch(entity: Entity) -> FallWatch | None:
     """Return a watch over the base of a robot that can fall.
 

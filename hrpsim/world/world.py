@@ -6,43 +6,48 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from copy import deepcopy
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.constants import STANDARD_GRAVITY
-from hrpsim.common.errors import ModelWarning, WorldError, require_name, suggestion, unknown_name
-from hrpsim.common.sealing import plain_copy, sealed
+from hrpsim.common.errors import ModelWarning, WorldError, require_name
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import flag
 from hrpsim.derivatives.step_derivatives import Linearization
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.linearizing import Linearizing
 from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity, _frozen
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules
+from hrpsim.world.parts.copies import Copies
 from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.pictures import Pictures
 from hrpsim.world.parts.population import Population
 from hrpsim.world.parts.results import ConvergenceRecord
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.parts.sleep import Sleep
-from hrpsim.world.parts.snapshots import Snapshots, refuse_other_format, saved_format
 from hrpsim.world.parts.solver_choice import SolverChoice
 from hrpsim.world.parts.stepping import Stepping
 from hrpsim.world.parts.surroundings import Surroundings
 from hrpsim.world.parts.world_contents import Contents, Watcher
 from hrpsim.world.settings import checked_gravity, new_settings
-from hrpsim.world.start import RestReport, Settled, lift_to_floor, relax, warn_of_start
+from hrpsim.world.start import (
+    RestReport,
+    Settled,
+    lift_to_floor,
+    relax,
+    warn_of_falls,
+    warn_of_start,
+)
 
 
-class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed):
+class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
     """Robots and bodies that move and touch.
 
     `noise_world` is a part of the random key of all sensor noise. `noise_world` is 0, or the index
@@ -339,20 +344,6 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         placed, contents.placed = contents.placed, set()
         warn_of_start(self, placed, contents.reported, stacklevel)
 
-    def unknown_materials(self, names: Iterable[str]) -> dict[str, str]:
-        """Return a text for each material that no shape has. No later check names the materials.
-
-        In a world without entities only misspelt names count, because shapes may come later.
-        """
-        self._contents.materials.named = set()
-        shapes = [*self.fixed_shapes, *(s for e in self.entities.values() for s in e.shapes)]
-        known = list(dict.fromkeys(["default", *(shape.material for shape in shapes)]))
-        return {
-            name: f"{unknown_name('material', name, known)}; no shape has it"
-            for name in sorted(set(names).difference(known))
-            if self.entities or suggestion(name, known)
-        }
-
     def forget_contacts(self) -> None:
         """Drop the results of the last step, after a state was set by hand."""
         self._scenes.forget_contacts()
@@ -426,62 +417,5 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         self._convergence.restore(start["convergence"])
         self._keep_as_initial()
         found = before.settled(self.link_names)
-        for name, one in found.items():
-            if one.fell:
-                warnings.warn(
-                    f"robot {name!r} fell while the world came to rest: {one}. Larger gains may "
-                    "hold it, or a posture with its centre of mass over its soles",
-                    ModelWarning,
-                    stacklevel=2,
-                )
+        warn_of_falls(found, stacklevel=3)
         return found
-
-    # -- copies ---------------------------------------------------------------------------------
-
-    def copy(self) -> World:
-        """Return an independent world in the same state. `copy.copy` does the same.
-
-        The copies share only the data that never change: models of robots, and descriptions of
-        links and shapes.
-        """
-        self._contents.refuse_while_stepping()
-        return deepcopy(self, {id(one): one for one in self.shared_by_copies()})
-
-    def shared_by_copies(self) -> list[Any]:
-        """Return the data that never change and that copies share."""
-        shared: list[Any] = []
-        for entity in self.entities.values():
-            shared += [*entity.frames, *entity.shapes, *entity._inertias]
-        for robot in self.robots.values():
-            shared += [robot.model, robot.described]
-            shared += [*robot.model.sensors, *robot.model.sampled_sensors]
-        return shared
-
-    def __copy__(self) -> World:
-        """Return an independent world. Worlds that share arrays would corrupt each other."""
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> World:
-        return plain_copy(self, memo)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle the world with a checksum, together with its robots and bodies."""
-        return sealed(
-            "world", saved_format(), self, lambda one: one is self or isinstance(one, Entity)
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Start with the format. Leave out machine code, which belongs to this process."""
-        return {
-            "format": saved_format(),
-            **self.__dict__,
-            "_reader": None,
-            "_casters": {},
-            "_prepared": None,
-        }
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Refuse a state that another version of hrpsim has saved."""
-        refuse_other_format("world", state.get("format"))
-        self.__dict__.update(state)
-        del self.__dict__["format"]

@@ -73,7 +73,7 @@ def test_an_imu_that_faces_elsewhere_changes_nothing():
     robot = half_sitting_robot("openhrp")
     controller = Walk(standing(1.0))
     with ControlLoop(robot, controller, {}) as loop:
-        state = loop.read_state()
+        state = loop.sense()
     name, reading = next(iter(state.imus.items()))
     c, s = np.cos(0.6), np.sin(0.6)
     x, y, z, w = reading.orientation

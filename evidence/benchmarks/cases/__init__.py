@@ -1,4 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The cases; each file has a CASE."""
+"""The cases. Each file has a CASE."""

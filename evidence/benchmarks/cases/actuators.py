@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step of hrp2_like that stands, with and without models of its 30 actuators."""
+"""A step of hrp2_like that stands, with and without models of the 30 actuators."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ PROPERTIES = {
 
 
 def standing(name: str, properties: dict | None) -> tuple[Subject, int]:
-    """Return a robot at rest and how many actuators it has, None for plain ones."""
+    """Return a robot at rest and the number of actuators, or None for plain actuators."""
     world = load_world(share_path("config/stand.yaml"))
     (robot,) = world.robots.values()
     held = [joint for joint, kp in zip(robot.joint_names, robot.gains[0]) if kp > 0.0]

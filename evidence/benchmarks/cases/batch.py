@@ -34,7 +34,7 @@ BEFORE = 100  # steps before the state that every measured call begins in
 
 
 class Variation(NamedTuple):
-    """How worlds differ: factors of all masses and gains, friction, and how they begin to move."""
+    """How worlds differ: factors of all masses and gains, friction, and the first velocity."""
 
     masses: np.ndarray
     gains: np.ndarray
@@ -103,7 +103,7 @@ def rollout_subject(mujoco, engine: MujocoStanding, varied: Variation, threads, 
 
 
 def _mjbatch_worlds(mujoco, engine: MujocoStanding, varied: Variation, threads: int):
-    """Return mjbatch's worlds, None where no interpreter with it is given."""
+    """Return mjbatch's worlds, or None without an interpreter for mjbatch."""
     if not os.environ.get(PYTHON):
         return None
     count, data = len(varied.masses), engine.data

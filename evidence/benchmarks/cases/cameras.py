@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cameras: depth and colour of hrp2_like, against MuJoCo's rasteriser alone and its rays."""
+"""Cameras: depth and colour of hrp2_like, against MuJoCo's rasteriser and rays."""
 
 from __future__ import annotations
 

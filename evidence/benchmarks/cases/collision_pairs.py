@@ -25,7 +25,7 @@ def repeat(
     calls, kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
     p_b: Vec3, margin: Metres, out,
 ):  # fmt: skip
-    """Collide one pair `calls` times, with a moved by rounding errors; return the contact count."""
+    """Collide one pair `calls` times, with a moved by rounding errors. Return the contact count."""
     total = 0
     for k in range(calls):
         p_a[0] += 1e-15 if k % 2 else -1e-15
@@ -76,7 +76,7 @@ DEPTH = 1e-4
 
 
 class Pair:
-    """Two shapes that overlap by DEPTH; `place` of the first, found by moving it out."""
+    """Two shapes that overlap by DEPTH. `place`: of the first shape, found by moving out."""
 
     def __init__(self, a, R_a, height, b, R_b) -> None:
         self.shapes, self.rotations = (a, b), (np.ascontiguousarray(R_a), np.ascontiguousarray(R_b))
@@ -98,7 +98,7 @@ class Pair:
         return Subject(OURS, lambda n: repeat(n, *self.arguments), ours=True)
 
     def coal(self, coal) -> tuple[Subject, int]:
-        """Return coal's calls, and how many points it finds."""
+        """Return coal's calls, and the number of found points."""
         shapes = [coal_shape(coal, shape) for shape in self.shapes]
         places = (self.place, np.zeros(3))
         poses = [coal.Transform3s(R, p) for R, p in zip(self.rotations, places)]

@@ -30,7 +30,7 @@ SLOW = 0.02  # [s] of a step, from which on a solver or an engine is left out of
 
 @dataclass(frozen=True)
 class Bodies:
-    """Cubes of 0.1 m: where they are let go, and how heavy they are."""
+    """Cubes of 0.1 m: first positions and masses."""
 
     name: str
     positions: np.ndarray  # (n, 3) [m]
@@ -65,7 +65,7 @@ SCENES = (
 
 
 def world_of(bodies: Bodies, solver: str, motion=None, **options) -> World:
-    """Return our world with the bodies; `motion` (n, 6) is linear, then angular, 0 by default."""
+    """Return our world with the bodies. `motion` (n, 6) is linear, then angular, 0 by default."""
     world = World(1e-3, solver=solver, sleeping=False, **options)
     world.set_friction("default", "default", static=FRICTION)
     world.add_ground()
@@ -83,7 +83,7 @@ def world_of(bodies: Bodies, solver: str, motion=None, **options) -> World:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Run every scene with every solver and engine; slow ones are left out of larger heaps."""
+    """Run every scene with every solver and engine. Larger heaps leave out slow solvers."""
     slow: set[str] = set()
     worst_share, worst_residual, rows = 1.0, 0.0, []
     for bodies in SCENES[:1] if effort.quick else SCENES:
@@ -160,7 +160,7 @@ def _cell(found) -> str:
 
 
 def _note(result: CaseResult, quantity: str, times: dict, exact: dict) -> None:
-    """Note the times; the reference is mujoco's CG, or else ours."""
+    """Note the times. The reference is mujoco's CG, or else ours."""
     reference = "mujoco CG" if "mujoco CG" in times else "hrpsim auto"
     length = min(map(len, times.values()))
     same = {name: values[:length] for name, values in times.items()}
@@ -198,7 +198,7 @@ def _curves(effort: Effort) -> list[list[str]]:
 
 
 def _solve(bodies: Bodies, motion, solver: str, sweeps: int | None) -> tuple[str, str]:
-    """Return the time of the step from a state [us], and the error that its solution has [m/s]."""
+    """Return the time of the step from a state [us], and the error of the solution [m/s]."""
     world = world_of(bodies, solver, motion, correction_rate=0.0, sweep_limit=sweeps)
     start, best = world.snapshot(), np.inf
     for _ in range(5):

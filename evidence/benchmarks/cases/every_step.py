@@ -33,7 +33,7 @@ STONE = 2500.0  # [kg/m^3]
 
 @dataclass
 class Running:
-    """A scene that runs: `turn()` does `each` steps of `world`, and what its user does."""
+    """A running scene: `turn()` does `each` steps of `world`, and the actions of a user."""
 
     name: str
     world: World
@@ -76,7 +76,7 @@ def upright_prism(outline, half: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_house(lean: float = 0.25) -> World:
-    """Return two pairs of cards that lean on each other, a card across, and a pair on it."""
+    """Return two pairs of cards that lean on each other, a card across, and a pair on this card."""
     world = World(sleeping=False)
     world.set_friction("default", "default", static=0.9)
     world.add_ground()
@@ -189,7 +189,7 @@ def scenes(quick: bool) -> list[Callable[[], Running]]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Run every scene; times are of a step, over turns."""
+    """Run every scene. Times are of a step, over turns."""
     rows, worst_share, worst_residual = [], 1.0, 0.0
     for build in scenes(effort.quick):
         scene = build()

@@ -96,7 +96,7 @@ GRAPHS = {
 
 
 def matrix_of(ends) -> csc_matrix:
-    """Return A of connections at the bodies' surfaces, masses 1 to 3; 1e-3 of compliance."""
+    """Return A of connections at the bodies' surfaces, with masses 1 to 3 and compliance 1e-3."""
     rng = np.random.default_rng(1)
     bodies = np.max(ends) + 1
     J = np.zeros((len(ends), SIZE, bodies, SIZE))

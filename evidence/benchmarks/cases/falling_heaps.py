@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Heaps of 10 to 3000 cubes while they fall, at equal accuracy: hrpsim and MuJoCo."""
+"""Falling heaps of 10 to 3000 cubes, at equal accuracy: hrpsim and MuJoCo."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Fall:
             self.residuals.append(self.world.stats.residual)
 
     def row(self, count: int) -> list[str]:
-        """Return its row of the table."""
+        """Return the row of the table."""
         residual, missed = "", ""
         if self.world is not None:
             record = self.world.stats.since_reset
@@ -60,7 +60,7 @@ class Fall:
 
 
 def falls(count: int) -> list[Fall]:
-    """Return the fall of so many cubes in each engine, before its first step."""
+    """Return the fall of so many cubes in each engine, before the first step."""
     start, found = let_go(count), []
     for name, tolerance in TOLERANCES.items():
         world = our_cubes(*start, TIME_STEP, tolerance=tolerance)

@@ -4,7 +4,7 @@
 """Humanoids of many makers that stand, sway and walk, in our world and in MuJoCo.
 
 The robots' files are no part of hrpsim. The environment variable HRPSIM_BENCHMARK_ROBOTS names the
-folder of the descriptions, in formats of `hrpsim walk --robot`. Gains and posture are those of this
+folder of the descriptions, in formats of `hrpsim walk --robot`. Gains and posture come from this
 command, because most robots fall within a second with the gains published for learning.
 Robots with closed loops are MJCF with a keyframe `home`.
 """

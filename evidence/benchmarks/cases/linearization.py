@@ -26,7 +26,7 @@ _FINGER = (
 
 
 def robot(joints: int, points: int) -> Model:
-    """Return hrp2_like on rigid feet with its legs alone, as it is, or with 12 fingers a hand."""
+    """Return hrp2_like on rigid feet with legs alone, unchanged, or with 12 fingers a hand."""
     model = humanoid(max(points, 8), bush=False)
     tree = etree.fromstring(model.urdf.encode())
     if joints < model.nv - 6:
@@ -50,7 +50,7 @@ def robot(joints: int, points: int) -> Model:
 
 
 def subjects(model: Model, points: int, mujoco) -> list[Subject]:
-    """Return our step and its derivatives, and MuJoCo's by central differences."""
+    """Return our step and the derivatives, and MuJoCo's by central differences."""
     world = World(sleeping=False)
     q = half_sitting(model)
     if points:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Robots as their makers describe them, unchanged, in both engines: meshes, self-collision and all.
+"""Unchanged descriptions of robots by the makers, in both engines: meshes, self-collision and all.
 
 The variable HRPSIM_ROBOTS names folders with MJCF files, separated as paths are. Every file with a
 floor and a free base is taken. No motor acts. The robot stands as the file places it, falls in the
@@ -29,7 +29,7 @@ HIGHER, FALL, HEAP = 5.0, 0.4, 1.5  # how much the robot in the air is higher [m
 
 
 class Ours:
-    """A file in hrpsim: its world, and states to return to."""
+    """A file in hrpsim: the world, and states to return to."""
 
     def __init__(self, path: Path) -> None:
         self.world = load_world(path)
@@ -56,7 +56,7 @@ class Ours:
 
 
 class Theirs:
-    """A file in MuJoCo, with its own settings."""
+    """A file in MuJoCo, with the settings of the file."""
 
     def __init__(self, path: Path) -> None:
         import mujoco
@@ -109,7 +109,7 @@ def files() -> list[Path]:
 
 
 def opened(path: Path, result: CaseResult) -> list[Ours | Theirs]:
-    """Return a file in both engines, none if either refuses it, with a note why."""
+    """Return a file in both engines, or nothing and a note if one engine refuses the file."""
     made: list[Callable[[Path], Ours | Theirs]] = [Theirs, Ours]
     try:
         with warnings.catch_warnings():

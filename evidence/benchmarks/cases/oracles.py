@@ -41,7 +41,7 @@ CURVES = {"sweeps": "-o", "auto": "-s", "newton": "-^", "direct": "D", ADMM: "--
 
 
 def scattered_tower(count: int) -> World:
-    """Return a tower whose cubes move a little, each its own way."""
+    """Return a tower whose cubes move a little, each in another way."""
     random = np.random.default_rng(count)
     return world_of(tower("", [1.0] * count), "auto", random.normal(scale=0.2, size=(count, 6)))
 
@@ -58,7 +58,7 @@ def balls(count: int = 20) -> World:
 
 
 def collapsing(world: World) -> World:
-    """Return a world whose friction no longer holds it."""
+    """Return a world that friction no longer holds."""
     world.set_friction("default", "default", static=0.15)
     return world
 
@@ -89,7 +89,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def compare(result: CaseResult, count: int) -> None:
-    """Solve so many problems by our solvers and Pinocchio's; note who obeys the laws."""
+    """Solve so many problems by our solvers and Pinocchio's. Note which solutions obey the laws."""
     pin = pinocchio_module()
     each = -(-count // len(scenes()))
     rows, worst, different, unique, total = [], 0.0, 0.0, 0, 0
@@ -191,7 +191,7 @@ def efforts(pin, world: World, problem: ContactProblem):
 
 
 def best(problem: ContactProblem, solve, *effort) -> tuple[float, float]:
-    """Return the error of what is found, and the least time of three if they are short."""
+    """Return the error and the time of a solution, the least of three times if short."""
     impulses, seconds = solve(*effort)
     if seconds < SHORT:
         seconds = min(seconds, *(solve(*effort)[1] for _ in range(2)))

@@ -39,7 +39,7 @@ def let_go(count: int):
 def heap(count: int, time_step: float = 5e-3, seconds: float = 3.0):
     """Return positions (n, 3) and quaternions (n, 4) of cubes dropped at random onto a heap.
 
-    Ours finds them, with long steps; what is left of their motion is not passed on.
+    Our world finds these poses, with long steps. The remaining motion is not passed on.
     """
     world = our_cubes(*let_go(count), time_step)
     world.step(int(seconds / time_step))
@@ -106,7 +106,7 @@ class Cubes:
                 break
 
     def exact(self) -> dict:
-        """Return the deepest penetration, and the speed that a step leaves; at rest both are 0."""
+        """Return the deepest penetration, and the speed that a step leaves. At rest both are 0."""
         before = self.places()
         self.step(1)
         moved = np.linalg.norm(self.places() - before, axis=1)
@@ -144,7 +144,7 @@ def engines(positions, quaternions, slow: set, effort: Effort):
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time every engine in turn, heap by heap; those that get too slow end there."""
+    """Time every engine in turn, heap by heap. An engine that is too slow gets no larger heap."""
     counts, rows = (10, 100) if effort.quick else COUNTS, []
     for scene, make in (("heap", heap), ("scattered", scattered)):
         slow: set[str] = set()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinematics, forward and inverse dynamics, mass matrix, derivatives; Pinocchio and MuJoCo."""
+"""Kinematics, dynamics both ways, mass matrix and derivatives, also in Pinocchio and MuJoCo."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Ours:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time the algorithms of every robot in turn; compare the numbers they return."""
+    """Time the algorithms of every robot in turn. Compare the results."""
     pinocchio, mujoco = pinocchio_module(), mujoco_module()
     overhead: dict[tuple[str, str], float] = {}
     for name, text in named_robots().items():

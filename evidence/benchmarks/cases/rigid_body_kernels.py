@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Loops of our rigid-body algorithms over many states, arguments and results as users have them."""
+"""Loops of our rigid-body algorithms over many states, with arguments and results of users."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run_kinematics(s, q, v, count: int) -> None:
 
 @kernel
 def run_aba(s, q, v, tau: Vector, count: int, dv_out: Vector) -> None:
-    """Kinematics and forward dynamics of `count` states; the base takes no generalised force."""
+    """Kinematics and forward dynamics of `count` states. The base takes no generalised force."""
     for k in range(count):
         i = k % q.shape[0]
         update_poses(s.forest, q[i], s.kinematics)
@@ -53,9 +53,9 @@ def run_aba(s, q, v, tau: Vector, count: int, dv_out: Vector) -> None:
 
 @kernel
 def run_rnea(s, q, v, dv, count: int, tau_out) -> None:
-    """Kinematics and inverse dynamics of `count` states; the base's wrench along the world's axes.
+    """Kinematics and inverse dynamics of `count` states.
 
-    The base's part is its moment, then its force, about its origin.
+    The base's part is the moment, then the force, about the origin and along the world's axes.
     """
     for k in range(count):
         i = k % q.shape[0]
@@ -71,7 +71,7 @@ def run_rnea(s, q, v, dv, count: int, tau_out) -> None:
 
 @kernel
 def run_crba(s, q, count: int, M_out: Matrix) -> None:
-    """Kinematics and mass matrix of `count` states; the base's rows are moment, then force."""
+    """Kinematics and mass matrix of `count` states. The base's rows are moment, then force."""
     for k in range(count):
         i = k % q.shape[0]
         update_poses(s.forest, q[i], s.kinematics)
@@ -81,7 +81,7 @@ def run_crba(s, q, count: int, M_out: Matrix) -> None:
 
 @kernel
 def run_aba_derivatives(w, q, v, tau: Vector, count: int, columns_out: Matrix) -> None:
-    """Differentiate forward dynamics at `count` states; the base takes no generalised force."""
+    """Differentiate forward dynamics at `count` states. The base takes no generalised force."""
     for k in range(count):
         i = k % q.shape[0]
         forward_derivatives(w, q[i], v[i], tau[i], GRAVITY, columns_out)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The ROS node: what its own script measures, in short; the page has the long run."""
+"""The ROS node: a short run of the node's script. The page has the long run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RUNS = (("soak", "--duration", "10"), ("lockstep", "--steps", "5000"))
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Run the script and quote it; say so where there is no ROS."""
+    """Run the script and quote the output. Without ROS, say so."""
     if importlib.util.find_spec("rclpy") is None:
         result.notes.append("rclpy is not installed: not measured")
         return

@@ -28,7 +28,7 @@ SETTLE_STEPS = {"mujoco": 2000, "dart": 600, "bullet": 500}
 
 
 def engines(points: int) -> list[StandingEngine]:
-    """Return every engine with the robot at rest; those that are not installed are left out."""
+    """Return every installed engine with the robot at rest."""
     model = humanoid(points)
     found: list = [HrpsimStanding(model), HrpsimStanding(model, FORCED, SWEEPS, solver="iterative")]
     q, _ = found[0].state()

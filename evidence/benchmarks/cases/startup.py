@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Import, load, first step, in processes of their own; and all kernels compiled from nothing."""
+"""Import, load and first step in new processes, and the compilation of all kernels."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ mark()
 
 
 def durations(program: str, **environment: str) -> np.ndarray:
-    """Return the processor time [s] of import, load, first step, in a process of its own."""
+    """Return the processor time [s] of import, load, first step, in a new process."""
     done = subprocess.run(
         [sys.executable, "-c", _CLOCK + program + _END],
         env={**os.environ, **environment},
@@ -89,7 +89,7 @@ def _peer_programs(folder: str) -> dict[str, str]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Start processes in turn; compile once from nothing unless quick."""
+    """Start processes in turn. Compile once from nothing unless quick."""
     with tempfile.TemporaryDirectory() as folder:
         programs = {OURS: _OURS, **_peer_programs(folder)}
         keeps = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": os.path.join(folder, "pyc")}

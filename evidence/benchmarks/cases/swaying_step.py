@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step of hrp2_like that sways and swings its arms, so that no solver starts at its answer."""
+"""A step of hrp2_like that sways and swings the arms, so no solver starts at the solution."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Swaying:
 
 
 class SwayingSubject(Subject):
-    """Whole swings of `run`, a Swaying; only the steps are timed, not moving the targets."""
+    """Whole swings of `run`, a Swaying. Only the steps are timed, not moving the targets."""
 
     def timed(self, count: int, clock=time.process_time) -> float:
         """Return the seconds of a step, over `count` swings."""

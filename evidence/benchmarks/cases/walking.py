@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Twenty seconds of walking with the stabiliser; and MuJoCo's step of the same posture."""
+"""Twenty seconds of walking with the stabiliser, and MuJoCo's step of the same posture."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 import numpy as np
 
 from evidence.benchmarks.engines.mujoco_standing import MujocoStanding
+from evidence.benchmarks.engines.servoed import Stopwatch
 from evidence.benchmarks.registry import Case
 from evidence.benchmarks.results import CaseResult, Claim
 from evidence.benchmarks.timing import Effort, Subject
@@ -23,22 +24,8 @@ WHOLE, PHYSICS, CONTROL = "hrpsim walks", "of that, its steps", "of that, contro
 MUJOCO = "mujoco Newton stands"
 
 
-class Stopwatch:
-    """Times a function's calls."""
-
-    def __init__(self, function) -> None:
-        self.function, self.seconds = function, 0.0
-
-    def __call__(self, *arguments):
-        """Call it, and add what it took."""
-        begin = time.process_time()
-        returned = self.function(*arguments)
-        self.seconds += time.process_time() - begin
-        return returned
-
-
 def run(result: CaseResult, effort: Effort) -> None:
-    """Walk second by second, in turn with a second of MuJoCo's standing; times are of a step."""
+    """Walk second by second, in turn with a second of MuJoCo's standing. Times are of a step."""
     world = load_world(share_path("config/walking_demo.yaml"), xacro_arguments={"bush": "true"})
     (robot,) = world.robots.values()
     others = [yardstick()]

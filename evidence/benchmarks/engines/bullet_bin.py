@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The bin in Bullet: maximal coordinates, its default solver with 50 iterations."""
+"""The bin in Bullet: maximal coordinates, the default solver with 50 iterations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hrpsim import Box
 
 
 class BulletBin:
-    """A moving mesh is its convex hull for Bullet; with `parts` it gets the convex parts."""
+    """A moving mesh is a convex hull for Bullet. With `parts` the mesh is the convex parts."""
 
     def __init__(self, pybullet, scene: BinScene, parts: bool) -> None:
         self.name = "bullet, convex parts" if parts else "bullet"
@@ -66,7 +66,7 @@ class BulletBin:
             return self._call("createCollisionShape", self._pb.GEOM_MESH, fileName=str(path))
 
     def _rub(self, body: int, **options) -> None:
-        """Give a body the root of the friction coefficient: Bullet multiplies those of both."""
+        """Give a body the root of the friction coefficient: Bullet multiplies both coefficients."""
         self._call(
             "changeDynamics",
             body,

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The scenes in Bullet: standing robot, pile of cubes. Its default solver, 50 iterations."""
+"""The scenes in Bullet: standing robot, pile of cubes. The default solver, 50 iterations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LARGEST = 64  # contact points: a link of 16 boxes it cannot load
 
 @contextlib.contextmanager
 def silence():
-    """Keep what Bullet prints of every link it reads from the terminal."""
+    """Keep Bullet's lines about every link from the terminal."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -38,7 +38,7 @@ def silence():
 
 
 def bullet_module():
-    """Return the module pybullet, or None if it is not installed."""
+    """Return the module pybullet, or None if not installed."""
     try:
         import pybullet
     except ImportError:
@@ -58,12 +58,12 @@ def _connect(pb, friction: float) -> int:
 
 
 def _rub(pb, client: int, body: int, link: int, friction: float) -> None:
-    """Give a link the root of a friction coefficient: Bullet multiplies those of both."""
+    """Give a link the root of a friction coefficient: Bullet multiplies both coefficients."""
     pb.changeDynamics(body, link, lateralFriction=friction**0.5, physicsClientId=client)
 
 
 class BulletStanding:
-    """Rigid feet, for Bullet has no joint springs; servos are its position motors (constraints)."""
+    """Rigid feet, for Bullet has no joint springs. Servos are position motors (constraints)."""
 
     def __init__(self, pybullet, model, q) -> None:
         self.name, self.model, self.pb = NAME, model, pybullet
@@ -119,7 +119,7 @@ class BulletStanding:
         )
 
     def state(self):
-        """Return q and v; Bullet's base is its centre of mass."""
+        """Return q and v. Bullet's base is the centre of mass."""
         q, v = np.zeros(self.model.nq), np.zeros(self.model.nv)
         place, quaternion = self._call("getBasePositionAndOrientation")
         linear, angular = map(np.array, self._call("getBaseVelocity"))

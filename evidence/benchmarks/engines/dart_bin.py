@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The bin in dart, each solid a skeleton; its matrix-free contact solver, or Dantzig's."""
+"""The bin in dart, each solid a skeleton, by the matrix-free contact solver or Dantzig's."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class DartBin:
         self._world.addSkeleton(skeleton)
 
     def _add(self, solid: Solid, position, quaternion, name: str, folder: Path):
-        """Return the body of a solid; dart reads meshes from files only, with a URDF."""
+        """Return the body of a solid. dart reads meshes from files only, with a URDF."""
         dart = self._dart
         if isinstance(solid.shape, Box):
             skeleton = dart.dynamics.Skeleton(name)
@@ -94,7 +94,7 @@ class DartBin:
 
 
 def _mesh_urdf(solid: Solid, path: Path) -> str:
-    """Write a solid's mesh and a URDF of it; return where that is."""
+    """Write a solid's mesh and a URDF. Return the path of the URDF."""
     mesh = path.with_suffix(".obj")
     lines = [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in solid.shape.vertices]
     lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in solid.shape.triangles]

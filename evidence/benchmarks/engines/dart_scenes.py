@@ -19,7 +19,7 @@ NAME = "dart"
 
 
 def dart_module():
-    """Return the module dartpy, or None if it is not installed."""
+    """Return the module dartpy, or None if not installed."""
     try:
         import dartpy
     except ImportError:
@@ -39,10 +39,9 @@ def new_world(dart, time_step: float, gravity=(0.0, 0.0, -9.80665), sleeping=Fal
     return world
 
 
-def isometry(dart, position, quaternion=(0.0, 0.0, 0.0, 1.0)):
+def isometry(dart, position):
     pose = dart.math.Isometry3()
     pose.set_translation(list(position))
-    pose.set_rotation(Rotation.from_quat(quaternion).as_matrix())
     return pose
 
 
@@ -58,7 +57,7 @@ def _add_floor(dart, world, friction: float) -> None:
 
 
 def state_of(robot, joints, model):
-    """Return q and v of a skeleton; `joints` pairs dart's with those of the model."""
+    """Return q and v of a skeleton. `joints` pairs dart's joints with joints of the model."""
     q, v = np.zeros(model.nq), np.zeros(model.nv)
     base = robot.getBodyNode(0)
     pose = base.getWorldTransform()
@@ -71,7 +70,7 @@ def state_of(robot, joints, model):
 
 
 class DartStanding:
-    """Rigid feet; servos are dart's joint springs, which it integrates implicitly."""
+    """Rigid feet. Servos are dart's joint springs, which dart integrates implicitly."""
 
     def __init__(self, dart, model, q) -> None:
         self.name, self.model = NAME, model
@@ -115,7 +114,7 @@ class DartStanding:
         return state_of(self.robot, self._joints, self.model)
 
     def touching(self) -> Touching:
-        """Return the contacts of the last step; forces are turned so that the floor pushes up."""
+        """Return the contacts of the last step. Forces are turned so that the floor pushes up."""
         contacts = self.world.getLastCollisionResult().getContacts()
         forces = np.array([c.force for c in contacts]).reshape(-1, 3)
         forces *= np.sign(forces[:, 2:]) + (forces[:, 2:] == 0.0)

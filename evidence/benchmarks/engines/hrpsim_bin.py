@@ -12,7 +12,7 @@ from hrpsim import World
 
 
 class HrpsimBin:
-    """Boxes as boxes, meshes by their triangles."""
+    """Boxes as boxes, meshes by triangles."""
 
     def __init__(self, scene: BinScene, sleeping: bool) -> None:
         self.name = "hrpsim, sleeping" if sleeping else "hrpsim"

@@ -15,7 +15,7 @@ SWEEPS = 120
 
 
 class HrpsimStanding:
-    """At rest at half-sitting; options of World. `sweeps` forces so many, converged or not."""
+    """At rest at half-sitting, with options of World. `sweeps` forces so many, converged or not."""
 
     def __init__(self, model, name: str = CONVERGED, sweeps: int | None = None, **options) -> None:
         self.name, self.model = name, model

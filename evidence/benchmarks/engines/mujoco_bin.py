@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The bin in MuJoCo: CG, elliptic cone, contacts as soft as they are by default."""
+"""The bin in MuJoCo: CG, elliptic cone, default softness of contacts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _numbers(values) -> str:
 
 
 class MujocoBin:
-    """A mesh is its convex hull for MuJoCo; with `parts` it gets the convex parts instead."""
+    """A mesh is a convex hull for MuJoCo. With `parts` the mesh is the convex parts."""
 
     def __init__(self, mujoco, scene: BinScene, parts: bool) -> None:
         self.name = "mujoco, convex parts" if parts else "mujoco"
@@ -66,7 +66,7 @@ class MujocoBin:
 
 
 def _geoms(solid: Solid, parts: bool, assets: dict[str, str]) -> str:
-    """Return the geoms of a solid; their meshes, of parts as they lie, are added to `assets`."""
+    """Return the geoms of a solid. Add the meshes, of parts in place, to `assets`."""
     if isinstance(solid.shape, Box):
         return f'<geom type="box" size="{_numbers(solid.shape.size)}"/>'
     text = ""

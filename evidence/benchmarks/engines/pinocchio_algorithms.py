@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pinocchio's algorithms on given states: its own compiled loops, else calls from Python."""
+"""Pinocchio's algorithms on given states: compiled loops, else calls from Python."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PinocchioAlgorithms:
         self.out = np.zeros((self.model.nv, len(q)), order="F")
 
     def subjects(self, algorithm: str) -> list[Subject]:
-        """Return its compiled loop, the call from Python, or both."""
+        """Return the compiled loop, the call from Python, or both."""
         q, v, tau, dv = self.columns
 
         def aba(n) -> None:

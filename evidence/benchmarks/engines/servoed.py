@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Humanoids of many makers on a level floor, under their servos: in our world and in MuJoCo."""
+"""Humanoids of many makers on a level floor, held by servos: in our world and in MuJoCo."""
 
 from __future__ import annotations
 

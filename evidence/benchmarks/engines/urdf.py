@@ -11,7 +11,7 @@ _NEGLIGIBLE = {"mass": "1e-6", "inertia": "1e-9"}
 
 
 def plain_urdf(text: str) -> str:
-    """Return URDF without our elements; links without matter get next to none.
+    """Return URDF without our elements. Links without matter get a tiny mass.
 
     Bullet and dart would give such links 1 kg.
     """

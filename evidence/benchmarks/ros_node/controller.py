@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Answers each state of joint_states with its stamp; prints at the end what was missing."""
+"""Answers each state of joint_states with the same stamp. Prints at the end what was missing."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from hrpsim.control import Command, Controller, State
 
 
 class Hold(Controller):
-    """Holds the first positions that it hears."""
+    """Holds the first received positions."""
 
     period = 0.001
 
@@ -18,5 +18,5 @@ class Hold(Controller):
         self._positions = state.joint_positions
 
     def control(self, state: State) -> Command:
-        """Return them."""
+        """Return the first positions."""
         return Command(positions=self._positions)

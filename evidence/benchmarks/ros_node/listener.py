@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Hears one topic until a signal; prints how many messages came and what is missing."""
+"""Hears one topic until a signal. Prints how many messages came and what is missing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def listen(topic: str, type_name: str, stop: StopSignal) -> int:
 
 
 def _stamp(message) -> int | None:
-    """Return the stamp of a message [ns]; None for a list without elements."""
+    """Return the stamp of a message [ns], or None for a list without elements."""
     for field in ("transforms", "markers"):
         if hasattr(message, field):
             message = next(iter(getattr(message, field)), None)
@@ -63,7 +63,7 @@ def _stamp(message) -> int | None:
 def _missing(numbers: list[int], sent: list[int], stamps: list[int | None]) -> dict:
     """Return what sequence numbers and stamps leave out, and how far from 1 ms the periods were.
 
-    While the node is paused, stamps are repeated at 10 Hz; those periods do not count.
+    While the node is paused, stamps are repeated at 10 Hz. These periods do not count.
     """
     steps = np.diff(np.array(numbers, dtype=np.int64))
     times = np.array([stamp for stamp in stamps if stamp], dtype=np.int64)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim_node`, which prints at its end what its lockstep counted."""
+"""`hrpsim_node`, which prints at the end what lockstep counted."""
 
 from __future__ import annotations
 

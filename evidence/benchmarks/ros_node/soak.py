@@ -26,7 +26,7 @@ UNREPEATED = {"/tf", "/contact_markers"}  # while the node is paused
 
 
 def soak(duration: float) -> bool:
-    """Measure a node whose topics are all heard, each by a process; return if nothing was lost."""
+    """Measure a node with a listener process for each topic. Return whether nothing was lost."""
     with Processes() as processes, _simulation(processes) as (node, graph):
         listeners = {
             topic: processes.program(f"listener {topic}", topic, kind)
@@ -54,7 +54,7 @@ def soak(duration: float) -> bool:
 
 
 def record(duration: float) -> bool:
-    """Measure a node whose topics `hrpsim record` records; return if nothing was lost."""
+    """Measure a node whose topics `hrpsim record` records. Return whether nothing was lost."""
     with Processes() as processes, _simulation(processes) as (node, graph):
         bag = processes.folder / "bag"
         timed = [topic for topic in graph.topics() if topic not in UNTIMED]
@@ -74,7 +74,7 @@ def record(duration: float) -> bool:
 
 @contextmanager
 def _simulation(processes: Processes) -> Iterator[tuple[ChildProcess, Graph]]:
-    """Start a node at 1 kHz in real time, paused, and a graph that it is in."""
+    """Start a node at 1 kHz in real time, paused, and the graph of the node."""
     node = processes.node(publish_rate=RATE, tf_rate=100.0, real_time_factor=1.0)
     with processes.graph() as graph:
         yield node, graph

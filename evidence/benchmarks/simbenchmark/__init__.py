@@ -5,5 +5,5 @@
 
 Each engine runs in a process of its own (`child`), which `host` asks: for the error of a scene at a
 step size by the published formula, and for the processor time of a step. Engines whose module is
-not installed are left out; what an engine cannot do (`Unable`) is said in its place.
+not installed are left out. If an engine cannot do a task (`Unable`), the table says so.
 """

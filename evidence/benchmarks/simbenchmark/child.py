@@ -3,7 +3,7 @@
 
 """One engine in a process of its own: python -m evidence.benchmarks.simbenchmark.child ENGINE.
 
-Requests and answers are lines of JSON on standard input and output. A request names its task:
+Requests and answers are lines of JSON on standard input and output. A request names a task:
 error (scene, time_step, limit), begin (scene, time_step, count), or run (steps).
 """
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The engines of the suite by name; a module is imported only in the process that needs it."""
+"""The engines of the suite by name. Only the process that needs a module imports the module."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OLD_MUJOCO = Path(os.environ.get("HRPSIM_OLD_MUJOCO", Path(sys.prefix) / "mujoco
 
 @dataclass(frozen=True)
 class Kind:
-    """Which module makes an engine, with what, and which package it needs; `path` comes first."""
+    """The module that makes an engine, arguments, and the needed package. `path` comes first."""
 
     module: str
     maker: str
@@ -30,7 +30,7 @@ class Kind:
 
     @property
     def installed(self) -> bool:
-        """Whether it can be made here."""
+        """Whether the engine can be made here."""
         if self.path is not None:
             return (self.path / self.package).is_dir()
         return find_spec(self.package) is not None

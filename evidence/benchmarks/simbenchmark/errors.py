@@ -19,7 +19,7 @@ _PATIENCE, _START = 6.0, 300.0
 
 
 def run_errors(tasks: list[ErrorTask], store: Store, anew: bool = False) -> None:
-    """Measure the errors that the store lacks; with `anew` all."""
+    """Measure the errors that the store lacks, or all with `anew`."""
     child = None
     for task in tasks:
         if not anew and store.error(task.scene, task.time_step, task.engine) is not None:
@@ -43,7 +43,7 @@ def run_errors(tasks: list[ErrorTask], store: Store, anew: bool = False) -> None
 
 
 def record(found: dict, task: ErrorTask) -> dict:
-    """Return what is kept of an answer; a state that was lost has the error None."""
+    """Return the stored part of an answer. A lost state has the error None."""
     today = datetime.date.today().isoformat()
     kept = {**found, "limit": task.limit, "date": today}
     if not math.isfinite(kept.get("error", 0.0)):
@@ -52,14 +52,14 @@ def record(found: dict, task: ErrorTask) -> dict:
 
 
 def whole(found: dict) -> bool:
-    """Whether a run came to its end with a number."""
+    """Whether a run came to the end with a number."""
     if "unable" in found or found["error"] is None:
         return False
     return found["reached"] >= 0.999 * found["seconds"]
 
 
 def cell(found: dict | None) -> str:
-    """Return an error as a table shows it: how far it came, where that is not the end."""
+    """Return an error for a table, with the reached time if the run stopped early."""
     if found is None:
         return ""
     if "unable" in found:

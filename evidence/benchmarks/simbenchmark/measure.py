@@ -19,7 +19,7 @@ MOMENTUM_SECONDS, PULL_SECONDS, FLIGHT_SECONDS = 10.0, 1.0, 2.0
 
 @dataclass(frozen=True)
 class Found:
-    """The mean error until `reached` [s] of `seconds`; infinite where the state was lost."""
+    """The mean error until `reached` [s] of `seconds`, infinite for a lost state."""
 
     error: float
     reached: float
@@ -28,7 +28,7 @@ class Found:
     fell: bool = False
 
     def as_data(self) -> dict:
-        """Return it for JSON."""
+        """Return the measurement for JSON."""
         return asdict(self)
 
 
@@ -97,7 +97,7 @@ def _mean(sample, robots, seconds: float, time_step: float, limit: float) -> Fou
 
 
 class Ride:
-    """A scene that is timed: `run` does the next steps, from its start where too few are left."""
+    """A timed scene: `run` does the next steps, from the start again if too few are left."""
 
     def __init__(self, engine: Engine, name: str, time_step: float, count: int = 1) -> None:
         self.engine, self.name, self.time_step = engine, name, time_step
@@ -114,7 +114,7 @@ class Ride:
         self.moving, self.left = make(self.scene, self.time_step), self.steps
 
     def run(self, steps: int) -> tuple[float, float]:
-        """Do so many steps; return processor and wall time of one [s]."""
+        """Do so many steps. Return processor and wall time of one step [s]."""
         if steps > self.left:
             self._begin()
         began, begin = time.perf_counter(), time.process_time()

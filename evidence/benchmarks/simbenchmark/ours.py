@@ -13,17 +13,17 @@ from hrpsim import Box, Sphere, World
 
 
 class Ours:
-    """Makes scenes; options of World. Nothing sleeps, as in the suite."""
+    """Makes scenes, with options of World. Nothing sleeps, as in the suite."""
 
     def __init__(self, **options) -> None:
         self.options = {"sleeping": False, **options}
 
     def loose(self, scene: Scene, time_step: float) -> OurBodies:
-        """Return the bodies at their start."""
+        """Return the bodies at the start."""
         return OurBodies(scene, time_step, self.options)
 
     def robots(self, scene: RobotScene, time_step: float) -> OurRobots:
-        """Return the robots at their start."""
+        """Return the robots at the start."""
         return OurRobots(scene, time_step, self.options)
 
 
@@ -61,7 +61,7 @@ class OurBodies:
         self.world.step(count)
 
     def state(self) -> State:
-        """Return where the bodies are; velocities of the scene are angular first."""
+        """Return the state of the bodies. Velocities of the scene are angular first."""
         arrays = self.world.scene
         v = arrays.velocity[self._v]
         return State(arrays.q[self._q], v[:, 3:], v[:, :3])

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""docs/simbenchmark.md: the tables between its marks are made from the store."""
+"""docs/simbenchmark.md: the tables between the marks are made from the store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _UNITS = {"anymal momentum": "kg2 m2/s2", "anymal energy": "J2"}
 
 
 def write(store: Store, path: Path = PATH) -> None:
-    """Replace what stands between the marks; ValueError without marks."""
+    """Replace the text between the marks. ValueError without marks."""
     page = path.read_text(encoding="utf-8")
     before, found, rest = page.partition(BEGIN)
     _, found_end, after = rest.partition(END)
@@ -78,7 +78,7 @@ def _errors(store: Store, scene: str):
 
 
 def _error_claim(store: Store, scene: str, step: float) -> list[Claim]:
-    """Return that the better of ours is first or tied, of runs that came to their end."""
+    """Return that the better of ours is first or tied, of complete runs."""
     mine, others = [], []
     for name in KINDS:
         found = store.error(scene, step, name)
@@ -190,7 +190,7 @@ def _claim_table(claims: list[Claim]) -> list[str]:
 
 
 def _settings(store: Store) -> list[str]:
-    """Return what was chosen in each engine, by the scenes in which it differs."""
+    """Return the choices for each engine, by the scenes that differ."""
     found: dict[str, dict[str, list[str]]] = {}
     for scene, by_step in store.errors.items():
         for by_engine in by_step.values():

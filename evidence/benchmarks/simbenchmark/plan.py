@@ -44,7 +44,7 @@ class ErrorTask:
 
 @dataclass(frozen=True)
 class TimeTask:
-    """The times of a step of [s] in all engines in turn; whole: of the scene from start to end."""
+    """The times of a step of [s] in all engines in turn. whole: of the scene from start to end."""
 
     scene: str
     time_step: float
@@ -53,7 +53,7 @@ class TimeTask:
 
     @property
     def name(self) -> str:
-        """What it is called in the store and in tables."""
+        """The name in the store and in tables."""
         return self.scene if self.count == 1 else f"{self.scene}, {self.count} robots"
 
 

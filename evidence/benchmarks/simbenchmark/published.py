@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What SimBenchmark published for its engines, on an i7-7700HQ, 2018 to 2021.
+"""What SimBenchmark published for the engines, on an i7-7700HQ, 2018 to 2021.
 
-Source: data/*/sample.csv of leggedrobotics/SimBenchmark. Of the settings of an engine, those of the
-least error at that step size, without error reduction (erp) where both were run; the seconds are
-those of the same run. An engine that is not named was not run or came to no number.
+Source: data/*/sample.csv of leggedrobotics/SimBenchmark. The table has the
+settings of the least error at a step size, without error reduction (erp) if both were run. The
+seconds are of the same run. An engine that is not named was not run or came to no number.
 """
 
 from __future__ import annotations

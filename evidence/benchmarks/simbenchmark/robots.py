@@ -128,7 +128,7 @@ def anymal_momentum() -> RobotScene:
 
 
 def anymal_energy() -> RobotScene:
-    """ANYmal, limp, pulled up at twice its weight for 1 s, then flying for 2 s."""
+    """ANYmal, limp, pulled up at twice the weight for 1 s, then flying for 2 s."""
     return RobotScene("anymal energy", anymal(), _anymal_posture(2.0), 1e-3, {})
 
 

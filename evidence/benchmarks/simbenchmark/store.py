@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What was measured, in docs/simbenchmark.json: what is there needs no second measurement.
+"""The measurements in docs/simbenchmark.json. A stored measurement is not repeated.
 
-`errors` by scene, step size in milliseconds and engine; `times` by the name of a TimeTask.
+`errors` are by scene, step size in milliseconds and engine. `times` are by the name of a TimeTask.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FORMAT = 1
 
 
 class Store:
-    """Records in a file, written after each; `path` None keeps them in memory."""
+    """Records in a file, written after each record. `path` None keeps the records in memory."""
 
     def __init__(self, path: Path | None = PATH) -> None:
         self.path, self.errors, self.times = path, {}, {}

@@ -3,8 +3,8 @@
 
 """The part `times` of the suite: engines in turn, A B A B, and whether the machine was quiet.
 
-A scene that changes is cut into slices; in each round all engines do slice after slice in turn, and
-the least time of a slice over the rounds counts. What stands is one slice, done again and again.
+A scene that changes is cut into slices. In each round all engines do slice after slice in turn. The
+least time of a slice over the rounds counts. A standing scene is one slice, done again and again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEAST_SHARE, MOST_SPREAD = 0.97, 0.10
 
 
 def run_times(tasks, engines, store: Store, budget: float, quick: bool = False) -> None:
-    """Measure the tasks in turn; none begins once `budget` [s] are over."""
+    """Measure the tasks in turn. None begins once `budget` [s] are over."""
     children = {name: Child(name) for name in TIMED_ENGINES if name in engines}
     until = time.monotonic() + budget
     try:
@@ -48,7 +48,7 @@ def run_times(tasks, engines, store: Store, budget: float, quick: bool = False) 
 
 
 def measure(task: TimeTask, children, until: float, quick: bool = False) -> dict:
-    """Return the record of a task; no second round begins after `until` on the monotonic clock."""
+    """Return the record of a task. No second round begins after `until` on the monotonic clock."""
     rides, unable = {}, {}
     for name, child in children.items():
         if task.count > MOST_ROBOTS.get(name, task.count):
@@ -131,7 +131,7 @@ def _standing(rides: dict[str, Ride], quick: bool) -> dict:
 
 
 def _record(times: np.ndarray, walls: np.ndarray, one: Ride, slices: int) -> dict:
-    """Return least times by slice [s], the spread of rounds, the share of wall time it had.
+    """Return least times by slice [s], the spread of rounds, and the share of wall time.
 
     `times` and `walls` [s] by round and slice. The spread is the middle round's time over the
     least, less one. `part` of all `slices` were done.
@@ -147,7 +147,7 @@ def _record(times: np.ndarray, walls: np.ndarray, one: Ride, slices: int) -> dic
 
 
 def busy(engines: dict) -> str:
-    """Return by what the machine shows that others were at work on it, "" where it does not."""
+    """Return the sign that other programs used the machine, or ""."""
     if not engines:
         return ""
     share = min(one["share"] for one in engines.values())
@@ -166,9 +166,7 @@ def mean(one: dict) -> float:
 
 
 def ratio(record: dict, over: str, under: str) -> float | None:
-    """Return one engine's time over another's in the slices that both did; None where there are
-    none.
-    """
+    """Return one engine's time over another's in the common slices, or None without such slices."""
     engines = record["engines"]
     if over not in engines or under not in engines:
         return None

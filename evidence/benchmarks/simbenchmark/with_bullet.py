@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The suite's scenes in Bullet, by PyBullet: its multi-body solver, 50 iterations.
+"""The suite's scenes in Bullet, by PyBullet: the multi-body solver, 50 iterations.
 
 Without error reduction, as in the suite's better figures, but where things stand for long.
 PD is Bullet's own (POSITION_CONTROL with both gains is a constraint, so torques are set instead,
@@ -46,12 +46,12 @@ class Bullet:
         return client, settings + (", default erp" if reduce_errors else ", erp 0")
 
     def loose(self, scene: Scene, time_step: float) -> BulletBodies:
-        """Return the bodies at their start."""
+        """Return the bodies at the start."""
         client, settings = self._connect(time_step, GRAVITY, scene.name == "kapla")
         return BulletBodies(self.pb, client, settings, scene)
 
     def robots(self, scene: RobotScene, time_step: float) -> BulletRobots:
-        """Return the robots at their start."""
+        """Return the robots at the start."""
         client, settings = self._connect(time_step, scene.gravity, scene.floor)
         return BulletRobots(self.pb, client, settings, scene)
 
@@ -221,7 +221,7 @@ class BulletRobots(_Client):
             pb.stepSimulation(client)
 
     def state(self):
-        """Return q and v of the first robot; Bullet's base is its centre of mass."""
+        """Return q and v of the first robot. Bullet's base is the centre of mass."""
         pb, client, model = self.pb, self.client, self.scene.model
         q, v = np.zeros(model.nq), np.zeros(model.nv)
         place, quaternion = pb.getBasePositionAndOrientation(self.robots[0], client)

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The suite's scenes in DART: its default solver for contacts, Bullet's detector, nothing sleeps.
+"""The suite's scenes in DART: the default solver for contacts, Bullet's detector, nothing sleeps.
 
-PD is DART's joint springs and dampers, which it integrates implicitly.
+PD is DART's joint springs and dampers, which DART integrates implicitly.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Dart:
         self.settings = f"dart {getattr(dartpy, '__version__', '')}, Bullet's detector"
 
     def loose(self, scene: Scene, time_step: float) -> DartBodies:
-        """Return the bodies at their start."""
+        """Return the bodies at the start."""
         return DartBodies(self, scene, time_step)
 
     def robots(self, scene: RobotScene, time_step: float) -> DartRobots:
-        """Return the robots at their start."""
+        """Return the robots at the start."""
         return DartRobots(self, scene, time_step)
 
 

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The suite's scenes in Drake: discrete, SAP; boxes hydroelastic, balls by points.
+"""The suite's scenes in Drake: discrete, SAP, boxes hydroelastic, balls by points.
 
-Drake has no restitution. PD is that of its joint actuators, which SAP takes implicitly.
+Drake has no restitution. PD belongs to the joint actuators, which SAP takes implicitly.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ class Drake:
         self.drake = pydrake.all
 
     def loose(self, scene: Scene, time_step: float) -> DrakeBodies:
-        """Return the bodies at their start."""
+        """Return the bodies at the start."""
         if scene.restitution > 0.0:
             raise Unable("no restitution")
         return DrakeBodies(self.drake, scene, time_step)
 
     def robots(self, scene: RobotScene, time_step: float) -> DrakeRobots:
-        """Return the robots at their start."""
+        """Return the robots at the start."""
         return DrakeRobots(self.drake, scene, time_step)
 
 
 class _Plant:
-    """A plant and what runs it."""
+    """A plant and the simulator that runs the plant."""
 
     def __init__(self, drake, time_step: float, gravity: float) -> None:
         self.drake, self.time_step = drake, time_step

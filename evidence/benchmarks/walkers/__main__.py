@@ -5,7 +5,7 @@
 
 Each walks each pattern in hrpsim with the defaults of `hrpsim walk --robot`, then in MuJoCo with
 the same controller, gains, limits and friction. Files of robots are not part of hrpsim: give yours.
-Prints a row as soon as it is known. The factor is simulated time to processor time, both in one
+Each row is printed as soon as known. The factor is simulated time to processor time, both in one
 thread, controller included, planning and compilation not.
 """
 
@@ -31,7 +31,7 @@ HEAD = "| robot | pattern | engine | walks | turn | creep | factor | load |"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Simulate each robot's walk; print a row for each."""
+    """Simulate each robot's walk. Print a row for each."""
     parser = argparse.ArgumentParser(
         prog="python -m evidence.benchmarks.walkers", description=__doc__
     )
@@ -75,7 +75,7 @@ def _prepared(path: Path, options: argparse.Namespace) -> PreparedBiped:
 
 
 def _ours(prepared: PreparedBiped, pattern: str) -> Trial:
-    """Walk in hrpsim; the trial's `wall_time` is processor time."""
+    """Walk in hrpsim. The trial's `wall_time` is processor time."""
     begin: list[float] = []
 
     def each_tick(now: float) -> None:

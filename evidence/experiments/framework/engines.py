@@ -20,12 +20,12 @@ MUJOCO_FORM = "dense up to 60 degrees of freedom, sparse above"  # jacobian="aut
 
 
 def mujoco_module() -> ModuleType | None:
-    """Return the module mujoco, or None if it is not installed."""
+    """Return the module mujoco, or None if not installed."""
     return _module("mujoco")
 
 
 def pinocchio_module() -> ModuleType | None:
-    """Return the module pinocchio, or None if it is not installed."""
+    """Return the module pinocchio, or None if not installed."""
     return _module("pinocchio")
 
 

@@ -52,7 +52,7 @@ class Parts:
         ]
 
     def placed(self, q) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return, for each part, points (k, 3) [m] with the part as convex hull, and its colour."""
+        """Return, for each part, points (k, 3) [m] with the part as convex hull, and the colour."""
         poses = {link: link_pose(self._model, q, link) for link, _, _ in self._parts}
         return [(poses[k][0] + points @ poses[k][1].T, c) for k, points, c in self._parts]
 

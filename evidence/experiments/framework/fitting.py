@@ -120,7 +120,7 @@ def profile(
     best: Values,
     points: int = 9,
 ) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Vary each parameter alone over its bounds. Return values, extra loss and its standard error.
+    """Vary each parameter alone over its bounds. Return values, extra losses, standard errors.
 
     `points` values are evenly spaced, and four more are close to the best value.
 

@@ -15,7 +15,7 @@ _BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 class MeasurementsAbsent(HrpsimError):
-    """Measurements for an experiment are not on this machine. The message names them."""
+    """Measurements for an experiment are not on this machine. The message names the files."""
 
 
 def measurements(folder: Path | None, names: tuple[str, ...], source: str) -> list[Path]:

@@ -45,7 +45,7 @@ class Outcome:
 
     @property
     def met(self) -> bool:
-        """Whether the experiment was skipped, or ran to its end and missed no target."""
+        """Whether the experiment was skipped, or ran to the end and missed no target."""
         return not self.error and self.result.met
 
 
@@ -60,7 +60,7 @@ def reproduce(
 ) -> int:
     """Run the experiments `names`. Return 0 if no target is missed, else 1.
 
-    An experiment is skipped, by name, if its measurements are not on this machine. Figures go to
+    An experiment is skipped, by name, if the measurements are not on this machine. Figures go to
     `folder`. Tables, or JSON, go to standard output. The file `markdown` receives all tables. The
     folder `pages` receives a page for each experiment that ran. Raises HrpsimError for an unknown
     name, before anything runs.
@@ -184,7 +184,7 @@ def as_page(outcome: Outcome, folder: Path) -> str:
 
 
 def as_data(outcomes: list[Outcome]) -> dict[str, Any]:
-    """Return the data of --json: met, versions, and each experiment with its rows."""
+    """Return the data of --json: met, versions, and the rows of each experiment."""
     return {
         "met": all(outcome.met for outcome in outcomes),
         "versions": versions(),

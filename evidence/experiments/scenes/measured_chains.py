@@ -144,7 +144,7 @@ _FIELDS = (*_OF_JOINTS.values(), "actuator_gainprm", "actuator_biasprm")
 
 
 def blocks(one: Recording, edges: Sequence[float]) -> list[Recording]:
-    """Return the parts of a recording between neighbouring edges, as fractions of its length."""
+    """Return the parts of a recording between neighbouring edges, as fractions of the length."""
     begin, end = float(one.time[0]), float(one.time[-1])
     cuts = begin + (end - begin) * np.array(edges)
     cuts[-1] = np.inf

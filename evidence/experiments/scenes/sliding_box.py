@@ -3,7 +3,7 @@
 
 """The thesis's sliding box, for E7 and E8: 1 kg on a horizontal plane, mu = 0.5, g = 9.8 m/s^2.
 
-The thesis does not say how large its box is; this one is 0.4 x 0.4 x 0.1 m.
+The thesis does not state the size of the box. This box is 0.4 x 0.4 x 0.1 m.
 """
 
 from hrpsim import Box, World
@@ -42,7 +42,7 @@ def box_on(world: World, speed: float = 0.0, position=(0.0, 0.0)) -> Body:
 
 
 def mujoco_box(mujoco, time_step: float, speed: float = 0.0, cone="elliptic", impratio=1.0):
-    """Return (MjModel, MjData) of the same box and plane; contact stiffness as MuJoCo has it."""
+    """Return (MjModel, MjData) of the same box and plane, with MuJoCo's contact stiffness."""
     half = " ".join(str(side / 2) for side in SIZE)
     text = f"""<mujoco>
   <option timestep="{time_step}" gravity="0 0 -{GRAVITY}" cone="{cone}" integrator="implicitfast"

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""hrp2_like at half-sitting, in our world and in MuJoCo, and worlds in which it walks."""
+"""hrp2_like at half-sitting, in our world and in MuJoCo, and worlds for walking."""
 
 import copy
 import math
@@ -37,7 +37,7 @@ class Push:
 
 @dataclass(frozen=True)
 class Conditions:
-    """A walk's surroundings, and how the true robot differs from what its controller knows."""
+    """A walk's surroundings, and how the true robot differs from the controller's model."""
 
     bush: bool = True
     bush_set: str = BUSH_SETS[0]
@@ -63,7 +63,7 @@ def humanoid(points: int = 8, bush: bool = True) -> Model:
 
 
 def _split_sole(link, grid: tuple[int, int]) -> None:
-    """Replace the one collision box of a sole by a grid of boxes with gaps between them."""
+    """Replace the collision box of a sole by a grid of boxes with gaps."""
     if grid == (1, 1):
         return
     sole = link.find("collision")
@@ -93,7 +93,7 @@ def half_sitting(model: Model) -> np.ndarray:
 
 
 def our_standing(model: Model, **options) -> tuple[World, Robot]:
-    """Return (world, robot) at rest under the gains of the description; options of World."""
+    """Return (world, robot) at rest under the gains of the description, with options of World."""
     world = World(**options)
     world.add_ground()
     robot = world.add_robot(model, q=half_sitting(model))
@@ -102,7 +102,7 @@ def our_standing(model: Model, **options) -> tuple[World, Robot]:
 
 
 def mujoco_spec(mujoco, model: Model, time_step: float = 1e-3, **compiler: str):
-    """Return MuJoCo's description of the same robot and gains; friction as World's default."""
+    """Return MuJoCo's description of the same robot and gains, with World's default friction."""
     spec = mujoco.MjSpec.from_string(_urdf_for_mujoco(model, compiler))
     for geom in spec.geoms:
         geom.contype, geom.conaffinity = 0, 1
@@ -160,7 +160,7 @@ def _urdf_for_mujoco(model: Model, compiler: dict[str, str]) -> str:
 
 
 def described(conditions: Conditions) -> Model:
-    """Return hrp2_like as its controller knows it."""
+    """Return hrp2_like as the controller knows the robot."""
     return load_model(
         share_path("urdf/hrp2_like.urdf.xacro"),
         xacro_arguments={"bush": str(conditions.bush).lower(), "bush_set": conditions.bush_set},
@@ -168,7 +168,7 @@ def described(conditions: Conditions) -> Model:
 
 
 def standing_robot(conditions: Conditions) -> Robot:
-    """Return the robot at rest in half-sitting, at the start of its walk."""
+    """Return the robot at rest in half-sitting, at the start of the walk."""
     world = World(time_step=conditions.time_step)
     slope, heading = conditions.slope, conditions.slope_heading
     normal = (-math.sin(slope) * math.cos(heading), -math.sin(slope) * math.sin(heading), 1.0)

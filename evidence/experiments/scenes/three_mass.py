@@ -188,7 +188,7 @@ def _body_poses(model: Model) -> dict[int, tuple[np.ndarray, np.ndarray]]:
 
 
 def _moved_by(model: Model, joints: list[list[Joint]]) -> list[list[int]]:
-    """Return the bodies that turn with each hinge when the soles stay where they are.
+    """Return the bodies that turn with each hinge while the soles stay.
 
     The tree's root is in the trunk. The hinge below the upper joint of a leg's body moves the body.
     """

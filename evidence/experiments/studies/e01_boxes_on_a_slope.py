@@ -103,7 +103,7 @@ def our_boxes(world: World, start: Boxes) -> Boxes:
 
 
 def mujoco_pile(mujoco, boxes: Boxes):
-    """Return (MjModel, MjData) of the same slope, fences and boxes; Newton, elliptic cone."""
+    """Return (MjModel, MjData) of the same slope, fences and boxes, by Newton, elliptic cone."""
 
     def numbers(values) -> str:
         return " ".join(f"{value:.17g}" for value in values)
@@ -167,7 +167,7 @@ class Drop:
     """One engine's drop: `energy`, `depth` and `cost` at each sample, and the final state."""
 
     def __init__(self, duration: float, step, boxes) -> None:
-        """Call `step(n)` until `duration` [s]; `boxes()` returns their state."""
+        """Call `step(n)` until `duration` [s]. `boxes()` returns the state of the boxes."""
         samples = round(duration / TIME_STEP / EVERY)
         self.time = np.arange(1, samples + 1) * EVERY * TIME_STEP
         self.energy, self.depth, self.cost = np.zeros((3, samples))
@@ -193,7 +193,7 @@ class Drop:
 
 
 def our_drop(start: Boxes, model: str, duration: float):
-    """Return (drop, world) of ours: an integrator, iterative contacts; or penalty contacts."""
+    """Return (drop, world) of ours, with an integrator and iterative or penalty contacts."""
     options = ("semi_implicit", "penalty") if model == "penalty" else (model,)
     world = our_world(start, *options)
     kept = world.snapshot()
@@ -265,7 +265,7 @@ def _add_rows(result: Result, name: str, duration: float, ours: Drop, other: Dro
 
 
 def draw(result: Result, figure) -> None:
-    """The heap at the end from its side on the left, kinetic energy over time on the right."""
+    """The final heap in side view on the left, kinetic energy over time on the right."""
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     drops = result.data["drops"]
     name, first = next(iter(drops.items()))

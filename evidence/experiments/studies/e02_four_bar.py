@@ -26,8 +26,8 @@ PEER_METHOD = {"rk4": "RK4", "semi_implicit": "Euler"}
 class Motion:
     """A linkage's motion, sampled after every step.
 
-    `time` (n,) [s], `gap` (n,) [m], `angles` and `rates` (3, n) of the bars. It ends early, with
-    `diverged` set, where the engine could not continue.
+    `time` (n,) [s], `gap` (n,) [m], `angles` and `rates` (3, n) of the bars. The motion ends
+    early, with `diverged` set, if the engine could not continue.
     """
 
     def __init__(self, time_step: float, duration: float, step, look, gap) -> None:
@@ -45,17 +45,17 @@ class Motion:
 
     @property
     def largest_gap(self) -> float:
-        """The largest error of the loop at any step [m]; inf if it diverged."""
+        """The largest error of the loop at any step [m], inf if diverged."""
         return math.inf if self.diverged else float(self.gap.max())
 
     def drift(self) -> np.ndarray:
-        """Return how far the energy is from its start, as a share of the largest kinetic energy."""
+        """Return the largest drift of the energy, as a share of the largest kinetic energy."""
         kinetic, potential = four_bar.energies(self.angles, self.rates)
         energy = kinetic + potential
         return (energy - energy[0]) / kinetic.max()
 
     def angle_error(self, exact, until: float = math.inf) -> float:
-        """Return how far the crank is from exact(t) at most, `until` then [rad]; inf: diverged."""
+        """Return the largest error of the crank from exact(t) `until` then [rad]. inf: diverged."""
         if self.diverged:
             return math.inf
         early = self.time <= until
@@ -71,7 +71,7 @@ def our_motion(kind, duration: float, **options) -> Motion:
 
 
 def mujoco_motion(mujoco, duration: float, integrator: str, stiff: bool) -> Motion | None:
-    """Return the motion of MuJoCo's linkage at TIME_STEP; None without MuJoCo."""
+    """Return the motion of MuJoCo's linkage at TIME_STEP, or None without MuJoCo."""
     if mujoco is None:
         return None
     model, data = four_bar.mujoco_linkage(mujoco, TIME_STEP, integrator, stiff)
@@ -138,7 +138,7 @@ def _drift_of(motion: Motion | None) -> float | None:
 
 
 def _add_loop(result: Result, kind: str, integrator: str, motions: dict, peer=None) -> None:
-    """The error of the loop with and without projection, and the energy with it."""
+    """The error of the loop with and without projection, and the energy with projection."""
     add, gap = result.of(f"{kind}, {integrator}, 1 ms: largest "), peer and peer.largest_gap
     projected, alone = (motions[integrator, how, TIME_STEP] for how in (True, False))
     what, bound = "error of a loop, position_projection", below(LARGEST_GAP)
@@ -187,7 +187,7 @@ def _notes(duration: float, exact) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """The linkage on its first swing, the loop's error, and the energy."""
+    """The linkage on the first swing, the loop's error, and the energy."""
     left, middle, right = figure.subplots(1, 3, gridspec_kw={"width_ratios": (1.3, 1.0, 1.0)})
     _draw_linkage(left, result.data["exact"])
     motions = result.data["motions"]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E3: a humanoid on bushed feet steps in place, and its foot force sensors show no chatter."""
+"""E3: a humanoid on bushed feet steps in place, and the foot force sensors show no chatter."""
 
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ QUICK_STEPS = 3
 
 
 class Stepping(NamedTuple):
-    """What was measured in every step of the world; row 0 of a pair is the left foot's."""
+    """Measurements of every step of the world. Row 0 of a pair belongs to the left foot."""
 
     time: np.ndarray  # (n,) [s]
     wrenches: np.ndarray  # of the foot sensors, force then torque (n, 2, 6) [N, Nm]
@@ -60,7 +60,7 @@ def robot_model(bush_set: str | None) -> Model:
 
 
 def stepping(model: Model, pattern: WalkingPattern, **options) -> Stepping:
-    """Play the pattern by joint PD with target-ZMP feedback; options of World."""
+    """Play the pattern by joint PD with target-ZMP feedback, with options of World."""
     world, robot = our_standing(model, **options)
     controller, watch = Walk(pattern.sequence), FallWatch(lambda: clearance(robot))
     wrenches, motion = [], []
@@ -101,8 +101,8 @@ def weight_of(model: Model) -> float:
 def momentum_force(model: Model, motion: np.ndarray, time_step: float) -> np.ndarray:
     """Return m g + m a [N] of all that the sensors carry, for readings 2 and later (n - 2,).
 
-    The sensors are above the soles, and the soles' weight is tared away: what they read together is
-    the whole weight and what the other links' momentum gains, here from the positions of three
+    The sensors are above the soles, and the soles' weight is tared away. The sum of the readings is
+    the whole weight and the rate of the other links' momentum, here from the positions of three
     steps.
     """
     lifted = np.array([model.mass * center_of_mass(model, q)[2] for q in motion])
@@ -123,7 +123,7 @@ def seen_changes(force: np.ndarray, time: np.ndarray, weight: float) -> np.ndarr
 
 
 def run(options: Options) -> Result:
-    """Step in place on each set of bushes, and on none; openhrp's with both integrators."""
+    """Step in place on each set of bushes, and on none, and on openhrp's with both integrators."""
     result = Result(data={"runs": {}})
     steps = footsteps.Footsteps((footsteps.in_place(QUICK_STEPS),)) if options.quick else "stepping"
     pattern = walking_pattern(robot_model(CASES[0][0]), steps)
@@ -143,7 +143,7 @@ def run(options: Options) -> Result:
 
 
 def _add_chatter(result: Result, name: str, model: Model, done: Stepping, changes, judged) -> None:
-    """What is above CUTOFF of the worse foot; contacts lost and made; the largest force."""
+    """Force above CUTOFF of the worse foot, contacts lost and made, and the largest force."""
     add, weight = result.of(f"{name}: "), weight_of(model)
     force = fast_part(done.wrenches[:, :, 2], done.time_step) / weight
     moment = fast_part(done.wrenches[:, :, 3], done.time_step) / (weight * HALF_WIDTH)
@@ -166,7 +166,7 @@ def _worst(signals: np.ndarray) -> float:
 
 
 def _add_weight(result: Result, name: str, model: Model, done: Stepping) -> None:
-    """Compare the sum of both feet with the momentum, and its mean with m g."""
+    """Compare the sum of both feet with the momentum, and the mean of the sum with m g."""
     add, weight = result.of(f"{name}: "), weight_of(model)
     total = done.wrenches[:, :, 2].sum(axis=1)
     error = (total[2:] - momentum_force(model, done.motion, done.time_step)) / weight

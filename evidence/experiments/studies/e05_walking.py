@@ -36,7 +36,7 @@ FILM_FRAMES, FILM_PERIOD = 7, 0.2
 
 
 def run(options: Options) -> Result:
-    """Walk in all three ways; with every set of bushes, and against disturbances."""
+    """Walk in all three ways, with every set of bushes, and against disturbances."""
     model = described(Conditions(bush=False))
     pattern = walking_pattern(model, "E5")
     result = Result(peer="none")
@@ -158,7 +158,7 @@ def draw(result: Result, figure) -> None:
 
 
 def _draw_zmp(axes, result: Result, labels) -> None:
-    """ZMP against its reference, sideways, of the three runs one above the other."""
+    """ZMP against the reference, sideways, of the three runs one above the other."""
     pattern, trials = result.data["pattern"], result.data["trials"]
     models = {"a": result.data["model"], "b": described(Conditions())}
     for k, (name, trial) in enumerate(trials.items()):
@@ -181,7 +181,7 @@ EXPERIMENT = Experiment(
 
 
 def trial(pattern: WalkingPattern, conditions: Conditions, period: float = 0.005) -> Trial:
-    """Return a stabilised walk; the controller knows the description, not the true robot."""
+    """Return a stabilised walk. The controller knows the description, not the true robot."""
     robot = standing.standing_robot(conditions)
     push = standing.pushing(robot, conditions.push)
     end = math.inf if conditions.push is None else conditions.push.begin + 5.0
@@ -219,7 +219,7 @@ def _add_robustness(result: Result, pattern: WalkingPattern) -> None:
 
 
 def _add_pushes(result: Result, pattern: WalkingPattern) -> None:
-    """Add which impulses on the waist, of 0.1 s, it withstands standing and on one foot."""
+    """Add the impulses of 0.1 s on the waist that the robot withstands on two feet and on one."""
     single = [phase for phase in pattern.phases if phase.support != "both"][PUSH_STEP]
     moments = {"standing": 0.5, f"on the {single.support} foot": 0.5 * (single.begin + single.end)}
     for when, begin in moments.items():
@@ -238,8 +238,8 @@ def _add_pushes(result: Result, pattern: WalkingPattern) -> None:
 def _capturable(pattern: WalkingPattern, heading: float) -> float:
     """Return the sudden impulse [Ns] that takes the pendulum's capture point to the soles' edge.
 
-    Standing, m omega d for the distance d along `heading` from the ZMP at rest: no foot that
-    stays where it is withstands more on the linear inverted pendulum (Pratt et al. 2006).
+    The impulse is m omega d for the distance d along `heading` from the ZMP at rest. No resting
+    foot withstands more on the linear inverted pendulum (Pratt et al. 2006).
     """
     along = np.array([math.cos(heading), math.sin(heading)])
     corners = np.concatenate(

@@ -135,7 +135,8 @@ def _add_times(result: Result, counts, times: dict) -> None:
 def _add_aims(result: Result, times: dict) -> None:
     """Ratios decide, medians over pairs of turns that follow each other.
 
-    Times are of the best turn, which other load on the machine disturbs least; they decide nothing.
+    Times are of the best turn, which other load on the machine disturbs least. Times decide
+    nothing.
     """
     best = {case: float(values.min()) for case, values in times.items()}
     growth = {
@@ -240,11 +241,11 @@ def _repeat(s: Scene, phase: int, n: int) -> None:
 
 
 def phase_costs(world: World, repeats: int = 2000, rounds: int = 5) -> dict[str, float]:
-    """Return the processor time [us] of each phase of a step; `world` is unchanged.
+    """Return the processor time [us] of each phase of a step. `world` is unchanged.
 
-    It is the least of `rounds`. "rows" is without the blocks, the responses of the loaded links
-    that it begins with. Phases are repeated in place, so their sum differs from a step, whose
-    data move through the cache.
+    The time is the least of `rounds`. "rows" is without the blocks: the responses of the loaded
+    links at the beginning of this phase. Phases are repeated in place, so their sum differs from a
+    step, whose data move through the cache.
     """
     start = world.snapshot()
     costs = {}

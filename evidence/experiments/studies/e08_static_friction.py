@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E8: a box pushed along a plane stays where it is up to mu m g = 4.9 N, whatever the heading."""
+"""E8: a box pushed along a plane rests up to mu m g = 4.9 N, whatever the heading."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ FEW_HEADINGS = HEADINGS[[0, 3, 9, 13, 22, 31]]
 
 
 def ramped(engine, forces: np.ndarray) -> None:
-    """Ramp `forces` (n, 2) [N] up on an engine's boxes, and hold them until 15 s have passed."""
+    """Ramp `forces` (n, 2) [N] up on an engine's boxes, and hold the forces until 15 s."""
     steps = round(RAMP * engine.rate)
     for k in range(steps):
         engine.step(forces * ((k + 1) / steps))
@@ -35,7 +35,7 @@ def ramped(engine, forces: np.ndarray) -> None:
 
 
 class OurPush:
-    """Boxes of our world, far apart, each pushed in a heading of its own [rad]."""
+    """Boxes of our world, far apart, each pushed in another heading [rad]."""
 
     def __init__(self, rate: int, model: str, headings=(0.0,), **options) -> None:
         self.rate, self.world = rate, scene.table(1.0 / rate, **scene.MODELS[model], **options)
@@ -152,7 +152,7 @@ def _add_yielding(result: Result, rate: int) -> None:
 
 
 def _add_headings(result: Result, mujoco, headings, width: float) -> None:
-    """Thresholds over headings, of every friction model; only the cone promises to be round."""
+    """Thresholds over headings, of every friction model. Only the cone promises to be round."""
     around, count = {}, len(headings)
     for model, cone in FRICTION_MODELS.items():
         moved = OurPush(100, "semi_implicit", headings, friction_model=model)

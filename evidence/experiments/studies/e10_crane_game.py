@@ -40,7 +40,7 @@ _CARRY = 0.14  # height of the pads on the way to the goal [m]
 
 
 def draw(result: Result, figure) -> None:
-    """Five moments of the box above; below the girder, the heart, and the slips of all three."""
+    """Five moments of the box above. Below the girder, the heart, and the slips of all three."""
     figure.set_size_inches(9.0, 6.6)
     grid = figure.add_gridspec(2, 3, height_ratios=(1.25, 1.0), width_ratios=(1.0, 1.0, 2.2))
     parts = Parts(result.data["model"])
@@ -123,7 +123,7 @@ def _draw_slips(axes, held: dict) -> None:
 def jerked(time_step: float, axis: int, acceleration: float, duration: float = JERK) -> CraneScene:
     """Return the scene after the lifted box was jerked along an axis and came to rest again.
 
-    `slip` [m] is what the box has slipped in the claws since it was lifted.
+    `slip` [m] is the slip of the box in the claws since the lift.
     """
     push, brake = np.zeros(3), np.zeros(3)
     push[axis], brake[axis] = acceleration, -BRAKE
@@ -150,9 +150,9 @@ def threshold(time_step: float, axis: int, critical: float) -> float:
 
 
 def slide_theory() -> tuple[float, float]:
-    """Return how far [m] the box slides in a jerk of SLIDE, and how fast [m/s] it does at most.
+    """Return distance [m] and largest speed [m/s] of the box's slide in a jerk of SLIDE.
 
-    Against the hand it gains a - a_c for JERK, and then loses mu 2 N/m - g + BRAKE.
+    Relative to the hand the box gains a - a_c for JERK, and then loses mu 2 N/m - g + BRAKE.
     """
     critical = scene.critical_lift()
     gain = (SLIDE - 1.0) * critical
@@ -161,7 +161,7 @@ def slide_theory() -> tuple[float, float]:
 
 
 def hold(time_step: float, duration: float) -> dict:
-    """Grip, lift and hold the box; return its slip and the pads' normal forces."""
+    """Grip, lift and hold the box. Return the slip and the pads' normal forces."""
     run = CraneScene(time_step, [*lifting(), Wait(duration)])
     run.play_until(3)
     gripped, seen = run.corners(), [run.posture()]
@@ -179,7 +179,7 @@ def hold(time_step: float, duration: float) -> dict:
 
 
 def carry(time_step: float) -> dict:
-    """Carry the lifted box to the goal and release it; return the bodies there."""
+    """Carry the lifted box to the goal and release the box. Return the bodies there."""
     x, y = scene.GOAL
     down = scene.EDGE / 2 + scene.GOAL_SIZE[2]
     moves = [

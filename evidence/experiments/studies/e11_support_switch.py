@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E11: a humanoid shifts from its right foot to its left; the fixed link follows, and is fast."""
+"""E11: a humanoid shifts from the right foot to the left. The fixed link follows, and is fast."""
 
 import time
 from types import ModuleType
@@ -40,7 +40,7 @@ REPEATS = 200
 
 
 def planned_motion(model: Model) -> tuple[Motion, np.ndarray]:
-    """Return the joints' motion, without the base, and the ZMP that it was planned for.
+    """Return the joints' motion, without the base, and the planned ZMP.
 
     The ZMP is (T, 2), seen from the right sole [m].
     """
@@ -74,7 +74,7 @@ def planned_motion(model: Model) -> tuple[Motion, np.ndarray]:
 
 
 def drift(found: Trajectory, link: str) -> tuple[float, float]:
-    """Return how far a link strays from its place while it is the reference [m], and turns."""
+    """Return how far a link strays [m] and turns while the link is the reference."""
     moved = turned = 0.0
     for k, phase in enumerate(found.phases):
         if phase.links[0] == link:

@@ -41,7 +41,7 @@ class Ride:
 
 
 class OurBeam:
-    """Our beam under a load, warmed up; every run restarts it."""
+    """Our beam under a load, warmed up. Every run restarts the beam."""
 
     def __init__(self, load: str, **options) -> None:
         self.load, self.world = load, beam.our_beam(load, **options)
@@ -101,7 +101,7 @@ def add_shape(
     source: Value = None,
     peer: Ride | None = None,
 ) -> None:
-    """Add the source's distance error, and what it does not show, the bend."""
+    """Add the source's distance error, and the bend, which the distance error does not show."""
     add, other = result.of(case), peer and peer.error
     add("sum of |d_i - 0.1|", "m", ride.error, target, source=source, analytic=0.0, peer=other)
     add(bend_name(load), "m", ride.bend, sag_target, analytic=0.0, peer=peer and peer.bend)
@@ -134,9 +134,9 @@ def dense_beam(load: str, count: int = beam.COUNT, spring: dict | None = None) -
 
 
 def relative_differences(world: World, dense: DenseBeam) -> dict[str, float]:
-    """Return how far our beam is from the dense one, each over the largest of its kind.
+    """Return how far our beam is from the dense beam, each over the largest of a kind.
 
-    Displacements of centres since the start, their velocities, and the joints' impulses.
+    The kinds are displacements of centres since the start, velocities, and the joints' impulses.
     """
     start = beam.centres()
     ours = {
@@ -194,9 +194,9 @@ def add_rigid_iterative(result: Result) -> None:
 
 
 def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
-    """Time of a direct step of longer cantilevers, in turn; the exponent of a power law.
+    """Time of a direct step of longer cantilevers, in turn, and the exponent of a power law.
 
-    The exponent is the median of the rounds', which a processor that changes its speed spoils less.
+    The exponent is the median over rounds. A change of the processor's speed spoils a median less.
     """
     steps = 20
     beams = [OurBeam("cantilever", count=count) for count in counts]
@@ -215,7 +215,7 @@ def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
 
 
 def run(options: Options) -> Result:
-    """All loads and solvers; `quick` leaves out 100 000 sweeps and the longest beam."""
+    """All loads and solvers. `quick` leaves out 100 000 sweeps and the longest beam."""
     mujoco, result = against_mujoco("welds as stiff as stay finite, Newton or PGS, sparse")
     result.data["rides"] = {}
     for load in beam.LOADS:

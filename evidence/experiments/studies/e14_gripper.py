@@ -25,7 +25,7 @@ TUMBLING = (0.2, gripper.CLOSED)  # [s]
 
 
 class Run:
-    """The run of one scene: `cost` [us] of each step, `slip` [m] after it.
+    """The run of one scene: `cost` [us] of each step, `slip` [m] after the step.
 
     Slip counts from `held_from` [s] on, and is NaN before.
     """
@@ -37,7 +37,7 @@ class Run:
         self.held = None
 
     def advance(self) -> None:
-        """Do one turn of steps; measure the processor time of the steps only."""
+        """Do one turn of steps. Measure the processor time of the steps only."""
         scene = self.scene
         for k in range(self.done, min(self.done + TURN, len(self.cost))):
             scene.steer()
@@ -49,7 +49,7 @@ class Run:
             self.done = k + 1
 
     def look(self, k: int) -> None:
-        """Note how far the corner of the box that moved most is from where the grip had it."""
+        """Note the largest displacement of a corner of the box since the grip."""
         if self.time[k] < self.held_from:
             return
         corners = self.scene.corners()
@@ -64,7 +64,7 @@ class Run:
 
     @property
     def slowest(self) -> float:
-        """The time that one of a thousand steps exceeds [us]; the first may compile."""
+        """The time that one of a thousand steps exceeds [us]. The first step may compile."""
         return float(np.percentile(self.cost[1:], 99.9))
 
     def median_cost(self, begin: float, end: float = np.inf) -> float:
@@ -137,7 +137,7 @@ def _add_slips(result: Result, runs: dict) -> None:
 
 
 def _add_other_slips(result: Result, others: dict) -> None:
-    """Rigid pads, and a box that the pads must turn: wedged at first, flat when it was dragged."""
+    """Rigid pads, and a box that the pads must turn: wedged at first, flat after dragging."""
     for (turn, compliance), each in others.items():
         pads = "rubber pads" if compliance else "rigid pads"
         placed = f"box put down turned by {turn:g} rad" if turn else "box put down straight"

@@ -68,7 +68,7 @@ def unchanged(landings: Sequence[scene.Landing], model: Model) -> np.ndarray:
 def contestants(landings: Sequence[scene.Landing], model: Model, mujoco=None) -> list[Contestant]:
     """Return hrpsim's Cassie with rigid contact and with compliant contact, and MuJoCo's.
 
-    The loss is the mean of the three errors, each as a share of what it is if nothing changes.
+    The loss is the mean of the three errors, each as a share of the error if nothing changes.
     """
     makers = {"rigid": scene.Cassie, "compliant": scene.Cassie}
     if mujoco is not None:
@@ -113,7 +113,7 @@ def run(options: Options) -> Result:
 
 
 def _plain_predictions(landings, model: Model, mujoco) -> dict[str, Prediction]:
-    """Return the errors of predictions without a fit, ours and MuJoCo's, by what they assume."""
+    """Return the errors of predictions without a fit, ours and MuJoCo's, by assumption."""
 
     def of(engine) -> np.ndarray:
         return scene.velocity_errors(engine.follow(landings), landings, model)
@@ -141,7 +141,7 @@ def _mean(errors: np.ndarray | None, kind: int) -> float | None:
 
 
 def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.ndarray]) -> None:
-    """Errors of all predictions; those that were fitted are held out."""
+    """Errors of all predictions. Errors of fitted predictions are held out."""
     theirs = judged.get("mujoco")
     scale = plain["nothing changes"][0].mean(0)
     for name in ("rigid", "compliant"):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""R3: a real double pendulum with measured torques, in hrpsim and in MuJoCo, each fitted to it.
+"""R3: a real double pendulum with measured torques, in hrpsim and in MuJoCo, each fitted.
 
 Windows of 0.3 s begin at measured states. The last third of both recordings is held out. The model
 is chosen by cross-validation within the first two thirds.
@@ -161,7 +161,7 @@ def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -
 
 
 def run(options: Options) -> Result:
-    """Choose a model by cross-validation, fit it, and judge it by the last third."""
+    """Choose a model by cross-validation, fit the model, and judge the fit by the last third."""
     (path,) = measurements(options.data, ("double_pendulum.npz",), SOURCE)
     mujoco, result = against_mujoco("implicitfast, 1 ms, fitted by the same least squares")
     whole = read_recordings(path)

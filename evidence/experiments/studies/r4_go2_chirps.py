@@ -136,7 +136,7 @@ def parameters_of(model: str) -> dict[str, Parameter]:
 
 
 def by_path(values: Values) -> Values:
-    """Return the values of a model by path, with the value of a type at its four joints."""
+    """Return the values of a model by path, with the value of a type at four joints."""
     found = {}
     for name, value in values.items():
         owner, _, what = name.rpartition(".")
@@ -165,7 +165,7 @@ def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -
 
 
 def run(options: Options) -> Result:
-    """Choose a model by predictions of later samples, fit it, and judge it by the last third."""
+    """Choose a model by later samples, fit the model, and judge the fit by the last third."""
     data, model = measurements(options.data, ("go2_chirps.npz", "go2.xml"), SOURCE)
     mujoco, result = against_mujoco("implicitfast, 1 ms, fitted by the same least squares")
     whole = read_recording(data)

@@ -89,7 +89,7 @@ class PythonClasses:
         return list(self._own)
 
     def attributes(self, name: str) -> Attributes:
-        """Return the attributes of a class, including those of its bases.
+        """Return the attributes of a class, including the attributes of all bases.
 
         Raises:
             ControllerError: a base is not found, or a class is a base of itself.
@@ -161,7 +161,7 @@ def _classes_of(label: str, text: str) -> dict[str, ast.ClassDef]:
 
 
 def _dotted(node: ast.expr) -> list[str]:
-    """Return the names of a base, such as ["Base", "control"]; [""] for other expressions."""
+    """Return the names of a base, such as ["Base", "control"]. Other expressions give [""]."""
     if isinstance(node, ast.Name):
         return [node.id]
     if isinstance(node, ast.Attribute):

@@ -4,7 +4,7 @@
 """The order in which Isaac Gym numbers the joints of a URDF.
 
 Isaac Gym visits the links from the root, depth first, and the children of a link by name. ANYmal
-shows the order: its file lists the legs LF, RF, LH, RH, and Isaac Gym has LF, LH, RF, RH.
+shows the order: the file lists the legs LF, RF, LH, RH, and Isaac Gym has LF, LH, RF, RH.
 """
 
 from __future__ import annotations

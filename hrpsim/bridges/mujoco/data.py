@@ -49,10 +49,10 @@ class MjData(metaclass=NamesOf):
     `contact`, actuator_force, and the sensors of forces and accelerations. Such a sensor reads NaN
     if hrpsim does not have it. MuJoCo computes all other results from qpos and qvel.
 
-    After `mj_step` the computed fields and the sensors are those of the state before the step, as
-    in MuJoCo. With the integrator rk4, this holds for the sensors alone. `mj_forward` computes all
-    fields for the present state. As long as the script holds an
-    array or a part of it, the array is kept up to date. `world` is the hrpsim world that steps.
+    After `mj_step` the computed fields and the sensors belong to the state before the step, as in
+    MuJoCo. With the integrator rk4, this holds for the sensors alone. `mj_forward` computes all
+    fields for the present state. An array stays up to date as long as the script holds
+    the array or a part of the array. `world` is the hrpsim world that steps.
 
     Args:
         model: the model.
@@ -124,7 +124,7 @@ class MjData(metaclass=NamesOf):
             self._now[name] = self._native.time
 
     def _refused_array(self, name: str) -> np.ndarray | None:
-        """Return an array that raises when it is used, or None for a field that is no array."""
+        """Return an array that raises when used, or None for a field that is no array."""
         if name not in self._refused and isinstance(getattr(self._native, name), np.ndarray):
             self._refused[name] = refused_like(getattr(self._native, name))
         return self._refused.get(name)
@@ -164,7 +164,7 @@ class MjData(metaclass=NamesOf):
         return len(self.contact)
 
     def _own(self, name: str) -> Any:
-        """Return a field that is computed from others when it is read."""
+        """Return a field that is computed from other fields at each reading."""
         native, m = self.for_mujoco(), self.model.native
         if name == "energy":
             if m.opt.enableflags & package().mjtEnableBit.mjENBL_ENERGY:
@@ -213,7 +213,7 @@ class MjData(metaclass=NamesOf):
         self._watch, self._active = Watch(model), native.eq_active.tobytes()
 
     def _follow_changes(self) -> None:
-        """Follow the model if a script has changed it since the last step."""
+        """Follow the model if a script has changed the model since the last step."""
         if self._watch.is_changed() or (self._active and self._is_other_active()):
             self._follow()
 
@@ -243,7 +243,7 @@ class MjData(metaclass=NamesOf):
             self.world.gravity = np.zeros(3) if opt.disableflags & off else opt.gravity
 
     def _constrain(self) -> None:
-        """Let MuJoCo list its constraints of the present state."""
+        """Let MuJoCo list the constraints of the present state."""
         self._put()
         package().mj_makeConstraint(self.model.native, self.for_mujoco())
         self._now["_is_constrained"] = True
@@ -253,7 +253,7 @@ class MjData(metaclass=NamesOf):
         return self._active != self._native.eq_active.tobytes()
 
     def _put(self) -> None:
-        """Set the world to qpos and qvel if the script has changed them."""
+        """Set the world to qpos and qvel after a change by the script."""
         if self._watch.is_changed() or self._is_other_active():
             self._follow()
         if self._mapping.is_changed():
@@ -261,7 +261,7 @@ class MjData(metaclass=NamesOf):
         self._arrive()
 
     def _arrive(self) -> None:
-        """Let computed fields be of the present state. Update those that the script holds."""
+        """Let computed fields be of the present state. Update the fields that the script holds."""
         now = self._now
         now["_current"], now["_is_behind"] = fields.STATE, False
         now["_is_sensed_before"] = None
@@ -307,14 +307,14 @@ class MjData(metaclass=NamesOf):
 
     @contextmanager
     def _at(self, state: tuple[np.ndarray, np.ndarray]) -> Iterator[None]:
-        """Let qpos and qvel be those of another state within the context."""
+        """Let qpos and qvel be of another state within the context."""
         written = self.qpos.copy(), self.qvel.copy()
         self.qpos[:], self.qvel[:] = state
         yield
         self.qpos[:], self.qvel[:] = written
 
     def _sense_before(self) -> None:
-        """Compute sensordata for the state before the last step, and poses again if they are held.
+        """Compute sensordata for the state before the last step. Compute held poses again.
 
         MuJoCo's rk4 leaves the sensors of the first stage, and the poses of the last.
         """
@@ -386,7 +386,7 @@ class MjData(metaclass=NamesOf):
             self._now[name] = getattr(self._native, name)
 
     def _grow_stale(self) -> None:
-        """Let results be computed by a trial step when they are read."""
+        """Let a trial step compute results at the next reading."""
         self._now["_is_stale"] = True
         for name in _RESULTS:
             self._now.pop(name, None)
@@ -416,7 +416,7 @@ class MjData(metaclass=NamesOf):
 
 
 class NamedObject:
-    """The fields of one object, returned by `data.body(name)`. Each is computed when it is read."""
+    """The fields of one object, returned by `data.body(name)`. Each reading computes the field."""
 
     def __init__(self, view: Any, data: MjData) -> None:
         self._view, self._data = view, data

@@ -231,8 +231,8 @@ def _write_rate(s: Exchange, at: Index, rate: float) -> None:
 def _write_base(s: Exchange, base: Base) -> None:
     """Write a free body's pose and velocity in MuJoCo's coordinates. The anchor moves by its axes.
 
-    The anchor's velocity is the velocity u of the origin plus omega x (R anchor). The rotation has
-    its rates in the body frame.
+    The anchor's velocity is the velocity u of the origin plus omega x (R anchor). The rates
+    of the rotation are in the body frame.
     """
     q, v, axes, anchor = base.q, base.v, base.axes, base.anchor
     x, y, z, w = s.q[q + 3], s.q[q + 4], s.q[q + 5], s.q[q + 6]

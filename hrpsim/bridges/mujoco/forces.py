@@ -17,11 +17,11 @@ _NEAR = 1e-6  # of a limit [rad or m]
 
 
 def smooth_forces(m: Any, data: Any) -> np.ndarray:
-    """Return all forces but those of constraints (nv,) [N or Nm]: MuJoCo's qfrc_smooth.
+    """Return all forces without the constraints (nv,) [N or Nm]: MuJoCo's qfrc_smooth.
 
     Args:
         m: a mujoco.MjModel.
-        data: its mujoco.MjData, with mass matrix, qfrc_bias and qfrc_passive.
+        data: the mujoco.MjData of the model, with mass matrix, qfrc_bias and qfrc_passive.
     """
     found = data.qfrc_passive - data.qfrc_bias + data.qfrc_actuator + data.qfrc_applied
     for body in np.flatnonzero(data.xfrc_applied.any(axis=1)):
@@ -58,7 +58,7 @@ def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:
 
 
 def do_constraints_act(m: Any, data: Any, contacts: int) -> bool:
-    """Return whether a state has contacts, dry friction, equalities or joints at their limits."""
+    """Return whether a state has contacts, dry friction, equalities or joints at limits."""
     if contacts or m.dof_frictionloss.any() or data.eq_active.any():
         return True
     at = m.jnt_qposadr[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)]

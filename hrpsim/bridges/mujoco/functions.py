@@ -62,7 +62,7 @@ def mj_step2(m: MjModel, d: MjData) -> None:
 def mj_forward(m: MjModel, d: MjData) -> None:
     """Update all fields to qpos and qvel.
 
-    Accelerations, contacts and forces are computed when they are read next, by a step that is taken
+    Accelerations, contacts and forces are computed at the next reading, by a step that is taken
     back.
     """
     d._put()
@@ -76,7 +76,7 @@ def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> No
 
 
 def mj_fwdActuation(m: MjModel, d: MjData) -> None:
-    """Let accelerations, contacts and forces be computed when they are read next."""
+    """Let accelerations, contacts and forces be computed at the next reading."""
     d._grow_stale()
 
 
@@ -138,7 +138,7 @@ def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
 def mj_makeConstraint(m: MjModel, d: MjData) -> None:
     """Let efc_J, efc_pos and the like be read until the next step: limits and equalities.
 
-    Contacts are not in them, and forces do not exist.
+    Contacts are left out, and forces do not exist.
     """
     d._constrain()
 
@@ -195,7 +195,7 @@ def mjd_transitionFD(  # MuJoCo's parameters
 
     Args:
         m: the model.
-        d: state and controls. They stay.
+        d: state and controls, which stay unchanged.
         eps: size of the differences.
         flg_centered: whether differences are taken on both sides.
         A: derivative of the next state (2 nv + na, 2 nv + na), or None.

@@ -44,7 +44,7 @@ _Kernels = tuple[Callable[[], int], Callable[[], int]]
 
 
 class FreeBase(NamedTuple):
-    """A body that moves freely: its link, and the first index of the body's joint in q and v."""
+    """A body that moves freely: the link, and the first index of the body's joint in q and v."""
 
     motion: FreeMotion
     link: str
@@ -238,7 +238,7 @@ class Mapping:
         qpos[:], qvel[:] = data.qpos, data.qvel
 
     def step(self) -> None:
-        """Step the world: read the controls before the step, write the results after it."""
+        """Step the world: read the controls before the step, write the results after the step."""
         if self._frames:
             self._move_frames()
         if self._others.act:
@@ -352,7 +352,7 @@ def _readings(m, robot: Robot) -> list[tuple]:
 def _coordinates(
     m, tree: BodyTree, joints: dict[str, Joint]
 ) -> tuple[list[tuple[int, Joint]], np.ndarray]:
-    """Return number and joint of the robot of each scalar joint, and their COORDINATE records.
+    """Return number and joint of the robot of each scalar joint, and the COORDINATE records.
 
     Raises:
         HrpsimError: for a ball joint.

@@ -88,9 +88,10 @@ class MjModel(metaclass=NamesOf):
     """A model, with the fields of mujoco.MjModel.
 
     Fields that hrpsim simulates can be written to, and act from the next step on. Each step
-    compares them with what the step before had. A changed model gives a new world with the same
-    state, which takes as long as loading. Masses, inertias, properties of joints and `opt.gravity`
-    need no new world. Other fields are read only. docs/reference/mujoco_fields.md lists all fields.
+    compares the fields with the values of the previous step. A changed model gives a new world with
+    the same state, which takes as long as loading. Masses, inertias, properties of joints and
+    `opt.gravity` need no new world. Other fields are read only. docs/reference/mujoco_fields.md
+    lists all fields.
     """
 
     def __init__(

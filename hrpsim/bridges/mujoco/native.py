@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The mujoco package itself, its functions of our models and data, and refusals by name."""
+"""The mujoco package itself, functions of our models and data, and refusals by name."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def package() -> Any:
 
 
 def is_passed_on(name: str) -> bool:
-    """Return whether a function of MuJoCo takes our models and data as it is."""
+    """Return whether an unchanged function of MuJoCo takes our models and data."""
     return name in FUNCTIONS or name.startswith(_PICTURES)
 
 
@@ -126,7 +126,7 @@ def fixed(value: Any, field: str) -> Any:
 
 
 class RefusedArray(np.ndarray):
-    """An array that hrpsim does not compute. Everything but its shape and type raises."""
+    """An array that hrpsim does not compute. Everything but shape and type raises."""
 
     def __getattribute__(self, name: str) -> Any:
         """Return shape and type."""
@@ -152,7 +152,7 @@ def is_stand_in() -> bool:
 
 
 def refused_like(array: np.ndarray) -> np.ndarray:
-    """Return an array of the same shape and type that raises when it is used."""
+    """Return an array of the same shape and type that raises when used."""
     empty = np.zeros_like(array)
     if empty.dtype.kind == "f":
         empty[...] = np.nan  # numpy.asarray asks no method of a class of arrays
@@ -160,13 +160,13 @@ def refused_like(array: np.ndarray) -> np.ndarray:
 
 
 def refuse_change(field: str, old: Any, new: Any) -> None:
-    """Raise unless a value that cannot be written to stays as it is."""
+    """Raise if a write would change a value that cannot be written."""
     if not np.array_equal(old, new):
         raise _unfollowed(field)
 
 
 class NamesOf(type):
-    """A class that stands for a class of MuJoCo, and lists its names."""
+    """A class that stands for a class of MuJoCo, and lists the names of the class."""
 
     def __dir__(cls) -> list[str]:
         """Return the names of this class and of MuJoCo's."""

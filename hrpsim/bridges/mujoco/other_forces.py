@@ -5,8 +5,8 @@
 
 A second MuJoCo model has only these forces:
 
-- fluids;
-- springs and dampers of tendons and of free bodies, and polynomial springs and dampers;
+- fluids
+- springs and dampers of tendons and of free bodies, and polynomial springs and dampers
 - actuators with states, and actuators on sites, spatial tendons and muscles.
 
 hrpsim applies them as generalised forces, held over each step.
@@ -71,7 +71,7 @@ class OtherForces:
         self.total += data.qfrc_applied
 
     def finish(self, data: Any) -> None:
-        """Add what the actuators did in the step to a mujoco.MjData, and advance their states."""
+        """Add the effect of the actuators in the step to a mujoco.MjData. Advance their states."""
         d = self._data
         data.actuator_force[self.numbers] = d.actuator_force[self.numbers]
         data.qfrc_actuator[:] += d.qfrc_actuator
@@ -97,7 +97,7 @@ class OtherForces:
 def _sensors_of(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
     """Return index in sensordata, dof or actuator, and whether it is a dof, of sensors of forces.
 
-    All joints are in them, because other actuators may act on a joint.
+    All joints are included, because other actuators may act on a joint.
     """
     sorts, found = package().mjtSensor, []
     for k in range(m.nsensor):

@@ -29,9 +29,9 @@ _OF_TENDONS = ("limited", "frictionloss", "armature", "actfrclimited")
 
 
 def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int], tuple[str, ...]]:
-    """Return a model for the reader, the actuators in it, and beginnings of notes to leave out.
+    """Return a model for the reader, the model's actuators, and beginnings of notes to leave out.
 
-    The bridge bounds ctrl itself, and computes the forces of actuators that are not in it.
+    The bridge bounds ctrl itself, and computes the forces of all other actuators.
 
     Args:
         model: the model.

@@ -76,7 +76,7 @@ def launch_passive(model: Any, data: Any, **options: Any) -> Handle:
 
 
 def launch(model: Any = None, data: Any = None, *, loader: Any = None, **options: Any) -> None:
-    """Step an MjData in real time and show it, until interrupted.
+    """Step an MjData in real time and show the state, until interrupted.
 
     loader: a function that returns model and data instead.
     """

@@ -3,7 +3,7 @@
 
 """Notice writes to a model, by comparing the model's memory with the last known values.
 
-Scripts hold arrays that are MuJoCo's own memory, so a write cannot be seen when it happens. The
+Scripts hold arrays that are MuJoCo's own memory, so a write is not seen at once. The
 followed fields lie in few blocks of memory, which one compiled call compares.
 """
 
@@ -70,7 +70,7 @@ def _differing(now: Indices, known: Indices) -> int:
 
 
 class Watch:
-    """Compares a model with what it was when a world was made of it."""
+    """Compares a model with the state of the model when a world was made."""
 
     def __init__(self, model: MjModel) -> None:
         self._model = model
@@ -131,7 +131,7 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def _watched(native: Any) -> dict[str, np.ndarray]:
-    """Return the followed arrays of a mujoco.MjModel, and the vectors of its options."""
+    """Return the followed arrays of a mujoco.MjModel, and the vectors of the options."""
     found = {name: getattr(native, name, _NOTHING) for name in sorted(fields.FOLLOWED)}
     found |= {f"opt.{name}": getattr(native.opt, name) for name in ("gravity", "wind", "magnetic")}
     return {name: array for name, array in found.items() if array.size}

@@ -19,7 +19,7 @@ _REVERSED = np.array([int(f"{byte:08b}"[::-1], 2) for byte in range(256)], dtype
 
 
 def checksum(record: np.ndarray) -> int:
-    """Return the checksum of a record () that ends with the field `crc`; `crc` does not count."""
+    """Return the checksum of a record () that ends with the field `crc`, without this field."""
     return checksum_of_words(record.tobytes()[:-4])
 
 

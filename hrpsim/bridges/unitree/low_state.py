@@ -33,7 +33,7 @@ class MotorReadings(NamedTuple):
 
 
 class ImuValues(NamedTuple):
-    """Readings of the IMU in its frame."""
+    """Readings of the IMU in the IMU's frame."""
 
     orientation: np.ndarray  # in the world, quaternion x y z w (4,)
     angular_velocity: np.ndarray  # (3,) [rad/s]
@@ -85,7 +85,7 @@ def sport_mode_state(
         seconds: simulated time [s].
         base: position of the base in the world (3,) [m].
         velocity: velocity of the base in the world (3,) [m/s].
-        imu: of the IMU. The yaw speed is the last component of its angular velocity.
+        imu: of the IMU. The yaw speed is the last component of the angular velocity.
         forces: magnitudes of the forces at four feet (4,) [N], or (0,).
     """
     record = SPORT_MODE_STATE.empty()

@@ -60,7 +60,7 @@ def motors_of(kind: str, joints: Collection[str], robot: str) -> Motors:
 
     Args:
         kind: "go2" or "g1".
-        joints: names of the robot's joints. Joints without a motor keep their commands.
+        joints: names of the robot's joints. Joints without a motor keep the present commands.
         robot: name of the robot, for errors.
 
     Raises:

@@ -251,7 +251,7 @@ def _add_base(root, model: Model, biped: Biped) -> str:
 
 
 def _add_feet(root, biped: Biped, options: BipedOptions) -> tuple[str, str]:
-    """Add sole links and their material. Add bushes and boxes if requested."""
+    """Add sole links and the soles' material. Add bushes and boxes if requested."""
     soles = []
     for leg in biped.legs:
         if options.sole is not None:

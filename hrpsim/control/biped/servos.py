@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Gains of position servos, from the moved inertias, and a check that they hold the weight."""
+"""Gains of position servos, from the moved inertias, and a check against the weight."""
 
 import math
 from collections.abc import Callable

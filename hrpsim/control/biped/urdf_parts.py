@@ -24,7 +24,7 @@ _TRAVEL = {"prismatic": 0.02, "revolute": 0.35}  # [m], [rad]
 
 
 def add(parent: etree._Element, tag: str, **attributes) -> etree._Element:
-    """Return a new last child of `parent`. Numbers are written with all their digits."""
+    """Return a new last child of `parent`. Numbers are written with all digits."""
     texts = {k: v if isinstance(v, str) else repr(float(v)) for k, v in attributes.items()}
     return etree.SubElement(parent, tag, texts)
 

@@ -135,7 +135,7 @@ class BaseEstimator:
         self._follow = 1.0 - math.exp(-self._period / _ANCHOR_TIME)
 
     def _anchor(self, soles: np.ndarray, weights: np.ndarray) -> None:
-        """Move anchors with their feet: at once in the air, more slowly under higher load."""
+        """Move anchors with the feet: at once in the air, more slowly under higher load."""
         gain = np.where(weights > 0.0, self._follow * (1.0 - weights), 1.0)
         self._anchors += gain[:, None] * (self._position + soles - self._anchors)
 

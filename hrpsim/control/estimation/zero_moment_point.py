@@ -34,9 +34,10 @@ class Support(NamedTuple):
 def zero_moment_point(supports: Sequence[Support], least_force: float):
     """Return x, y, z [m] of the point where the feet's moments have no horizontal part.
 
-    It lies at the height of the soles, their mean weighted by the vertical forces: the floor's
-    height where both stand on one floor (Kajita et al., Introduction to Humanoid Robotics, chapter
-    3). None where the total vertical force is below `least_force` [N].
+    The height of the point is the mean height of the soles, weighted by the vertical forces. If
+    both feet stand on one floor, this is the floor's height (Kajita et al., Introduction to
+    Humanoid Robotics, chapter 3). Returns None if the total vertical force is below `least_force`
+    [N].
     """
     loaded = [max(support.force[2], 0.0) for support in supports]
     f_z = sum(support.force[2] for support in supports)

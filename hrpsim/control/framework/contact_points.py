@@ -56,7 +56,7 @@ class ContactSums:
     def zero_moment_point(self, pressing: ContactPoints) -> np.ndarray | None:
         """Return the point (3,) [m] about which the contact forces have no horizontal moment.
 
-        The height of this point is the mean height of the contact points, weighted by their
+        The height of this point is the mean height of the contact points, weighted by the
         vertical forces. Returns None if the total vertical force is below a hundredth of the
         weight.
         """

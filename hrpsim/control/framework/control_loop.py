@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import StateError
 from hrpsim.common.values import LIMIT, flag, number
@@ -25,7 +26,6 @@ from hrpsim.control.framework.controller import (
 )
 from hrpsim.control.framework.controller_host import TRUE, ControllerHost, Needs, steps_in_period
 from hrpsim.model.model import Model
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.robot_reader import RobotReader
 
@@ -204,14 +204,6 @@ class ControlLoop(Closed):
         except StateError as error:
             self._host.stop()
             raise ControllerError(f"{self._host.name}: {error}") from error
-
-    def read_state(self) -> State:
-        """Return the present measured state, in new arrays.
-
-        The state has no noise, no delays and no estimated base, whatever `Controller.needs`
-        requires.
-        """
-        return self._readings.read(self.robot.world.time)
 
     def stop(self) -> None:
         """Stop the controller. The robot keeps its last command."""

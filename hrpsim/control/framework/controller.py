@@ -211,8 +211,8 @@ def period_of(controller: Controller) -> float:
 def controlled_joints(model: Model) -> tuple[str, ...]:
     """Return the joints that a controller measures and commands, in the order of their ids.
 
-    The joints are listed in the description's <ros2_control>, in its order. Without <ros2_control>,
-    they are all joints except the free base and springs without gains (rubber bushes have no
+    The description's <ros2_control> lists the joints in this order. Without <ros2_control>, the
+    joints are all joints except the free base and springs without gains (rubber bushes have no
     encoders).
     """
     if model.command_interfaces:

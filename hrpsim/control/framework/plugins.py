@@ -81,7 +81,7 @@ def checked(
     given: Mapping[str, Any],
     error: type[HrpsimError] = ControllerError,
 ) -> dict[str, Any]:
-    """Return the parameters converted to their kinds. `error` names `who` and the mistake."""
+    """Return the parameters, converted to declared kinds. `error` names `who` and the mistake."""
     values, _, mistake = _checked(kinds, given)
     if mistake:
         raise error(f"{who}: {mistake}")

@@ -94,20 +94,6 @@ class Channel:
         result[np.asarray(times) >= self.times[-1]] = self.values[-1]
         return result
 
-    def rates_at(self, times) -> np.ndarray:
-        """Return the derivatives of `at` [1/s], (k, width), which are zero beyond the ends."""
-        if len(self.times) == 1:
-            return np.zeros((*np.shape(times), self.values.shape[1]))
-        i, s, h, rise = self._within(times)
-        m, c = self._derivatives
-        square, rest = s * s, 1.0 - s
-        result = 30.0 * square * rest * rest * rise / h
-        result += (1.0 + square * (s * (32.0 - 15.0 * s) - 18.0)) * m[i]
-        result += square * (s * (28.0 - 15.0 * s) - 12.0) * m[i + 1]
-        result += h * (s * rest * rest * (1.0 - 2.5 * s)) * c[i]
-        result += h * (square * rest * (1.5 - 2.5 * s)) * c[i + 1]
-        return result
-
     def _within(self, times):
         """Return each time's interval i, the elapsed fraction s, the interval's h [s] and rise."""
         t = np.clip(np.asarray(times, dtype=np.float64), self.times[0], self.times[-1])

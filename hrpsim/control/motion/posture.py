@@ -146,9 +146,9 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
 
     The knees bend like HRP-2's knees, or less if joints of the legs would come near their limits.
     The centre of mass is above the middle of the soles' length. The soles are as far apart as with
-    straight legs, or farther if they would be too near each other. All other joints are at zero, or
-    as near to zero as their limits allow. Springs are slack. Raises UnreachableError or ModelError
-    if no such posture exists.
+    straight legs, or farther if the soles would be too near each other. All other joints are at
+    zero, or as near to zero as their limits allow. Springs are slack. Raises UnreachableError or
+    ModelError if no such posture exists.
     """
     legs = [leg_of(model, sole) for sole in soles]
     positions = [link_pose(model, resting(model), sole)[0] for sole in soles]

@@ -126,7 +126,7 @@ class Softness(Difference):
 
 
 class Rigidity(Difference):
-    """The rest of softness: contacts of the reference, as stiff as its time step allows."""
+    """The rest of softness: contacts of the reference, as stiff as the time step allows."""
 
     name = "contact softness of the reference"
 
@@ -320,7 +320,7 @@ def _like(robot: Any, other: Any, links: set[str]) -> list[CollisionShape]:
 
 
 def _grown(shape: CollisionShape, more: float) -> CollisionShape:
-    """Return a shape whose surface is `more` [m] farther out, or the shape if it cannot grow."""
+    """Return a shape whose surface is `more` [m] farther out, or the same shape."""
     geometry = shape.geometry
     if isinstance(geometry, Sphere) and geometry.radius + more > 0.0:
         return replace(shape, geometry=Sphere(geometry.radius + more))

@@ -49,7 +49,7 @@ class Pair:
     """What a difference looks at.
 
     Args:
-        here: the policy on its robot in hrpsim, unchanged.
+        here: the policy on the robot in hrpsim, unchanged.
         there: the file of the reference. None for a recording, whose properties are unknown.
         feet: links that press on the surroundings.
     """
@@ -61,7 +61,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Change:
-    """One difference taken away, or a guess of its value if the reference is a recording.
+    """One difference taken away, or a guess of the value if the reference is a recording.
 
     Args:
         difference: name in `DIFFERENCES`.

@@ -15,7 +15,7 @@ from hrpsim.explain.runs.subject import Subject, joint_order
 
 
 class JointValues(Difference):
-    """A property of each joint. A subclass names the array of `System` and its guesses."""
+    """A property of each joint. A subclass names the array of `System` and the guesses."""
 
     array: ClassVar[str]
     unit: ClassVar[str]

@@ -26,8 +26,8 @@ def soft_contact(model: Any, feet: Sequence[str]) -> Soft | None:
     MuJoCo's constraint has the reference acceleration -b v - k r at the depth r, and the
     regularisation R = (1 - d) / d A. A is the inverse mass of the point, taken from
     body_invweight0, and d the impedance. At rest k r = R f, so the compliance is R / k, and the
-    damper's time is b / k (MuJoCo's documentation, Computation, Parameters). The impedance is taken
-    in the middle of its range.
+    damper's time is b / k (MuJoCo's documentation, Computation, Parameters). The impedance is
+    the middle of the range.
 
     Args:
         model: MuJoCo's compiled model.
@@ -81,6 +81,6 @@ def _mixed(model: Any, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def harden(model: Any) -> None:
-    """Make all contacts of MuJoCo's compiled model as hard as its time step allows."""
+    """Make all contacts of MuJoCo's compiled model as hard as the time step allows."""
     model.geom_solref[:] = 2.0 * model.opt.timestep, 1.0
     model.geom_solimp[:, :2] = _HARD

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The pairs of materials between a robot's feet and its surroundings."""
+"""The pairs of materials between a robot's feet and the surroundings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hrpsim.world.world import World
 
 
 class Surface(NamedTuple):
-    """A pair of materials, of a foot and of a fixed shape, with the properties of their contact."""
+    """A pair of materials, of a foot and of a fixed shape, with the properties of the contact."""
 
     foot: str  # link
     material: str  # of the foot

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The case to explain: a policy on a robot in hrpsim, its start, and how long it runs."""
+"""The case to explain: a policy on a robot in hrpsim, the start, and the duration."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Case:
 
     Args:
         policy: description of the policy (YAML).
-        world: world file or MJCF with the robot at its start.
+        world: world file or MJCF with the robot at the start.
         robot: name of the robot. None: the first one.
         keyframe: posture of the description in which runs start. "": the start of the world.
         commands: rows of time [s], velocities x, y [m/s] and yaw [rad/s].
@@ -71,7 +71,7 @@ class Case:
         return max(round(self.duration / (policy.period * policy.decimation)), 1)
 
     def load(self, time_step: float | None = None, integrator: str | None = None) -> World:
-        """Return a new world in its start."""
+        """Return a new world at the start."""
         given = time_step, integrator, self.robot, self.keyframe
         return _loaded(self.world, stamp_of(self.world), *given).copy()
 
@@ -100,7 +100,7 @@ class Case:
 
 
 def stamp_of(path: Path) -> int:
-    """Return when a file was last written, with which readers keep its contents [ns]."""
+    """Return when a file was last written [ns]. Readers keep the contents by this time."""
     return path.stat().st_mtime_ns if exists(path) else 0
 
 

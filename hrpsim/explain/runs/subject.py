@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A policy on a robot in hrpsim with everything that a difference may change, and its runs."""
+"""A policy on a robot in hrpsim with everything that a difference may change, and the runs."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Subject:
         self.robot.use_properties_of(replace(self.robot.model, system=system))
 
     def controller(self) -> Controller:
-        """Return the policy with its delays and filter."""
+        """Return the policy with delays and filter."""
         policy: Controller = _VariedPolicy(self.history)
         if self.filter_time > 0.0:
             policy = _Filtered(policy, self.filter_time)
@@ -93,7 +93,7 @@ class Subject:
     def predict(self, trace: Trace, window: int, most: int) -> np.ndarray:
         """Return the velocities at the ends of short windows that begin in states of a reference.
 
-        The policy, with its delays, sees the states of the reference. Its commands act on the robot
+        The policy, with all delays, sees the states of the reference. The commands act on the robot
         here, which returns to the state of the reference at the begin of each window.
 
         Args:
@@ -174,12 +174,12 @@ def _imu_reading(sensor: Sensor, q: np.ndarray, v: np.ndarray) -> ImuReading:
 
 
 def joint_order(robot: Robot) -> np.ndarray:
-    """Return the indices in `joint_names` of the joints that a controller sees, in its order."""
+    """Return the indices in `joint_names` of a controller's joints, in the controller's order."""
     return robot.joint_index.indices(list(controlled_joints(robot.model)))
 
 
 class _VariedPolicy(OnnxPolicy):
-    """The policy, with other orders of its histories if given."""
+    """The policy, with other orders of the histories if given."""
 
     def __init__(self, history: Mapping[str, bool]) -> None:
         self._history = dict(history)

@@ -36,17 +36,17 @@ class Excitation:
             base stands, another robot has a held base.
         parameters: as for `hrpsim.fit`.
         noise: standard deviations by kind of quantity. The kinds are what the fit will compare.
-        entity: the robot; by default the only one.
+        entity: the robot. The default is the only robot.
         window: length of the windows of the fit [s].
-        joints: that move; by default all joints with position servos.
+        joints: that move. The default is all joints with position servos.
         duration: of the motion [s].
         period: between targets, and between samples of the recording [s].
         harmonics: number of frequencies of each joint.
         frequency: the highest frequency [Hz].
         share: of the limits of position, velocity and effort that the motion may use.
-        amplitude: largest excursion [rad or m]; by default 0.05 for a robot that stands.
+        amplitude: largest excursion [rad or m]. The default is 0.05 for a robot that stands.
         evaluations: number of simulated motions.
-        starts: number of random motions. The search climbs from the best of them.
+        starts: number of random motions. The search climbs from the best motion.
         seed: of the search.
         title: for reports.
 

@@ -34,11 +34,11 @@ class Forecast(NamedTuple):
     """What a fit to a motion will know.
 
     Attributes:
-        half_widths: (p,) of the 95 % intervals; infinite for a parameter that is not determined.
-        smallest: least singular value of the sensitivity by parameters over their scale. The
+        half_widths: (p,) of the 95 % intervals. Infinite for a parameter that is not determined.
+        smallest: least singular value of the sensitivity by parameters over the scale. The
             deviation of the least known combination is its inverse, as a share of the scale.
-        excess: how far the simulated motion is beyond the limits; at most 0 within.
-        trouble: why the motion cannot be used; "" if it can.
+        excess: how far the simulated motion is beyond the limits. At most 0 within the limits.
+        trouble: why the motion cannot be used, or "".
     """
 
     names: tuple[str, ...]
@@ -56,8 +56,8 @@ class Trial:
     Args:
         world: world file, or a scenario.
         parameters: as for `hrpsim.fit`.
-        noise: standard deviations by kind; the kinds are what is measured.
-        entity: the robot; by default the only one.
+        noise: standard deviations by measured kind.
+        entity: the robot. The default is the only robot.
         window: of the fit [s].
         share: of the effort limits that a motion may use.
 
@@ -138,7 +138,7 @@ class Trial:
         )
 
     def _excess(self, q: np.ndarray, v: np.ndarray, efforts: np.ndarray) -> float:
-        """Return how far efforts, velocities and positions go beyond their limits, as a share."""
+        """Return how far efforts, velocities and positions go beyond the limits, as a share."""
         index, system = self.robot.joint_index, self.robot.model.system
         effort, speed = system.effort_limit[index.v], system.velocity_limit[index.v]
         used = [
@@ -219,7 +219,7 @@ def _scales(unknowns: Unknowns) -> np.ndarray:
 
 
 def _fall(q: np.ndarray) -> str:
-    """Return why a robot with these states (n, nq) does not stand; "" if it stands."""
+    """Return why a robot with these states (n, nq) does not stand, or ""."""
     from scipy.spatial.transform import Rotation
 
     turns = Rotation.from_quat(q[:, 3:7])

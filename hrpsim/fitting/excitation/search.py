@@ -86,7 +86,7 @@ def propose(excitation: Excitation, report: Callable[[str], None] | None = None)
 
 
 def _score(found: Forecast) -> float:
-    """Return the smallest singular value; negative for a motion that cannot be used."""
+    """Return the smallest singular value, or a negative number for a motion that cannot be used."""
     if found.trouble:
         return -10.0
     return -found.excess if found.excess > 0.0 else found.smallest

@@ -50,7 +50,7 @@ def bag_recordings(
             command some joints only. NaN means no value. A stamp of zero means now.
         base: topic of nav_msgs/Odometry of a free base. By default `odom` beside `states`, if the
             bag has this topic.
-        joints: names of the joints to use; by default all joints of the first state.
+        joints: names of the joints to use. The default is all joints of the first state.
         **options: other fields of `Recording`.
 
     Raises:
@@ -82,7 +82,7 @@ def bag_recordings(
 
 
 def _check_clocks(bag: Path, states: str, topics: Mapping[str, _Rows]) -> None:
-    """Warn of a topic whose stamps differ from reception by another time than those of states."""
+    """Warn of a topic with another time from stamp to reception than the states."""
     lags = {topic: float(np.median(own.received - own.time)) for topic, own in topics.items()}
     for topic, lag in lags.items():
         if abs(lag - lags[states]) > _OFFSET:

@@ -60,10 +60,10 @@ class Recording:
         velocities: of joints (n, joints) [rad/s or m/s]. By default differences of positions, which
             are not compared.
         base: position [m] and quaternion x y z w of a free base or body (n, 7).
-        base_velocity: linear [m/s] and angular [rad/s], in the base frame (n, 6); by default
-            differences.
+        base_velocity: linear [m/s] and angular [rad/s], in the base frame (n, 6). The
+            default is differences.
         command_time: of the commands (m,) [s]. Each command holds until the next.
-        command_joints: names of the commanded joints; by default `joints`.
+        command_joints: names of the commanded joints. The default is `joints`.
         command_positions: (m, command joints) [rad or m].
         command_velocities: (m, command joints) [rad/s or m/s].
         command_efforts: (m, command joints) [Nm or N].
@@ -73,13 +73,13 @@ class Recording:
         interpolate: position targets move evenly between commands, as with controllers of hrpsim.
             Each target is reached when the next command comes. By default targets jump.
         name: for reports.
-        entity: the robot or body; by default the entity of the fit.
+        entity: the robot or body. The default is the entity of the fit.
         held_out: whether the recording is only predicted, not fitted to.
 
     Raises:
         FitError: for arrays that do not fit each other, values that are not finite, times that do
             not increase, or commands of another time than the samples. Samples that repeat the one
-            before, as a paused simulation sends them, are left out. So are samples before the first
+            before, as in a paused simulation, are left out. So are samples before the first
             command of a joint, with a warning.
     """
 
@@ -210,12 +210,12 @@ class Recording:
             )
 
     def part(self, begin: float = -np.inf, end: float = np.inf, **changes) -> Recording:
-        """Return the samples of a span of time, with other fields changed.
+        """Return the samples of a span of time, with changes of other fields.
 
         Args:
             begin: first time [s].
             end: last time [s].
-            **changes: fields and their values.
+            **changes: values by field.
 
         Raises:
             FitError: if no sample lies in the span.
@@ -294,7 +294,7 @@ class BoundRecording:
     def with_encoders(self, values: Mapping[str, float]) -> BoundRecording:
         """Return the recording as exact encoders would have measured and commanded.
 
-        values: of unknowns by path, the offsets of encoders among them.
+        values: of unknowns by path, including the offsets of encoders.
         """
         joints = self.recording.joints
         offsets = encoder_offsets(values, joints)
@@ -311,7 +311,7 @@ class BoundRecording:
         return changed
 
     def columns(self) -> list[tuple[str, np.ndarray]]:
-        """Return the compared kinds and their columns of v, in the order of KINDS."""
+        """Return the compared kinds and the columns of v, in the order of KINDS."""
         return [(kind, self.compared[kind]) for kind in KINDS if kind in self.compared]
 
     def _check_joints(self, robot: Robot | None) -> None:

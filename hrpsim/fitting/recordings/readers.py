@@ -140,7 +140,7 @@ def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tup
 
 
 def _table(given: Mapping[str, Any], clock: str) -> dict[str, np.ndarray] | None:
-    """Return `time` (n,) and the columns (n, ...) of one clock, or None if they do not fit."""
+    """Return `time` (n,) and the columns (n, ...) of one clock, or None if these do not fit."""
     try:
         columns = {name: np.asarray(column, float) for name, column in given.items()}
     except (TypeError, ValueError):
@@ -211,7 +211,7 @@ def _read_csv(path: Path, described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _csv_columns(path: Path) -> dict[str, np.ndarray]:
-    """Return the columns of a CSV by name, `time` among them. FitError for another text."""
+    """Return the columns of a CSV by name, including `time`. FitError for another text."""
     lines = read_text(path, FitError, "SEQUENCE_SIZE").splitlines()
     header = [name.strip() for name in lines[0].split(",")] if lines else []
     if "time" not in header or len(set(header)) < len(header):

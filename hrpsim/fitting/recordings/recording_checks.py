@@ -88,7 +88,7 @@ def gaps(time: np.ndarray, longest: float = _LONGEST_GAP) -> np.ndarray:
 
 
 def repeats(time: np.ndarray, arrays: Iterable[np.ndarray]) -> np.ndarray:
-    """Return which samples (n,) repeat the one before, as a paused simulation sends them.
+    """Return which samples (n,) repeat the previous sample, as in a paused simulation.
 
     time: (n,). arrays: of the same samples, each (n, columns).
     """

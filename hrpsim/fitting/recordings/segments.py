@@ -38,7 +38,7 @@ def runs_of_clock(source: str, tables: Mapping[str, Table]) -> list[dict[str, Ta
 
     Args:
         source: for errors.
-        tables: by their names.
+        tables: by name.
 
     Raises:
         FitError: for tables of different numbers of runs.

@@ -35,7 +35,7 @@ def fields_of_signals(
         commands: topic of commanded joints. None, or a topic that was not recorded: no commands.
         base: topic of the poses of a free base or body. By default `odom` beside `states`, if
             recorded.
-        joints: names of the joints to use; by default all.
+        joints: names of the joints to use. The default is all joints.
 
     Raises:
         BagError: the file or a topic cannot be read.
@@ -59,9 +59,9 @@ def fields_of_signals(
 
 
 def odometry_beside(states: str, topics: Collection[str]) -> str | None:
-    """Return the topic `odom` in the namespace of the states, or else that of the world, if any.
+    """Return the topic `odom` in the namespace of the states, or else of the world, if any.
 
-    Other topics of odometry are those of other robots and of bodies.
+    Other topics of odometry belong to other robots and to bodies.
     """
     beside = f"{states.rpartition('/')[0]}/odom".removeprefix("/" * (not states.startswith("/")))
     return next((name for name in (beside, "/odom", "odom") if name in topics), None)

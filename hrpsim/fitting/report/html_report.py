@@ -42,7 +42,7 @@ def write_report(
         title: of the fit.
         result: of the fit.
         rows: of the table.
-        lacks: suspected effects; the page shows those that are sure.
+        lacks: suspected effects. The page shows the sure effects.
         advice: sentences on motions that would determine more.
 
     Raises:

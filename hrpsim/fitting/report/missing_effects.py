@@ -44,7 +44,7 @@ class Suspect(NamedTuple):
 
     name: such as "backlash of KNEE". share: of the remaining squares that the effect would explain.
     t: how sure the effect is, in standard deviations. more: whether there is more of the effect in
-    the recordings than in the model; otherwise less.
+    the recordings than in the model.
     """
 
     name: str

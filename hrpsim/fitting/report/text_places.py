@@ -88,7 +88,7 @@ def elements(text: str) -> Iterator[Element]:
 
 
 def changed(text: str, edits: list[Edit]) -> str:
-    """Return the text with all edits, which do not overlap. Equal places keep their order."""
+    """Return the text with all edits, which do not overlap. Equal places keep the order."""
     found, at = [], 0
     for edit in sorted(edits, key=lambda one: one.begin):
         found += [text[at : edit.begin], edit.text]

@@ -69,7 +69,7 @@ def paths_of(name: str, given: Any) -> tuple[str, ...]:
 
 
 def unit_of(path: str, prismatic: frozenset[str] = frozenset()) -> str:
-    """Return the unit of a path; "1" without a unit."""
+    """Return the unit of a path, or "1" without a unit."""
     joint, _, what = path.rpartition(".")
     if what in _UNITS and ".joints." in path:
         return _UNITS[what][joint in prismatic]

@@ -42,7 +42,7 @@ class Imu(SignalKind):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return both vectors in the true frame, with their biases."""
+        """Return both vectors in the true frame, with biases."""
         from scipy.spatial.transform import Rotation
 
         turn = Rotation.from_rotvec([settings[f"turn_{axis}"] for axis in "xyz"]).as_matrix()

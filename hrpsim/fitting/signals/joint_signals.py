@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signals by joint: torques, currents of motors, positions of motors in front of their gears."""
+"""Signals by joint: torques, currents of motors, positions of motors in front of the gears."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class JointSignal(SignalKind):
 
 
 class Torque(JointSignal):
-    """Torques on the joints, behind their gears, as `joint_states` has them."""
+    """Torques on the joints, behind the gears, as in `joint_states`."""
 
     name, quantities = "torque", {"": "Nm or N"}
 

@@ -36,7 +36,7 @@ class SignalKind(ABC):
     """A kind of signal. Instances have no state.
 
     name: in files and paths.
-    quantities: from the names of the quantities to their units. Each quantity has a noise of its
+    quantities: units by name of the quantity. Each quantity has a noise of its
         own. A kind with one quantity calls the quantity "".
     columns: labels of the columns. Empty: joints, which a recording names.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Scenarios: a simulation for many runs, with its parameters, outcomes and errors."""
+"""Scenarios: a simulation for many runs, with parameters, outcomes and errors."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Outcome:
 class Scenario(ABC):
     """A simulation to run many times. A scenario must be picklable: other processes receive it.
 
-    A run must depend on its values and its seed only, not on previous runs. `runs` describes how
+    A run must depend on the values and the seed only, not on previous runs. `runs` describes how
     runs are made, for readers of the results.
     """
 
@@ -119,7 +119,7 @@ class Scenario(ABC):
     def run_together(
         self, runs: Sequence[tuple[Mapping[str, Any], int]]
     ) -> Sequence[Mapping[str, Any] | Exception] | None:
-        """Return the outcomes, or the error, of each of several runs that share their work.
+        """Return the outcomes, or the error, of each of several runs that share work.
 
         None, by default: the runs share nothing and are made one after another.
 
@@ -141,7 +141,7 @@ class FunctionScenario(Scenario):
 
     Pass the function, or "module:function" or "path/to/file.py:function" for other processes to
     find. The function returns a mapping from outcome names to values. `outcomes` lists the names
-    with their units. The list may also be an attribute `outcomes` of the function.
+    and units. The list may also be an attribute `outcomes` of the function.
 
         def slide(speed, friction=0.5):
             ...
@@ -176,7 +176,7 @@ class FunctionScenario(Scenario):
         return self._outcomes
 
     def parameters(self) -> dict[str, Parameter]:
-        """Return the function's parameters. The default of a parameter, if any, sets its kind."""
+        """Return the function's parameters. A default sets the kind of a parameter."""
         found = {}
         for key, given in inspect.signature(self.function).parameters.items():
             if key == "seed":
@@ -216,7 +216,7 @@ class FunctionScenario(Scenario):
         return self.function(**values)
 
     def identity(self) -> dict[str, Any]:
-        """Return the function's name and a hash of its source, or of bytecode typed at a prompt."""
+        """Return the function's name and a hash of the source, or of bytecode typed at a prompt."""
         for where in (inspect.getmodule(self.function), self.function):
             try:
                 text = inspect.getsource(where)

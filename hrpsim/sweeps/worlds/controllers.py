@@ -36,7 +36,7 @@ def controller_class(name: str) -> type[Controller]:
 
 
 class DisturbedController(Controller):
-    """Add noise and delay to a controller's measurements, and delay to its commands.
+    """Add noise and delay to the measurements of a controller, and delay to the commands.
 
     Noise and sensing delay are added to the controller's `needs`, which the host satisfies. The
     first command is held during the command delay.

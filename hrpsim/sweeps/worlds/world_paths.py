@@ -4,8 +4,8 @@
 """Parameters by path: entries of a world's file, and properties of a loaded world.
 
 A path such as "world.time_step" or "robots.hrp2.joints.CHEST_JOINT0" lists the keys from the top of
-the file. An entry of a list has its `name`, its `between` ("friction.sole-floor.static") or its
-number ("robots.0.position.2") in the path. Friction, masses, gains, joints and rough ground are
+the file. The key of a list's entry is the `name`, the `between` ("friction.sole-floor.static") or
+the number ("robots.0.position.2"). Friction, masses, gains, joints and rough ground are
 changed in a copy of the loaded world, which was read and settled once.
 """
 
@@ -117,7 +117,7 @@ def _leaves(data: Any, path: str, keys: tuple[Any, ...]) -> Iterator[tuple[str, 
 
 
 def _label(k: int, entry: Any, entries: list[Any]) -> str:
-    """Return the label of an entry of a list: its unique name, or its number."""
+    """Return the label of an entry of a list: a unique name, or the number."""
     own = _own_label(entry)
     return own if own and [_own_label(each) for each in entries].count(own) == 1 else str(k)
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One run of a settled world with its controller and pushes, and the measures of the run."""
+"""One run of a settled world with controller and pushes, and the measures of the run."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Measures:
     """Measure a world and its robot `robot` (None: no robot). `period` is the time of a tick [s].
 
     Create the object at the beginning of a run, and call `tick` after each tick. Raises SweepError
-    for a robot that already lies: such a run would end before its first tick. measured: the
+    for a robot that already lies: such a run would end before the first tick. measured: the
     requested outcomes, by default all. `largest_effort` is NaN if not requested.
     """
 
@@ -216,7 +216,7 @@ class Push:
 
 
 class BaseWorld:
-    """A settled world, from a world file with some values changed, and the model of its robot."""
+    """A settled world, from a world file with some values changed, and the model of the robot."""
 
     def __init__(self, world: World, model: Model | None) -> None:
         self.world, self.model = world, model
@@ -238,7 +238,7 @@ class BaseWorld:
 class WorldRun:
     """One run, advanced one tick at a time. `outcomes` returns the results so far.
 
-    controller: commands the robot called `robot`; None leaves the robot without a controller.
+    controller: commands the robot called `robot`. None leaves the robot without a controller.
     description: the controller's model of the robot. period: time of a tick without a controller
     [s]. measured: the requested outcomes, by default all.
     """
@@ -294,7 +294,7 @@ class WorldRun:
         return (self._ticks - self._measures.ticks) * self.period
 
     def go_on(self) -> None:
-        """Tick. After the end, the world continues with its last commands, for the viewer."""
+        """Tick. After the end, the world continues with the last commands, for the viewer."""
         if self.finished:
             self.world.step(self._steps)
         else:

@@ -47,7 +47,7 @@ class WorldScenario(Scenario):
 
     The file has any format of `load_world`. Only the entries of a world file may be varied.
 
-    robot: the controlled and measured robot; by default the only one. controller: "walk",
+    robot: the controlled and measured robot. The default is the only robot. controller: "walk",
     "module:Class" or "file.py:Class", with `parameters`. None: the robot holds its commands.
     pushes: mappings of `link` (or `entity` of a free body), `impulse` [Ns], `heading` [rad],
     `begin` and `duration` [s]. sensors: standard deviations of noise. delay: `sensing` and
@@ -155,7 +155,7 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _pairs(self) -> dict[str, Mapping[str, Any]]:
-        """Friction entries by their label in paths."""
+        """Friction entries by the label in paths."""
         labels = {}
         for path, keys in self._keys_of.items():
             if keys[0] == "friction" and keys[-1] == "static":
@@ -255,7 +255,7 @@ class WorldScenario(Scenario):
     # -- running ---------------------------------------------------------------------------------
 
     def start(self, values: Mapping[str, Any], seed: int) -> world_run.WorldRun:
-        """Return a new run in a world of its own."""
+        """Return a new run in a new world."""
         return self._start(*self.world_of(values, seed), values, seed)
 
     def world_of(self, values: Mapping[str, Any], seed: int) -> tuple[World, Model | None]:
@@ -299,7 +299,7 @@ class WorldScenario(Scenario):
     def controller_of(
         self, values: Mapping[str, Any], seed: int
     ) -> tuple[Controller | None, dict[str, Any]]:
-        """Return the controller of a run, not yet configured, and its parameters."""
+        """Return the controller of a run, not yet configured, and the parameters."""
         if self.controller is None:
             return None, {}
         parameters = dict(self.controller_parameters)

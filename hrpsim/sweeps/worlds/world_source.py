@@ -3,7 +3,7 @@
 
 """Where a scenario has its world from: a world file, or a file of another format.
 
-The entries of a world file may be varied. A file of another format is simulated as it is, apart
+The entries of a world file may be varied. A file of another format is simulated unchanged, apart
 from masses, gains, joints and links of robots.
 """
 
@@ -28,7 +28,7 @@ from hrpsim.world.world import World
 
 
 class WorldSource(Protocol):
-    """A file with a world. `data` are the entries that name its parts."""
+    """A file with a world. `data` are the entries that name the parts."""
 
     data: dict[str, Any]
 
@@ -71,7 +71,7 @@ class ForeignWorld:
         self.data: dict[str, Any] = {"robots": robots, "content": content}
 
     def paths(self, robots: list[str]) -> dict[str, tuple[Any, ...]]:
-        """Return no entries: the file is simulated as it is."""
+        """Return no entries: the file is simulated unchanged."""
         return {}
 
     def build(self, data: Any) -> World:

@@ -55,9 +55,13 @@ def load_world(
     """
     check_arguments(load_world, locals(), WorldError)
     path = Path(path).expanduser()
-    return _format_of(path).load(
-        path, time_step=time_step, integrator=integrator, xacro_arguments=xacro_arguments
-    )
+    settings: dict[str, Any] = {"time_step": time_step, "integrator": integrator}
+    file_format = _format_of(path)
+    if file_format is YAML:
+        settings["xacro_arguments"] = xacro_arguments
+    elif xacro_arguments:
+        raise WorldError(f"{path}: {file_format.title} takes no xacro arguments")
+    return file_format.load(path, **settings)
 
 
 def notes_of(path: Path) -> WorldNotes:
@@ -70,35 +74,23 @@ class WorldFormat(NamedTuple):
 
     title: str
     suffixes: tuple[str, ...]
-    load: Callable[..., World]  # with the arguments of `load_world`
+    load: Callable[..., World]  # arguments of `load_world`. xacro_arguments: YAML only
     notes: Callable[[Path], WorldNotes]
 
 
-def _load_yaml(path: Path, **settings: Any) -> World:
-    return build_world(open_world(path), **settings)
-
-
-def _refuse_xacro(path: Path, title: str, arguments: Mapping[str, Any] | None) -> None:
-    if arguments:
-        raise WorldError(f"{path}: {title} takes no xacro arguments")
-
-
-def _load_mjcf(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
-    _refuse_xacro(path, "MJCF", xacro_arguments)
+def _load_mjcf(path: Path, **settings: Any) -> World:
     from hrpsim.world.file.mjcf_world import load_mjcf_world
 
     return load_mjcf_world(path, **settings)
 
 
-def _load_sdf(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
-    _refuse_xacro(path, "SDF", xacro_arguments)
+def _load_sdf(path: Path, **settings: Any) -> World:
     from hrpsim.world.file.sdf_world import load_sdf_world
 
     return load_sdf_world(path, **settings)
 
 
-def _load_cnoid(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
-    _refuse_xacro(path, "a project of Choreonoid", xacro_arguments)
+def _load_cnoid(path: Path, **settings: Any) -> World:
     from hrpsim.world.file.cnoid_world import load_cnoid_world
 
     return load_cnoid_world(path, **settings)
@@ -111,7 +103,12 @@ def _load_usd(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settin
     return load_usd_world(path, **settings)
 
 
-YAML = WorldFormat("YAML", (".yaml", ".yml"), _load_yaml, lambda path: read_notes(open_world(path)))
+YAML = WorldFormat(
+    "YAML",
+    (".yaml", ".yml"),
+    lambda path, **settings: build_world(open_world(path), **settings),
+    lambda path: read_notes(open_world(path)),
+)
 MJCF = WorldFormat("MJCF", (".xml",), _load_mjcf, lambda path: WorldNotes(path.stem))
 SDF = WorldFormat("SDF", (".sdf", ".world"), _load_sdf, lambda path: WorldNotes(path.stem))
 CNOID = WorldFormat("Choreonoid", (".cnoid",), _load_cnoid, lambda path: WorldNotes(path.stem))
@@ -172,13 +169,10 @@ def build_world(
     """Return the world of an opened file (see `load_world`)."""
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
     expect_steps()
-    options = file.get("world") or {}
-    if time_step is not None:
-        options["time_step"] = time_step
-    if integrator is not None:
-        options["integrator"] = integrator
+    given = {"time_step": time_step, "integrator": integrator}
+    given = {name: value for name, value in given.items() if value is not None}
     with reader.at("world"):
-        world = World(**options)
+        world = World(**{**(file.get("world") or {}), **given})
     if file.get("ground", False) is not False:
         with reader.at("ground"):
             world.add_ground(**(file["ground"] if isinstance(file["ground"], dict) else {}))

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import ModelError, WorldError, require_name, unknown_name
 from hrpsim.common.values import Range, flag, not_negative, number, positive
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, DRIVEN, LOCKED
@@ -21,7 +22,6 @@ from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 from hrpsim.model.described import AXES
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.world.objects.body import Body
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, part_of
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.solver_rules import SolverRules, solver_code, solver_name

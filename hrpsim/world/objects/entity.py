@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import StateError, WorldError
 from hrpsim.common.sealing import plain_copy, plain_parts
 from hrpsim.common.values import finite_vector
@@ -24,7 +25,6 @@ from hrpsim.engine.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.geometry import Mesh
 from hrpsim.model.system import FREE, System
-from hrpsim.world.objects.closed import Closed
 
 if TYPE_CHECKING:
     from hrpsim.engine.step.arrays import Scene

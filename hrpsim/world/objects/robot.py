@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -27,31 +27,24 @@ from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
-from hrpsim.world.objects.plausibility import (
-    LONGEST_RAMP,
-    JointLimits,
-    listed,
-    long_period,
-    slow_servo,
-    unreached,
-)
+from hrpsim.world.objects.plausibility import JointLimits, listed, unreached
 from hrpsim.world.objects.robot_access import (
     BEYOND,
-    NAN_HOLDS,
     REFUSALS,
     TARGETS,
     WRITTEN,
     RobotAccess,
+    command_targets,
+    ramp_steps,
 )
 from hrpsim.world.objects.robot_actuators import RobotActuators
+from hrpsim.world.objects.robot_gains import RobotGains
 from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import MeasuredView, SampledView, SensorView
 
 _REACHED = 16  # bit of `_reported`: the joint's first velocity was examined
-_NOTHING = np.zeros(0)
-_SHOWN = 4  # names listed at most
-_MOST_STEPS = 1e15  # of a ramp
+_ANY_TARGET = POSITIONS | VELOCITIES | EFFORTS
 
 
 # Views of kinds of sensors with readings of their own.
@@ -63,7 +56,7 @@ _VIEWS: dict[type, type[SampledView]] = {
 }
 
 
-class Robot(JointConstraints, RobotLinks, RobotActuators):
+class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
     """A model with a state in a world.
 
     The last command of a joint decides how its actuator works: PD control to a position, velocity
@@ -96,12 +89,9 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         self._check_actuators(self.fitted_actuators)
         self._ready: RobotAccess | None = None
         self._initial_control: np.ndarray | None = None
-        self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
         self.limits = JointLimits(model.system, model.joints)
         self._reported = np.zeros(len(self.joint_index), dtype=np.int64)
-        self._without_gains = set(self.joint_index.position_controlled(model).tolist())
-        for joint, (kp, kd) in model.gains.items():
-            self.set_gains(kp, kd, joint)
+        RobotGains.__init__(self, model)
         views: list[SensorView | SampledView]
         views = [SensorView(self, s, k) for k, s in enumerate(model.sensors)]
         self.samplers = tuple(
@@ -169,84 +159,6 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             )
         self.command(efforts=tau[self.joint_index.v])
 
-    def _control(self):
-        return self.world.scene.control[self.first_v : self.first_v + self.nv]
-
-    @property
-    def gains(self) -> tuple[np.ndarray, np.ndarray]:
-        """PD gains kp and kd of the joints, in the order of joint_names.
-
-        Passive joints have zeros.
-        """
-        return _frozen(self._kp.copy()), _frozen(self._kd.copy())
-
-    def set_gains(
-        self, kp: ArrayLike, kd: ArrayLike, names: str | Sequence[str] | None = None
-    ) -> None:
-        """Set PD gains. The gains act at once, on the present commands too.
-
-        A joint under position control uses both gains. A joint under velocity control uses kd
-        alone. A joint under effort control uses no gain until its next command. Gains are a
-        property of the robot and not part of the state, so `World.reset` and `World.restore` keep
-        the gains.
-
-        Args:
-            kp: stiffness, one number or (n,) [Nm/rad or N/m].
-            kd: damping, one number or (n,) [Nms/rad or Ns/m].
-            names: joints. The default is all joints.
-
-        Raises:
-            StateError: a joint is unknown or repeated, a length is wrong, or a value is negative or
-                not finite. Nothing changes then.
-        """
-        indices = self.joint_index.indices(names)
-        kp = self.joint_index.gains("kp", kp, indices)
-        kd = self.joint_index.gains("kd", kd, indices)
-        if text := slow_servo([self.joint_names[k] for k in indices.tolist()], kp, kd):
-            warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=2)
-        self._kp[indices], self._kd[indices] = kp, kd
-        self.know_gains_of(indices.tolist())
-        if self._initial_control is not None:
-            self._give_gains(indices)
-
-    def know_gains_of(self, joints: Iterable[int]) -> None:
-        """Note that joints have gains, so that no warning names these joints."""
-        if self._without_gains:
-            self._without_gains.difference_update(joints)
-
-    def restore_gains(self) -> None:
-        """Give the gains of `set_gains` to the present commands, except commands with own gains."""
-        given = self._control()["given"][self.joint_index.v]
-        self._give_gains(np.flatnonzero(given & OWN_GAINS == 0))
-
-    def _give_gains(self, indices: np.ndarray) -> None:
-        """Write the gains into the commands of joints that use gains."""
-        control, at = self._control(), self.joint_index.v[indices]
-        given = control["given"][at] & ~OWN_GAINS
-        control["given"][at] = given
-        control["kp"][at] = np.where(given & POSITIONS, self._kp[indices], 0.0)
-        damped = given & (POSITIONS | VELOCITIES)
-        control["kd"][at] = np.where(damped, self._kd[indices], 0.0)
-
-    def warn_of_missing_gains(self) -> None:
-        """Warn once of joints without gains that nothing else holds."""
-        held = {*self.locked, *self.driven}
-        lacking = [self.joint_names[k] for k in sorted(self._without_gains)]
-        lacking = [name for name in lacking if name not in held]
-        self._without_gains.clear()
-        if lacking:
-            shown = ", ".join(map(repr, lacking[:_SHOWN]))
-            shown += f", ... ({len(lacking)} in all)" if len(lacking) > _SHOWN else ""
-            warnings.warn(
-                f"robot {self.name!r}: joints without gains follow no position or velocity and hold"
-                f" nothing: {shown}. Give them gains: in a world file (gains: {{'*': [150, 2]}}),"
-                " by set_gains or <gains> of <hrpsim>. hrpsim walk --robot FILE --check"
-                " --write-robot FOLDER finds those of a biped. Gains of 0 say that a joint is"
-                " passive, or commanded by effort",
-                ModelWarning,
-                stacklevel=3,
-            )
-
     def command(
         self,
         positions: ArrayLike | None = None,
@@ -288,7 +200,9 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         """
         joints = self.joint_index
         indices = joints.indices(names)
-        given, q, v, tau = _targets(joints, indices, positions, velocities, efforts, nan_holds)
+        given, q, v, tau = command_targets(
+            joints, indices, positions, velocities, efforts, nan_holds
+        )
         if names is None and not given & EFFORTS and self._without_gains:
             self.warn_of_missing_gains()
         steps = ramp_steps(over, self.world.time_step) if over != 0.0 else 0
@@ -302,7 +216,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
         )
         if became != WRITTEN:
             self._answer(became, indices, place, value, q, v, tau)
-        if given & (POSITIONS | VELOCITIES | EFFORTS) == VELOCITIES and kd is None:
+        if given & _ANY_TARGET == VELOCITIES and kd is None:
             self.report_unreached(indices, v)
 
     def _answer(
@@ -362,7 +276,7 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
     def report_no_limits(self) -> None:
         """Give no warnings of targets beyond limits, because the caller checks the limits."""
-        self._reported[:] = POSITIONS | VELOCITIES | EFFORTS
+        self._reported[:] = _ANY_TARGET
 
     def refusal(self, why: int, joint: int, value: float) -> StateError:
         """Return the error for a refused command.
@@ -377,11 +291,11 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
 
     @property
     def access(self) -> RobotAccess:
-        """The robot's arrays, prepared for kernels."""
-        world, access = self.world, self._ready
-        if access is None or not access.is_for(world.present_scene, self.forest):
+        """The robot's arrays, prepared for kernels of the present scene and inertias."""
+        access, scene = self._ready, self.world.present_scene
+        if access is None or access.scene is not scene or access.forest is not self.forest:
             given = self.joint_index, self._kp, self._kd, self.limits.reach, self._reported
-            access = self._ready = RobotAccess(self, world.scene, *given)
+            access = self._ready = RobotAccess(self, self.world.scene, *given)
         return access
 
     def __getstate__(self) -> dict:
@@ -444,36 +358,3 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
         local = np.zeros(3) if point is None else finite_vector("point", point, 3)
         self._apply(frame.body, frame.p + frame.R @ local, force, torque)
-
-
-def _targets(
-    joints: JointIndex,
-    indices: np.ndarray,
-    positions: ArrayLike | None,
-    velocities: ArrayLike | None,
-    efforts: ArrayLike | None,
-    nan_holds: bool,
-) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the bits of what is given, and each target as an array (k,) for k joints, or empty."""
-    given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
-    if positions is not None:
-        given, q = POSITIONS, joints.vector("positions", positions, indices)
-    if velocities is not None:
-        given, v = given | VELOCITIES, joints.vector("velocities", velocities, indices)
-    if efforts is not None:
-        given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
-    if given == 0:
-        raise StateError("a command needs positions, velocities or efforts")
-    return given | NAN_HOLDS if nan_holds else given, q, v, tau
-
-
-def ramp_steps(over: float, time_step: float) -> int:
-    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time.
-
-    A ModelWarning says that a ramp is long.
-    """
-    if not (math.isfinite(over) and over >= 0.0):
-        raise StateError(f"over must be a time >= 0 s, got {over!r}")
-    if text := long_period("over", over, LONGEST_RAMP, "a ramp between two commands"):
-        warnings.warn(text, ModelWarning, stacklevel=3)
-    return max(round(min(over / time_step, _MOST_STEPS)), 1) if over > 0.0 else 0

@@ -6,24 +6,29 @@
 from __future__ import annotations
 
 import math
+import warnings
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from hrpsim.common.errors import ModelWarning, StateError
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Control, Index, Indices, Vector
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
-from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import new_kinematics
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_constraints import EffortSources, read_efforts
 from hrpsim.world.objects.joint_index import JointIndex
+from hrpsim.world.objects.plausibility import LONGEST_RAMP, long_period
 from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_records
 
+_NOTHING = np.zeros(0)
+_MOST_STEPS = 1e15  # of a ramp
 TARGETS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
 NAN_HOLDS = 16  # beside the bits of CONTROL's `given`: NaN means that a value is not given
 
@@ -177,6 +182,39 @@ def _ramp(law: Control, position: float, goal: float, steps: int) -> None:
     law.ahead = 0.5 * law.ramp
 
 
+def command_targets(
+    joints: JointIndex,
+    indices: np.ndarray,
+    positions: ArrayLike | None,
+    velocities: ArrayLike | None,
+    efforts: ArrayLike | None,
+    nan_holds: bool,
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the bits of what is given, and each target as an array (k,) for k joints, or empty."""
+    given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
+    if positions is not None:
+        given, q = POSITIONS, joints.vector("positions", positions, indices)
+    if velocities is not None:
+        given, v = given | VELOCITIES, joints.vector("velocities", velocities, indices)
+    if efforts is not None:
+        given, tau = given | EFFORTS, joints.vector("efforts", efforts, indices)
+    if given == 0:
+        raise StateError("a command needs positions, velocities or efforts")
+    return given | NAN_HOLDS if nan_holds else given, q, v, tau
+
+
+def ramp_steps(over: float, time_step: float) -> int:
+    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time.
+
+    A ModelWarning says that a ramp is long.
+    """
+    if not (math.isfinite(over) and over >= 0.0):
+        raise StateError(f"over must be a time >= 0 s, got {over!r}")
+    if text := long_period("over", over, LONGEST_RAMP, "a ramp between two commands"):
+        warnings.warn(text, ModelWarning, stacklevel=3)
+    return max(round(min(over / time_step, _MOST_STEPS)), 1) if over > 0.0 else 0
+
+
 class RobotAccess(LinkReaders):
     """References to a robot's arrays and the kernels called with them, for one scene and forest.
 
@@ -188,15 +226,12 @@ class RobotAccess(LinkReaders):
         self, robot: Entity, scene: Scene, joints: JointIndex, *targets: np.ndarray
     ) -> None:
         self.scene = scene
-        self._robot, self._forest = robot, robot.forest
+        self.forest = robot.forest
+        self._robot = robot
         self._joints = joints
         self._targets = targets  # gains, reach and what was reported
         self._q = scene.q[robot.first_q : robot.first_q + robot.nq]
         self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
-
-    def is_for(self, scene: Scene | None, forest: Forest) -> bool:
-        """Return whether the arrays belong to this scene, and to a robot with these inertias."""
-        return self.scene is scene and self._forest is forest
 
     @cached_property
     def actuators(self) -> Reference:
@@ -236,7 +271,7 @@ class RobotAccess(LinkReaders):
                 scene.settings,
                 scene.joint_impulses[dofs],
                 scene.joint_impact_impulses[dofs],
-                self._forest.dofs,
+                self.forest.dofs,
                 joint_v,
                 joint_of,
             )
@@ -248,7 +283,7 @@ class RobotAccess(LinkReaders):
         robot, velocity = self._robot, self.scene.velocity[self._dofs]
         kinematics, work = new_kinematics(len(robot.system.parent)), np.zeros((3, 3))
         links = link_records(robot.frames)
-        return Reference(LinkSources(self._forest, self._q, velocity, kinematics, links, work))
+        return Reference(LinkSources(self.forest, self._q, velocity, kinematics, links, work))
 
     @cached_property
     def set_commands(self):

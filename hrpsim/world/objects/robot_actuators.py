@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import NamedParts, WorldError, require_name, shown_value
 from hrpsim.common.values import number
 from hrpsim.engine.actuators.fill import actuator_records, leave_to_actuators, slots_of
@@ -17,7 +18,6 @@ from hrpsim.engine.dynamics.joint_forces import VELOCITIES
 from hrpsim.engine.sensors.noise import NoiseLevels, SensorNoise
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.actuator import ACTUATOR_PRESETS, TEMPERATURE, Actuator
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.joint_index import JointIndex
 from hrpsim.world.objects.robot_properties import RobotProperties

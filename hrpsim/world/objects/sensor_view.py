@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import StateError, WorldError
 from hrpsim.common.values import flag
 from hrpsim.engine.sensors.noise import noise_generator
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.model.sensors.sensor_kind import SampleNoise, SensedRobot
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
 from hrpsim.world.objects.robot_access import RobotAccess
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import StateError
 from hrpsim.common.values import NOT_NEGATIVE, finite_vector, is_number, number
 from hrpsim.model.transmission import Tendon
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import _frozen
 
 

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import StateError, WorldError
+from hrpsim.common.errors import StateError, WorldError, suggestion, unknown_name
 from hrpsim.common.values import finite_vector, not_negative, setting
 from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.model import CollisionShape
@@ -200,3 +202,17 @@ class Surroundings(Part):
             a, b, stiffness=given, damping_ratio=ratio, max_extension=furthest
         )
         self._changed()
+
+    def unknown_materials(self, names: Iterable[str]) -> dict[str, str]:
+        """Return a text for each material that no shape has. No later check names the materials.
+
+        In a world without entities only misspelt names count, because shapes may come later.
+        """
+        self._contents.materials.named = set()
+        shapes = [*self.fixed_shapes, *(s for e in self._contents.entities for s in e.shapes)]
+        known = list(dict.fromkeys(["default", *(shape.material for shape in shapes)]))
+        return {
+            name: f"{unknown_name('material', name, known)}; no shape has it"
+            for name in sorted(set(names).difference(known))
+            if self._contents.entities or suggestion(name, known)
+        }

@@ -15,12 +15,12 @@ from hrpsim.model.sensors.gazebo_values import numbers_of
 from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rotation_matrix
 
 
-def pose_of(document: Document, owner: _Element, tag: str = "pose") -> Placement:
-    """Return the placement that the <pose> of an element says, or the identity without one.
+def pose_of(document: Document, owner: _Element) -> Placement:
+    """Return the placement of an element by its <pose>, or the identity without a <pose>.
 
-    `tag` is the name of the pose. ModelError for invalid numbers names the owner.
+    ModelError for invalid numbers names the owner.
     """
-    pose = owner.find(tag)
+    pose = owner.find("pose")
     text = "" if pose is None else (pose.text or "").strip()
     if not text:
         return IDENTITY

@@ -1,0 +1,68 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Copy worlds, and pickle worlds with a checksum."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, TypeVar
+
+from hrpsim.common.sealing import plain_copy, sealed
+from hrpsim.world.objects.entity import Entity
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.parts.snapshots import Snapshots, refuse_other_format, saved_format
+
+AnyWorld = TypeVar("AnyWorld", bound="Copies")
+
+
+class Copies(Snapshots):
+    """Independent copies of a world, in this process or pickled for another process."""
+
+    def copy(self: AnyWorld) -> AnyWorld:
+        """Return an independent world in the same state. `copy.copy` does the same.
+
+        The copies share only the data that never change: models of robots, and descriptions of
+        links and shapes.
+        """
+        self._contents.refuse_while_stepping()
+        return deepcopy(self, {id(one): one for one in self.shared_by_copies()})
+
+    def shared_by_copies(self) -> list[Any]:
+        """Return the data that never change and that copies share."""
+        shared: list[Any] = []
+        for entity in self._contents.entities:
+            shared += [*entity.frames, *entity.shapes, *entity._inertias]
+            if isinstance(entity, Robot):
+                shared += [entity.model, entity.described]
+                shared += [*entity.model.sensors, *entity.model.sampled_sensors]
+        return shared
+
+    def __copy__(self: AnyWorld) -> AnyWorld:
+        """Return an independent world. Worlds that share arrays would corrupt each other."""
+        return self.copy()
+
+    def __deepcopy__(self: AnyWorld, memo: dict[int, Any]) -> AnyWorld:
+        return plain_copy(self, memo)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle the world with a checksum, together with its robots and bodies."""
+        return sealed(
+            "world", saved_format(), self, lambda one: one is self or isinstance(one, Entity)
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Start with the format. Leave out machine code, which belongs to this process."""
+        return {
+            "format": saved_format(),
+            **self.__dict__,
+            "_reader": None,
+            "_casters": {},
+            "_prepared": None,
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Refuse a state that another version of hrpsim has saved."""
+        refuse_other_format("world", state.get("format"))
+        self.__dict__.update(state)
+        del self.__dict__["format"]
