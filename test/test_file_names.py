@@ -11,7 +11,7 @@ import pytest
 import hrpsim
 from hrpsim import HrpsimError, ModelError
 from hrpsim.bag import messages
-from hrpsim.common.file_names import exists, is_file, is_folder, resolved, writing
+from hrpsim.common.foreign.file_names import exists, is_file, is_folder, resolved, writing
 from hrpsim.control import read_sequence
 from hrpsim.learning import Task, TaskBatch
 

@@ -17,12 +17,12 @@ import numpy as np
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
 from hrpsim.bag.signal_types import Field, chosen_columns, fits
 from hrpsim.bag.world_signals import Source, prefixes_of, sources_of, sources_of_entity
+from hrpsim.common.closed import Closed
 from hrpsim.common.errors import ModelWarning, StateError
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import several
 from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.model.readers.robot_data import free_name
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.plausibility import SLOWEST_SAMPLES, long_period
 from hrpsim.world.world import World

@@ -23,8 +23,8 @@ from hrpsim.bag.reader import BagError, seconds, timed_messages, topic_types
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
 from hrpsim.bag.signal_types import MESSAGE_PARTS, NAMED_UNITS, NAMED_VALUES, Field, chosen_columns
 from hrpsim.common.errors import HrpsimError
-from hrpsim.common.file_names import writing
 from hrpsim.common.foreign.arrays import names_in_npz, read_npz
+from hrpsim.common.foreign.file_names import writing
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.stored_files import write_at_once
 

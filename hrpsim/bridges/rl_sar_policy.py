@@ -16,7 +16,7 @@ from typing import Any
 from hrpsim.bridges.foreign.foreign_entries import ForeignEntries
 from hrpsim.common import schema
 from hrpsim.common.errors import unknown_name
-from hrpsim.common.file_names import is_file
+from hrpsim.common.foreign.file_names import is_file
 from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.control.framework.controller import ControllerError

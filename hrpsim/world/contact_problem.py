@@ -16,7 +16,7 @@ import numpy as np
 
 from hrpsim.common.errors import WorldError, shown_value
 from hrpsim.common.extras import missing_package
-from hrpsim.common.file_names import is_file
+from hrpsim.common.foreign.file_names import is_file
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.kernel_types import Matrix, Vector
 from hrpsim.engine.compile.reference import Reference

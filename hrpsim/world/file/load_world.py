@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import warnings
 from collections.abc import Callable, Mapping
@@ -78,29 +79,14 @@ class WorldFormat(NamedTuple):
     notes: Callable[[Path], WorldNotes]
 
 
-def _load_mjcf(path: Path, **settings: Any) -> World:
-    from hrpsim.world.file.mjcf_world import load_mjcf_world
+def _imported(title: str, suffixes: tuple[str, ...], module: str) -> WorldFormat:
+    """Return a format of another program. `load_MODULE` of a module in this folder reads it."""
 
-    return load_mjcf_world(path, **settings)
+    def load(path: Path, **settings: Any) -> World:
+        reader = importlib.import_module(f"hrpsim.world.file.{module}")
+        return getattr(reader, f"load_{module}")(path, **settings)
 
-
-def _load_sdf(path: Path, **settings: Any) -> World:
-    from hrpsim.world.file.sdf_world import load_sdf_world
-
-    return load_sdf_world(path, **settings)
-
-
-def _load_cnoid(path: Path, **settings: Any) -> World:
-    from hrpsim.world.file.cnoid_world import load_cnoid_world
-
-    return load_cnoid_world(path, **settings)
-
-
-def _load_usd(path: Path, *, xacro_arguments: Mapping[str, Any] | None, **settings: Any) -> World:
-    _refuse_xacro(path, "USD", xacro_arguments)
-    from hrpsim.world.file.usd_world import load_usd_world
-
-    return load_usd_world(path, **settings)
+    return WorldFormat(title, suffixes, load, lambda path: WorldNotes(path.stem))
 
 
 YAML = WorldFormat(
@@ -109,12 +95,10 @@ YAML = WorldFormat(
     lambda path, **settings: build_world(open_world(path), **settings),
     lambda path: read_notes(open_world(path)),
 )
-MJCF = WorldFormat("MJCF", (".xml",), _load_mjcf, lambda path: WorldNotes(path.stem))
-SDF = WorldFormat("SDF", (".sdf", ".world"), _load_sdf, lambda path: WorldNotes(path.stem))
-CNOID = WorldFormat("Choreonoid", (".cnoid",), _load_cnoid, lambda path: WorldNotes(path.stem))
-USD = WorldFormat(
-    "USD", (".usd", ".usda", ".usdc", ".usdz"), _load_usd, lambda path: WorldNotes(path.stem)
-)
+MJCF = _imported("MJCF", (".xml",), "mjcf_world")
+SDF = _imported("SDF", (".sdf", ".world"), "sdf_world")
+CNOID = _imported("Choreonoid", (".cnoid",), "cnoid_world")
+USD = _imported("USD", (".usd", ".usda", ".usdc", ".usdz"), "usd_world")
 WORLD_FORMATS = (YAML, MJCF, SDF, CNOID, USD)
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Closed
 from hrpsim.common.values import finite_vector
 from hrpsim.model.shapes.placement import Placement, quaternion_of, rotation_of
-from hrpsim.world.objects.closed import Closed
 from hrpsim.world.objects.entity import WorldState, _frozen
 
 
