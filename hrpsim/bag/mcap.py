@@ -60,13 +60,13 @@ class McapFile:
             if kind == _DATA_END:
                 (covered,) = struct.unpack_from("<I", content)
                 if covered not in (0, running):
-                    problems.append("the checksum of its data is another one")
+                    problems.append("the checksum of its data does not match")
                 running = 0
                 continue
             if kind == _FOOTER:
                 found = _FOOTER_HEAD.unpack(content)[2]
                 if found not in (0, zlib.crc32(head + content[:-4], running)):
-                    problems.append("the checksum of its summary is another one")
+                    problems.append("the checksum of its summary does not match")
                 break
             bare += kind == _MESSAGE or (kind == _CHUNK and not _CHUNK_HEAD.unpack_from(content)[3])
             running = zlib.crc32(content, zlib.crc32(head, running))
@@ -194,5 +194,5 @@ def _unpacked(content: bytes, unpacking: Unpacking) -> bytes:
     if compression:
         records = unpacking.unpack(records, compression, size)
     if len(records) != size or (checksum and zlib.crc32(records) != checksum):
-        raise ValueError("its checksum is another one")
+        raise ValueError("its checksum does not match")
     return records

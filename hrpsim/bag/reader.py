@@ -64,7 +64,7 @@ class Metadata:
         custom = content.get("custom_data")
         noted = custom.get(CHECKSUMS) if isinstance(custom, dict) else None
         if intact is False or (noted is not None and not intact):
-            self.damage = "metadata.yaml is damaged (its checksum is another one)"
+            self.damage = "metadata.yaml is damaged (its checksum does not match)"
             return
         self._content = content
         if isinstance(noted, str):

@@ -59,7 +59,7 @@ class TorchNetwork(PolicyNetwork):
         return None
 
     def first_memory(self) -> list[np.ndarray]:
-        """Return no memory, and give the buffers of the module their values in the file."""
+        """Reset the buffers of the module to the values in the file. Return an empty memory."""
         with self._torch.no_grad():
             for name, one in self._module.named_buffers():
                 one.copy_(self._start[name])

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Terms of the configurations of Isaac Lab and mjlab as terms of hrpsim, by their names."""
+"""Convert terms of Isaac Lab's and mjlab's configurations to hrpsim's terms, by name."""
 
 from __future__ import annotations
 

@@ -321,7 +321,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         self._contents.watchers = tuple(others)
 
     def note_placed(self, entity: Entity) -> None:
-        """Note that a user has placed an entity, for the check of `check_placed`."""
+        """Note that a user has placed an entity. `check_placed` checks such entities."""
         self._contents.placed.add(entity)
 
     def lift_to_floor(self, entity: Entity) -> float:

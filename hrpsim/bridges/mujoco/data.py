@@ -144,7 +144,7 @@ class MjData(metaclass=NamesOf):
         return self.for_mujoco()
 
     def for_mujoco(self) -> Any:
-        """Return the mujoco.MjData for a function of mujoco, with the fields of the last step."""
+        """Return a mujoco.MjData with the fields of the last step, for MuJoCo's own functions."""
         self._compute(fields.DYNAMICS)
         self._native.time = self.time
         return self._native
@@ -269,7 +269,10 @@ class MjData(metaclass=NamesOf):
             self._forward(need)
 
     def _need(self) -> int:
-        """Return what the fields that the script holds need. Forget the others."""
+        """Return how much to compute for the fields that the script holds: STATE to DYNAMICS.
+
+        Fields that the script no longer holds are removed from the list.
+        """
         need, sensors = self._least, fields.SENSORS
         if self._lent:
             counts, alone = _references(self._lent), self._alone

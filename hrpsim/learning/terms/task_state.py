@@ -163,7 +163,7 @@ class TaskState:
         return self.commands[name]
 
     def push(self, link: str) -> Push:
-        """Return the push on a link, which starts as none. StateError for an unknown link."""
+        """Return the push on a link, initially zero. Raises StateError for an unknown link."""
         if link not in self.pushes:
             index = self.links(link)
             forces, torques = np.zeros((2, self.count, 3))

@@ -79,7 +79,7 @@ def _bound_instances(root: etree._Element) -> None:
     for scene in root.iter("{*}visual_scene"):
         _count_shown(scene, nodes, shown)
         if shown[scene] > _SHOWN:
-            raise ValueError(f"it shows {shown[scene]} geometries, and {_SHOWN} are the limit")
+            raise ValueError(f"it shows {shown[scene]} geometries, more than the limit of {_SHOWN}")
 
 
 def _parts_of(element: etree._Element, nodes: dict[str, etree._Element]) -> list[etree._Element]:

@@ -98,7 +98,7 @@ def _check_rows(names: Sequence[str], what: str, rows: Sequence[Sequence[float]]
         if bad.size:
             raise WorldError(
                 f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}. A command "
-                f"is finite, and at most {LARGEST_COMMAND:g}"
+                f"must be finite and at most {LARGEST_COMMAND:g}"
             )
 
 

@@ -266,7 +266,7 @@ def _copies(entry: dict[str, Any]) -> list[tuple[str | None, np.ndarray]]:
     else:
         offsets = given["offsets"]
     if len(offsets) > MOST_COPIES:
-        raise WorldError(f"copies: {len(offsets)}, and {MOST_COPIES} are the limit")
+        raise WorldError(f"copies: {len(offsets)} copies are more than the limit of {MOST_COPIES}")
     names = [None if name is None else f"{name}_{k}" for k in range(1, len(offsets) + 1)]
     return list(zip(names, np.array(offsets, dtype=np.float64)))
 

@@ -175,8 +175,8 @@ def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
     if faults:
         text = "; ".join(faults.values())
         warnings.warn(
-            f"{robot.name!r}: drawn by their collision shapes, as visual meshes cannot be read: "
-            f"{text}",
+            f"{robot.name!r}: links are drawn by collision shapes, because visual meshes cannot be "
+            f"read: {text}",
             ModelWarning,
             stacklevel=5,
         )

@@ -92,7 +92,7 @@ class RayCaster:
         """Return which targets (n,) fit a pattern. WorldError if nothing fits a pattern."""
         for pattern in patterns:
             if not isinstance(pattern, str):
-                raise WorldError(f'exclude: "entity" or "entity/link" is needed, got {pattern!r}')
+                raise WorldError(f'exclude: a pattern must be "entity" or "entity/link", got {pattern!r}')
         if patterns not in self._skips:
             chosen = np.zeros(len(self._targets), dtype=np.uint8)
             for pattern in patterns:

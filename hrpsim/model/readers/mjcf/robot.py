@@ -134,7 +134,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
     roots = moving_trees(m)
     if not roots:
         raise ModelError(
-            f"{m.label}: nothing in it moves: no body has a joint. load_world reads it"
+            f"{m.label}: no body has a joint, so nothing can move. Use load_world for this file"
         )
     robot = robot_of(m, roots, m.name or "robot", notes)
     notes.add("equality with the world", "load_world has it", times=len(robot.to_world))

@@ -31,7 +31,7 @@ class Values:
         return self._entry.get(key)
 
     def given(self, *keys: str) -> bool:
-        """Return whether one of some keys is present."""
+        """Return whether at least one of the keys is present."""
         return any(key in self._entry for key in keys)
 
     def note_unread(self, known: Collection[str], notes: Notes, what: str, name: str = "") -> None:

@@ -67,7 +67,7 @@ class Vrml:
         self._defaults: dict[str, dict[str, Any]] = {}
         self.repeated: dict[tuple[str, str], list[str]] = {}
         if text.startswith("#VRML V1"):
-            raise ModelError(f"{path}:1: VRML 1.0 is not read: save it as VRML 2.0 (VRML97)")
+            raise ModelError(f"{path}:1: VRML 1.0 is not supported: save as VRML 2.0 (VRML97)")
         self.nodes: list[Node] = []
         while (token := self._next()) is not None:
             kind, word = token
@@ -137,7 +137,7 @@ class Vrml:
         self._at = match.end()
         self._count += 1
         if self._count > limits.VRML_TOKENS:
-            raise ModelError(f"{self.path}: over {limits.VRML_TOKENS} words (VRML_TOKENS)")
+            raise ModelError(f"{self.path}: it has over {limits.VRML_TOKENS} words (VRML_TOKENS)")
         kind = str(match.lastgroup)
         return kind, match[kind]
 

@@ -54,7 +54,7 @@ class SdfFiles:
             self._fail(source, element, uri)
         if path not in self._opened:
             if path.suffix.lower() == ".urdf":
-                source.fail(element, f"<uri> {shown_value(uri)}: a URDF within SDF is not read")
+                source.fail(element, f"<uri> {shown_value(uri)}: URDF within SDF is not supported")
             data = read_bytes(path, ModelError, "XML_SIZE")
             self._opened[path] = SdfFile(decoded_xml(data, path, ModelError), path)
         return self._opened[path]
