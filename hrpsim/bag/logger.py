@@ -53,7 +53,7 @@ class Logger(Closed):
     Raises:
         HrpsimError: the world has no signal of a name. The error names similar signals.
         StateError: an empty list of signals.
-        ControllerError: `every` is no whole multiple of the time step.
+        ControllerError: `every` is not a whole multiple of the time step.
     """
 
     @checked_arguments(StateError)

@@ -120,7 +120,7 @@ class McapFile:
             length = _HEAD.unpack(head)[1]
             if length <= size - offset - _HEAD.size:
                 return length
-        self.damage = f"its last {size - offset} bytes are no whole record"
+        self.damage = f"its last {size - offset} bytes are not a whole record"
         return None
 
     def _read_record(
@@ -187,7 +187,7 @@ def _text(content: bytes, offset: int) -> tuple[str, int]:
 
 
 def _unpacked(content: bytes, unpacking: Unpacking) -> bytes:
-    """Return the records of a chunk. ValueError if the checksum fails."""
+    """Return the records of a chunk. Raises ValueError if the checksum fails."""
     _, _, size, checksum = _CHUNK_HEAD.unpack_from(content)
     compression, offset = _text(content, _CHUNK_HEAD.size)
     records = content[offset + 8 :]

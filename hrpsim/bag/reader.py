@@ -123,7 +123,7 @@ class StoredBag:
                 damages.append(f"{path.name} has another checksum than when it was recorded")
             damages.append(self._add(path))
         if not self._files:
-            raise BagError(f"{bag} is no bag: it holds no file that ends in {' or '.join(_FILES)}")
+            raise BagError(f"{bag} is not a bag: no file ends in {' or '.join(_FILES)}")
         self.channels: dict[str, Channel] = {}
         self.counts: dict[str, int] = {}
         self._channels_in: dict[str, list[tuple[int, set[int]]]] = {}  # topic: file, channels
@@ -345,7 +345,7 @@ def points(bag: Path, topic: str) -> Points:
 
 
 def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> np.ndarray:
-    """Return a row of numbers for each message. BagError if the bag's definition differs."""
+    """Return a row of numbers for each message. Raises BagError if the bag's definition differs."""
     try:
         rows = (row(message) for message in messages(bag, name))
         return np.fromiter(rows, dtype=np.dtype((float, columns)))

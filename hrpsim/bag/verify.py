@@ -36,7 +36,7 @@ def verify_bag(bag: Path) -> Checked:
         bag: folder or file.
 
     Raises:
-        BagError: for a path that is no bag.
+        BagError: for a path that is not a bag.
     """
     if not bag.exists():
         raise BagError(f"there is no bag {str(bag)!r}")

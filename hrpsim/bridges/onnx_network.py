@@ -76,7 +76,7 @@ class Network(PolicyNetwork):
             "hrpsim.bridges.onnx_trial:try_network",
             str(self._path.absolute()),
             not self._repeats,
-            label=f"{str(self._path)!r} is no network",
+            label=f"{str(self._path)!r} is not a network",
             size=len(data),
             error=ControllerError,
             more_memory=_COPIES * len(data),
@@ -84,7 +84,7 @@ class Network(PolicyNetwork):
         try:
             self._session = open_session(str(self._path))
         except Exception as error:  # of one of onnxruntime's many classes
-            raise self._error("is no network", error) from error
+            raise self._error("is not a network", error) from error
 
     def _require(self, kind: str, names: Collection[str], known: Mapping[str, object]) -> None:
         for name in names:

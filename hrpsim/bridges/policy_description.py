@@ -301,7 +301,7 @@ def _term(path: Path, text: YamlText, keys: list[str], given: dict) -> Term:
 
 
 def _motion(path: Path, text: YamlText, keys: list[str], given: dict) -> np.ndarray | None:
-    """Return the rows of a recorded motion (t, k) in an .npz, None for another term."""
+    """Return the rows of a recorded motion (t, k) in an .npz, or None for another term."""
     is_motion = given["term"] == MOTION
     if any((entry in given) != is_motion for entry in ("file", "array")):
         raise ControllerError(

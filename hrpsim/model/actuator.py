@@ -264,7 +264,10 @@ _ACTING = tuple(one.name for one in fields(Actuator) if one.metadata.get("acts")
 
 
 def actuator_of(given: Mapping[str, Any]) -> Actuator:
-    """Return the actuator of a mapping from names to values. WorldError for an unknown name."""
+    """Return the actuator of a mapping from names to values.
+
+    Raises WorldError for an unknown name.
+    """
     require_names("property of an actuator", given, FIELDS)
     return Actuator(**given)
 

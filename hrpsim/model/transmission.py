@@ -76,7 +76,7 @@ def kind_of(element) -> str:
 
 
 class _IllFormed(Exception):
-    """The reason why an element is no transmission."""
+    """The reason why an element is not a transmission."""
 
 
 def _elements(description: Description) -> Iterator:

@@ -90,8 +90,8 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
             entry = _entry(line)
             if entry is None and _was_whole(line):
                 raise SweepError(
-                    f"{path} is damaged: the checksum of the line at byte {end} does not match. Restore the "
-                    "file, or remove the file and run its cells again"
+                    f"{path} is damaged: the checksum of the line at byte {end} does not match. "
+                    "Restore the file, or remove the file and run its cells again"
                 )
             if entry is None:
                 break
@@ -110,7 +110,7 @@ def _result(path: Path, entry: Any) -> Result:
         is_finished = result.number >= 0 and result.status in (DONE, FAILED)
         if is_finished and all(isinstance(value, kind) for value, kind in kinds):
             return result
-    raise SweepError(f"{path}: {shown_value(entry)} is no result of a cell")
+    raise SweepError(f"{path}: {shown_value(entry)} is not a result of a cell")
 
 
 def kept(result: Result) -> dict[str, Any]:

@@ -291,7 +291,9 @@ def _refuse_programs(path: Path) -> None:
             raise SweepError(f"{file}: the codec {shown_value(refused[0])} is not supported")
         kind = np.dtype(head["dtype"])
         if kind.hasobject or kind.kind not in "biufU":
-            raise SweepError(f"{file}: arrays of type {shown_value(head['dtype'])} are not supported")
+            raise SweepError(
+                f"{file}: arrays of type {shown_value(head['dtype'])} are not supported"
+            )
         size += math.prod(head["shape"]) * kind.itemsize
         if size > STORE_SIZE or min(head["shape"], default=0) < 0:
             raise SweepError(f"{path} has arrays of over {STORE_SIZE} bytes (STORE_SIZE)")

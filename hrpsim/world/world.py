@@ -235,7 +235,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         require_name("robot or body", name, self.entities)
         return self.entities[name]
 
-    __iter__ = None  # a world is no sequence
+    __iter__ = None  # a world is not a sequence
 
     @property
     def robots(self) -> MappingProxyType[str, Robot]:

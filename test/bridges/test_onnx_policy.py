@@ -154,7 +154,7 @@ def test_mistakes_of_a_description_are_named_with_their_lines(description, old, 
         ("  - {term: gravity, history: 2}\n", "", "are 24 numbers, .* 'obs' takes 30"),
         ("term: gravity", "term: gravity, components: [3]", "component 3 of 3 numbers"),
         ("policy.onnx", "other.onnx", "other.onnx' does not exist"),
-        ("policy.onnx", "policy.yaml", "is no network"),
+        ("policy.onnx", "policy.yaml", "is not a network"),
     ],
 )
 def test_what_does_not_fit_the_robot_is_named(policy, description, old, new, message):

@@ -305,7 +305,7 @@ class TestStores:
         file = tmp_path / "x.zarr.journal"
         file.write_text(content)
         with ThreadPoolExecutor(1) as thread:
-            with pytest.raises(SweepError, match=r"x\.zarr\.journal is no journal of a sweep"):
+            with pytest.raises(SweepError, match=r"x\.zarr\.journal is not a journal of a sweep"):
                 sweep(named(fall), HEIGHTS, thread, tmp_path / "x.zarr")
         assert file.read_text() == content
 
@@ -331,7 +331,7 @@ class TestStores:
         (tmp_path / "own" / "thesis.txt").write_text("all of it")
         assert self.run(study, "--store", str(tmp_path / "own")) == 1
         assert self.run(study, "--store", str(tmp_path / "own" / "thesis.txt")) == 1
-        assert capsys.readouterr().err.count("is no store of a sweep") == 2
+        assert capsys.readouterr().err.count("is not a store of a sweep") == 2
         assert (tmp_path / "own" / "thesis.txt").read_text() == "all of it"
 
 
@@ -359,7 +359,7 @@ class TestDamagedStores:
         given = {"compressor": codec} if place == "compressor" else {"filters": [codec]}
         self.change(store, "error/.zarray", dtype="|O", **({"compressor": None} | given))
         (store / "error" / "0").write_bytes(pickle.dumps(Evil(store / "run")))
-        with pytest.raises(SweepError, match=r"error/\.zarray: the codec 'pickle' is not supported"):
+        with pytest.raises(SweepError, match=r"zarray: the codec 'pickle' is not supported"):
             open_store(store)
         assert not (store / "run").exists()
 

@@ -239,7 +239,7 @@ def test_a_mesh_that_cannot_be_read_is_replaced_and_named():
     <collision><geometry><box size="1 1 1"/></geometry></collision></link></robot>"""
     world = hrpsim.World()
     world.add_robot(hrpsim.load_model(text))
-    with pytest.warns(ModelWarning, match=r"'r': links are drawn by collision shapes.*base \(.*gone"):
+    with pytest.warns(ModelWarning, match=r"'r': links are drawn by collision.*base \(.*gone"):
         picture = world.render((-3.0, 0.0, 0.0), images="segmentation", width=32, height=24)
     assert picture.segmentation[12, 16] == world.link_names.index(("r", "base"))
 

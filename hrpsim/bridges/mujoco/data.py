@@ -124,7 +124,7 @@ class MjData(metaclass=NamesOf):
             self._now[name] = self._native.time
 
     def _refused_array(self, name: str) -> np.ndarray | None:
-        """Return an array that raises when it is used, or None for a field that is no array."""
+        """Return an array that raises when it is used, or None for a field that is not an array."""
         if name not in self._refused and isinstance(getattr(self._native, name), np.ndarray):
             self._refused[name] = refused_like(getattr(self._native, name))
         return self._refused.get(name)

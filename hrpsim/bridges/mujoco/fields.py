@@ -154,14 +154,14 @@ _OPTION_USE = {name: use for use, names in OPTION.items() for name in names.spli
 
 
 def use_in_model(name: str) -> Use | None:
-    """Return the use of a field of MjModel, None for an unknown field."""
+    """Return the use of a field of MjModel, or None for an unknown field."""
     if name in FOLLOWED:
         return Use.FOLLOWED
     return next((use for use, sort in PATTERNS if _fits(name, sort)), None)
 
 
 def use_in_option(name: str) -> Use | None:
-    """Return the use of a field of MjOption, None for an unknown field."""
+    """Return the use of a field of MjOption, or None for an unknown field."""
     return _OPTION_USE.get(name)
 
 

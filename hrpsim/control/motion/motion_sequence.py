@@ -144,7 +144,7 @@ class MotionSequence:
 
     All channels share one clock, which need not start at 0. Each channel has its own rate and
     length. joint_names: the columns of `pos` and `torque`, in the order of the joint ids. Raises
-    SequenceError for a channel of a wrong width.
+    Raises SequenceError for a channel of a wrong width.
     """
 
     joint_names: tuple[str, ...]

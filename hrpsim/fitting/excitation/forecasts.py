@@ -79,7 +79,7 @@ class Trial:
         first = self.scenario.world_of(self.values, seed=0)[0]
         self.entity = entity or self.scenario.robot or next(iter(first.entities))
         if self.entity not in first.robots:
-            raise FitError(f"{self.entity!r} is no robot: a motion needs joints")
+            raise FitError(f"{self.entity!r} is not a robot: a motion needs joints")
         self.robot: Robot = first.robots[self.entity]
         self.noise, self.window, self.share = dict(noise), window, share
         self.stands = self.robot.model.base == "free"

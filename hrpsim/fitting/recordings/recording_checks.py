@@ -50,7 +50,10 @@ def check_recording(recording, robot: Robot | None) -> None:
 def _check_limits(
     what: str, robot: Robot, joints: Sequence[str], positions: np.ndarray | None
 ) -> None:
-    """Warn of positions (n, joints) beyond limits. FitError if the positions are in degrees."""
+    """Warn of positions (n, joints) beyond limits.
+
+    Raises FitError if the positions are in degrees.
+    """
     if positions is None:
         return
     ends = (np.fmin.reduce(positions), np.fmax.reduce(positions))  # NaN: no value

@@ -142,7 +142,7 @@ class Transmission:
     def for_each_joint(self, what: str, values: np.ndarray) -> np.ndarray:
         """Return `reflected` as one number for each joint (k,).
 
-        ValueError if joints would be coupled.
+        Raises ValueError if joints would be coupled.
         """
         reflected = self.reflected(values)
         alone = np.diagonal(reflected).copy()

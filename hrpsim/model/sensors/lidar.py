@@ -22,7 +22,7 @@ from hrpsim.model.sensors.sensor_kind import SampledSensorKind, require
 PATTERNS = ("grid", "rosette")
 _FULL_TURN = 2.0 * math.pi + 1e-6
 _UPRIGHT = 0.5 * math.pi + 1e-6
-# A rosette: its points turn by an angle each, and its petals by a ratio that is no fraction.
+# A rosette: its points turn by an angle each, and its petals by a ratio that is not a fraction.
 _ROSETTE_TURN = 2.0 * math.pi / 181.0
 _ROSETTE_PETALS = 0.5 * (5.0 + math.sqrt(5.0))
 # Settings by their paths in <ray> or <lidar> of Gazebo, and the values of missing settings.

@@ -31,7 +31,7 @@ def plain_dae(data: bytes) -> tuple[bytes, float]:
 
     Raises:
         ModelError: the file is no XML, is an archive, or has a document type.
-        ValueError: the file shows too many geometries, or the unit is no positive number.
+        ValueError: the file shows too many geometries, or the unit is not a positive number.
     """
     if data[:2] == b"PK":
         raise ModelError("it is an archive, not the DAE itself: unpack it")

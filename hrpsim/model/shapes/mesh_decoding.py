@@ -199,7 +199,10 @@ class _Folder(trimesh.resolvers.Resolver):
         self._left = limits.MESH_SIZE
 
     def get(self, name: str) -> bytes:
-        """Return the content of a file. ModelError for a name that leads out of the folder."""
+        """Return the content of a file.
+
+        Raises ModelError for a name that leads out of the folder.
+        """
         if not self._is_open:
             raise FileNotFoundError(name)
         name = unquote(str(name).strip())

@@ -66,7 +66,7 @@ class DescriptionListener:
     def wait(self, longest: float) -> tuple[Model, str] | None:
         """Return the model and the robot's name in the world. The name is "" if the text has none.
 
-        None after `longest` [s, wall]. ModelError for an invalid description.
+        None after `longest` [s, wall]. Raises ModelError for an invalid description.
         """
         self._subscription.wait(longest)
         for message, _ in self._subscription.take_all():

@@ -63,7 +63,7 @@ class JointMotion:
         return self._positions(time), self._velocities(time)
 
     def without(self, names) -> JointMotion | None:
-        """Return the motion of the other joints, None if there are none."""
+        """Return the motion of the other joints, or None if there are none."""
         kept = [k for k, name in enumerate(self.names) if name not in names]
         if not kept:
             return None

@@ -468,9 +468,9 @@ def _targets(
 
 
 def ramp_steps(over: float, time_step: float) -> int:
-    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time.
+    """Return the number of steps of a ramp that lasts `over` [s].
 
-    A ModelWarning says that a ramp is long.
+    Raises StateError if `over` is negative or not finite. A long ramp gives a ModelWarning.
     """
     if not (math.isfinite(over) and over >= 0.0):
         raise StateError(f"over must be a time >= 0 s, got {over!r}")

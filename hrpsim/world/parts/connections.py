@@ -135,7 +135,7 @@ class Connections(Exclusions):
         self._sleep.wake()
         ends = find_end(self._world, a), find_end(self._world, b)
         if ends[0].body_of_scene == ends[1].body_of_scene:
-            what = "the world" if ends[0].body < 0 else f"the same body, {'/'.join(ends[0].owner)!r}"
+            what = "the world" if ends[0].body < 0 else f"one body, {'/'.join(ends[0].owner)!r}"
             raise WorldError(f"both ends of the connection, {a!r} and {b!r}, belong to {what}")
         try:
             held = held_axes(kind, axes)

@@ -117,7 +117,7 @@ class Reader(LinkReaders):
         return entry_point(read_wrench, self.connections, 0, np.empty(6))
 
     def sources_of(self, records: np.ndarray) -> Reference:
-        """Return `contacts` with the given CONTACT records in place of the records of the last step."""
+        """Return `contacts` with CONTACT records that replace the records of the last step."""
         counts = np.zeros(1, dtype=COUNTS)
         counts["contact_count"] = len(records)
         return Reference(self.contacts.whole._replace(counts=counts, contacts=records))

@@ -180,7 +180,7 @@ def _driven(
 
 
 def _why_not_affine(m: MjcfModel, k: int) -> str:
-    """Return the reason why an actuator is no servo or motor, or ""."""
+    """Return the reason why an actuator is not a servo or motor, or ""."""
     if m.kind("mjtGain", m.actuator_gaintype[k]) in KINDS:
         return why_not_servo(m, k)
     dynamics = m.kind("mjtDyn", m.actuator_dyntype[k])

@@ -239,7 +239,7 @@ def _is_to_world(found: WorldLoop, robot: RobotData) -> bool:
 
 
 def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
-    """Return the two bodies that equality k ties to each other, None for other kinds."""
+    """Return the two bodies that equality k ties to each other, or None for other kinds."""
     kind = m.kind("mjtEq", m.eq_type[k])
     ids = (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))
     if kind in _LOOPS:

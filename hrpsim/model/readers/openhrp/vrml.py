@@ -132,7 +132,7 @@ class Vrml:
         if match is None:
             rest = self._text[passed.end() : passed.end() + 20].strip("\ufeff")
             if rest:
-                self._fail(f"{shown_value(rest)} is no token")
+                self._fail(f"{shown_value(rest)} is not a token")
             return None
         self._at = match.end()
         self._count += 1
@@ -196,7 +196,7 @@ class Vrml:
         if (token := self._expect()) != ("mark", "{"):
             found = shown_value(token[1])
             self._fail(
-                f"{shown_value(word)} is no value, and no node without '{{': {found} follows"
+                f"{shown_value(word)} is neither a value nor a node with '{{': {found} follows"
             )
         if word == "Script":
             self._skip_braces()
@@ -285,7 +285,7 @@ class Vrml:
         try:
             found = np.array(words, dtype=np.float64)
         except ValueError:
-            self._fail("a list holds what is no number")
+            self._fail("a list has an entry that is not a number")
         self._at = match.end()
         return found
 

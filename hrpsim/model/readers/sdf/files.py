@@ -60,7 +60,7 @@ class SdfFiles:
         return self._opened[path]
 
     def locate(self, source: SdfFile, uri: str) -> Path | None:
-        """Return the file or folder of a URI, None if there is none in the searched folders."""
+        """Return the file or folder of a URI, or None if there is none in the searched folders."""
         scheme, separator, rest = uri.partition("://")
         scheme, rest = (scheme, unquote(rest)) if separator else ("", uri)
         if scheme not in _LOCAL:
