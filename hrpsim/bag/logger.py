@@ -193,7 +193,7 @@ class _Track:
             self._steps.pop()
 
     def signals(self, world: World) -> TopicSignals:
-        """Return the samples, without those in which no number is there."""
+        """Return the samples that have at least one number."""
         one, count = self.source, len(self._steps)
         values = self._rows[:count]
         there = ~np.isnan(values).all(axis=1)

@@ -48,7 +48,7 @@ class McapFile:
         return list(self._check()[0])
 
     def unchecked(self) -> str:
-        """Return what no checksum covers, or ""."""
+        """Return a description of the parts without a checksum, or ""."""
         return self._check()[1]
 
     def _check(self) -> tuple[list[str], str]:

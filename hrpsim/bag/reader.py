@@ -287,8 +287,8 @@ def _check_type(bag: Path, name: str, found: str, wanted: str) -> None:
         raise BagError(f"{bag}: {name} is of type {found}, not {wanted}")
     if lacking := lacking_field(_types_of(_opened(bag).channels[name]), wanted):
         raise BagError(
-            f"{bag}: {name}: the bag's definition of {wanted} lacks {lacking!r}, or has another"
-            " kind of it"
+            f"{bag}: {name}: the bag's definition of {wanted} lacks the field {lacking!r}, or"
+            " the field has another type"
         )
 
 
@@ -381,7 +381,7 @@ def _report_missing(bag: Path, stored: StoredBag) -> None:
 
 
 def _types_of(channel: Channel) -> Types:
-    """Return the bag's type definitions of a topic, or else those of ROS 2 Jazzy.
+    """Return the type definitions of a topic in the bag, or else in ROS 2 Jazzy.
 
     Raises BagError.
     """

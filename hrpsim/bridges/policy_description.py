@@ -252,7 +252,7 @@ def _bound(joints: _Joints, action: dict[str, Any], key: str, sign: float) -> np
 def _observations(
     path: Path, text: YamlText, values: dict[str, Any]
 ) -> Callable[[str, list[dict], list[str]], Observation]:
-    """Return what makes an observation of a network's file, of terms, and of their place."""
+    """Return a function that makes an observation from a network's file, terms, and their keys."""
     _check_encoder(text, values)
     flags = [values.get(f"history_{key}", False) for key in ("by_step", "newest_first")]
     from_zero = values.get("history_from_zero", False)

@@ -165,7 +165,7 @@ def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, 
 
 @inlined_kernel
 def parameters_of(joint_parameters: Records[JointParameters], w: Room, row: Row) -> JointParameters:
-    """Return the parameters of a row's kind of constraint. A top speed has those of a limit."""
+    """Return the parameters of a row's kind of constraint. A velocity limit uses a limit's."""
     kind = LOWER_LIMIT if row.kind == VELOCITY_LIMIT else row.kind
     return joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
 

@@ -201,8 +201,8 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
         )
     tree.robot.fail(
         tree.robot.links[link],
-        "a free base needs inertia in every direction, and neither this link nor what hangs on it"
-        " has any: give it an <inertial>, or load with base='fixed'",
+        "a free base needs inertia in every direction, but this link and the links below it"
+        " have none. Add an <inertial>, or load with base='fixed'",
     )
 
 

@@ -34,7 +34,7 @@ def seal(store: Path) -> None:
 
 
 def damage(store: Path) -> tuple[list[str], bool]:
-    """Return what differs from the checksums, and whether there are checksums.
+    """Return the mismatches with the checksums as texts, and whether there are checksums.
 
     Stores of earlier versions have none. Raises ValueError for unreadable files.
     """

@@ -183,7 +183,7 @@ def test_motions_that_do_not_fit_are_named(tmp_path, entries, fault):
 def test_an_input_that_nobody_names_is_no_memory(tmp_path):
     motion_network(tmp_path / "policy.onnx")
     text = MOTION.replace("  time_step: [{term: step}]\n", "")
-    with pytest.raises(ControllerError, match="Name observed inputs under `inputs`"):
+    with pytest.raises(ControllerError, match="List observed inputs under `inputs`"):
         loop(tmp_path, text)
     with pytest.raises(ControllerError, match="input 'phase' takes 2"):
         loop(tmp_path, MOTION.replace("clock", "constant"))

@@ -216,7 +216,7 @@ def test_bad_cameras_are_refused_by_name(settings, message):
 
 def test_bad_pictures_are_refused():
     world = hrpsim.World()
-    with pytest.raises(WorldError, match="the camera is there"):
+    with pytest.raises(WorldError, match="the target is at the position of the camera"):
         world.render(EYE, target=EYE)
     with pytest.raises(WorldError, match="images: at least one"):
         world.render(EYE, images=())

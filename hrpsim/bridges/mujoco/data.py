@@ -261,7 +261,7 @@ class MjData(metaclass=NamesOf):
         self._arrive()
 
     def _arrive(self) -> None:
-        """Let computed fields be of the present state. Update those that the script holds."""
+        """Mark computed fields as out of date. Compute the fields that the script holds again."""
         now = self._now
         now["_current"], now["_is_behind"] = fields.STATE, False
         now["_is_sensed_before"] = None
@@ -310,7 +310,7 @@ class MjData(metaclass=NamesOf):
 
     @contextmanager
     def _at(self, state: tuple[np.ndarray, np.ndarray]) -> Iterator[None]:
-        """Let qpos and qvel be those of another state within the context."""
+        """Set qpos and qvel to another state within the context."""
         written = self.qpos.copy(), self.qvel.copy()
         self.qpos[:], self.qvel[:] = state
         yield

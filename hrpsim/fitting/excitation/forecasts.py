@@ -31,7 +31,7 @@ NEEDED = "position"  # kind whose noise has to be known
 
 
 class Forecast(NamedTuple):
-    """What a fit to a motion will know.
+    """Forecast of how well a fit to a motion determines the parameters.
 
     Attributes:
         half_widths: (p,) of the 95 % intervals; infinite for a parameter that is not determined.
@@ -158,7 +158,7 @@ def _reached(motion: Motion) -> np.ndarray:
 
 
 def forecast(trial: Trial, motion: Motion) -> Forecast:
-    """Return what a fit with fitted starts to a recording of this motion will know."""
+    """Return the forecast of a fit with fitted starts to a recording of this motion."""
     recording, excess, trouble = trial.record(motion)
     unknowns, world = trial.unknowns, trial.scenario.world_of({}, seed=0)[0]
     bound = BoundRecording(recording, world, trial.entity)

@@ -132,7 +132,7 @@ class Lidar(RayPattern):
     def check(self, rate: float) -> None:
         """Raise ModelError if there are no or too many rays, or no rate for a sweep."""
         super().check(rate)
-        require(not self.sweep or rate > 0.0, "a sweep takes 1 / rate: give it a rate")
+        require(not self.sweep or rate > 0.0, "a sweep lasts 1 / rate, so set a rate")
 
     @staticmethod
     def gazebo_settings(document: Document, sensor: _Element) -> dict[str, Any]:

@@ -238,8 +238,8 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             shown = ", ".join(map(repr, lacking[:_SHOWN]))
             shown += f", ... ({len(lacking)} in all)" if len(lacking) > _SHOWN else ""
             warnings.warn(
-                f"robot {self.name!r}: these joints have no gains, so they do not follow or hold a"
-                f" position or velocity: {shown}. Set gains in a world file (gains: {{'*': [150,"
+                f"robot {self.name!r}: joints without gains do not follow or hold a position or"
+                f" velocity: {shown}. Set gains in a world file (gains: {{'*': [150,"
                 " 2]}), by set_gains, or by <gains> of <hrpsim>. For a biped, hrpsim walk --robot"
                 " FILE --check --write-robot FOLDER finds the gains. Set gains of 0 if a joint is"
                 " passive or commanded by effort",

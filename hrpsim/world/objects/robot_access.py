@@ -38,7 +38,7 @@ REFUSALS = {
     BAD_VELOCITY: f"velocities {_NOT_FINITE}",
     BAD_EFFORT: f"efforts {_NOT_FINITE}",
     NO_GAINS: "joint {joint!r} of {robot!r} has no gains, so it can be commanded by effort only. "
-    "set_gains gives it some",
+    "Set gains by set_gains",
 }
 
 

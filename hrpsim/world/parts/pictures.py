@@ -193,7 +193,7 @@ def _towards(way: np.ndarray) -> np.ndarray:
     """Return the rotation (3, 3) of an upright camera that looks along `way` [m]."""
     length = np.linalg.norm(way)
     if length == 0.0:
-        raise WorldError("target: the camera is there")
+        raise WorldError("the target is at the position of the camera")
     x = way / length
     y = np.cross((0.0, 0.0, 1.0), x)
     if np.linalg.norm(y) < 1e-9:  # straight up or down: north is up

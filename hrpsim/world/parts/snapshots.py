@@ -69,8 +69,8 @@ def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
     if saved is not None and saved[0] == ours.version:
         theirs = f"another revision of version {saved[0]}"
     raise WorldError(
-        f"the {what} was saved by {theirs} of hrpsim, whose state has other fields than that of "
-        f"this one, version {ours.version}: load it there, or make it again here"
+        f"the {what} was saved by {theirs} of hrpsim. Its state has other fields than in "
+        f"this version, {ours.version}. Load the {what} with that version, or make a new one"
     )
 
 

@@ -142,7 +142,8 @@ class Values:
         if text == "unlimited" or text.lstrip("-.") == "inf":
             if text != "unlimited" and text.startswith("-") == (sign > 0.0):
                 self.fail(
-                    f"{key}: {shown_value(value)} is not a valid {'upper' if sign > 0.0 else 'lower'} bound"
+                    f"{key}: {shown_value(value)} is not a valid "
+                    f"{'upper' if sign > 0.0 else 'lower'} bound"
                 )
             return sign * math.inf
         return float(self._one(key, value))
