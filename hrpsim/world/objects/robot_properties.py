@@ -62,7 +62,7 @@ class RobotProperties:
                 if body in bodies[:k]:
                     first = names[list(bodies).index(body)]
                     raise WorldError(
-                        f"links {first!r} and {names[k]!r} of {self.name!r} are of one body"
+                        f"links {first!r} and {names[k]!r} of {self.name!r} belong to the same body"
                     )
         what = f"factors of inertias of {self.name!r}"
         given = not_negative(what, factors, len(bodies))
@@ -184,7 +184,7 @@ class RobotProperties:
         """Update actuators after a change of the joints' properties (RobotActuators)."""
 
     def _use_system(self, system: System) -> None:
-        """Make these the robot's constants. The world's arrays change as well."""
+        """Replace the robot's constants by these, also in the arrays of the world."""
         self.world.wake(self)
         scene, before = self.world.scene, (self.system.mass, self.system.inertia)
         self.system, self.forest = system, forest_of(system)

@@ -220,7 +220,7 @@ def _leave_approach(contact: Contact, normal: Row, time_step: Seconds) -> None:
     """Subtract from the displacement the normal row's target and a soft contact's compression."""
     n, way = contact.normal, contact.drift.way
     asked = time_step * normal.target
-    if contact.bends:  # which is no approach
+    if contact.bends:  # which is not an approach
         asked += time_step * bend_along(contact, normal)
     if normal.compliance > 0.0:
         asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
@@ -237,7 +237,7 @@ def _holds_gap(contact: Contact, normal: Row) -> bool:
 
 @inlined_kernel
 def _ask_back(contact: Contact, row: Row, time_step: Seconds) -> None:
-    """Make a row correct the slip of its contact."""
+    """Let a row correct the slip of the contact."""
     J, way = row.J_a, contact.drift.way
     slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
     row.bilateral = 1

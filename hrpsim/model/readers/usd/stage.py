@@ -78,7 +78,7 @@ class _Reader:
         self.materials: dict[str, str] = {}  # names by paths
 
     def read(self) -> StageData:
-        """Return what the stage has."""
+        """Return the bodies, joints and shapes of the stage."""
         prims = list(Usd.PrimRange.Stage(self.stage, Usd.TraverseInstanceProxies()))
         if len(prims) > limits.XML_ELEMENTS:
             raise ValueError(f"over {limits.XML_ELEMENTS} prims (XML_ELEMENTS)")
