@@ -38,7 +38,9 @@ def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ..
         except ValueError:
             time = math.nan
         if math.isnan(time):
-            raise SequenceError(f"{label}: [TIME:]LINK[+LINK...] is needed, {before!r} is no time")
+            raise SequenceError(
+                f"{label}: [TIME:]LINK[+LINK...] is needed, {before!r} is not a time"
+            )
         found.append(FixedFrom(time, link_names(label, names, model)))
     found.sort(key=lambda entry: entry.time)
     for one, other in itertools.pairwise(found):

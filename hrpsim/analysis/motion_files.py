@@ -151,7 +151,7 @@ def _numbers_of(path: Path, line: int, names: list[str], cells: list[str]) -> np
     if wrong.size:
         k = int(wrong[0])
         raise SequenceError(
-            f"{path}:{line}: column {names[k]!r}: {cells[k][:24]!r} is no finite number "
+            f"{path}:{line}: column {names[k]!r}: {cells[k][:24]!r} is not a finite number "
             f"up to {LARGEST_SAMPLE:g}"
         )
     return numbers

@@ -76,7 +76,7 @@ class Observer(Closed):
             accelerations: (joints,) [rad/s^2 or m/s^2].
 
         Raises:
-            StateError: for values that are no finite numbers, and wrong shapes. The results of the
+            StateError: for values that are not finite numbers, and wrong shapes. The results of the
                 last sample stay.
         """
         positions = _checked("positions", positions, self._joint_q)

@@ -144,7 +144,7 @@ def as_data(result: AnalysedMotion) -> dict[str, Any]:
 
 
 def joint_rows(result: AnalysedMotion) -> list[dict[str, Any]]:
-    """Return one row per joint: largest torque and rate with their limits, None for no limit."""
+    """Return one row per joint: largest torque and rate with their limits, or None for no limit."""
     model, found, times = result.analyser.model, result.found, result.motion.times
     rows = []
     for joint in model.joints:

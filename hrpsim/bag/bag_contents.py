@@ -36,7 +36,7 @@ class Stored(NamedTuple):
 
 
 class Unpacking:
-    """Unpacks parts of a file of `size` bytes. ValueError if a part or the sum is too large.
+    """Unpacks parts of a file of `size` bytes. Raises ValueError if a part or the sum is too large.
 
     A few bytes can expand to terabytes. A part gives at most BAG_CHUNK. All parts together give at
     most BAG_EXPANSION times the file, or BAG_UNPACKED if that is more.

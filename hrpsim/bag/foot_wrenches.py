@@ -30,7 +30,7 @@ def swings(times, force, other) -> np.ndarray:
     """Return the swing intervals of a foot, from lift-off to touch-down (k, 2) [s].
 
     times (n,) [s]; force, other (n,): vertical force on this foot and on the other foot [N]. A
-    short gap is no step. A gap in which the other foot does not bear the weight is no step either.
+    gap is not a step if the gap is short, or if the other foot does not bear the weight.
     """
     times, force, other = map(np.asarray, (times, force, other))
     weight = float(np.median(force + other))
@@ -201,7 +201,7 @@ def plot_foot_wrenches(
 
     The default of `zmp` is the topic zmp in the namespace of `left`. Without this topic the ZMP is
     not plotted. Returns `picture`, a PNG file. Raises the errors of `read_foot_wrenches`, and
-    HrpsimError if matplotlib is missing.
+    Raises HrpsimError if matplotlib is missing.
     """
     feet = read_foot_wrenches(bag, left, right, zmp)
     has_zmp = feet.zmp_time.size > 0

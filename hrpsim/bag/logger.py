@@ -53,7 +53,7 @@ class Logger(Closed):
     Raises:
         HrpsimError: the world has no signal of a name. The error names similar signals.
         StateError: an empty list of signals.
-        ControllerError: `every` is no whole multiple of the time step.
+        ControllerError: `every` is not a whole multiple of the time step.
     """
 
     @checked_arguments(StateError)
@@ -193,7 +193,7 @@ class _Track:
             self._steps.pop()
 
     def signals(self, world: World) -> TopicSignals:
-        """Return the samples, without those in which no number is there."""
+        """Return the samples that have at least one number."""
         one, count = self.source, len(self._steps)
         values = self._rows[:count]
         there = ~np.isnan(values).all(axis=1)

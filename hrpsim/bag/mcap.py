@@ -48,7 +48,7 @@ class McapFile:
         return list(self._check()[0])
 
     def unchecked(self) -> str:
-        """Return what no checksum covers, or ""."""
+        """Return a description of the parts without a checksum, or ""."""
         return self._check()[1]
 
     def _check(self) -> tuple[list[str], str]:
@@ -60,13 +60,13 @@ class McapFile:
             if kind == _DATA_END:
                 (covered,) = struct.unpack_from("<I", content)
                 if covered not in (0, running):
-                    problems.append("the checksum of its data is another one")
+                    problems.append("the checksum of its data does not match")
                 running = 0
                 continue
             if kind == _FOOTER:
                 found = _FOOTER_HEAD.unpack(content)[2]
                 if found not in (0, zlib.crc32(head + content[:-4], running)):
-                    problems.append("the checksum of its summary is another one")
+                    problems.append("the checksum of its summary does not match")
                 break
             bare += kind == _MESSAGE or (kind == _CHUNK and not _CHUNK_HEAD.unpack_from(content)[3])
             running = zlib.crc32(content, zlib.crc32(head, running))
@@ -120,7 +120,7 @@ class McapFile:
             length = _HEAD.unpack(head)[1]
             if length <= size - offset - _HEAD.size:
                 return length
-        self.damage = f"its last {size - offset} bytes are no whole record"
+        self.damage = f"its last {size - offset} bytes are not a whole record"
         return None
 
     def _read_record(
@@ -187,12 +187,12 @@ def _text(content: bytes, offset: int) -> tuple[str, int]:
 
 
 def _unpacked(content: bytes, unpacking: Unpacking) -> bytes:
-    """Return the records of a chunk. ValueError if the checksum fails."""
+    """Return the records of a chunk. Raises ValueError if the checksum fails."""
     _, _, size, checksum = _CHUNK_HEAD.unpack_from(content)
     compression, offset = _text(content, _CHUNK_HEAD.size)
     records = content[offset + 8 :]
     if compression:
         records = unpacking.unpack(records, compression, size)
     if len(records) != size or (checksum and zlib.crc32(records) != checksum):
-        raise ValueError("its checksum is another one")
+        raise ValueError("its checksum does not match")
     return records

@@ -64,7 +64,7 @@ class Metadata:
         custom = content.get("custom_data")
         noted = custom.get(CHECKSUMS) if isinstance(custom, dict) else None
         if intact is False or (noted is not None and not intact):
-            self.damage = "metadata.yaml is damaged (its checksum is another one)"
+            self.damage = "metadata.yaml is damaged (its checksum does not match)"
             return
         self._content = content
         if isinstance(noted, str):
@@ -123,7 +123,7 @@ class StoredBag:
                 damages.append(f"{path.name} has another checksum than when it was recorded")
             damages.append(self._add(path))
         if not self._files:
-            raise BagError(f"{bag} is no bag: it holds no file that ends in {' or '.join(_FILES)}")
+            raise BagError(f"{bag} is not a bag: no file ends in {' or '.join(_FILES)}")
         self.channels: dict[str, Channel] = {}
         self.counts: dict[str, int] = {}
         self._channels_in: dict[str, list[tuple[int, set[int]]]] = {}  # topic: file, channels
@@ -287,8 +287,8 @@ def _check_type(bag: Path, name: str, found: str, wanted: str) -> None:
         raise BagError(f"{bag}: {name} is of type {found}, not {wanted}")
     if lacking := lacking_field(_types_of(_opened(bag).channels[name]), wanted):
         raise BagError(
-            f"{bag}: {name}: the bag's definition of {wanted} lacks {lacking!r}, or has another"
-            " kind of it"
+            f"{bag}: {name}: the bag's definition of {wanted} lacks the field {lacking!r}, or"
+            " the field has another type"
         )
 
 
@@ -345,7 +345,7 @@ def points(bag: Path, topic: str) -> Points:
 
 
 def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> np.ndarray:
-    """Return a row of numbers for each message. BagError if the bag's definition differs."""
+    """Return a row of numbers for each message. Raises BagError if the bag's definition differs."""
     try:
         rows = (row(message) for message in messages(bag, name))
         return np.fromiter(rows, dtype=np.dtype((float, columns)))
@@ -381,7 +381,7 @@ def _report_missing(bag: Path, stored: StoredBag) -> None:
 
 
 def _types_of(channel: Channel) -> Types:
-    """Return the bag's type definitions of a topic, or else those of ROS 2 Jazzy.
+    """Return the type definitions of a topic in the bag, or else in ROS 2 Jazzy.
 
     Raises BagError.
     """

@@ -74,7 +74,7 @@ def _draw_panel(axes, topic: TopicSignals, field: Field, span: tuple[float, floa
 
 
 def _span(log: SignalLog, begin: float | None, end: float | None) -> tuple[float, float]:
-    """Return first and last time to draw [s]. HrpsimError if no sample is between them."""
+    """Return first and last time to draw [s]. Raises HrpsimError if no sample is between them."""
     times = [topic.time for topic in log.topics.values() if len(topic.time)]
     if not times:
         raise HrpsimError("there are no samples to draw")

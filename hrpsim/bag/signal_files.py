@@ -38,7 +38,10 @@ _Row = list[tuple[str, tuple[str, ...], Any]]  # field, labels, numbers
 
 
 def check_path(path: str | Path) -> Path:
-    """Return the path of a file to write. HrpsimError if the suffix or a package is wrong."""
+    """Return the path of a file to write.
+
+    Raises HrpsimError if the suffix or a package is wrong.
+    """
     path = Path(path)
     if path.suffix not in SUFFIXES:
         raise HrpsimError(f"{path}: a recording ends in {' or '.join(SUFFIXES)}")
@@ -121,7 +124,7 @@ def _read_npz(path: Path) -> SignalLog:
     if not path.exists():
         raise BagError(f"there is no recording {str(path)!r}")
     if TABLE not in names_in_npz(path, BagError, _LIMIT):
-        raise BagError(f"{path}: no recording of signals: there is no array {TABLE!r}")
+        raise BagError(f"{path}: not a recording of signals: there is no array {TABLE!r}")
     stored = read_npz(path, BagError, _LIMIT, None)
     try:
         table = parse_json(str(stored[TABLE]))

@@ -75,7 +75,7 @@ class Field(NamedTuple):
 
 
 def fields_of(type_name: str, labels: tuple[str, ...] = ()) -> tuple[Field, ...]:
-    """Return the fields of a type of message. `labels` are those of a message with names."""
+    """Return the fields of a message type. labels: names in the message, such as joint names."""
     parts = MESSAGE_PARTS[type_name].items()
     return tuple(Field(name, own or labels, unit) for name, (_, own, unit) in parts)
 

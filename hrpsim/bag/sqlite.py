@@ -50,7 +50,7 @@ class SqliteFile:
         return _TABLES.issuperset(name for (name,) in found)
 
     def problems(self) -> list[str]:
-        """Return what SQLite finds wrong in the structure of the file."""
+        """Return the errors that SQLite finds in the structure of the file."""
         try:
             with closing(self._opened()) as database:
                 _bound_work(database, 10 * self.path.stat().st_size)
@@ -60,7 +60,7 @@ class SqliteFile:
         return [str(text) for (text,) in rows if text != "ok"]
 
     def unchecked(self) -> str:
-        """Return what no checksum covers: SQLite has none."""
+        """Return a description of the parts without a checksum: all, as SQLite has none."""
         return "SQLite has no checksums of messages"
 
     def channels(self) -> dict[int, Channel]:

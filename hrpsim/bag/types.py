@@ -119,7 +119,7 @@ def _read_field(line: str, number: int, of: str) -> Field | None:
     """Return the field of a line, or None for a constant."""
     found = _FIELD.fullmatch(line)
     if not found:
-        raise ValueError(f"line {number}: {line[:80]!r} is no field")
+        raise ValueError(f"line {number}: {line[:80]!r} is not a field")
     kind, size = _kind(found["type"], of), found["size"]
     is_array = "[" in line[: found.start("name")]
     if found["rest"].lstrip().startswith("=") and not is_array:

@@ -30,13 +30,13 @@ def _lost_messages(bag: Path, counts: Mapping[str, int]) -> list[str]:
 
 
 def verify_bag(bag: Path) -> Checked:
-    """Return what is damaged in a bag, and what no checksum covers.
+    """Return the damaged parts of a bag, and the parts without a checksum.
 
     Args:
         bag: folder or file.
 
     Raises:
-        BagError: for a path that is no bag.
+        BagError: for a path that is not a bag.
     """
     if not bag.exists():
         raise BagError(f"there is no bag {str(bag)!r}")
@@ -53,7 +53,7 @@ def verify_bag(bag: Path) -> Checked:
 
 
 def _why_unreadable(bag: Path, topic: str) -> str:
-    """Read all messages of a topic. Return what fails, or ""."""
+    """Read all messages of a topic. Return the error as text, or ""."""
     try:
         for _ in timed_messages(bag, topic):
             pass

@@ -54,7 +54,7 @@ def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     nothing.
 
     Raises:
-        ControllerError: for an observation in the network that is no term here.
+        ControllerError: for an observation in the network that is not a term here.
     """
     network = data.get("policy")
     file = path.parent / network if isinstance(network, str) else None

@@ -79,8 +79,8 @@ def read_legged_gym(path: Path, text: YamlText) -> dict[str, Any]:
     """Return the entries of a description.
 
     Raises:
-        ControllerError: for a file that is no configuration, an attribute that is no literal, and
-            what is not simulated, such as heights of the ground.
+        ControllerError: the file is not a configuration, an attribute is not a literal, or a
+            feature is not simulated, such as heights of the ground.
     """
     given: dict[str, Any] = text.data
     if not isinstance(given[MARK], str):
@@ -123,7 +123,7 @@ class _Config:
         attribute = self._attribute(key)
         value, _, mistake = schema.first_mistake(kind, attribute.value)
         if not attribute.is_read:
-            mistake = "is no literal. Write its value in the description or the file"
+            mistake = "is not a literal. Write its value in the description or the file"
         if mistake:
             raise self.error(key, mistake)
         return value

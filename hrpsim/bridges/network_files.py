@@ -24,7 +24,7 @@ def open_network(
         outputs: names of outputs that are wanted besides the action.
 
     Raises:
-        ControllerError: for a file that is no network, or one without these inputs and outputs.
+        ControllerError: for a file that is not a network, or one without these inputs and outputs.
     """
     if is_torch(path):
         from hrpsim.bridges.torch_network import TorchNetwork

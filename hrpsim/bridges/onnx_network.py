@@ -76,7 +76,7 @@ class Network(PolicyNetwork):
             "hrpsim.bridges.onnx_trial:try_network",
             str(self._path.absolute()),
             not self._repeats,
-            label=f"{str(self._path)!r} is no network",
+            label=f"{str(self._path)!r} is not a network",
             size=len(data),
             error=ControllerError,
             more_memory=_COPIES * len(data),
@@ -84,7 +84,7 @@ class Network(PolicyNetwork):
         try:
             self._session = open_session(str(self._path))
         except Exception as error:  # of one of onnxruntime's many classes
-            raise self._error("is no network", error) from error
+            raise self._error("is not a network", error) from error
 
     def _require(self, kind: str, names: Collection[str], known: Mapping[str, object]) -> None:
         for name in names:
@@ -100,8 +100,8 @@ class Network(PolicyNetwork):
     def _check_types(self, outputs) -> None:
         if not (self.inputs and outputs and self.inputs[0].shape):
             raise ControllerError(
-                f"{str(self._path)!r}: a network takes an observation of a declared shape and "
-                f"answers an action. Its inputs and outputs are {self._names(outputs)}"
+                f"{str(self._path)!r}: a network must have an observation of a declared shape as "
+                f"input and an action as output. The network has {self._names(outputs)}"
             )
         taken = [(one, _FLOAT) for one in (*self.inputs, *self._further.values())]
         answered = [(one, _FLOATS) for one in (outputs[0], *self._wanted.values())]
@@ -118,19 +118,19 @@ class Network(PolicyNetwork):
             fixed and sum(map(math.prod, memory)) <= _MOST_MEMORY
         ):
             raise ControllerError(
-                f"{str(self._path)!r}: the network's inputs after the first must be its memory, of "
-                "fixed shapes, which the outputs after the first answer. Name observed inputs "
-                f"under `inputs`. It has {self._names(outputs)}"
+                f"{str(self._path)!r}: all inputs after the first must be the network's memory. "
+                "Each must have a fixed shape, and an output after the first with the same shape. "
+                f"List observed inputs under `inputs`. The network has {self._names(outputs)}"
             )
 
     @property
     def width(self) -> int | None:
-        """Return how many numbers the observation has, None if the file leaves this open."""
+        """Return the length of the observation, or None if the file leaves the length open."""
         last = self.inputs[0].shape[-1]
         return last if isinstance(last, int) else None
 
     def width_of(self, name: str) -> int | None:
-        """Return how many numbers a further input or a wanted output has, None if left open."""
+        """Return the size of a further input or wanted output, or None if the size is open."""
         shape = (self._further | self._wanted)[name].shape[1:]
         return math.prod(shape) if all(isinstance(length, int) for length in shape) else None
 

@@ -156,7 +156,7 @@ class OnnxPolicy(Controller):
             one.start(readings)
 
     def prepare(self, state: State) -> Question | None:
-        """Return what the network is asked at this tick, None between two evaluations.
+        """Return the input of the network at this tick, or None between two evaluations.
 
         `control` asks the network itself, unless `take` gets the answer before.
         """
@@ -210,7 +210,7 @@ class OnnxPolicy(Controller):
                 self.velocity = np.array(velocity)
 
     def _evaluate(self, question: Question) -> Answer:
-        """Return the answer of the network."""
+        """Evaluate the network once."""
         return self._actor.network.answer(question)
 
     def _encoded(self, readings: Readings) -> Readings:

@@ -89,7 +89,7 @@ def _position_part(path: Path, text: YamlText) -> tuple[dict, str]:
     content = text.data
     parts = content.get("components") if isinstance(content, dict) else None
     if not isinstance(parts, list):
-        raise SequenceError(f"{path}: no Choreonoid motion: a mapping with components is needed")
+        raise SequenceError(f"{path}: not a Choreonoid motion: a mapping with components is needed")
     for k, part in enumerate(parts):
         labels = (part.get("content"), part.get("purpose")) if isinstance(part, dict) else ()
         if not _POSITIONS.isdisjoint(map(str, labels)):

@@ -309,7 +309,7 @@ def _of_metadata(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iter
     given = {key: list_in(text) for key, text in metadata.items() if key in used}
     for key in [key for key, values in given.items() if not values]:
         del given[key]
-        yield f"{key} in the network's metadata is no list of names or numbers"
+        yield f"{key} in the network's metadata is not a list of names or numbers"
     names = _first_of(given, NAMES) or list(policy.joints)
     yield from _of_names(policy, names, _IN_METADATA)
     if set(names) != set(policy.joints):
@@ -318,7 +318,7 @@ def _of_metadata(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iter
     for entry, keys in ENTRIES.items():
         there = _numbers(_first_of(given, keys))
         if not np.isfinite(there).all():
-            yield f"{entry} in the network's metadata is no list of finite numbers"
+            yield f"{entry} in the network's metadata is not a list of finite numbers"
         elif len(there) == len(order):
             here = getattr(policy, entry)
             yield from _differences(policy.joints, entry, here, there[order], _IN_METADATA)
@@ -330,7 +330,7 @@ def _first_of(given: Mapping[str, list], keys: Iterable[str]) -> list:
 
 
 def _numbers(values: list) -> np.ndarray:
-    """Return values as numbers, or NaN for all if one is no number."""
+    """Return values as numbers, or NaN for all if one is not a number."""
     try:
         return np.array(values, dtype=float)
     except (ValueError, OverflowError):

@@ -252,7 +252,7 @@ def _bound(joints: _Joints, action: dict[str, Any], key: str, sign: float) -> np
 def _observations(
     path: Path, text: YamlText, values: dict[str, Any]
 ) -> Callable[[str, list[dict], list[str]], Observation]:
-    """Return what makes an observation of a network's file, of terms, and of their place."""
+    """Return a function that makes an observation from a network's file, terms, and their keys."""
     _check_encoder(text, values)
     flags = [values.get(f"history_{key}", False) for key in ("by_step", "newest_first")]
     from_zero = values.get("history_from_zero", False)
@@ -301,7 +301,7 @@ def _term(path: Path, text: YamlText, keys: list[str], given: dict) -> Term:
 
 
 def _motion(path: Path, text: YamlText, keys: list[str], given: dict) -> np.ndarray | None:
-    """Return the rows of a recorded motion (t, k) in an .npz, None for another term."""
+    """Return the rows of a recorded motion (t, k) in an .npz, or None for another term."""
     is_motion = given["term"] == MOTION
     if any((entry in given) != is_motion for entry in ("file", "array")):
         raise ControllerError(

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every network of a policy does: it answers questions. A file format is a subclass."""
+"""Interface of the networks of policies: inputs to outputs. Each file format is a subclass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hrpsim.control.framework.controller import ControllerError
 
 
 class Question(NamedTuple):
-    """What a network is asked at one time."""
+    """Inputs of a network at one time."""
 
     observation: np.ndarray  # (n,)
     memory: Sequence[np.ndarray] = ()  # of a recurrent network, in the order of its inputs
@@ -24,10 +24,10 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a network answers."""
+    """Outputs of a network at one time."""
 
     action: np.ndarray  # (m,)
-    memory: Sequence[np.ndarray] = ()  # for the next question
+    memory: Sequence[np.ndarray] = ()  # for the next evaluation
     outputs: Mapping[str, np.ndarray] = MappingProxyType({})  # the wanted ones, flat
 
 
@@ -41,11 +41,11 @@ class PolicyNetwork(ABC):
     @property
     @abstractmethod
     def width(self) -> int | None:
-        """Return how many numbers the observation has, None if the file leaves this open."""
+        """Return the length of the observation, or None if the file leaves the length open."""
 
     @abstractmethod
     def width_of(self, name: str) -> int | None:
-        """Return how many numbers a further input or a wanted output has, None if left open."""
+        """Return the size of a further input or wanted output, or None if the size is open."""
 
     @abstractmethod
     def answer(self, question: Question) -> Answer:
@@ -56,7 +56,7 @@ class PolicyNetwork(ABC):
         return [self.answer(question) for question in questions]
 
     def first_memory(self) -> list[np.ndarray]:
-        """Return the memory before the first question, and forget what the network keeps itself."""
+        """Return the memory before the first evaluation. Clear memory inside the network."""
         return []
 
     def close(self) -> None:  # noqa: B027
@@ -68,4 +68,4 @@ def action_of(numbers: np.ndarray) -> np.ndarray:
     try:
         return np.asarray(numbers, dtype=float).ravel()
     except (TypeError, ValueError) as error:
-        raise ControllerError(f"an output is no array of numbers: {error}") from error
+        raise ControllerError(f"an output is not an array of numbers: {error}") from error

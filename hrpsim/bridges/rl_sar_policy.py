@@ -93,8 +93,8 @@ def _base_of(path: Path, name: str) -> dict[str, Any]:
             if isinstance(data, dict) and isinstance(data.get(robot), dict):
                 return data[robot]
     raise ControllerError(
-        f"{path}: {base} is missing, or has no robot {robot!r}. rl_sar keeps rates and names of "
-        "joints there"
+        f"{path}: {base} is missing, or has no robot {robot!r}. This file of rl_sar "
+        "has the control rates and the names of the joints"
     )
 
 

@@ -59,7 +59,7 @@ class TorchNetwork(PolicyNetwork):
         return None
 
     def first_memory(self) -> list[np.ndarray]:
-        """Return no memory, and give the buffers of the module their values in the file."""
+        """Reset the buffers of the module to the values in the file. Return an empty memory."""
         with self._torch.no_grad():
             for name, one in self._module.named_buffers():
                 one.copy_(self._start[name])
@@ -98,7 +98,7 @@ def load_module(path: Path) -> tuple[Any, Any]:
             warnings.simplefilter("ignore", DeprecationWarning)  # policies are shipped so
             return torch, torch.jit.load(BytesIO(data), map_location="cpu").eval()
     except Exception as error:  # of one of PyTorch's many classes
-        raise _error(path, "is no network of TorchScript", error) from error
+        raise _error(path, "is not a network of TorchScript", error) from error
 
 
 def _error(path: Path, what: str, error: Exception) -> ControllerError:

@@ -100,7 +100,7 @@ def open_torques(path: Path, count: int) -> TorqueNetwork:
     """Open the network of an actuator, in ONNX or TorchScript, for a number of joints.
 
     Raises:
-        ControllerError: the file is missing, or is no network.
+        ControllerError: the file is missing, or is not a network.
     """
     if not path.is_file():
         raise ControllerError(f"actuators: network {str(path)!r} does not exist")

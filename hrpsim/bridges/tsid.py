@@ -53,7 +53,7 @@ class TsidController(Controller):
     """Command the torques that TSID finds for the tasks of a subclass.
 
     The controller needs the true base, or an estimate with `needs = {"base": "estimated"}`. Raises
-    ControllerError if TSID finds no torques, or if Pinocchio finds other joints than hrpsim.
+    Raises ControllerError if TSID finds no torques, or if Pinocchio finds other joints than hrpsim.
     """
 
     period = 0.002  # [s]

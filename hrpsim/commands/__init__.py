@@ -3,5 +3,5 @@
 
 """The subcommands of `hrpsim`, one file each.
 
-Imports everything. Only cli imports this package.
+This folder may import all others. Only `cli` imports this folder.
 """

@@ -144,7 +144,7 @@ def _unexplained(result: FitResult) -> dict[str, Any]:
 
 
 def _advice(study: Path, rows: Sequence[VerdictRow]) -> list[str]:
-    """Return what to do for parameters that the recordings do not determine."""
+    """Return advice for parameters that the recordings do not determine."""
     loose = [row.name for row in rows if row.remark]
     if not loose:
         return []

@@ -244,7 +244,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
 
 
 def _engine(options: argparse.Namespace, study):
-    """Return what runs the cells, or None for a pool of processes."""
+    """Return the engine that runs the cells, or None for a pool of processes."""
     from hrpsim.sweeps.executors import dask_executor, named_executor
     from hrpsim.sweeps.local_dask import local_dask
 
@@ -319,7 +319,10 @@ def _look(options: argparse.Namespace, store: Path) -> int:
 
 
 def _require_results(found, store: Path) -> str:
-    """Return the progress of a store's sweep as text. HrpsimError if no run has succeeded."""
+    """Return the progress of a store's sweep as text.
+
+    Raises HrpsimError if no run has succeeded.
+    """
     status, errors = found["status"].values, found["error"].values
     count, failed = int((status > 0).sum()), int((status == 2).sum())
     progress = f"{count} of {len(status)} cells are finished, {failed} of them failed"

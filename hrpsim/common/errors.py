@@ -115,7 +115,7 @@ def require_name(
 
     Args:
         kind: what `given` names.
-        given: a name. A value that is no text is refused too.
+        given: a name. A value that is not text is refused too.
         available: the known names.
         error: class of the error, or a function that raises the error of a text.
         where: begins the text, before a colon.

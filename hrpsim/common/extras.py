@@ -62,9 +62,9 @@ class MissingPackageError(HrpsimError, ImportError):
 
 
 def missing_package(purpose: str, error: ModuleNotFoundError) -> ImportError:
-    """Return what to raise from `error`, which `purpose` met: MissingPackageError for an extra's.
+    """Return the exception to raise for a module that is missing for `purpose`.
 
-    Other modules are no extra's: `error` itself is returned.
+    If an extra of hrpsim has the module, this is a MissingPackageError, else `error` itself.
     """
     package = (error.name or "").partition(".")[0]
     if package in _OF_ROS or package.endswith("_msgs"):

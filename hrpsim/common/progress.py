@@ -26,7 +26,7 @@ def bar(share: float) -> str:
 class Progress:
     """Shows the progress of one task on a terminal, once the task has taken two seconds.
 
-    Nothing is shown if the standard error is no terminal.
+    Nothing is shown if the standard error is not a terminal.
 
     Args:
         what: what is being done, such as "compiling the step".

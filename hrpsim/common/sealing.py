@@ -33,7 +33,7 @@ class _Pickler(pickle.Pickler):
 
 
 def plain_parts(one: Any) -> Any:
-    """Return how `pickle` makes an object again from the attributes."""
+    """Return the value of `__reduce_ex__` that restores an object from attributes."""
     return object.__reduce_ex__(one, _PROTOCOL)
 
 
@@ -52,13 +52,13 @@ def plain_copy(one: _Object, memo: dict[int, Any]) -> _Object:
 def sealed(
     what: str, form: object, one: Any, is_plain: Callable[[Any], bool] = lambda _: False
 ) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Return how `pickle` makes an object again: from an inner pickle, with a checksum.
+    """Return the value of `__reduce__` that pickles an object as bytes with a checksum.
 
     Args:
-        what: name of the object in errors.
-        form: unpickled first. `form` refuses another version.
+        what: name of the object in error messages.
+        form: unpickled before the object. Unpickling `form` raises an error for another version.
         one: the object.
-        is_plain: whether an object is pickled by attributes.
+        is_plain: returns whether to pickle an object by attributes, not by the object's method.
     """
     file = io.BytesIO()
     _Pickler(file, is_plain).dump(one)
@@ -69,6 +69,6 @@ def sealed(
 def _opened(what: str, form: object, checksum: int, content: bytes) -> Any:
     if not isinstance(content, bytes) or zlib.crc32(content) != checksum:
         raise WorldError(
-            f"the pickled {what} is damaged: its checksum is another one. Save the {what} again"
+            f"the pickled {what} is damaged: the checksum does not match. Save the {what} again"
         )
     return pickle.loads(content)

@@ -3,8 +3,8 @@
 
 """Check values against annotations: fields of settings, and arguments of functions and terms.
 
-A truth value or a text is no number. `Annotated` with a `Range` bounds a number. An `Interval` has
-two numbers, the lower bound first.
+A truth value or a text is not a number. `Annotated` with a `Range` bounds a number. An `Interval`
+has two numbers, the lower bound first.
 """
 
 from __future__ import annotations

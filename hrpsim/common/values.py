@@ -4,7 +4,7 @@
 """The checks of numbers that files, Python and ROS share.
 
 Each returns the checked value and raises WorldError (vectors: StateError), which names the
-given value and the allowed ones. A truth value or a text is no number here. RANGES bounds the
+given value and the allowed ones. A truth value or a text is not a number here. RANGES bounds the
 settings of a world. LARGEST bounds everything else, to keep products far from overflow.
 """
 
@@ -91,7 +91,7 @@ def whole(name: str, value, low: int, high: int) -> int:
 
 
 def whole_count(name: str, value, low: int = 1, error: type[Exception] = WorldError) -> int:
-    """Return a count >= `low`. Raise `error` for 1.0, True and all others that are no integer.
+    """Return a count >= `low`. Raise `error` for other types than integers, such as 1.0 and True.
 
     The caller rounds a count from a division, because the caller knows which way.
     """
@@ -111,7 +111,10 @@ def flag(name: str, value) -> bool:
 
 
 def several(given: str | Iterable[str], what: str = "names") -> tuple[str, ...]:
-    """Return the names in an argument that is one name or several. StateError for other values."""
+    """Return the names in an argument that is one name or several.
+
+    Raises StateError for other values.
+    """
     if isinstance(given, str):
         return (given,)
     listed: Any = given  # a user may give anything
@@ -122,7 +125,7 @@ def several(given: str | Iterable[str], what: str = "names") -> tuple[str, ...]:
 
 
 def name_of(what: str, given: Any) -> str:
-    """Return a name, which is a text that is not empty. WorldError for other values."""
+    """Return a name, which is a text that is not empty. Raises WorldError for other values."""
     if not isinstance(given, str) or not given.strip():
         raise WorldError(f"{what} must be a text that is not empty, got {shown_value(given)}")
     return given

@@ -72,7 +72,7 @@ STEP = 2e-6  # of the differences [m and rad]
 # that bend less err by 2e-8. At the smaller step rounding is 1e-16 / (2e-4 tilt) of the derivative.
 _STRAIGHT = 2e-4
 _UNSEEN = 1e-6  # change of a derivative within a step that does not matter [1/m or 1]
-_KINKED = 0.05  # bend at the smaller step where it is no curvature
+_KINKED = 0.05  # bend at the smaller step where it is not curvature
 _LEFT = 1e-8  # errors of redundant rows whose change does not matter [m/s or rad/s]
 _PRESSES = 2e-5  # gap at which a contact that appears may press [m]
 
@@ -165,7 +165,7 @@ def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, 
 
 @inlined_kernel
 def parameters_of(joint_parameters: Records[JointParameters], w: Room, row: Row) -> JointParameters:
-    """Return the parameters of a row's kind of constraint. A top speed has those of a limit."""
+    """Return the parameters of a row's kind of constraint. A velocity limit uses a limit's."""
     kind = LOWER_LIMIT if row.kind == VELOCITY_LIMIT else row.kind
     return joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
 

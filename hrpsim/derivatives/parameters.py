@@ -38,14 +38,17 @@ def no_changes(scene: Scene, count: int) -> Changes:
 
 
 def changes_by_joints(scene: Scene, field: str, joints: np.ndarray) -> Changes:
-    """Return the changes by one of JOINT_FIELDS of each of `joints` (degrees of freedom)."""
+    """Return the changes by one field of JOINT_FIELDS, for each joint.
+
+    joints: degrees of freedom of the joints.
+    """
     found = no_changes(scene, len(joints))
     found.joints[np.arange(len(joints)), JOINT_FIELDS.index(field), joints] = 1.0
     return found
 
 
 def changes_by_paths(scene: Scene, paths: Sequence[str], known: Mapping[str, Entry]) -> Changes:
-    """Return the changes by parameters of `known`. WorldError for other parameters."""
+    """Return the changes by parameters of `known`. Raises WorldError for other parameters."""
     found = no_changes(scene, len(paths))
     for number, path in enumerate(paths):
         require_name("parameter", path, known)

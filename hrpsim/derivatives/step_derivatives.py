@@ -243,9 +243,10 @@ class StepDerivatives:
     def indeterminate_rows(self) -> np.ndarray:
         """Return rows of redundant contacts that leave the motion undetermined.
 
-        If contacts slide in different directions, redundant contacts may share the load in several
-        ways. Such changes of impulses leave the rows unchanged but change the velocities. These
-        rows have y = M^-1 F' l other than 0, and J y + S l = 0.
+        Redundant contacts that slide in different directions may share the load in several ways.
+        The impulses of two such ways differ by l, and the velocities differ by y = M^-1 F' l. All
+        rows are satisfied in both ways: J y + S l = 0. If y is not 0, the rows with nonzero l
+        leave the motion undetermined.
         """
         numbers, compliance = self.held["number"], self.held["compliance"]
         if not self.slides:

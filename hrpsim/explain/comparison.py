@@ -112,7 +112,7 @@ class Comparison(Scenario):
         return Run(trace.fell_at, motion, sampled.forces)
 
     def subject(self, numbers: Iterable[int]) -> Subject:
-        """Return the subject with those of the changes that are changes of hrpsim's side."""
+        """Return the subject with the chosen changes, except changes of the reference."""
         chosen = [self.changes[k] for k in numbers if not self.changes[k].of_reference]
         at_load: dict[str, Any] = {}
         for one in chosen:

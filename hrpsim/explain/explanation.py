@@ -42,7 +42,7 @@ _Set = tuple[int, ...]
 
 
 class Effect(NamedTuple):
-    """What is left when some differences are taken away."""
+    """The gap to the reference that remains without some of the differences."""
 
     changes: tuple[Change, ...]
     starts: int

@@ -94,7 +94,7 @@ FIT_FILE = schema.mapping(OPTIONS, required=REQUIRED)
 
 @dataclass(frozen=True)
 class FitStudy:
-    """A fit, ready to run."""
+    """The world, recordings, parameters and options of a fit."""
 
     title: str
     world: Path

@@ -62,7 +62,7 @@ def _excess(one: Unexplained) -> float:
 
 
 def _signals(trace: Trace, traces: Sequence[Trace]) -> dict[str, np.ndarray]:
-    """Return what was measured in the same recording, at the times of a trace, by name."""
+    """Return the measured signals of the same recording by name, at the times of a trace."""
     found = {}
     for other in traces:
         if other.name != trace.name or not len(other.time):

@@ -98,7 +98,7 @@ class Unknowns:
         return np.clip(values, self.low, self.high)
 
     def signal_delays(self) -> dict[str, tuple[float, float]]:
-        """Return the bounds of delays of signals by path [s]. FitError for an open end."""
+        """Return the bounds of delays of signals by path [s]. Raises FitError for an open end."""
         found = {}
         for name, paths, low, high in zip(self.names, self.paths, self.low, self.high):
             for path in paths:
@@ -140,7 +140,10 @@ class Unknowns:
 
 
 def _expanded(name: str, paths: Sequence[str], known: Mapping[str, Parameter]) -> tuple[str, ...]:
-    """Return paths with the patterns replaced by the known paths that fit. FitError for none."""
+    """Return paths with the patterns replaced by the known paths that fit.
+
+    Raises FitError for none.
+    """
     found: dict[str, None] = {}
     for path in paths:
         fitting = [path]
@@ -155,7 +158,7 @@ def _expanded(name: str, paths: Sequence[str], known: Mapping[str, Parameter]) -
 def _kind_of(
     paths: Sequence[str], known: Mapping[str, Parameter], recordings: Sequence[str]
 ) -> Parameter | None:
-    """Return the kind of parameter, None for a delay. Raises FitError for an unknown path."""
+    """Return the kind of parameter, or None for a delay. Raises FitError for an unknown path."""
     delays = (DELAY, *(f"{DELAY}.{name}" for name in recordings))
     for path in paths:
         if path not in known and path not in delays:
@@ -169,7 +172,7 @@ def _no_mistake(value: float) -> str:
 
 
 def _check_start(name: str, one: Unknown, mistake: Callable[[float], str]) -> None:
-    """Raise FitError for a first value that is no number, or not allowed."""
+    """Raise FitError for a first value that is not a number, or not allowed."""
     if not is_number(one.start):
         raise FitError(f"{name}: start must be a number, got {shown_value(one.start)}")
     if text := mistake(one.start):
@@ -177,7 +180,7 @@ def _check_start(name: str, one: Unknown, mistake: Callable[[float], str]) -> No
 
 
 def _is_logarithmic(name: str, one: Unknown, mistake: Callable[[float], str]) -> bool:
-    """Return whether the scale is logarithmic: by choice, or because 0 is no allowed value."""
+    """Return whether the scale is logarithmic: by choice, or because 0 is not an allowed value."""
     if one.scale not in (None, *SCALES):
         raise FitError(f"{name}: scale must be linear or log, got {shown_value(one.scale)}")
     return one.scale == "log" or (one.scale is None and bool(mistake(0.0)))

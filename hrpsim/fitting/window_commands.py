@@ -90,7 +90,7 @@ def _commands(
 def _step_means(time: np.ndarray, values: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """Return the means, over steps that begin and end at `ends`, of values held until the next.
 
-    A delay that is no multiple of the step therefore has an effect, and a derivative.
+    A delay that is not a multiple of the step therefore has an effect, and a derivative.
     """
     tiny = ON_A_STEP * (ends[1] - ends[0])
     index = np.searchsorted(time, ends + tiny, side="right") - 1

@@ -36,7 +36,7 @@ class Nearest(NamedTuple):
 
     The distance is the distance of the two points. Between convex shapes it is too large by at most
     `LinkDistances.error`. The depth of an overlap of convex shapes is the shortest translation that
-    separates them. For overlapping triangles that are no convex solid, the distance is at most 0,
+    separates them. For overlapping triangles that form no convex solid, the distance is at most 0,
     and is not the depth.
     """
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Terms of the configurations of Isaac Lab and mjlab as terms of hrpsim, by their names."""
+"""Convert terms of Isaac Lab's and mjlab's configurations to hrpsim's terms, by name."""
 
 from __future__ import annotations
 
@@ -97,26 +97,26 @@ def _noise(one: Section) -> UniformNoiseCfg | GaussianNoiseCfg | None:
 
 
 def reward(one: Section) -> RewardTermCfg:
-    """Return a term of the reward. OwnTermError if hrpsim does not have the term."""
+    """Return a term of the reward. Raises OwnTermError if hrpsim does not have the term."""
     func, params = _function(one, REWARDS)
     return RewardTermCfg(func, one.number("weight"), params)
 
 
 def termination(one: Section) -> TerminationTermCfg:
-    """Return a termination. OwnTermError if hrpsim does not have the term."""
+    """Return a termination. Raises OwnTermError if hrpsim does not have the term."""
     func, params = _function(one, TERMINATIONS)
     return TerminationTermCfg(func, params, bool(one.get("time_out")))
 
 
 def event(one: Section) -> EventTermCfg:
-    """Return an event. OwnTermError if hrpsim does not have the event."""
+    """Return an event. Raises OwnTermError if hrpsim does not have the event."""
     func, params = _function(one, EVENTS, 2)
     interval = None if one.get("interval_range_s") is None else one.pair("interval_range_s")
     return EventTermCfg(func, one.text("mode"), interval, params)
 
 
 def curriculum(one: Section) -> CurriculumTermCfg:
-    """Return a term of the curriculum. OwnTermError if hrpsim does not have the term."""
+    """Return a term of the curriculum. Raises OwnTermError if hrpsim does not have the term."""
     func, params = _function(one, CURRICULA, 2)
     return CurriculumTermCfg(func, params)
 

@@ -176,7 +176,7 @@ class TaskVectorEnv(VectorEnv):
             Observations of all worlds, and an empty mapping.
 
         Raises:
-            StateError: the mask is no array of truth values for each world, or chooses no world.
+            StateError: the mask is not one truth value for each world, or chooses no world.
         """
         mask = reset_mask_of(options, self.num_envs)
         single = seed_of(seed, mask)

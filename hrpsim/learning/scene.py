@@ -130,7 +130,7 @@ def _equip(robot: Robot, cfg: RobotCfg) -> None:
 
 
 def _values(robot: Robot, cfg: RobotCfg, what: str, own: np.ndarray) -> np.ndarray:
-    """Return a value of each joint (joints,): that of the settings, or else the robot's own.
+    """Return a value for each joint (joints,), from the settings if given, else from the robot.
 
     Raises StateError for a value that is negative or not a number.
     """

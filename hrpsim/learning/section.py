@@ -23,7 +23,7 @@ class Section:
         read: places that have been read. The sections of a file share the set.
 
     Raises:
-        StateError: `data` is no mapping with names as keys.
+        StateError: `data` is not a mapping with names as keys.
     """
 
     def __init__(self, where: str, data: Any, read: set[str] | None = None) -> None:
@@ -91,8 +91,8 @@ class Section:
     def unread(self) -> Iterator[tuple[str, Any]]:
         """Yield place and value of the entries that nobody has read.
 
-        An entry is no mapping and no list of mappings. Empty entries are not yielded: null, lists
-        of null, and lists and mappings without entries.
+        An entry is neither a mapping nor a list of mappings. Empty entries are not
+        yielded: null, lists of null, and lists and mappings without entries.
         """
         for place, value in _leaves(self.where, self._data):
             if place not in self._read:
@@ -155,7 +155,7 @@ class Section:
 
 
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield place and value of each entry below a place that is no mapping and not empty."""
+    """Yield place and value of each entry below a place that is not a mapping and not empty."""
     if isinstance(value, Mapping):
         for key, one in value.items():
             yield from _leaves(f"{place}.{key}", one)

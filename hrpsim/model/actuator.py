@@ -241,14 +241,13 @@ class Actuator:
             )
         if self.stiffness > 0.0 and rotor_inertia == 0.0:
             raise WorldError(
-                f"joint {joint!r} has no rotor inertia, and the stiffness of a gear lies between"
-                " that and the link: give it one (<rotor> of <hrpsim>, set_joint_properties)"
+                f"joint {joint!r} has no rotor inertia. The stiffness of a gear needs a rotor"
+                " inertia: set one (<rotor> of <hrpsim>, set_joint_properties)"
             )
         if self.backdriving_efficiency == 0.0 and rotor_inertia == 0.0:
             raise WorldError(
-                f"joint {joint!r} has no rotor inertia, and with a backdriving_efficiency of 0 that"
-                " alone decides its motion while the load drives: give it one (<rotor> of <hrpsim>,"
-                " set_joint_properties)"
+                f"joint {joint!r} has no rotor inertia. A backdriving_efficiency of 0 needs a rotor"
+                " inertia: set one (<rotor> of <hrpsim>, set_joint_properties)"
             )
 
 
@@ -264,7 +263,10 @@ _ACTING = tuple(one.name for one in fields(Actuator) if one.metadata.get("acts")
 
 
 def actuator_of(given: Mapping[str, Any]) -> Actuator:
-    """Return the actuator of a mapping from names to values. WorldError for an unknown name."""
+    """Return the actuator of a mapping from names to values.
+
+    Raises WorldError for an unknown name.
+    """
     require_names("property of an actuator", given, FIELDS)
     return Actuator(**given)
 

@@ -31,7 +31,7 @@ def build_model(
     """Return the model without shapes, and notes on suspicious inertias.
 
     With base "free" the first body is a FREE body in the frame of the root link. With base "fixed"
-    the root link is part of the world. ModelError if an inertia is invalid.
+    the root link is part of the world. Raises ModelError if an inertia is invalid.
     """
     tree, root = _grown_tree(robot, base), robot.links[robot.root]
     inertias = [total(body.parts) for body in tree.bodies]
@@ -201,8 +201,8 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
         )
     tree.robot.fail(
         tree.robot.links[link],
-        "a free base needs inertia in every direction, and neither this link nor what hangs on it"
-        " has any: give it an <inertial>, or load with base='fixed'",
+        "a free base needs inertia in every direction, but this link and the links below it"
+        " have none. Add an <inertial>, or load with base='fixed'",
     )
 
 

@@ -65,7 +65,7 @@ def robot_name(text: str) -> str:
 def read_extension(description: Description, robot: RobotData) -> None:
     """Add the contents of all <hrpsim> and <ros2_control> elements to a robot.
 
-    ModelError for an unknown element.
+    Raises ModelError for an unknown element.
     """
     document = description.document
     names = {**description.joints, **description.links}
@@ -314,7 +314,7 @@ def _read_connection(description: Description, robot: RobotData, link: str, tag)
 
 
 def _length(document: Document, tag, kind: str | None) -> float | None:
-    """Return the length of a distance [m], None for another kind of connection."""
+    """Return the length of a distance [m], or None for another kind of connection."""
     if (kind == "distance") != (tag.get("length") is not None):
         document.fail(tag, "a length belongs to a connection of kind distance, and the other way")
     if kind != "distance":

@@ -186,7 +186,7 @@ class Model:
     def urdf(self) -> str:
         """URDF text: the text that was read, or text written of a robot of another format.
 
-        ModelError for a name that XML cannot contain.
+        Raises ModelError for a name that XML cannot contain.
         """
         if self.robot is None:
             return self.text

@@ -19,7 +19,7 @@ INITIAL = "initial_value"  # parameter of a state interface
 
 
 def read_ros2_control(description: Description, robot: RobotData, element) -> None:
-    """Record command interfaces and start positions. ModelError for invalid values.
+    """Record command interfaces and start positions. Raises ModelError for invalid values.
 
     The start of a joint is the <param name="initial_value"> of the position's <state_interface>, as
     in gz_ros2_control and the mock system of ros2_control.

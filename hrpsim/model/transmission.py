@@ -76,7 +76,7 @@ def kind_of(element) -> str:
 
 
 class _IllFormed(Exception):
-    """The reason why an element is no transmission."""
+    """The reason why an element is not a transmission."""
 
 
 def _elements(description: Description) -> Iterator:
@@ -120,8 +120,8 @@ def _ratios(kind: str, n: list[float], m: list[float]) -> np.ndarray:
     if kind == "SimpleTransmission":
         if 1.0 not in (n[0], m[0]):
             raise _IllFormed(
-                "both <joint> and <actuator> have a reduction: ROS 2 reads that of the joint, ROS 1"
-                " that of the actuator; give one"
+                "both <joint> and <actuator> have a reduction. ROS 2 reads the reduction of the"
+                " joint, ROS 1 the reduction of the actuator. Remove one of the two"
             )
         return np.array([[n[0] * m[0]]])
     if kind == "DifferentialTransmission":

@@ -156,7 +156,7 @@ class _Episode:
         return self._measures.ticks < self._ticks and not self._measures.fell
 
     def question(self) -> Question | None:
-        """Return what the network is asked at this tick, None between two evaluations."""
+        """Return the input of the network at this tick, or None between two evaluations."""
         return self._try(self._sensed)
 
     def _sensed(self) -> Question | None:

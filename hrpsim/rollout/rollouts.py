@@ -26,7 +26,7 @@ _SPREAD = 0.02  # of the joints at the start [rad or m]
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a rollout simulates."""
+    """Scenario, design and seed of a rollout."""
 
     scenario: RolloutScenario
     design: Design | Product

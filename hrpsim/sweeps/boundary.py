@@ -52,7 +52,7 @@ class BoundaryScenario(Scenario):
             raise SweepError(f"find: {unknown_parameter(parameter, known)}")
         require_name("outcome", bad, scenario.outcomes, SweepError, where="find: bad", limit=30)
         if shape := scenario.outcomes[bad].shape:
-            raise SweepError(f"find: bad: {bad!r} is no number but an array of shape {shape}")
+            raise SweepError(f"find: bad: {bad!r} must be a number, but has the shape {shape}")
         low, high = between
         if not all(map(is_number, (low, high, tolerance))) or not (low < high and tolerance > 0.0):
             raise SweepError(

@@ -150,7 +150,7 @@ def _plain(name: str, shape: tuple[int, ...], value: Any) -> Any:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise SweepError(f"outcome {name!r} is no number: {shown_value(value)}") from None
+        raise SweepError(f"outcome {name!r} is not a number: {shown_value(value)}") from None
     if array.shape != shape:
         raise SweepError(f"outcome {name!r} has shape {array.shape}, {shape} was declared")
     return array.tolist()

@@ -34,7 +34,7 @@ def seal(store: Path) -> None:
 
 
 def damage(store: Path) -> tuple[list[str], bool]:
-    """Return what differs from the checksums, and whether there are checksums.
+    """Return the mismatches with the checksums as texts, and whether there are checksums.
 
     Stores of earlier versions have none. Raises ValueError for unreadable files.
     """
@@ -43,7 +43,7 @@ def damage(store: Path) -> tuple[list[str], bool]:
     if holds is None and CHECKSUMS not in whole:
         return [], False
     if not holds:
-        return [f"{_ATTRIBUTES}: the checksum is another one"], True
+        return [f"{_ATTRIBUTES}: the checksum does not match"], True
     there = {name: (files, sums) for name, files, sums in _folders(store)}
     problems = []
     for name, expected in parse_json(whole[CHECKSUMS]).items():
@@ -58,7 +58,7 @@ def _differences(name: str, files: list[str], sums: list[str], expected: list[st
         return [f"{name or 'the group'} has {len(sums)} files of {len(expected)}"]
     where = f"{name}/" if name else ""
     changed = [file for file, own, other in zip(files, sums, expected) if own != other]
-    return [f"{where}{file}: the checksum is another one" for file in changed]
+    return [f"{where}{file}: the checksum does not match" for file in changed]
 
 
 def _folders(store: Path) -> Iterator[tuple[str, list[str], list[str]]]:

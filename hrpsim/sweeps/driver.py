@@ -199,7 +199,7 @@ class Driver:
         if not broken:
             return
         if not self._mended:
-            raise SweepError(f"the engine is broken: {error}") from error
+            raise SweepError(f"the engine has failed and cannot restart: {error}") from error
         for future, task in list(self._pending.items()):
             if not (future.done() and not future.cancelled() and future.exception() is None):
                 del self._pending[future]

@@ -42,7 +42,10 @@ class Journal:
         self._end = 0
 
     def read(self) -> tuple[dict[str, Any] | None, list[Result]]:
-        """Return the header, None for a new file, and all results. Cut off an incomplete line."""
+        """Return the header and all results, and cut off an incomplete last line.
+
+        The header of a new file is None.
+        """
         header, results, self._end = read_journal(self.path)
         os.ftruncate(self._file, self._end)
         return header, results
@@ -80,15 +83,15 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
     with open(path, "rb") as file:
         if not _may_be_journal(file.readline()):
             raise SweepError(
-                f"{path} is no journal of a sweep. Name another store, or move this file"
+                f"{path} is not a journal of a sweep. Name another store, or move this file"
             )
         file.seek(0)
         for line in file:
             entry = _entry(line)
             if entry is None and _was_whole(line):
                 raise SweepError(
-                    f"{path} is damaged: the line at byte {end} has another checksum. Restore the "
-                    "file, or remove the file and run its cells again"
+                    f"{path} is damaged: the checksum of the line at byte {end} does not match. "
+                    "Restore the file, or remove the file and run its cells again"
                 )
             if entry is None:
                 break
@@ -107,7 +110,7 @@ def _result(path: Path, entry: Any) -> Result:
         is_finished = result.number >= 0 and result.status in (DONE, FAILED)
         if is_finished and all(isinstance(value, kind) for value, kind in kinds):
             return result
-    raise SweepError(f"{path}: {shown_value(entry)} is no result of a cell")
+    raise SweepError(f"{path}: {shown_value(entry)} is not a result of a cell")
 
 
 def kept(result: Result) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Survival(NamedTuple):
 def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
     """Return the Kaplan-Meier curve of falls [s] with Greenwood's log-log interval.
 
-    A time of NaN is no fall.
+    A time of NaN is not a fall.
     """
     from scipy.stats import CensoredData, ecdf
 
@@ -128,7 +128,7 @@ def outcome_names(found: Any) -> list[str]:
 
 
 def require_parameter(found: Any, name: str) -> None:
-    """Raise SweepError for a name that is no parameter of a dataset."""
+    """Raise SweepError for a name that is not a parameter of a dataset."""
     require_name("parameter", name, parameter_names(found), SweepError)
 
 

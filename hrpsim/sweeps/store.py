@@ -162,7 +162,7 @@ class Store:
             if variable.dims[:1] == ("cell",)
         }
         if self.path.exists() and not _is_store(self.path):
-            raise SweepError(f"{self.path} is no store of a sweep")
+            raise SweepError(f"{self.path} is not a store of a sweep")
         try:
             with (
                 tempfile.TemporaryDirectory(prefix=".hrpsim_", dir=self.path.parent) as temporary,
@@ -210,15 +210,15 @@ def open_store(path: str | Path) -> Any:
     if not exists(path):
         raise SweepError(f"there is no store {path} yet")
     if not _is_store(path):
-        raise SweepError(f"{path} is no store of a sweep")
+        raise SweepError(f"{path} is not a store of a sweep")
     # Arrays are read side by side: of errors after the first, asyncio logs the traceback.
     logging.getLogger("asyncio").addFilter(_is_not_of_zarr)
     with _damage_of(path):
         _refuse_programs(path)
         if not check_store(path):
             warnings.warn(
-                f"{path} has no checksums: an earlier version wrote the store, and damage would "
-                "not show",
+                f"{path} has no checksums: an earlier version wrote the store. Damage cannot be "
+                "detected",
                 ModelWarning,
                 stacklevel=2,
             )
@@ -288,10 +288,12 @@ def _refuse_programs(path: Path) -> None:
         codecs = [codec["id"] for codec in (head["compressor"], *(head["filters"] or ())) if codec]
         refused = [codec for codec in codecs if codec not in _CODECS]
         if refused:
-            raise SweepError(f"{file}: the codec {shown_value(refused[0])} is not read")
+            raise SweepError(f"{file}: the codec {shown_value(refused[0])} is not supported")
         kind = np.dtype(head["dtype"])
         if kind.hasobject or kind.kind not in "biufU":
-            raise SweepError(f"{file}: arrays of type {shown_value(head['dtype'])} are not read")
+            raise SweepError(
+                f"{file}: arrays of type {shown_value(head['dtype'])} are not supported"
+            )
         size += math.prod(head["shape"]) * kind.itemsize
         if size > STORE_SIZE or min(head["shape"], default=0) < 0:
             raise SweepError(f"{path} has arrays of over {STORE_SIZE} bytes (STORE_SIZE)")

@@ -74,7 +74,7 @@ class Replay(NamedTuple):
 
 
 def _workers(executor: Executor | None, processes: int | None) -> AbstractContextManager[Make]:
-    """Return what makes executors: the given executor, or a pool of processes."""
+    """Return a context whose value makes executors: the given one, or pools of processes."""
     return process_pool(processes) if executor is None else nullcontext(lambda: executor)
 
 

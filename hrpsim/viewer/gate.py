@@ -55,7 +55,7 @@ class Gate:
     If `host` is a loopback address, requests with a loopback name are accepted. Other requests need
     the token, in the address or as a cookie. inside: viser's own address (host, port).
     message_limit: largest message of a page [bytes]. Raises HrpsimError if no port is free or
-    `host` is no address of this machine.
+    `host` is not an address of this machine.
     """
 
     def __init__(

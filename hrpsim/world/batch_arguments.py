@@ -37,8 +37,8 @@ class BatchArguments:
             return np.flatnonzero(given).tolist()
         if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
             raise WorldError(
-                f"worlds of a batch of {len(self)} are numbers, or a truth value for each, "
-                f"got {shown_value(worlds)}"
+                f"worlds must be indices, or {len(self)} truth values (one for each world of the "
+                f"batch), got {shown_value(worlds)}"
             )
         for k in given.tolist():
             if not 0 <= k < len(self):

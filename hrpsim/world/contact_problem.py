@@ -83,7 +83,7 @@ def contact_problem(world: World) -> ContactProblem:
         raise WorldError("the next step has no contacts, so that it has no contact problem")
     if count != 3 * contacts:
         raise WorldError(
-            f"{count - 3 * contacts} rows of the next step are no contacts (joint limits,"
+            f"{count - 3 * contacts} rows of the next step are not contacts (joint limits,"
             " connections, locks, drives). A contact problem has contacts alone"
         )
     rows = scene.rows.rows[:count]
@@ -93,7 +93,7 @@ def contact_problem(world: World) -> ContactProblem:
         )
     if (rows["friction_model"][::3] != CONE).any():
         raise WorldError(
-            "the friction model of the next step is no cone. solve_contacts obeys Coulomb's cone"
+            "the friction model of the next step is not a cone. solve_contacts obeys Coulomb's cone"
         )
     if (rows["choice"] == PENALTY).any():
         raise WorldError("penalty contacts are springs. A contact problem has rigid contacts")
@@ -138,7 +138,7 @@ def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
             not fit.
     """
     if not is_file(path):
-        raise ContactProblemError(f"{path}: not readable as a file of fclib: it is no regular file")
+        raise ContactProblemError(f"{path}: not a file of fclib, because it is not a regular file")
     try:
         with _h5py().File(path, "r") as file:
             if "fclib_local" not in file:

@@ -41,7 +41,10 @@ _CHOICES: dict[str, Collection[str]] = {
 
 
 def new_settings(options: dict) -> np.ndarray:
-    """Return SETTINGS (1,) of the options of `World`. WorldError if a value is out of range."""
+    """Return SETTINGS (1,) of the options of `World`.
+
+    Raises WorldError if a value is out of range.
+    """
     for what, known in _CHOICES.items():
         require_name(what, options[what], known)
     record = np.zeros(1, dtype=SETTINGS)

@@ -235,7 +235,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         require_name("robot or body", name, self.entities)
         return self.entities[name]
 
-    __iter__ = None  # a world is no sequence
+    __iter__ = None  # a world is not a sequence
 
     @property
     def robots(self) -> MappingProxyType[str, Robot]:
@@ -321,7 +321,7 @@ class World(Population, Surroundings, SolverChoice, Snapshots, Pictures, Closed)
         self._contents.watchers = tuple(others)
 
     def note_placed(self, entity: Entity) -> None:
-        """Note that a user has placed an entity, for the check of `check_placed`."""
+        """Note that a user has placed an entity. `check_placed` checks such entities."""
         self._contents.placed.add(entity)
 
     def lift_to_floor(self, entity: Entity) -> float:

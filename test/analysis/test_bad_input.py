@@ -41,8 +41,8 @@ def changed(lines, line, old, new):
         (1, ("RLEG_JOINT3", "RLEG_JOINT2"), ":1: column 'RLEG_JOINT2' appears more than once"),
         (5, (",", ",,", ), ":5: 32 values. The first line names 31 columns"),
         (7, ("0.05", "0.02"), ":7: column 'time': 0.02 s is not after 0.04 s in line 6"),
-        (9, ("0.0,0.0", "0.0,fast"), "is no finite number"),
-        (9, ("0.0,0.0", "0.0,nan"), "'nan' is no finite number"),
+        (9, ("0.0,0.0", "0.0,fast"), "is not a finite number"),
+        (9, ("0.0,0.0", "0.0,nan"), "'nan' is not a finite number"),
     ],
 )  # fmt: skip
 def test_csv(tmp_path, line, change, named):
@@ -58,7 +58,9 @@ def test_csv_names_the_column_of_a_bad_number(tmp_path):
     cells = lines[8].split(",")
     cells[lines[0].split(",").index("RLEG_JOINT3")] = "x15"
     path.write_text("\n".join([*lines[:8], ",".join(cells), *lines[9:]]))
-    with pytest.raises(SequenceError, match=r":9: column 'RLEG_JOINT3': 'x15' is no finite number"):
+    with pytest.raises(
+        SequenceError, match=r":9: column 'RLEG_JOINT3': 'x15' is not a finite number"
+    ):
         read_motion(path, hrp2_like())
 
 
@@ -176,7 +178,7 @@ def test_a_single_fixed_sole_that_another_stands_below(tmp_path):
     "text, named",
     [
         ("left_foot", "link 'left_foot' does not exist"),
-        ("x:l_sole", "'x' is no time"),
+        ("x:l_sole", "'x' is not a time"),
         ("1.0:l_sole+", "link '' does not exist"),
     ],
 )

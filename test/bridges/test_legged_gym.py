@@ -189,8 +189,12 @@ def test_a_network_of_actuators_is_taken(project):
 @pytest.mark.parametrize(
     "old, new, fault",
     [
-        ("action_scale = 0.25", "action_scale = os.getpid()", r"py:14: .*action_scale: is no lit"),
-        ("action_scale = 0.25", "action_scale = -True", "is no literal"),
+        (
+            "action_scale = 0.25",
+            "action_scale = os.getpid()",
+            r"py:14: .*action_scale: is not a lit",
+        ),
+        ("action_scale = 0.25", "action_scale = -True", "is not a literal"),
         ("'hip_joint': 0.1,", "", "the angle of joint 'hip_joint' is missing"),
         (
             "class control( LeggedRobotCfg",

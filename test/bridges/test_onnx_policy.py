@@ -154,7 +154,7 @@ def test_mistakes_of_a_description_are_named_with_their_lines(description, old, 
         ("  - {term: gravity, history: 2}\n", "", "are 24 numbers, .* 'obs' takes 30"),
         ("term: gravity", "term: gravity, components: [3]", "component 3 of 3 numbers"),
         ("policy.onnx", "other.onnx", "other.onnx' does not exist"),
-        ("policy.onnx", "policy.yaml", "is no network"),
+        ("policy.onnx", "policy.yaml", "is not a network"),
     ],
 )
 def test_what_does_not_fit_the_robot_is_named(policy, description, old, new, message):
@@ -255,7 +255,7 @@ def test_an_lstm_answers_as_its_equations_say(policy, description):
 def test_a_memory_must_come_back_as_it_was_given(policy, description):
     recurrent(description.with_name("policy.onnx"), ("any", 2))
     robot = hrpsim.load_world(share_path("config/stand.yaml")).robots["hrp2"]
-    message = r"must be its memory, of fixed shapes.*memory \[1, 'any'\]"
+    message = r"must be the network's memory. Each must have a fixed shape.*memory \[1, 'any'\]"
     with pytest.raises(ControllerError, match=message):
         ControlLoop(robot, policy, {"description": str(description)})
 

@@ -64,7 +64,7 @@ def test_a_file_without_joints_is_refused(model, tmp_path):
     with pytest.raises(SequenceError, match="no component is a JointDisplacement or JointPosition"):
         read_body_motion(tmp_path / "a.seq", model)
     (tmp_path / "a.seq").write_text("- 1\n")
-    with pytest.raises(SequenceError, match="no Choreonoid motion"):
+    with pytest.raises(SequenceError, match="not a Choreonoid motion"):
         read_body_motion(tmp_path / "a.seq", model)
 
 

@@ -183,7 +183,7 @@ def test_motions_that_do_not_fit_are_named(tmp_path, entries, fault):
 def test_an_input_that_nobody_names_is_no_memory(tmp_path):
     motion_network(tmp_path / "policy.onnx")
     text = MOTION.replace("  time_step: [{term: step}]\n", "")
-    with pytest.raises(ControllerError, match="Name observed inputs under `inputs`"):
+    with pytest.raises(ControllerError, match="List observed inputs under `inputs`"):
         loop(tmp_path, text)
     with pytest.raises(ControllerError, match="input 'phase' takes 2"):
         loop(tmp_path, MOTION.replace("clock", "constant"))
@@ -227,5 +227,5 @@ def test_a_network_in_torchscript_answers_as_its_module_and_forgets_between_runs
                 np.testing.assert_allclose(policy.action, expected, rtol=1e-5, err_msg=str(run))
             one.robot.world.reset()
     (tmp_path / "policy.pt").write_bytes(b"nothing")
-    with pytest.raises(ControllerError, match=r"policy\.pt' is no network of TorchScript"):
+    with pytest.raises(ControllerError, match=r"policy\.pt' is not a network of TorchScript"):
         loop(tmp_path, text)

@@ -246,7 +246,7 @@ def test_a_terrain_is_below_the_robot():
     [
         ({"robot": RobotCfg(description=WALKER, joint_pos={"knee": 0.1})}, "joint 'knee' does not"),
         ({"robot": replace(ROBOT, stiffness={".*": 1.0, "FL_.*": 2.0})}, "'FL_hip' fits '.*' and"),
-        ({"robot": replace(ROBOT, damping={"(": 1.0})}, "is no regular expression"),
+        ({"robot": replace(ROBOT, damping={"(": 1.0})}, "is not a regular expression"),
         ({"rewards": {"a": RewardTermCfg("alive", 1.0)}}, "reward 'a': term 'alive' does"),
         ({"rewards": {"a": RewardTermCfg("posture", 1.0)}}, "Arguments of the term: std, joint_n"),
         ({"observations": {"o": ObservationTermCfg("joint_pos", {"joint_names": "x"})}}, "'x'"),

@@ -187,8 +187,8 @@ def test_an_empty_number_of_an_mjcf_is_refused(was):
         ("wrl", "mass 2 ", "mass 1e200 ", "Segment 'THIGH': mass: every number must be finite and"),
         ("body", "[ 0, 0, 1, 17.", "[ 0, 0, 0, 17.", "link 'HIP': rotation: an axis of zero"),
         ("body", "[ 1, 0, 0, 180 ]", "[ 0, 0, 0, 180 ]", "rotation: an axis of zero"),
-        ("body", ", 85.94366926962348 ]", ", -.inf ]", "-inf is no upper bound"),
-        ("body", "[ -57.29577951308232,", "[ inf,", "'inf' is no lower bound"),
+        ("body", ", 85.94366926962348 ]", ", -.inf ]", "-inf is not a valid upper bound"),
+        ("body", "[ -57.29577951308232,", "[ inf,", "'inf' is not a valid lower bound"),
     ],
 )
 def test_axes_of_zero_and_bounds_of_the_wrong_sign_are_refused(tmp_path, kind, was, becomes, told):

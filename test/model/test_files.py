@@ -121,7 +121,7 @@ def test_an_absolute_mesh_is_itself(package, urdf, prefix):
         ("package://toy/meshes/gone.stl", "there is no file 'meshes/gone.stl' in"),
         ("package://toys/shell.stl", "package 'toys' was not found in package_paths"),
         ("meshes/shell.stl", "there is no file"),
-        ("https://example.org/shell.stl", "'https' is no known scheme"),
+        ("https://example.org/shell.stl", "'https' is not a known scheme"),
     ],
 )
 def test_a_missing_mesh_names_file_element_and_cause(package, urdf, uri, cause):

@@ -152,7 +152,7 @@ def test_too_many_triangles_for_exact_are_refused_with_the_alternative(
 ):
     monkeypatch.setattr(mesh_files, "TRIANGLE_LIMIT", 19)
     mesh_files._read.cache_clear()
-    with pytest.raises(ModelError, match=r"20 triangles, and 19 are the limit.*meshes=hull"):
+    with pytest.raises(ModelError, match=r"20 triangles, more than the limit of 19.*meshes=hull"):
         load_model(robot(tmp_path, bracket), meshes="exact")
     assert load_model(robot(tmp_path, bracket)).shapes
 

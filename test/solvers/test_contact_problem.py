@@ -139,7 +139,7 @@ def test_what_is_no_contact_problem_is_refused_by_name():
         contact_problem(empty)
     held = pushed_box()
     held.connect(None, next(iter(held.bodies.values())), "ball", point=(0, 0, 0.05))
-    with pytest.raises(WorldError, match="3 rows of the next step are no contacts"):
+    with pytest.raises(WorldError, match="3 rows of the next step are not contacts"):
         contact_problem(held)
     with pytest.raises(WorldError, match="semi_implicit"):
         contact_problem(World(integrator="rk4"))

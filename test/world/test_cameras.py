@@ -216,7 +216,7 @@ def test_bad_cameras_are_refused_by_name(settings, message):
 
 def test_bad_pictures_are_refused():
     world = hrpsim.World()
-    with pytest.raises(WorldError, match="the camera is there"):
+    with pytest.raises(WorldError, match="the target is at the position of the camera"):
         world.render(EYE, target=EYE)
     with pytest.raises(WorldError, match="images: at least one"):
         world.render(EYE, images=())
@@ -239,7 +239,7 @@ def test_a_mesh_that_cannot_be_read_is_replaced_and_named():
     <collision><geometry><box size="1 1 1"/></geometry></collision></link></robot>"""
     world = hrpsim.World()
     world.add_robot(hrpsim.load_model(text))
-    with pytest.warns(ModelWarning, match=r"'r': drawn by their collision shapes.*base \(.*gone"):
+    with pytest.warns(ModelWarning, match=r"'r': links are drawn by collision.*base \(.*gone"):
         picture = world.render((-3.0, 0.0, 0.0), images="segmentation", width=32, height=24)
     assert picture.segmentation[12, 16] == world.link_names.index(("r", "base"))
 

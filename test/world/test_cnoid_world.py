@@ -168,7 +168,7 @@ def test_controllers_and_other_simulators_are_named(load):
 @pytest.mark.parametrize(
     "items, text, why",
     [
-        ((), "a: 1\n", "no project of Choreonoid"),
+        ((), "a: 1\n", "not a project of Choreonoid"),
         ((item("x", "file: no.body"),), PROJECT, "there is no file 'no.body'"),
         ((item("x", "file: '${SHARE}/no.body'"),), PROJECT, "CHOREONOID_SHARE"),
         ((item("x", "file: crate.body, root_translation: [0, 1]"),), PROJECT, "3 numbers"),

@@ -72,7 +72,7 @@ def test_bodies_have_copies_too(tmp_path):
         ("{grid: [2, 2]}", "either grid and spacing, or offsets"),
         ("{spacing: [1, 1], offsets: [[0, 0, 0]]}", "either grid and spacing, or offsets"),
         ("{grid: [2, 0], spacing: [1, 1]}", "from 1 to 1000"),
-        ("{grid: [100, 100], spacing: [1, 1]}", "10000, and 1000 are the limit"),
+        ("{grid: [100, 100], spacing: [1, 1]}", "10000 copies are more than the limit of 1000"),
         ("{grid: [2, 2], spaceing: [1, 1]}", "Did you mean 'spacing'"),
     ],
 )
@@ -106,7 +106,7 @@ def test_an_image_is_a_height_field_seen_from_above(tmp_path, bits):
         ("{file: a.png, spacing: 1}", r"an image needs range: \[height of black"),
         ("{file: bad.png, range: [0, 1], spacing: 1}", "cannot be read as an image"),
         ("{heights: [[0, 0], [0, 0]], range: [0, 1], spacing: 1}", "range is of images only"),
-        ("{file: large.png, range: [0, 1], spacing: 1}", "16000000 are the limit"),
+        ("{file: large.png, range: [0, 1], spacing: 1}", "more than the limit of 16000000"),
     ],
 )
 def test_wrong_images_are_refused(tmp_path, given, said):

@@ -101,7 +101,7 @@ def test_energy_is_kept_after_a_change_in_motion():
         (lambda r: r.scale_inertias(0.0), "must be positive"),
         (lambda r: r.scale_inertias([1.0], ["base"]), "'base' of 'arm' is fixed to the world"),
         (lambda r: r.scale_inertias([1.0], ["hand"]), "'hand' does not exist"),
-        (lambda r: r.scale_inertias([1.0, 2.0], ["lower", "lower"]), "are of one body"),
+        (lambda r: r.scale_inertias([1.0, 2.0], ["lower", "lower"]), "belong to the same body"),
         (lambda r: r.set_joint_properties(friction=-1.0), "must be >= 0"),
         (lambda r: r.set_joint_properties(["knee"], damping=1.0), "'knee' does not exist"),
     ],

@@ -352,7 +352,7 @@ def test_a_lidar_declared_for_gazebo():
         ('type="lidar" columns="0"', "no rays"),
         ('type="lidar" columns="10.5"', "columns='10.5' must be whole"),
         ('type="lidar" columns="1000000" rings="9" elevation="0 1"', "SENSOR_RAYS"),
-        ('type="lidar" sweep="true"', "sweep takes 1 / rate"),
+        ('type="lidar" sweep="true"', "sweep lasts 1 / rate"),
         ('type="lidar" sweep="yes"', "must be true or false"),
         ('type="lidar" noise="-1"', "noise must not be negative"),
         ('type="lidar" dropout="2"', "dropout must be from 0 to 1"),
@@ -373,7 +373,7 @@ def test_bad_settings_are_refused_by_name(settings, text):
 
 def test_a_rate_above_that_of_the_steps_is_refused():
     model = free_box(LIDAR.format('rate="2000"'))
-    with pytest.raises(HrpsimError, match=r"its rate is 2000 Hz.* 1000 Hz: lower the rate"):
+    with pytest.raises(HrpsimError, match=r"the rate of 2000 Hz.* 1000 Hz. Lower the rate"):
         hrpsim.World().add_robot(model)
 
 

@@ -257,7 +257,7 @@ def test_joints_without_gains_are_named_once_at_load(tmp_path):
     arm(tmp_path)
     text = "robots: [{urdf: arm.urdf, base: fixed, locks: {hand: }}]"
     _, said = told(tmp_path, text)
-    assert len(said) == 1 and "'arm_1', 'arm_2'. Give them gains" in said[0]
+    assert len(said) == 1 and "'arm_1', 'arm_2'. Set gains" in said[0]
     _, said = told(tmp_path, text.replace("locks", "gains: {'*': [0, 0]}, locks"))
     assert said == []
 

@@ -33,7 +33,7 @@ _SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {
 
 
 class _NotRead(Exception):
-    """An expression that is no literal."""
+    """An expression that is not a literal."""
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ class MjData(metaclass=NamesOf):
             self._now[name] = self._native.time
 
     def _refused_array(self, name: str) -> np.ndarray | None:
-        """Return an array that raises when it is used, or None for a field that is no array."""
+        """Return an array that raises when it is used, or None for a field that is not an array."""
         if name not in self._refused and isinstance(getattr(self._native, name), np.ndarray):
             self._refused[name] = refused_like(getattr(self._native, name))
         return self._refused.get(name)
@@ -144,7 +144,7 @@ class MjData(metaclass=NamesOf):
         return self.for_mujoco()
 
     def for_mujoco(self) -> Any:
-        """Return the mujoco.MjData for a function of mujoco, with the fields of the last step."""
+        """Return a mujoco.MjData with the fields of the last step, for MuJoCo's own functions."""
         self._compute(fields.DYNAMICS)
         self._native.time = self.time
         return self._native
@@ -261,7 +261,7 @@ class MjData(metaclass=NamesOf):
         self._arrive()
 
     def _arrive(self) -> None:
-        """Let computed fields be of the present state. Update those that the script holds."""
+        """Mark computed fields as out of date. Compute the fields that the script holds again."""
         now = self._now
         now["_current"], now["_is_behind"] = fields.STATE, False
         now["_is_sensed_before"] = None
@@ -269,7 +269,10 @@ class MjData(metaclass=NamesOf):
             self._forward(need)
 
     def _need(self) -> int:
-        """Return what the fields that the script holds need. Forget the others."""
+        """Return how much to compute for the fields that the script holds: STATE to DYNAMICS.
+
+        Fields that the script no longer holds are removed from the list.
+        """
         need, sensors = self._least, fields.SENSORS
         if self._lent:
             counts, alone = _references(self._lent), self._alone
@@ -307,7 +310,7 @@ class MjData(metaclass=NamesOf):
 
     @contextmanager
     def _at(self, state: tuple[np.ndarray, np.ndarray]) -> Iterator[None]:
-        """Let qpos and qvel be those of another state within the context."""
+        """Set qpos and qvel to another state within the context."""
         written = self.qpos.copy(), self.qvel.copy()
         self.qpos[:], self.qvel[:] = state
         yield

@@ -14,7 +14,7 @@ from enum import Enum
 
 
 class Use(Enum):
-    """What reading and writing a field does."""
+    """Effects of reading and of writing a field."""
 
     FOLLOWED = "simulated: a changed value acts from the next step on"
     ACCURACY = "accepted with a warning: how closely MuJoCo's own algorithms work"
@@ -89,7 +89,7 @@ FLAGS_OF_ACCURACY += " DIAGEXACT SPECULATIVE"
 
 
 class Need(Enum):
-    """What reading a field of MjData does."""
+    """How the value of a field of MjData is made when it is read."""
 
     STATE = "the state and the inputs: read and written at each step"
     RESULT = "computed by hrpsim at each step: means over the step"
@@ -154,14 +154,14 @@ _OPTION_USE = {name: use for use, names in OPTION.items() for name in names.spli
 
 
 def use_in_model(name: str) -> Use | None:
-    """Return the use of a field of MjModel, None for an unknown field."""
+    """Return the use of a field of MjModel, or None for an unknown field."""
     if name in FOLLOWED:
         return Use.FOLLOWED
     return next((use for use, sort in PATTERNS if _fits(name, sort)), None)
 
 
 def use_in_option(name: str) -> Use | None:
-    """Return the use of a field of MjOption, None for an unknown field."""
+    """Return the use of a field of MjOption, or None for an unknown field."""
     return _OPTION_USE.get(name)
 
 

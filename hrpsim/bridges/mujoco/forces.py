@@ -17,7 +17,7 @@ _NEAR = 1e-6  # of a limit [rad or m]
 
 
 def smooth_forces(m: Any, data: Any) -> np.ndarray:
-    """Return all forces but those of constraints (nv,) [N or Nm]: MuJoCo's qfrc_smooth.
+    """Return all forces except constraint forces (nv,) [N or Nm]: MuJoCo's qfrc_smooth.
 
     Args:
         m: a mujoco.MjModel.
@@ -31,9 +31,9 @@ def smooth_forces(m: Any, data: Any) -> np.ndarray:
 
 
 def constraint_forces(m: Any, data: Any) -> np.ndarray:
-    """Return what the mean acceleration of the step leaves for constraints (nv,) [N or Nm].
+    """Return the constraint forces (nv,) [N or Nm] for the mean acceleration of the step.
 
-    An implicit step takes dampers at the end of the step, unless the integrator is rk4.
+    Unless the integrator is rk4, the dampers act with the velocities at the end of the step.
     """
     found = _inertial(m, data, data.qacc) - smooth_forces(m, data)
     off = m.opt.disableflags & package().mjtDisableBit.mjDSBL_DAMPER

@@ -144,7 +144,7 @@ def mj_makeConstraint(m: MjModel, d: MjData) -> None:
 
 
 def mj_inverse(m: MjModel, d: MjData) -> None:
-    """Compute qfrc_inverse of qpos, qvel and qacc. StateError if constraints act."""
+    """Compute qfrc_inverse of qpos, qvel and qacc. Raises StateError if constraints act."""
     acceleration = d.qacc.copy()
     d._put()
     contacts = d.ncon

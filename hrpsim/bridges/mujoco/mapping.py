@@ -221,7 +221,7 @@ class Mapping:
         ]
 
     def needs_copy(self, m) -> bool:
-        """Return whether MuJoCo computes a part of the forces, by a copy of the mujoco.MjModel."""
+        """Return whether MuJoCo computes some forces, which needs a copy of the mujoco.MjModel."""
         others = self._others
         return others.act or OtherForces(m, others.taken, others.dofs).act
 
@@ -372,7 +372,7 @@ def _coordinates(
 
 
 def _delivered(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], list[tuple]]:
-    """Return DELIVERED values of the actuators, and of the sensors, of joints with these dofs."""
+    """Return the rows of `actuator_forces` and of `force_sensors` for joints with these dofs."""
     sorts, alone = package().mjtSensor, alone_on_joint(m, taken)
     forces = [(k, *where) for k, where in alone.items() if where[0] in dofs]
     sensors = []

@@ -53,7 +53,7 @@ def package() -> Any:
         return importlib.import_module("mujoco")
     except ModuleNotFoundError as error:
         raise HrpsimError(
-            "the names of MuJoCo need its package: pip install hrpsim[mjcf]"
+            "MuJoCo's own names need the package mujoco: pip install hrpsim[mjcf]"
         ) from error
     finally:
         if ours is not None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A LowCmd as commands of joints: tau + kp (q* - q) + kd (dq* - dq) for each enabled motor."""
+"""Convert a LowCmd to joint commands: tau + kp (q* - q) + kd (dq* - dq) for each enabled motor."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def motors_of(kind: str, joints: Collection[str], robot: str) -> Motors:
     missing = [name for name in absent if kind == "go2" or name not in _ABSENT]
     if missing:
         raise WorldError(
-            f"robot {robot!r} is no {kind}: joints are missing: {', '.join(missing)}. "
+            f"robot {robot!r} is not a {kind}: joints are missing: {', '.join(missing)}. "
             "Rename the joints of the robot, or leave the parameter 'unitree' empty"
         )
     slots = np.array([k for k, name in enumerate(table) if name not in absent])

@@ -26,7 +26,7 @@ class Field(NamedTuple):
 
     name: str
     kind: str | Sequence[Field]  # numpy's name of a number, or the fields of a structure
-    count: int = 1  # 1 is no array
+    count: int = 1  # 1 is not an array
 
 
 class Layout:

@@ -39,7 +39,10 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def pushes_of(options: argparse.Namespace, robot: Robot) -> list[Push]:
-    """Return the pushes of the options. HrpsimError for a link that the robot does not have."""
+    """Return the pushes of the options.
+
+    Raises HrpsimError for a link that the robot does not have.
+    """
     from hrpsim.sweeps.worlds.world_run import PUSH_DEFAULTS, Push
 
     duration = PUSH_DEFAULTS["duration"]

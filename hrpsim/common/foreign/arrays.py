@@ -37,7 +37,7 @@ def read_npy(path: Path, error: type[HrpsimError], limit: str, kinds: str = "iuf
         kinds: allowed kinds of entries, as numpy's `dtype.kind`.
 
     Raises:
-        error: the file is no array, has other entries, or is shorter than the header says.
+        error: the file is not an array, has other entries, or is shorter than the header says.
     """
     with open_file(path, error, limit) as file:
         refuse_pointer(path, file.read(100), error)
@@ -81,7 +81,7 @@ def read_npz(
                 raise error(f"{path}: has two arrays {name!r}")
             try:
                 if member.compress_type not in _PACKED:
-                    raise ValueError(f"its packing, number {member.compress_type}, is not read")
+                    raise ValueError(f"compression method {member.compress_type} is not supported")
                 with archive.open(member) as packed:
                     found[name] = _array(packed, left, kinds)  # type: ignore[arg-type]
                     if packed.read(1):  # the end has the checksum
@@ -141,7 +141,7 @@ def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
     """Read the header of an open .npy file. Return shape, whether in Fortran order, and dtype."""
     version = np.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
-        raise ValueError(f"version {version} of the format is not read")
+        raise ValueError(f"version {version} of the format is not supported")
     width, read = _HEADERS[version[0]]
     head = file.read(width)
     if (length := int.from_bytes(head, "little")) > _HEADER:

@@ -21,7 +21,7 @@ IDLE = 20.0  # time without a call after which the process ends [s]
 def main() -> None:
     """Serve until the input ends, or no call comes for a while."""
     calls, answers = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # what a library prints is not an answer
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     sys.path[:] = pickle.loads(_read(calls))
     while select.select([calls], [], [], IDLE)[0]:

@@ -38,15 +38,15 @@ def refuse_pointer(path: Path, head: bytes | bytearray, error: type[HrpsimError]
 def open_file(
     path: Path, error: type[HrpsimError], limit: str | None, what: str = "file"
 ) -> Iterator[BinaryIO]:
-    """Open a regular file of at most as many bytes as the limit allows.
+    """Open a regular file whose size is within a limit.
 
-    Pipes, devices, sockets and folders are refused unopened. A pipe would block, and
-    the opening of a device can have effects.
+    Pipes, devices, sockets and folders are refused before they are opened. Opening a pipe would
+    block, and opening a device can have side effects.
 
     Args:
         path: name of the file.
         error: class of the error.
-        limit: name of a constant of `limits`. None: files of any size are opened.
+        limit: name of the constant in `limits` [bytes]. None: files of any size are opened.
         what: the file's purpose, for the message.
 
     Raises:

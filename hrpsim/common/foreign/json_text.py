@@ -25,4 +25,4 @@ def parse_json(text: str | bytes) -> Any:
     except RecursionError:
         raise ValueError("its JSON nests too deep") from None
     except UnicodeDecodeError as cause:
-        raise ValueError(f"its JSON is no text: {cause.reason}") from cause
+        raise ValueError(f"its JSON is not text: {cause.reason}") from cause

@@ -32,7 +32,7 @@ def number_table(
         comments: begin of the rest of a line that is passed over. None: no such begin.
 
     Raises:
-        error: a word is no number, or rows differ in length.
+        error: a word is not a number, or rows differ in length.
     """
     if max(map(len, lines), default=0) > _LONGEST:
         raise error(f"{label}: a line has over {_LONGEST} characters")

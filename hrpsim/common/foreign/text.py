@@ -22,7 +22,7 @@ def read_text(path: Path, error: type[HrpsimError], limit: str, what: str = "fil
         what: the file's purpose, for the message.
 
     Raises:
-        error: the file cannot be read, is no regular file, is larger, has more lines, or is not
+        error: the file cannot be read, is not a regular file, is larger, has more lines, or is not
             UTF-8.
     """
     data = read_bytes(path, error, limit, what)

@@ -45,7 +45,7 @@ def decoded_xml(
 ) -> str:
     """Return the text of an XML document. Raise `error` for another encoding than declared.
 
-    errors: "replace" replaces bytes that are no characters.
+    errors: "replace" replaces bytes that are not characters.
     """
     encoding = next((code for mark, code in _MARKS if data.startswith(mark)), "")
     if not encoding:

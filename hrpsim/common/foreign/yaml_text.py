@@ -196,7 +196,7 @@ class _Loader(_Base):
             return super().construct_object(node, deep=deep)
         except (ValueError, KeyError, IndexError):
             shown, kind = node.value[: limits.SHOWN_LENGTH], node.tag.removeprefix(_TAG)
-            raise _refusal(node, f"{shown!r} is no {kind}") from None
+            raise _refusal(node, f"{shown!r} is not a valid {kind}") from None
 
     def construct_integer(self, node) -> int | str:
         """Return an integer. 1_ is a prefix of names, not YAML 1.1's 1_000."""

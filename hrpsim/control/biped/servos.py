@@ -38,10 +38,12 @@ def default_gains(
 ) -> dict[str, tuple[float, float]]:
     """Return (kp, kd) [Nm/rad, Nms/rad] of the joints that have neither gains nor springs.
 
-    All joints of both legs get the same gains. The gains are chosen at the joint that carries the
-    largest inertia over a fixed foot. With all other joints rigid, the body swings about this joint
-    at 3 Hz, with a damping ratio of 0.1. Any other joint swings with its moved bodies at 10 Hz,
-    with a damping ratio of 0.7. q: the posture (nq,). legs: (sole, joints) of each leg.
+    All joints of both legs get the same gains. These gains follow from the largest inertia that
+    any leg joint moves if the foot is fixed and all other joints are rigid: this inertia swings at
+    3 Hz, with a damping ratio of 0.1. The gains of another joint follow from the inertia of the
+    bodies that the joint moves: this inertia swings at 10 Hz, with a damping ratio of 0.7.
+
+    q: posture (nq,) for which the inertias are computed. legs: (sole, joints) of each leg.
     """
     M = mass_matrix(model, q)
     carried = max(

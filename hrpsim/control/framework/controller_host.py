@@ -120,8 +120,8 @@ def _delays(who: str, given, model: Model, period: float) -> dict[str, int]:
         if abs(ticks * period - time) > 1e-6 * period:
             low = int(time / period)
             raise ControllerError(
-                f"{who}: needs: delays: {what}: {time:g} s is no whole number of the controller's "
-                f"periods. {low * period:g} s and {(low + 1) * period:g} s are"
+                f"{who}: needs: delays: {what}: {time:g} s is not a whole number of the "
+                f"controller's periods. {low * period:g} s and {(low + 1) * period:g} s are"
             )
         if ticks:
             delays[what] = ticks

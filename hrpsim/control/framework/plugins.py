@@ -26,7 +26,7 @@ def find_controller(name: str) -> type[Controller]:
     """Return the controller class named by "module:Class" or "path/to/file.py:Class".
 
     Raises ControllerError for a name of another form, for a missing module or file, and for a class
-    that is no complete Controller. If the class is missing, the message lists the controllers of
+    that is not a complete Controller. If the class is missing, the message lists the controllers of
     the module. Errors inside the module pass through unchanged.
     """
     source, separator, class_name = name.rpartition(":")
@@ -44,7 +44,7 @@ def find_controller(name: str) -> type[Controller]:
         raise ControllerError(f"{source}: {unknown_name('controller', class_name, available)}")
     if not _is_controller(found):
         raise ControllerError(
-            f"controller {name!r} is no subclass of hrpsim.control.Controller that has a "
+            f"controller {name!r} is not a subclass of hrpsim.control.Controller that has a "
             "method control"
         )
     return found

@@ -231,7 +231,10 @@ def chain_of_leg(model: Model, waist: Frame, foot: Frame) -> tuple[list[int], li
 
 
 def bodies_between(model: Model, ancestor: int, body: int) -> list[int]:
-    """Return the bodies below `ancestor` down to `body`. ModelError if `body` is no descendant."""
+    """Return the bodies below `ancestor` down to `body`.
+
+    Raises ModelError if `body` is not a descendant.
+    """
     path = []
     while body != ancestor:
         if body < 0:

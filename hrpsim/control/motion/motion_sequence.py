@@ -67,8 +67,8 @@ class Channel:
                 raise SequenceError(f"sample {at[0]} has a {what} that is {bad}: {array[at]}")
         if (k := last_in_order(times)) is not None:
             raise SequenceError(
-                f"sample {k + 1} is at {times[k + 1]!s} s, not after the one before it, at "
-                f"{times[k]!s} s"
+                f"times must increase, but sample {k} is at {times[k]!s} s and sample {k + 1} at "
+                f"{times[k + 1]!s} s"
             )
 
     def __eq__(self, other: object) -> bool:
@@ -144,7 +144,7 @@ class MotionSequence:
 
     All channels share one clock, which need not start at 0. Each channel has its own rate and
     length. joint_names: the columns of `pos` and `torque`, in the order of the joint ids. Raises
-    SequenceError for a channel of a wrong width.
+    Raises SequenceError for a channel of a wrong width.
     """
 
     joint_names: tuple[str, ...]

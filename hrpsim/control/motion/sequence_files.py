@@ -194,7 +194,7 @@ def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
 
 
 def _faulty_token(tokens: list[str], names: tuple[str, ...]) -> str:
-    """Return the column of the first token that is no number, and the mistake, or nothing."""
+    """Return the column of the first token that is not a number, and the mistake, or nothing."""
     for column, token in enumerate(tokens):
         if fault := _fault(token):
             name = f" ({names[column]})" if column < len(names) else ""

@@ -158,11 +158,13 @@ def ground_heights(phases: list[Phase], times) -> np.ndarray:
 def zmp_reference(phases: list[Phase], gait: Gait, rest: float, inset: float, times) -> np.ndarray:
     """Return the ZMP reference at `times` (n,) in the world (n, 2) [m].
 
-    In single support the reference rests `rest` [m] ahead of the standing sole's frame and `inset`
-    [m] inside. In double support a quintic moves the reference to the sole that stands next. At the
-    start and the end, the reference is midway between these points of the two soles. The reference
-    leaves the start, and reaches the end, in `gait.shift` [s] next to the first and the last step.
-    Phases that begin with a foot in the air continue a walk.
+    Each sole has a resting point, `rest` [m] ahead of the sole's frame and `inset` [m] towards the
+    other sole. In single support the reference is at the resting point of the standing sole. In
+    double support a quintic moves the reference to the sole that stands next.
+
+    At the start and the end of the walk, the reference is midway between the two resting points.
+    The reference leaves the middle `gait.shift` [s] before the first step, and is back `gait.shift`
+    [s] after the last step. If the phases begin with a foot in the air, they continue a walk.
     """
     at = {"left": (rest, -inset), "right": (rest, inset)}
     first, last = phases[0], phases[-1]

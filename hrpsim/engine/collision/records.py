@@ -98,7 +98,7 @@ CONTACT = np.dtype(
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
         ("warm", "f8", (3,)),  # the part of it that a next step starts from
         ("memory", SOLVER_MEMORY),
-        ("forgotten", "i8"),  # of the last step's: whether it is no warm start (a state was set)
+        ("forgotten", "i8"),  # of the last step's: whether it is not a warm start (a state was set)
         ("axis_angle", "f8"),  # of the friction pyramid's axes, drawn at the contact's birth [rad]
         ("turn", "f8", (2,)),  # cosine and sine between the tangents and the axes of its rows
         ("impact_impulse", "f8", (3,)),  # the part of it by impacts [Ns]

@@ -6,7 +6,7 @@
 The fields of a named tuple of arrays are declared with `array`, `state`, `constant` and `part`. All
 that handles every array alike reads these declarations: allocation, growth, snapshots, removal,
 sleep, documentation (hrpsim.world.arrays). So a new array is added in one place. Working memory
-that is no part of a scene is declared with `work`, and allocated likewise.
+that is not a part of a scene is declared with `work`, and allocated likewise.
 """
 
 import math

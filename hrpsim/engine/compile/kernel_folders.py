@@ -193,7 +193,7 @@ _is_writable = True
 
 
 def load_cached(path: Path) -> tuple | None:
-    """Return what `keep` put into a file, or None where there is none."""
+    """Return the contents that `keep` wrote into a file, or None without a file."""
     content = read_whole(path)
     return None if content is None else pickle.loads(content)
 

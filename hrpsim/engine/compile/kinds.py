@@ -25,7 +25,7 @@ _SCALARS = {
 
 
 def kind_of(value) -> Any:
-    """Return the kind of an argument. TypeError for arguments that kernels do not take."""
+    """Return the kind of an argument. Raises TypeError for arguments that kernels do not take."""
     cls = type(value)
     if cls is np.ndarray:
         flags = value.flags.num & _TYPED

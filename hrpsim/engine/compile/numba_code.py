@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kernels before compilation, and placeholders for code that needs numba."""
+"""Functions that become kernels, and placeholders for intrinsics that import numba."""
 
 from importlib import import_module
 from typing import Any
 
 
 class NumbaCode:
-    """Placeholder in the modules of kernels for an intrinsic of a module that imports numba."""
+    """Placeholder, in kernel modules, for an intrinsic whose module imports numba."""
 
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name

@@ -61,7 +61,7 @@ _SMOOTH = 0.5
 ROUNDING = 1e-9  # of a change [m/s]
 # Which rows of a contact take the change into account: none, the normal one, those of friction too.
 NONE, NORMAL, ALL = range(3)
-_EXPLAINS = 2.0  # slip that is no sliding, as a multiple of the change of friction's rows
+_EXPLAINS = 2.0  # slip that is not sliding, as a multiple of the change of friction's rows
 # Share of a gap which counts as closed that a step closes or opens: the residue of a tilt dies out.
 CLOSES = 0.2
 

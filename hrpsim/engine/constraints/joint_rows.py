@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of joints: limits, dry friction, mimics, locks, motors, and limits of velocity."""
+"""Constraint rows of joints: limits, dry friction, mimics, locks, motors, velocity limits."""
 
 import numpy as np
 

@@ -151,7 +151,10 @@ def _add_momentum(masses: Matrix, age: float, last: Vector, guess: Vector, r: Ve
 
 
 def step_sizes(diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return masses (m, 2) and crosses (m, 2) of a BlockProblem for diagonal blocks (m, 3, 3)."""
+    """Return the fields `masses` (m, 2) and `crosses` (m, 2) of a BlockProblem.
+
+    diagonal: diagonal block of W for each contact (m, 3, 3) [1/kg].
+    """
     tangential = diagonal[:, 1:, 1:]
     largest = np.linalg.eigvalsh(0.5 * (tangential + tangential.transpose(0, 2, 1)))[:, -1]
     inverse = np.stack([diagonal[:, 0, 0], largest], axis=1)

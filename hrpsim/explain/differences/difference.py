@@ -46,7 +46,7 @@ class There:
 
 @dataclass(frozen=True)
 class Pair:
-    """What a difference looks at.
+    """The two sides that a difference compares.
 
     Args:
         here: the policy on its robot in hrpsim, unchanged.

@@ -28,7 +28,7 @@ class RecordedReference(Reference):
         path: .npz, .csv or bag, as `hrpsim fit` reads them.
 
     Raises:
-        FitError: the file is no recording of the robot.
+        FitError: the file is not a recording of the robot.
         ExplainError: a joint or the base was not recorded.
     """
 

@@ -37,7 +37,7 @@ from hrpsim.world.world import World
 
 @dataclass
 class Subject:
-    """What differences change: the world, the robot in it, and the way of signals to the policy."""
+    """The parts that differences change: world, robot, and signals to and from the policy."""
 
     world: World
     robot: Robot

@@ -31,7 +31,7 @@ NEEDED = "position"  # kind whose noise has to be known
 
 
 class Forecast(NamedTuple):
-    """What a fit to a motion will know.
+    """Forecast of how well a fit to a motion determines the parameters.
 
     Attributes:
         half_widths: (p,) of the 95 % intervals; infinite for a parameter that is not determined.
@@ -79,7 +79,7 @@ class Trial:
         first = self.scenario.world_of(self.values, seed=0)[0]
         self.entity = entity or self.scenario.robot or next(iter(first.entities))
         if self.entity not in first.robots:
-            raise FitError(f"{self.entity!r} is no robot: a motion needs joints")
+            raise FitError(f"{self.entity!r} is not a robot: a motion needs joints")
         self.robot: Robot = first.robots[self.entity]
         self.noise, self.window, self.share = dict(noise), window, share
         self.stands = self.robot.model.base == "free"
@@ -158,7 +158,7 @@ def _reached(motion: Motion) -> np.ndarray:
 
 
 def forecast(trial: Trial, motion: Motion) -> Forecast:
-    """Return what a fit with fitted starts to a recording of this motion will know."""
+    """Return the forecast of a fit with fitted starts to a recording of this motion."""
     recording, excess, trouble = trial.record(motion)
     unknowns, world = trial.unknowns, trial.scenario.world_of({}, seed=0)[0]
     bound = BoundRecording(recording, world, trial.entity)

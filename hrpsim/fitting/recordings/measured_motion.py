@@ -122,7 +122,7 @@ class Recording:
         self._hold_commands(commands)
 
     def _check_turns(self) -> None:
-        """Refuse quaternions that are no rotation."""
+        """Refuse quaternions that are not rotations."""
         if self.base is None:
             return
         lengths = np.linalg.norm(self.base[:, 3:], axis=1)

@@ -211,7 +211,7 @@ def _read_csv(path: Path, described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _csv_columns(path: Path) -> dict[str, np.ndarray]:
-    """Return the columns of a CSV by name, `time` among them. FitError for another text."""
+    """Return the columns of a CSV by name, `time` among them. Raises FitError for another text."""
     lines = read_text(path, FitError, "SEQUENCE_SIZE").splitlines()
     header = [name.strip() for name in lines[0].split(",")] if lines else []
     if "time" not in header or len(set(header)) < len(header):

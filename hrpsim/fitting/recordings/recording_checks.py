@@ -32,8 +32,8 @@ def check_recording(recording, robot: Robot | None) -> None:
         raise FitError(f"{name}: {text}")
     for k in gaps(time)[:1]:
         raise FitError(
-            f"{name}: no samples from {time[k - 1]:.9g} to {time[k]:.9g} s: give each part as a "
-            "recording of its own (begin, end), or read the file with read_recordings"
+            f"{name}: no samples from {time[k - 1]:.9g} to {time[k]:.9g} s. Split the "
+            "recording at this gap (begin, end), or read the file with read_recordings"
         )
     if recording.velocities is not None and recording.positions is not None:
         columns = zip(recording.joints, recording.positions.T, recording.velocities.T)
@@ -50,7 +50,10 @@ def check_recording(recording, robot: Robot | None) -> None:
 def _check_limits(
     what: str, robot: Robot, joints: Sequence[str], positions: np.ndarray | None
 ) -> None:
-    """Warn of positions (n, joints) beyond limits. FitError if the positions are in degrees."""
+    """Warn of positions (n, joints) beyond limits.
+
+    Raises FitError if the positions are in degrees.
+    """
     if positions is None:
         return
     ends = (np.fmin.reduce(positions), np.fmax.reduce(positions))  # NaN: no value

@@ -59,9 +59,9 @@ def fields_of_signals(
 
 
 def odometry_beside(states: str, topics: Collection[str]) -> str | None:
-    """Return the topic `odom` in the namespace of the states, or else that of the world, if any.
+    """Return the topic `odom` in the namespace of the states, else the topic of the world, or None.
 
-    Other topics of odometry are those of other robots and of bodies.
+    Other odometry topics belong to other robots and to bodies.
     """
     beside = f"{states.rpartition('/')[0]}/odom".removeprefix("/" * (not states.startswith("/")))
     return next((name for name in (beside, "/odom", "odom") if name in topics), None)

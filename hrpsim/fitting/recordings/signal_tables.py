@@ -106,7 +106,7 @@ def signals_of_topics(path: Path, wanted: Mapping[str, Any]) -> tuple[Signal, ..
 def _from_topic(path: Path, name: str, topic: TopicSignals, given: dict[str, Any]) -> Signal:
     if topic.type_name not in _FIELDS:
         raise BagError(
-            f"{path}: {topic.topic} is of type {topic.type_name}, which is no signal. "
+            f"{path}: {topic.topic} is of type {topic.type_name}, which is not a signal. "
             f"Available: {', '.join(_FIELDS)}"
         )
     kind, fields = _FIELDS[topic.type_name]

@@ -56,7 +56,7 @@ class DescriptionEdits:
         parts = path.removeprefix(f"robots.{self._robot}.").rsplit(".", 1)
         kind, _, name = parts[0].partition(".")
         if not path.startswith(f"robots.{self._robot}.") or len(parts) < 2:
-            return "is no value of this robot"
+            return "is not a value of this robot"
         if kind == "links":
             return self._put_link(name)
         if kind != "joints":

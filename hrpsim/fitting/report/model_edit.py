@@ -94,7 +94,7 @@ def _gain_keys(path: str, robots: Any) -> tuple[Any, ...]:
 
 def _why_not_in_world(path: str) -> str:
     if path.startswith(DELAY):
-        return "a delay of commands is no property of a model"
+        return "a delay of commands is not a property of a model"
     if path.endswith((".kp", ".kd")):
         return "give the joint an entry of its own in `gains` of the world file"
     if ".joints." in path or ".links." in path:

@@ -21,7 +21,7 @@ Scale = Finite | Mapping[str, Finite]
 
 @dataclass(frozen=True)
 class _JointActionCfg(CheckedSettings):
-    """What actions of joints have in common."""
+    """Settings that all joint actions have."""
 
     joint_names: str | Sequence[str] = EVERY
     scale: Scale = 1.0

@@ -134,7 +134,7 @@ def foot_contact(state: TaskState, link_names: Names, threshold: float = 1.0) ->
 
 
 def gait_phase(state: TaskState, period: float) -> np.ndarray:
-    """Return sine and cosine of the gait's phase (count, 2), which is 0 when the episode begins.
+    """Return sine and cosine (count, 2) of the gait phase. The phase is 0 at the episode's start.
 
     period: time of a gait cycle [s].
     """

@@ -27,12 +27,12 @@ def gravity_in_frame(rotations: np.ndarray) -> np.ndarray:
 
 
 def in_world(rotations: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3), given in frames with the matrices R_wb (n, 3, 3), in the world."""
+    """Rotate vectors (n, 3) to the world from frames with the matrices R_wb (n, 3, 3)."""
     return np.einsum("nij,nj->ni", rotations, vectors)
 
 
 def in_frame(rotations: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3), given in the world, in frames with the matrices R_wb (n, 3, 3)."""
+    """Rotate vectors (n, 3) from the world to frames with the matrices R_wb (n, 3, 3)."""
     return np.einsum("nij,ni->nj", rotations, vectors)
 
 

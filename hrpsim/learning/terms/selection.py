@@ -33,7 +33,7 @@ def chosen(
             the order of `names`.
 
     Raises:
-        StateError: an expression fits no name, or is no regular expression. The error lists names.
+        StateError: an expression is invalid, or fits no name. The error lists the names.
     """
     found: dict[int, None] = {}
     for pattern in (patterns,) if isinstance(patterns, str) else patterns:
@@ -50,7 +50,7 @@ def fits(kind: str, pattern: str, names: Sequence[str], owner: str) -> list[int]
         expression = re.compile(pattern)
     except re.error as error:
         raise StateError(
-            f"robot {owner!r}: {kind} {pattern!r} is no regular expression: {error}"
+            f"robot {owner!r}: {kind} {pattern!r} is not a regular expression: {error}"
         ) from None
     return [k for k, name in enumerate(names) if expression.fullmatch(name)]
 

@@ -135,7 +135,10 @@ class TaskState:
         return self._chosen("joint", names, self.joint_names, preserve_order)
 
     def links(self, names: str | Sequence[str]) -> np.ndarray:
-        """Return the indices of links by regular expressions. StateError for unknown names."""
+        """Return the indices of links by regular expressions.
+
+        Raises StateError for unknown names.
+        """
         return self._chosen("link", names, self.link_names)
 
     def _chosen(
@@ -156,14 +159,14 @@ class TaskState:
         return (self.episode_length * self.step_dt / period) % 1.0
 
     def command(self, name: str) -> np.ndarray:
-        """Return the command (count, k) called `name`. StateError for an unknown name."""
+        """Return the command (count, k) called `name`. Raises StateError for an unknown name."""
         if name not in self.commands:
             known = ", ".join(self.commands) or "none"
             raise StateError(f"command {name!r} does not exist in the task. Available: {known}")
         return self.commands[name]
 
     def push(self, link: str) -> Push:
-        """Return the push on a link, which starts as none. StateError for an unknown link."""
+        """Return the push on a link, initially zero. Raises StateError for an unknown link."""
         if link not in self.pushes:
             index = self.links(link)
             forces, torques = np.zeros((2, self.count, 3))
@@ -182,7 +185,7 @@ class TaskState:
 
     @property
     def default_base_height(self) -> float:
-        """Initial height of the base in the world [m]. StateError for a fixed base."""
+        """Initial height of the base in the world [m]. Raises StateError for a fixed base."""
         self.require_base()
         return float(self.default_q[2])
 

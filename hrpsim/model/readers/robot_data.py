@@ -142,7 +142,7 @@ class Transmission:
     def for_each_joint(self, what: str, values: np.ndarray) -> np.ndarray:
         """Return `reflected` as one number for each joint (k,).
 
-        ValueError if joints would be coupled.
+        Raises ValueError if joints would be coupled.
         """
         reflected = self.reflected(values)
         alone = np.diagonal(reflected).copy()
@@ -150,9 +150,9 @@ class Transmission:
         if coupled > 1e-12 * np.abs(reflected).max():
             raise ValueError(
                 f"{what} of {' and '.join(map(repr, self.actuators))} couple the joints"
-                f" {' and '.join(map(repr, self.joints))} by {coupled:.6g}, and joints have {what}"
-                " of their own only: give them to the joints, or those of actuators in inverse"
-                " proportion to the squares of their reductions"
+                f" {' and '.join(map(repr, self.joints))} by {coupled:.6g}, but {what}"
+                f" of joints cannot be coupled. Set {what} of the joints, or of the actuators in"
+                " inverse proportion to the squares of the reductions"
             )
         return alone
 

@@ -53,7 +53,7 @@ def cached_mesh(mesh: MeshData) -> Path:
     """Return a file with this mesh, below the cache folder and named by the content.
 
     If the cache folder cannot be written, the file is in a folder that is deleted with this
-    process. ModelError if neither folder can be written.
+    process. Raises ModelError if neither folder can be written.
     """
     data = stl_of(mesh)
     name = f"{safe_name(mesh.name)}-{hashlib.sha256(data).hexdigest()[:20]}.stl"

@@ -38,7 +38,7 @@ VERSIONS = ("1.0", "1.1", "1.2")
 def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri | None = None) -> str:
     """Return URDF text. `mesh_uri` returns the URI of each mesh, by default the URI of the file.
 
-    ModelError for a name that XML cannot contain.
+    Raises ModelError for a name that XML cannot contain.
     """
     try:
         root = _robot(robot, mesh_uri or attrgetter("uri"))
@@ -258,7 +258,7 @@ def moments_of(inertia: np.ndarray) -> dict[str, float]:
 def read_urdf(text: str, label: str, has_lines: bool = True) -> Document:
     """Return the document of a URDF, with origins and limits as in version 1.0.
 
-    ModelError for an unknown version, and for elements that the stated version does not have.
+    Raises ModelError for an unknown version, and for elements that the version does not have.
     """
     document = Document(text, label, has_lines)
     version = document.root.get("version", VERSIONS[0]).strip()

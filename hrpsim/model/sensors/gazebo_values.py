@@ -64,12 +64,12 @@ def text_of(element, path: str, default: str) -> str:
 
 
 def number_of(document: Document, element, text: str) -> float:
-    """Return one finite number. ModelError for another text names the element."""
+    """Return one finite number. Raises ModelError, which names the element."""
     return numbers_of(document, element, text, 1)[0]
 
 
 def numbers_of(document: Document, element, text: str, count: int) -> list[float]:
-    """Return `count` finite numbers. ModelError for another text names the element."""
+    """Return `count` finite numbers. Raises ModelError, which names the element."""
     try:
         numbers = [float(word) for word in text.split()]
     except ValueError:

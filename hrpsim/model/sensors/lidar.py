@@ -22,7 +22,7 @@ from hrpsim.model.sensors.sensor_kind import SampledSensorKind, require
 PATTERNS = ("grid", "rosette")
 _FULL_TURN = 2.0 * math.pi + 1e-6
 _UPRIGHT = 0.5 * math.pi + 1e-6
-# A rosette: its points turn by an angle each, and its petals by a ratio that is no fraction.
+# A rosette: its points turn by an angle each, and its petals by a ratio that is not a fraction.
 _ROSETTE_TURN = 2.0 * math.pi / 181.0
 _ROSETTE_PETALS = 0.5 * (5.0 + math.sqrt(5.0))
 # Settings by their paths in <ray> or <lidar> of Gazebo, and the values of missing settings.
@@ -132,7 +132,7 @@ class Lidar(RayPattern):
     def check(self, rate: float) -> None:
         """Raise ModelError if there are no or too many rays, or no rate for a sweep."""
         super().check(rate)
-        require(not self.sweep or rate > 0.0, "a sweep takes 1 / rate: give it a rate")
+        require(not self.sweep or rate > 0.0, "a sweep lasts 1 / rate, so set a rate")
 
     @staticmethod
     def gazebo_settings(document: Document, sensor: _Element) -> dict[str, Any]:

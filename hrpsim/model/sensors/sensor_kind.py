@@ -62,7 +62,7 @@ class SensorKind:
 
     @staticmethod
     def gazebo_settings(document: Document, sensor: _Element) -> dict[str, Any]:
-        """Return the settings of a <sensor> of Gazebo. ModelError for an invalid number."""
+        """Return the settings of a <sensor> of Gazebo. Raises ModelError for an invalid number."""
         raise NotImplementedError
 
 

@@ -30,7 +30,7 @@ _known: weakref.WeakKeyDictionary[Mesh, tuple[_Placed | None]] = weakref.WeakKey
 def box_of(mesh: Mesh) -> _Placed | None:
     """Return the box of a mesh, with axes R (3, 3) and centre p (3,) [m] in the mesh.
 
-    The result is None if the mesh is no box. Each mesh is searched once.
+    The result is None if the mesh is not a box. Each mesh is searched once.
     """
     if mesh not in _known:
         _known[mesh] = (_find_box(mesh),)

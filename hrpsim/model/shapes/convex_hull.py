@@ -24,7 +24,7 @@ class ConvexHull(Mesh):
     """The smallest convex solid that contains `points` (n, 3) [m]: a closed mesh facing outwards.
 
     Facets in one plane are one polygon, cut into a fan of triangles. Vertices inside such a facet
-    or an edge are left out. ModelError if the points span no volume.
+    or an edge are left out. Raises ModelError if the points span no volume.
     """
 
     def __init__(self, points: ArrayLike, source: str = "") -> None:

@@ -31,7 +31,7 @@ def plain_dae(data: bytes) -> tuple[bytes, float]:
 
     Raises:
         ModelError: the file is no XML, is an archive, or has a document type.
-        ValueError: the file shows too many geometries, or the unit is no positive number.
+        ValueError: the file shows too many geometries, or the unit is not a positive number.
     """
     if data[:2] == b"PK":
         raise ModelError("it is an archive, not the DAE itself: unpack it")
@@ -79,7 +79,7 @@ def _bound_instances(root: etree._Element) -> None:
     for scene in root.iter("{*}visual_scene"):
         _count_shown(scene, nodes, shown)
         if shown[scene] > _SHOWN:
-            raise ValueError(f"it shows {shown[scene]} geometries, and {_SHOWN} are the limit")
+            raise ValueError(f"it shows {shown[scene]} geometries, more than the limit of {_SHOWN}")
 
 
 def _parts_of(element: etree._Element, nodes: dict[str, etree._Element]) -> list[etree._Element]:

@@ -110,7 +110,7 @@ def _drawn(
     )
     for part in used:
         if not np.isfinite(part.vertices).all():
-            raise ValueError("a vertex is not finite: every number must be finite")
+            raise ValueError("a vertex has a coordinate that is not finite")
     # In each part: a scene would compare its whole graph at every node that it turns.
     scaled = np.diag([*scale, 1.0]) @ in_metres
     parts: list[Any] = scene.dump()
@@ -199,7 +199,10 @@ class _Folder(trimesh.resolvers.Resolver):
         self._left = limits.MESH_SIZE
 
     def get(self, name: str) -> bytes:
-        """Return the content of a file. ModelError for a name that leads out of the folder."""
+        """Return the content of a file.
+
+        Raises ModelError for a name that leads out of the folder.
+        """
         if not self._is_open:
             raise FileNotFoundError(name)
         name = unquote(str(name).strip())

@@ -98,8 +98,8 @@ def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bo
     if len(triangles) > TRIANGLE_LIMIT:
         raise _error(
             path,
-            f"it has {len(triangles)} triangles, and {TRIANGLE_LIMIT} are the limit: take its"
-            " convex hull (hull=True, in a description meshes=hull) or simplify it",
+            f"it has {len(triangles)} triangles, more than the limit of {TRIANGLE_LIMIT}. Use the"
+            " convex hull (hull=True, in a description meshes=hull) or simplify the mesh",
         )
     try:
         mended = repaired(vertices, triangles)

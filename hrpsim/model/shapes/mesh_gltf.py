@@ -22,10 +22,10 @@ def check_gltf(data: bytes) -> None:
     tree = _tree(data)
     for name in tree.get("extensionsRequired", ()):
         if not name.startswith(_LOOKS):
-            raise ValueError(f"it requires the extension {name!r}, which is not read: export plain")
+            raise ValueError(f"it requires the extension {name!r}, which is not supported")
     primitives = [p for mesh in tree.get("meshes", ()) for p in mesh.get("primitives", ())]
     if any(primitive.get("mode") == _TRIANGLE_FAN for primitive in primitives):
-        raise ValueError("it has triangle fans, which are not read: export triangles")
+        raise ValueError("it has triangle fans, which are not supported. Export triangles")
     _bound_sizes(tree, primitives)
     _bound_nodes(tree)
 
@@ -63,7 +63,7 @@ def _bound_nodes(tree: dict[str, Any]) -> None:
         (len(nodes), 5 * _NODES, f"it has {len(nodes)} nodes"),
     ):
         if count > most:
-            raise ValueError(f"{text}, and {most} are the limit")
+            raise ValueError(f"{text}, more than the limit of {most}")
     parents = Counter(child for node in nodes for child in node.get("children", ()))
     twice = next((child for child, times in parents.items() if times > 1), None)
     if twice is not None:
@@ -77,5 +77,5 @@ def _tree(data: bytes) -> dict[str, Any]:
         data = data[20 : 20 + length]
     tree = parse_json(data)
     if not isinstance(tree, dict):
-        raise ValueError("its JSON is no object")
+        raise ValueError("its JSON is not an object")
     return tree

@@ -18,7 +18,7 @@ import numpy as np
 
 from hrpsim.model.shapes.polygons import cut
 
-# Faces that are no triangles, count backwards, or have corners of several forms (1 2/2 3//3).
+# Faces that are not triangles, count backwards, or have corners of several forms (1 2/2 3//3).
 _NOT_PLAIN = re.compile(
     rb"^[ \t]*f(?:(?:[ \t]+[^\s#]+){4,}|[ \t][^\n#]*-|(?=[^\n]*/)(?=[^\n]*[ \t]\d+(?:\s|$))"
     rb"|(?=[^\n]*//)(?=[^\n]*\d/\d))",

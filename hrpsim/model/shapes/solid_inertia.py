@@ -68,7 +68,7 @@ def solid_parts(geometry: Geometry | Compound) -> list[tuple[Geometry, Placement
 
 
 def solid_volume(geometry: Geometry) -> float:
-    """Return the volume of a shape [m^3]. ModelError for a shape that encloses no volume."""
+    """Return the volume of a shape [m^3]. Raises ModelError for a shape that encloses no volume."""
     if isinstance(geometry, Sphere):
         return 4.0 / 3.0 * math.pi * geometry.radius**3
     if isinstance(geometry, Box):

@@ -56,7 +56,8 @@ class HeightField(Mesh):
         heights = np.array(as_numbers("HeightField: heights", heights, ModelError), order="C")
         if heights.ndim != 2 or min(heights.shape) < 2:
             raise ModelError(
-                f"HeightField: heights must have shape (nx, ny), both at least 2: {heights.shape}"
+                "HeightField: heights must have shape (nx, ny), both at least 2, got "
+                f"{heights.shape}"
             )
         nx, ny = heights.shape
         check_size("HeightField", nx, ny)
@@ -174,7 +175,7 @@ def check_size(owner: str, nx: int, ny: int) -> None:
         raise ModelError(f"{owner}: {nx} x {ny} heights. At least 2 x 2 are needed")
     if nx * ny > limits.FIELD_HEIGHTS:
         raise ModelError(
-            f"{owner}: {nx} x {ny} heights are {nx * ny}, and {limits.FIELD_HEIGHTS} are the limit"
+            f"{owner}: {nx} x {ny} heights are more than the limit of {limits.FIELD_HEIGHTS}"
             f" (FIELD_HEIGHTS): give fewer heights, or several fields"
         )
 

@@ -145,7 +145,8 @@ class Entities:
             )
         if len(self.world.entities) >= self.limits.entities:
             raise Refusal(
-                "OPERATION_FAILED", f"there are {self.limits.entities} entities: entity_limit"
+                "OPERATION_FAILED",
+                f"the world has {self.limits.entities} entities, as many as entity_limit allows",
             )
         source: str | Path = text
         if uri:

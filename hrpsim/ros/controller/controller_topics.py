@@ -66,7 +66,7 @@ class DescriptionListener:
     def wait(self, longest: float) -> tuple[Model, str] | None:
         """Return the model and the robot's name in the world. The name is "" if the text has none.
 
-        None after `longest` [s, wall]. ModelError for an invalid description.
+        None after `longest` [s, wall]. Raises ModelError for an invalid description.
         """
         self._subscription.wait(longest)
         for message, _ in self._subscription.take_all():
@@ -338,7 +338,7 @@ class VelocityListener:
                 twist = message.twist if self._stamped else message
                 velocity = Velocity(twist.linear.x, twist.linear.y, twist.angular.z)
                 if not (np.abs(velocity) <= LARGEST_COMMAND).all():
-                    raise HrpsimError(f"a velocity is finite, and at most {LARGEST_COMMAND:g}")
+                    raise HrpsimError(f"a velocity must be finite and at most {LARGEST_COMMAND:g}")
                 self._controller.command_velocity(velocity, seconds_of(self._time(message, now)))
             except Exception as error:
                 self.rejections.note(error, self._subscription.topic, "the walk continues")

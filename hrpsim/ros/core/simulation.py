@@ -130,7 +130,7 @@ class Simulation:
         """Apply the waiting commands, make `steps` steps and publish where a publication is due.
 
         The number is lower if an end is requested meanwhile, or after `longest` [s, wall]. Raises
-        WorldError if a step fails or, in lockstep, the command for a tick is late. Raises
+        Raises WorldError if a step fails or, in lockstep, the command for a tick is late. Raises
         KernelsAbsent if a step waits for kernels.
         """
         end, latest = self.clock.steps + steps, time.monotonic() + longest

@@ -66,7 +66,7 @@ class SpooledRecords:
 def definition_file(type_name: str) -> Path:
     """Return the .msg file of a type, in the share folder of the Python package's prefix.
 
-    Imports nothing. Raises HrpsimError for names that are no type of an installed package.
+    Imports nothing. Raises HrpsimError for names that are not a type of an installed package.
     """
     match = _NAME.fullmatch(type_name)
     if match is None:

@@ -63,7 +63,7 @@ class JointMotion:
         return self._positions(time), self._velocities(time)
 
     def without(self, names) -> JointMotion | None:
-        """Return the motion of the other joints, None if there are none."""
+        """Return the motion of the other joints, or None if there are none."""
         kept = [k for k, name in enumerate(self.names) if name not in names]
         if not kept:
             return None
@@ -98,7 +98,7 @@ def _check_rows(names: Sequence[str], what: str, rows: Sequence[Sequence[float]]
         if bad.size:
             raise WorldError(
                 f"{what} of joint {names[bad[0]]!r} in point {k} are {row[bad[0]]}. A command "
-                f"is finite, and at most {LARGEST_COMMAND:g}"
+                f"must be finite and at most {LARGEST_COMMAND:g}"
             )
 
 

@@ -139,7 +139,7 @@ class Lockstep:
     def wait(self, longest: float, poll: Callable[[], None]) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall]. `poll` takes the command.
 
-        Return whether steps can be made: the command arrived or is skipped, or now is no tick.
+        Return whether steps can be made: the command arrived or is skipped, or now is not a tick.
         Raises CommandMissed if the policy is "abort".
         """
         poll()

@@ -55,7 +55,7 @@ class Goal(Protocol):
 
 
 class Tolerances(NamedTuple):
-    """Largest differences (joints,) between desired and actual state. inf is no limit."""
+    """Largest differences (joints,) between desired and actual state. inf means no limit."""
 
     kind: str  # "path" or "goal"
     positions: np.ndarray

@@ -325,7 +325,7 @@ class EntityServices:
         if category is None:
             known = ", ".join(f"{name} ({number})" for number, name in CATEGORIES.items())
             raise Refusal(
-                "OPERATION_FAILED", f"no category {info.category.category}. There are: {known}"
+                "OPERATION_FAILED", f"no category {info.category.category}. Available: {known}"
             )
         self._entities.note(entity, EntityNotes(category, info.description, tuple(info.tags)))
 

@@ -92,7 +92,7 @@ class SimulationServices:
             )
         if not name:
             possible = ", ".join(f"{name} ({number})" for name, number in _STATES.items())
-            raise Refusal("FEATURE_UNSUPPORTED", f"no state {target} here. There are: {possible}")
+            raise Refusal("FEATURE_UNSUPPORTED", f"no state {target} here. Available: {possible}")
         if name == simulation.state:
             raise Refusal("ALREADY_IN_TARGET_STATE", f"already {name}")
         if simulation.state in ("no_world", "quitting") and name != "quitting":
@@ -312,7 +312,7 @@ class WorldServices:
         poses = {pose.name: pose for pose in self._notes.poses}
         if request.name not in poses:
             known = ", ".join(poses) or "none"
-            raise Refusal("NOT_FOUND", f"no pose {request.name!r}. There are: {known}")
+            raise Refusal("NOT_FOUND", f"no pose {request.name!r}. Available: {known}")
         response.bounds = _bounds_of(poses[request.name].bounds)
 
     @property

@@ -94,7 +94,7 @@ class ContactMarkers:
         self._world = world
 
     def publish(self, stamp: Stamp) -> None:
-        """Publish the markers of the present contacts, and delete those of former points."""
+        """Publish markers of the present contacts, and delete markers of former contacts."""
         if self._publisher.get_subscription_count() == 0:
             return
         contacts = self._world.contact_arrays()

@@ -231,7 +231,7 @@ class Pair:
                 folder.say(self._at_end(code))
 
     def _at_end(self, code: int) -> str:
-        """Return what the node hears when the controller has ended with an exit code."""
+        """Return the message to the node after the controller has ended with an exit code."""
         return ABSENT
 
     def _follow_controller(self, folder: CellFolder, stopping: Callable[[], bool]) -> None:

@@ -45,7 +45,7 @@ class CommandPair(Pair):
         return found
 
     def _at_end(self, code: int) -> str:
-        """Return what the node hears when the command has ended with an exit code."""
+        """Return the message to the node after the command has ended with an exit code."""
         return ENDED if code == 0 else ABSENT
 
     def _end_controller(self, request: CellRequest) -> str:

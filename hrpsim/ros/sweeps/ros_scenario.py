@@ -89,7 +89,7 @@ class RosScenario(Scenario):
             path = f"robots.{self.in_process.robot}.{name}"
             if path in values:
                 raise SweepError(
-                    f"{path} cannot be varied over ROS: the robot's description lacks it"
+                    f"{path} cannot be varied over ROS, because it is not in the description"
                 )
         self.in_process.check(values)
 

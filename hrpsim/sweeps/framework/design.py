@@ -343,7 +343,7 @@ def _points(method: str, count: int, dimensions: int, seed: int) -> np.ndarray:
 
     engines = {"latin_hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol, "halton": qmc.Halton}
     with warnings.catch_warnings():
-        # A count that is no power of two costs Sobol's points some balance only.
+        # A count that is not a power of two costs Sobol's points some balance only.
         warnings.filterwarnings("ignore", "The balance properties of Sobol", UserWarning)
         return engines[method](dimensions, seed=generator).random(count)
 

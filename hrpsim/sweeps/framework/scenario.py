@@ -261,7 +261,7 @@ def function_called(name: str) -> Callable[..., Any]:
     """Import "module:function" or "path/to/file.py:function". Raises SweepError if missing."""
     module_name, separator, attribute = name.rpartition(":")
     if not (separator and module_name and attribute):
-        raise SweepError(f"{name!r}: module:function or path/to/file.py:function is needed")
+        raise SweepError(f"{name!r}: expected 'module:function' or 'path/to/file.py:function'")
     module = _module_called(name, module_name)
     found = getattr(module, attribute, None)
     if not callable(found):

@@ -36,7 +36,7 @@ class LinkEntry:
 
 
 class LinksPanel(Panel):
-    """What is drawn of which links.
+    """Panel that chooses what is drawn for each link.
 
     `shows` has the check boxes of frames, masses and arrows. `ticks` has the check box of each
     link. Arrows, frames and masses are drawn of ticked links.

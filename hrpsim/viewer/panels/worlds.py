@@ -62,6 +62,6 @@ class WorldsPanel(Panel):
         """
         name = self.chosen.value
         if name not in self._files:
-            raise HrpsimError(f"{name!r} is no file of the list of worlds")
+            raise HrpsimError(f"{name!r} is not a file of the list of worlds")
         self._desk.session.require_replaceable()
         self._desk.session.replace(load_world(self._files[name]))

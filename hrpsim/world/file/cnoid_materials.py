@@ -22,7 +22,7 @@ _READ_OF_PAIR = {"materials", "friction", "static_friction", "dynamic_friction",
 
 
 class PairFriction(NamedTuple):
-    """What contacts of two materials are like."""
+    """Contact properties of two materials."""
 
     static: float
     kinetic: float

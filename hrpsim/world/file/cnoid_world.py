@@ -64,7 +64,7 @@ def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None
     """
     content = read_yaml(path, WorldError, "project").data
     if not isinstance(content, dict) or not isinstance(content.get("items"), dict):
-        raise WorldError(f"{path}: no project of Choreonoid: it has no mapping `items`")
+        raise WorldError(f"{path}: not a project of Choreonoid: it has no mapping `items`")
     notes = Notes()
     items = [item for item in _items(path, content["items"], (), "") if item.kind]
     bodies, simulator, tables = _sorted(items, notes)

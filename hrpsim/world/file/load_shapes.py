@@ -92,8 +92,9 @@ def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
 def read_image(path: Path, span: Sequence[float] | None) -> np.ndarray:
     """Return the heights of a grey picture seen from above: x to the right, y up.
 
-    span: heights of black and of white [m]. WorldError if these are missing, or the file cannot be
-    read. Colours count by brightness.
+    Colours count by brightness. span: heights of black and of white [m].
+
+    Raises WorldError if `span` is missing, or if the file cannot be read.
     """
     if span is None:
         raise WorldError(f"{path}: an image needs range: [height of black, height of white]")
@@ -121,8 +122,8 @@ def read_image(path: Path, span: Sequence[float] | None) -> np.ndarray:
 def read_table(path: Path) -> np.ndarray:
     """Return the numbers (n, m) in a .npy file, or in a text file with commas.
 
-    ModelError if the file cannot be read, is no table of finite numbers, or is larger than
-    declared.
+    Raises ModelError if the file cannot be read, is not a table of finite numbers, or is larger
+    than declared.
     """
     if path.suffix == ".npy":
         table = read_npy(path, ModelError, "TABLE_SIZE").astype(np.float64)

@@ -121,7 +121,7 @@ def is_world_file(path: Path) -> bool:
 
 
 def open_world(path: str | Path) -> FileReader:
-    """Return the reader of a world file. WorldError if the file cannot be read."""
+    """Return the reader of a world file. Raises WorldError if the file cannot be read."""
     path = Path(path).expanduser()
     try:
         return FileReader(path, read_yaml(path, WorldError, "world file"))
@@ -141,7 +141,10 @@ def open_world_text(text: str, label: str) -> FileReader:
 
 
 def described_robots(reader: FileReader) -> list[Path]:
-    """Return the robot descriptions that a world file names. WorldError if a file is missing."""
+    """Return the robot descriptions that a world file names.
+
+    Raises WorldError if a file is missing.
+    """
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
     found = []
     for where, entry in _entries(file, "robots"):
@@ -266,7 +269,7 @@ def _copies(entry: dict[str, Any]) -> list[tuple[str | None, np.ndarray]]:
     else:
         offsets = given["offsets"]
     if len(offsets) > MOST_COPIES:
-        raise WorldError(f"copies: {len(offsets)}, and {MOST_COPIES} are the limit")
+        raise WorldError(f"copies: {len(offsets)} copies are more than the limit of {MOST_COPIES}")
     names = [None if name is None else f"{name}_{k}" for k in range(1, len(offsets) + 1)]
     return list(zip(names, np.array(offsets, dtype=np.float64)))
 

@@ -51,7 +51,7 @@ def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) 
     """Return the world of an SDF, or a world with its only model.
 
     A ModelWarning, and the model of each robot, list what is not simulated. ModelError or
-    WorldError if the SDF is invalid.
+    Raises WorldError if the SDF is invalid.
     """
     text, _ = read_source(path)
     contents = read_sdf(text, path, Resources(path.absolute().parent))
@@ -231,7 +231,7 @@ class _Builder:
 
 
 def _geometry(shape: ShapeData) -> Geometry | None:
-    """Return the geometry of a fixed shape, None for one without a size."""
+    """Return the geometry of a fixed shape, or None for one without a size."""
     if shape.kind == PLANE:
         return Plane()
     if isinstance(shape.mesh, MeshFile):

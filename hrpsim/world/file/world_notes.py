@@ -77,7 +77,7 @@ def read_notes(reader: FileReader) -> WorldNotes:
 def _pose(reader: FileReader, where: str, entry: dict[str, Any]) -> NamedPose:
     length = math.hypot(*entry.get("orientation", (1.0,)))
     if length == 0.0:
-        raise reader.fail(f"{where}.orientation", "a quaternion of length 0 is no orientation")
+        raise reader.fail(f"{where}.orientation", "a quaternion of length 0 is not an orientation")
     bounds, size = None, entry.get("bounds", {})
     if "sphere" in size:
         bounds = PoseBounds(radius=size["sphere"])

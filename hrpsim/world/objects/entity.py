@@ -36,7 +36,7 @@ _velocity_to_kernel = prepared(velocity_to_kernel)
 
 
 def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
-    """Return a `finite_vector`. StateError if an entry is too large for a step."""
+    """Return a `finite_vector`. Raises StateError if an entry is too large for a step."""
     vector = finite_vector(name, values, length)
     k = int(np.argmax(np.abs(vector))) if length else 0
     if length and abs(vector[k]) > limit:

@@ -119,18 +119,18 @@ class JointIndex:
         if bad.size:
             joint = self.names[indices[bad[0]]]
             raise StateError(
-                f"{what} for joint {joint!r} of {self.robot!r} is {vector[bad[0]]}. A value is "
-                f"finite, and at most {largest:g}"
+                f"{what} for joint {joint!r} of {self.robot!r} is {vector[bad[0]]}. Values must be "
+                f"finite and at most {largest:g}"
             )
         return vector
 
     def gains(
         self, what: str, values: ArrayLike, indices: np.ndarray, default: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return gains as `values` does, from one number for all joints or one for each joint.
+        """Return gains (k,) for joints, checked as in `values`.
 
-        If `default` (k,) is given, NaN becomes the default. A negative number also raises
-        StateError.
+        `values` is one number for all joints, or one number for each joint. `default` (k,), if
+        given, replaces NaN. A negative number also raises StateError.
         """
         if np.ndim(values) == 0:
             values = [values] * len(indices)

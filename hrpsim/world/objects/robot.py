@@ -238,11 +238,11 @@ class Robot(JointConstraints, RobotLinks, RobotActuators):
             shown = ", ".join(map(repr, lacking[:_SHOWN]))
             shown += f", ... ({len(lacking)} in all)" if len(lacking) > _SHOWN else ""
             warnings.warn(
-                f"robot {self.name!r}: joints without gains follow no position or velocity and hold"
-                f" nothing: {shown}. Give them gains: in a world file (gains: {{'*': [150, 2]}}),"
-                " by set_gains or <gains> of <hrpsim>. hrpsim walk --robot FILE --check"
-                " --write-robot FOLDER finds those of a biped. Gains of 0 say that a joint is"
-                " passive, or commanded by effort",
+                f"robot {self.name!r}: joints without gains do not follow or hold a position or"
+                f" velocity: {shown}. Set gains in a world file (gains: {{'*': [150,"
+                " 2]}), by set_gains, or by <gains> of <hrpsim>. For a biped, hrpsim walk --robot"
+                " FILE --check --write-robot FOLDER finds the gains. Set gains of 0 if a joint is"
+                " passive or commanded by effort",
                 ModelWarning,
                 stacklevel=3,
             )
@@ -468,9 +468,9 @@ def _targets(
 
 
 def ramp_steps(over: float, time_step: float) -> int:
-    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time.
+    """Return the number of steps of a ramp that lasts `over` [s].
 
-    A ModelWarning says that a ramp is long.
+    Raises StateError if `over` is negative or not finite. A long ramp gives a ModelWarning.
     """
     if not (math.isfinite(over) and over >= 0.0):
         raise StateError(f"over must be a time >= 0 s, got {over!r}")

@@ -30,7 +30,7 @@ NAN_HOLDS = 16  # beside the bits of CONTROL's `given`: NaN means that a value i
 # What became of a command. BEYOND: written, with a target beyond a limit that was not reported yet.
 WRITTEN, BEYOND, BAD_POSITION, BAD_VELOCITY, BAD_EFFORT, NO_GAINS = range(6)
 _NOT_FINITE = (
-    "for joint {joint!r} of {robot!r} is {value}. A command is finite, "
+    "for joint {joint!r} of {robot!r} is {value}. A command must be finite "
     f"and at most {LARGEST_COMMAND:g}"
 )
 REFUSALS = {
@@ -38,7 +38,7 @@ REFUSALS = {
     BAD_VELOCITY: f"velocities {_NOT_FINITE}",
     BAD_EFFORT: f"efforts {_NOT_FINITE}",
     NO_GAINS: "joint {joint!r} of {robot!r} has no gains, so it can be commanded by effort only. "
-    "set_gains gives it some",
+    "Set gains by set_gains",
 }
 
 

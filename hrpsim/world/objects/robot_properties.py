@@ -62,7 +62,7 @@ class RobotProperties:
                 if body in bodies[:k]:
                     first = names[list(bodies).index(body)]
                     raise WorldError(
-                        f"links {first!r} and {names[k]!r} of {self.name!r} are of one body"
+                        f"links {first!r} and {names[k]!r} of {self.name!r} belong to the same body"
                     )
         what = f"factors of inertias of {self.name!r}"
         given = not_negative(what, factors, len(bodies))

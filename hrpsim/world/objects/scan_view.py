@@ -182,7 +182,7 @@ class ScanView(SampledView):
 class ScansSideBySide:
     """The same height scan or lidar of many worlds, scanned in a few compiled calls.
 
-    StateError if the sensors have different numbers of rays.
+    Raises StateError if the sensors have different numbers of rays.
     """
 
     def __init__(self, views: Sequence[ScanView]) -> None:

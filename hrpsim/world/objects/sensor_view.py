@@ -139,8 +139,9 @@ class SampledView(Closed):
         time_step = robot.world.time_step
         if description.rate * time_step > 1.0 + 1e-9:
             raise StateError(
-                f"sensor {description.name!r} of {robot.name!r}: its rate is {description.rate:g}"
-                f" Hz and that of the steps {1.0 / time_step:g} Hz: lower the rate or the time step"
+                f"sensor {description.name!r} of {robot.name!r}: the rate of {description.rate:g}"
+                f" Hz is above the step rate of {1.0 / time_step:g} Hz. Lower the rate or the"
+                " time step"
             )
         self._period = 1.0 / (description.rate * time_step) if description.rate > 0.0 else 1.0
         self._latency = math.ceil(description.latency / time_step - _NEAR)

@@ -26,7 +26,10 @@ _RULE_KEYS = ("solver", "kind", "bodies", "materials")
 
 
 def solver_code(name, kind: str | None = None) -> int:
-    """Return the code of a solver. WorldError if the solver is unknown or does not fit the kind."""
+    """Return the code of a solver.
+
+    Raises WorldError if the solver is unknown or does not fit the kind.
+    """
     require_name("solver", name, NAMES)
     if kind is None:
         return SOLVERS[name].code

@@ -135,8 +135,8 @@ class Connections(Exclusions):
         self._sleep.wake()
         ends = find_end(self._world, a), find_end(self._world, b)
         if ends[0].body_of_scene == ends[1].body_of_scene:
-            what = "the world" if ends[0].body < 0 else f"the same body, that of {ends[0].owner}"
-            raise WorldError(f"both ends of the connection, {a!r} and {b!r}, are {what}")
+            what = "the world" if ends[0].body < 0 else f"one body, {'/'.join(ends[0].owner)!r}"
+            raise WorldError(f"both ends of the connection, {a!r} and {b!r}, belong to {what}")
         try:
             held = held_axes(kind, axes)
         except ValueError as error:
@@ -290,7 +290,7 @@ def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Pl
     """Return the frames of a distance. The origins are the points of the distance."""
     _refuse_both(given, frame_a, frame_b)
     if given["axis"] is not None or given["x_axis"] is not None:
-        raise WorldError("a distance has no axis")
+        raise WorldError("a connection of kind distance has no axis and no x_axis")
     local = [_local("frame_a", frame_a), _local("frame_b", frame_b)]
     points = given["point"]
     if points is not None:

@@ -123,7 +123,7 @@ def why_step_failed(
 
 
 def _cure(scene: Scene, entities: list[Entity], fault: str) -> str:
-    """Return what to do against a divergence, after its probable cause if one is known."""
+    """Return a remedy for a divergence, after the probable cause if one is known."""
     cure = "look at its forces and gains, or take a smaller time_step"
     if _pulls_on_bodies(scene):
         cure = (
@@ -207,16 +207,16 @@ def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
     names = [j.name for j in joints if j.body == number]
     what = f"{f'joint {names[0]!r}' if names else 'the body'} of {owner.name!r}"
     if number in unresisted_bodies(owner.system):
-        return f"{what} moves no positive inertia: give it one"
+        return f"{what} moves no positive inertia. Set an inertia"
     lost = f"the inertia that {what} moves is lost in rounding"
     if scene.failure["load"][0] != 0.0:
         return (
             f"{lost} against the load of connections on it, which may contradict each other or "
-            "demand too much: give them compliance or force_limit, or take a smaller time_step"
+            "demand too much. Set compliance or force_limit, or use a smaller time_step"
         )
     return (
-        f"{lost}: it is under 1e-14 of that of what it is joined with, about the root of its tree. "
-        "Let masses and lengths differ less"
+        f"{lost}: it is less than 1e-14 of the inertia of the joined bodies, about the root of the "
+        "tree. Use masses and lengths that differ less"
     )
 
 

@@ -175,8 +175,8 @@ def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
     if faults:
         text = "; ".join(faults.values())
         warnings.warn(
-            f"{robot.name!r}: drawn by their collision shapes, as visual meshes cannot be read: "
-            f"{text}",
+            f"{robot.name!r}: links are drawn by collision shapes, because visual meshes cannot be "
+            f"read: {text}",
             ModelWarning,
             stacklevel=5,
         )
@@ -193,7 +193,7 @@ def _towards(way: np.ndarray) -> np.ndarray:
     """Return the rotation (3, 3) of an upright camera that looks along `way` [m]."""
     length = np.linalg.norm(way)
     if length == 0.0:
-        raise WorldError("target: the camera is there")
+        raise WorldError("the target is at the position of the camera")
     x = way / length
     y = np.cross((0.0, 0.0, 1.0), x)
     if np.linalg.norm(y) < 1e-9:  # straight up or down: north is up

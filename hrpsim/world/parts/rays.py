@@ -89,10 +89,10 @@ class RayCaster:
         return self._skips[owners]
 
     def skipped(self, patterns: tuple[str, ...]) -> np.ndarray:
-        """Return which targets (n,) fit a pattern. WorldError if nothing fits a pattern."""
+        """Return which targets (n,) fit a pattern. Raises WorldError if nothing fits a pattern."""
         for pattern in patterns:
             if not isinstance(pattern, str):
-                raise WorldError(f'exclude: "entity" or "entity/link" is needed, got {pattern!r}')
+                raise WorldError(f'exclude: expected "entity" or "entity/link", got {pattern!r}')
         if patterns not in self._skips:
             chosen = np.zeros(len(self._targets), dtype=np.uint8)
             for pattern in patterns:
@@ -194,7 +194,7 @@ def _as_it_collides(shape: CollisionShape, link: int) -> Target:
 
 
 def _as_it_is_drawn(robot: Robot, table: LinkTable) -> list[Target]:
-    """Return the visuals of a robot. WorldError if a mesh cannot be read."""
+    """Return the visuals of a robot. Raises WorldError if a mesh cannot be read."""
     targets = []
     for visual in visuals_of_model(robot.model):
         frame = robot.model.frame(visual.link)

@@ -110,11 +110,14 @@ class Reader(LinkReaders):
 
     @cached_property
     def read_wrench(self):
-        """Call with `connections`, the number of a connection, and an array for its wrench."""
+        """Compiled function that writes the wrench of a connection.
+
+        The arguments are `connections`, the number of the connection, and an array (6,).
+        """
         return entry_point(read_wrench, self.connections, 0, np.empty(6))
 
     def sources_of(self, records: np.ndarray) -> Reference:
-        """Return CONTACT records in the form from which contacts are read."""
+        """Return `contacts` with CONTACT records that replace the records of the last step."""
         counts = np.zeros(1, dtype=COUNTS)
         counts["contact_count"] = len(records)
         return Reference(self.contacts.whole._replace(counts=counts, contacts=records))

@@ -69,8 +69,8 @@ def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
     if saved is not None and saved[0] == ours.version:
         theirs = f"another revision of version {saved[0]}"
     raise WorldError(
-        f"the {what} was saved by {theirs} of hrpsim, whose state has other fields than that of "
-        f"this one, version {ours.version}: load it there, or make it again here"
+        f"the {what} was saved by {theirs} of hrpsim. Its state has other fields than in "
+        f"this version, {ours.version}. Load the {what} with that version, or make a new one"
     )
 
 
@@ -169,7 +169,7 @@ class Snapshots(Exclusions):
         )
 
     def _refuse_other(self, snapshot: Any) -> None:
-        """Raise WorldError for what is no unchanged snapshot of this world."""
+        """Raise WorldError for what is not an unchanged snapshot of this world."""
         if not isinstance(snapshot, Mapping) or "world" not in snapshot:
             raise WorldError(f"not a snapshot of a world: {shown_value(snapshot)}")
         refuse_other_format("snapshot", snapshot.get("format"))
@@ -188,8 +188,8 @@ class Snapshots(Exclusions):
         """Return to a snapshot of this world, or of the world from which this world was copied.
 
         Properties that are not part of the state do not change: gains, inertias, friction.
-        WorldError if the snapshot is of another world or of another version of hrpsim. WorldError
-        also if anything was added or removed since, or if the snapshot was changed.
+        Raises WorldError if the snapshot is of another world or of another version of hrpsim, if
+        anything was added or removed since, or if the snapshot was changed.
         """
         self._contents.refuse_while_stepping()
         self._refuse_other(snapshot)

@@ -127,7 +127,7 @@ class Stepping(Part):
     # -- a call of `step` -----------------------------------------------------------------------
 
     def begin_call(self) -> None:
-        """Begin a call of `step`. WorldError if another thread is in a call."""
+        """Begin a call of `step`. Raises WorldError if another thread is in a call."""
         contents = self._contents
         if contents.is_stepping:
             contents.refuse_while_stepping()
@@ -254,7 +254,7 @@ class Stepping(Part):
     def _serve(self, status: int) -> None:
         """Serve the request of a step that ended with `status`.
 
-        WorldError if there is no request.
+        Raises WorldError if there is no request.
         """
         scene, contents = self._scenes.present, self._contents
         if status in (SINGULAR, DIVERGED, TOO_STIFF):

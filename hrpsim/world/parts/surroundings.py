@@ -74,7 +74,7 @@ class Surroundings(Part):
             name: unique among fixed shapes. The default is a generated name.
 
         Raises:
-            WorldError: the name is taken, or is no text.
+            WorldError: the name is taken, or is not text.
             StateError: another value is invalid.
         """
         orientation = finite_vector("orientation", orientation, 4)

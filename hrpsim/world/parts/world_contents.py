@@ -30,7 +30,7 @@ IMPACT_LAWS = {"simultaneous": SIMULTANEOUS, "sequential": SEQUENTIAL}
 
 
 def impact_law_code(name) -> int:
-    """Return the code of an impact law. WorldError if the name is unknown."""
+    """Return the code of an impact law. Raises WorldError if the name is unknown."""
     require_name("impact_law", name, IMPACT_LAWS)
     return IMPACT_LAWS[name]
 
@@ -67,9 +67,9 @@ class MaterialTable:
         restitution: float,
         impact_law: str | None = None,
     ) -> None:
-        """Set the coefficients between two materials. WorldError if the values are not physical.
+        """Set the coefficients between two materials.
 
-        impact_law None means the law of the table.
+        impact_law None means the law of the table. Raises WorldError if values are not physical.
         """
         pair = f"of {a!r} on {b!r}"
         static = number(f"static friction {pair}", static, RANGES["friction"])

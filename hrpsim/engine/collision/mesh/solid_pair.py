@@ -261,7 +261,7 @@ def feature_code(kind: int, number: Index) -> int:
 
 @inner_kernel
 def is_of_wholes(feature: int) -> bool:
-    """Return whether the name of a contact is that of two solids as wholes."""
+    """Return whether a contact's name stands for two whole solids, not for parts of them."""
     return feature % 4 == A_SOLID
 
 

@@ -373,7 +373,10 @@ def write_structure(system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def _insert(entries: Records[Entry], start: Index, end: Index, position: int) -> None:
-    """Put a column into the entries from `start` to `end`, which ascend."""
+    """Insert a column into the entries from `start` to before `end`, which ascend by column.
+
+    The entry at `end` must be free.
+    """
     at = end
     while at > start and entries[at - 1].column > position:
         entries[at].column = entries[at - 1].column

@@ -206,7 +206,7 @@ def _let_nothing_be_best(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _let_be_best(impulses: Matrix, system: NewtonSystem) -> None:
-    """Restore `impulses`, a row for each constraint block, as the best."""
+    """Copy `impulses` to the best impulses. impulses: one row for each constraint block."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

@@ -398,7 +398,7 @@ def _is_known(
 
 @inner_kernel
 def _find_arm(shape: Shape, R: Mat3, p: Vec3, point: Vec3, arm_out: Vec3) -> None:
-    """Write a point relative to the origin of a shape's body. The shape is at R and p."""
+    """Write the vector from the origin of a shape's body to a point. R, p: pose of the shape."""
     L, t = shape.placement_R, shape.placement_p
     for r in range(3):
         arm_out[r] = point[r]

@@ -114,7 +114,7 @@ def may_have_impacts(
     rows: Rows,
     island: Island,
 ) -> bool:
-    """Return whether an island has restitution and a gap that may close in this step, fast."""
+    """Return whether an island has restitution and a gap that may close fast in this step."""
     bounces = closes = False
     for k in range(island.first, island.end):
         row = rows.rows[rows.island_rows[k]]

@@ -3,7 +3,7 @@
 
 """Correction of a floating tree's linear momentum to the impulse of the outer forces.
 
-The momentum is no linear function of positions and joint rates, so no integrator in these
+The momentum is not a linear function of positions and joint rates, so no integrator in these
 coordinates conserves momentum. A step leaks its truncation error. A position correction moves
 joints without a change of rates, and leaks at first order. At the end of a step the missing
 momentum is added at the root,

@@ -220,7 +220,7 @@ def _leave_approach(contact: Contact, normal: Row, time_step: Seconds) -> None:
     """Subtract from the displacement the normal row's target and a soft contact's compression."""
     n, way = contact.normal, contact.drift.way
     asked = time_step * normal.target
-    if contact.bends:  # which is no approach
+    if contact.bends:  # which is not an approach
         asked += time_step * bend_along(contact, normal)
     if normal.compliance > 0.0:
         asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]

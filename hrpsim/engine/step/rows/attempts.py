@@ -40,7 +40,7 @@ _BY_ROWS = TAKES_NEWTON | IS_LONE | IS_DENSE  # every row decides: found only wh
 
 
 class Task(NamedTuple):
-    """What is asked of the solvers of an island.
+    """A task for the solvers of an island.
 
     Attributes:
         extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.

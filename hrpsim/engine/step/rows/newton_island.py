@@ -187,8 +187,8 @@ def solve_by_newton_method(s: Scene, k: Index, effort: int, extent: int) -> int:
     if hurries and not island.converged:
         return DONE
     stats.newton_islands += 1
-    # A step that is solved again with other frictions is no example of those to come. Nor is one
-    # in which sweeps had nearly come to their end.
+    # A step that is solved again with other frictions is not an example of those to come. Nor is
+    # one in which sweeps had nearly come to their end.
     revised = s.counts[0].friction_revisions > 0 and not is_dense
     if not revised and not (effort == BRIEF and begin < RESTS * settings.tolerance):
         _remember_solution(s, island, is_dense, spent, begin)

@@ -80,7 +80,7 @@ def is_its_frame(tag) -> bool:
 
 
 def gazebo_sensors(description: Description) -> Iterator[SensorData | SampledSensorData]:
-    """Yield each simulated sensor. ModelError for an invalid sensor."""
+    """Yield each simulated sensor. Raises ModelError for an invalid sensor."""
     document = description.document
     for gazebo in document.children(document.root, "gazebo"):
         for sensor in document.children(gazebo, "sensor"):
@@ -159,7 +159,7 @@ def sensor_data(  # many parameters: keyword arguments
     frame: str = "",
     element: object = None,
 ) -> SensorData | SampledSensorData:
-    """Return a <sensor> of a kind that is simulated. ModelError for an invalid sensor.
+    """Return a <sensor> of a kind that is simulated. Raises ModelError for an invalid sensor.
 
     Args:
         document: with the sensor.

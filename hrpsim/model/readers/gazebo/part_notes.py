@@ -102,7 +102,7 @@ class KnownParts:
         notes.add(f"<{tag}> of <{above}>", why, child.get("name", owner))
 
     def _known(self, element: etree._Element) -> tuple[str, str] | None:
-        """Return the attributes and children of an element that are read, None if unknown."""
+        """Return the attributes and children of an element that are read, or None if unknown."""
         parent = element.getparent()
         within = "" if parent is None else f"{parent.tag}/{element.tag}"
         return self.read.get(within) or self.read.get(element.tag)

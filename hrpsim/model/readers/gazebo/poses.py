@@ -18,7 +18,7 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rota
 def pose_of(document: Document, owner: _Element, tag: str = "pose") -> Placement:
     """Return the placement that the <pose> of an element says, or the identity without one.
 
-    `tag` is the name of the pose. ModelError for invalid numbers names the owner.
+    `tag` is the name of the pose. Raises ModelError, which names the owner, for invalid numbers.
     """
     pose = owner.find(tag)
     text = "" if pose is None else (pose.text or "").strip()

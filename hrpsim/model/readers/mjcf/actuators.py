@@ -180,7 +180,7 @@ def _driven(
 
 
 def _why_not_affine(m: MjcfModel, k: int) -> str:
-    """Return the reason why an actuator is no servo or motor, or ""."""
+    """Return the reason why an actuator is not a servo or motor, or ""."""
     if m.kind("mjtGain", m.actuator_gaintype[k]) in KINDS:
         return why_not_servo(m, k)
     dynamics = m.kind("mjtDyn", m.actuator_dyntype[k])
@@ -218,7 +218,7 @@ def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
 
 
 def _describe(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
-    """Return what an actuator does: law, limits and properties behind the gear."""
+    """Return law, limits and properties of an actuator behind the gear."""
     name, gain = m.names["actuator"][k], _affine(m, k)[0]
     drive = _law(m, k, gear, notes)
     _limit(m, k, drive, notes, abs(gear), abs(gain * gear))
@@ -263,7 +263,7 @@ def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
 
 
 def _scale(gain: float, b0: float, kp: float, gear: float, integrates: bool) -> str:
-    """Return what the ctrl of a position servo means. The ctrl may be a rate."""
+    """Return the meaning of the ctrl of a position servo, which may be a rate."""
     if integrates:
         return f"the velocity is {_target(gain, 0.0, kp, gear)}"
     return f"the target is {_target(gain, b0, kp, gear)}"

@@ -193,7 +193,7 @@ class MjcfSource:
 
 
 def _why_no_numbers(name: str, words: list[str]) -> str:
-    """Return why the words of an attribute are no numbers, or "". A range may be infinite."""
+    """Return why the words of an attribute are not numbers, or "". A range may be infinite."""
     refused = _NAN if name.endswith("range") else _NOT_FINITE
     wrong = next(filter(refused.fullmatch, words), None)
     if wrong is not None:
@@ -244,7 +244,7 @@ class MjcfModel:
 def read_mjcf(text: str, path: Path | None) -> MjcfModel:
     """Return the compiled model of an MJCF: a file, or `text` if `path` is None.
 
-    ModelError if the MJCF is invalid, if MuJoCo is not installed, or if MuJoCo crashes.
+    Raises ModelError if the MJCF is invalid, if MuJoCo is not installed, or if MuJoCo crashes.
     """
     label = "<text>" if path is None else str(path)
     said = MjcfSource(text, path)
@@ -263,7 +263,10 @@ def read_mjcf(text: str, path: Path | None) -> MjcfModel:
 
 
 def _why_refused(source: Path, output: Path) -> str:
-    """Return MuJoCo's reason. ModelError for a file that Git LFS or git-annex has not fetched."""
+    """Return MuJoCo's reason.
+
+    Raises ModelError for a file that Git LFS or git-annex has not fetched.
+    """
     reason = Path(f"{output}.error").read_text(encoding="utf-8", errors="replace")
     if reason.startswith("XML parse error"):
         reason = _why_no_xml(source) or reason

@@ -134,7 +134,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
     roots = moving_trees(m)
     if not roots:
         raise ModelError(
-            f"{m.label}: nothing in it moves: no body has a joint. load_world reads it"
+            f"{m.label}: no body has a joint, so nothing can move. Use load_world for this file"
         )
     robot = robot_of(m, roots, m.name or "robot", notes)
     notes.add("equality with the world", "load_world has it", times=len(robot.to_world))
@@ -239,7 +239,7 @@ def _is_to_world(found: WorldLoop, robot: RobotData) -> bool:
 
 
 def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
-    """Return the two bodies that equality k ties to each other, None for other kinds."""
+    """Return the two bodies that equality k ties to each other, or None for other kinds."""
     kind = m.kind("mjtEq", m.eq_type[k])
     ids = (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))
     if kind in _LOOPS:

@@ -48,9 +48,10 @@ _Y_IS_UP = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
 class YamlFiles:
-    """The YAML files named in a .body file. Each file is read once, with its own anchors.
+    """The YAML files named in a .body file. Each file is read once.
 
-    Repeated keys are noted, because Choreonoid silently uses the last one.
+    The anchors of the .body file are valid in all of these files. Each repeated key gives a note,
+    because Choreonoid uses the last value without a warning.
     """
 
     def __init__(self, main: YamlText, notes: Notes) -> None:

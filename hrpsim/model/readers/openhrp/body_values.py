@@ -31,7 +31,7 @@ class Values:
         return self._entry.get(key)
 
     def given(self, *keys: str) -> bool:
-        """Return whether one of some keys is present."""
+        """Return whether at least one of the keys is present."""
         return any(key in self._entry for key in keys)
 
     def note_unread(self, known: Collection[str], notes: Notes, what: str, name: str = "") -> None:
@@ -78,7 +78,7 @@ class Values:
     def bounds(self, *keys: str) -> tuple[float, float]:
         """Return two bounds from a list, -x and x from one number, or infinite bounds if missing.
 
-        "unlimited" and "inf" are no bound.
+        "unlimited" and "inf" mean no bound.
         """
         key = next((key for key in keys if self._entry.get(key) is not None), "")
         value = self._entry.get(key)
@@ -142,7 +142,8 @@ class Values:
         if text == "unlimited" or text.lstrip("-.") == "inf":
             if text != "unlimited" and text.startswith("-") == (sign > 0.0):
                 self.fail(
-                    f"{key}: {shown_value(value)} is no {'upper' if sign > 0.0 else 'lower'} bound"
+                    f"{key}: {shown_value(value)} is not a valid "
+                    f"{'upper' if sign > 0.0 else 'lower'} bound"
                 )
             return sign * math.inf
         return float(self._one(key, value))

@@ -67,7 +67,7 @@ class Vrml:
         self._defaults: dict[str, dict[str, Any]] = {}
         self.repeated: dict[tuple[str, str], list[str]] = {}
         if text.startswith("#VRML V1"):
-            raise ModelError(f"{path}:1: VRML 1.0 is not read: save it as VRML 2.0 (VRML97)")
+            raise ModelError(f"{path}:1: VRML 1.0 is not supported: save as VRML 2.0 (VRML97)")
         self.nodes: list[Node] = []
         while (token := self._next()) is not None:
             kind, word = token
@@ -132,12 +132,12 @@ class Vrml:
         if match is None:
             rest = self._text[passed.end() : passed.end() + 20].strip("\ufeff")
             if rest:
-                self._fail(f"{shown_value(rest)} is no token")
+                self._fail(f"{shown_value(rest)} is not a token")
             return None
         self._at = match.end()
         self._count += 1
         if self._count > limits.VRML_TOKENS:
-            raise ModelError(f"{self.path}: over {limits.VRML_TOKENS} words (VRML_TOKENS)")
+            raise ModelError(f"{self.path}: it has over {limits.VRML_TOKENS} words (VRML_TOKENS)")
         kind = str(match.lastgroup)
         return kind, match[kind]
 
@@ -196,7 +196,7 @@ class Vrml:
         if (token := self._expect()) != ("mark", "{"):
             found = shown_value(token[1])
             self._fail(
-                f"{shown_value(word)} is no value, and no node without '{{': {found} follows"
+                f"{shown_value(word)} is neither a value nor a node with '{{': {found} follows"
             )
         if word == "Script":
             self._skip_braces()
@@ -285,7 +285,7 @@ class Vrml:
         try:
             found = np.array(words, dtype=np.float64)
         except ValueError:
-            self._fail("a list holds what is no number")
+            self._fail("a list has an entry that is not a number")
         self._at = match.end()
         return found
 

@@ -93,7 +93,10 @@ def vrml_shapes(
 
 
 def read_vrml_file(path: Path, T: np.ndarray, notes: Notes, inlined: int = 0) -> list[ShapeData]:
-    """Return the shapes of a VRML97 file under a transform. ModelError if the file is invalid."""
+    """Return the shapes of a VRML97 file under a transform.
+
+    Raises ModelError if the file is invalid.
+    """
     file = parsed(read_source(path)[0], path, notes)
     return vrml_shapes(file, file.nodes, T, notes, 0, inlined)
 
@@ -179,7 +182,7 @@ def _faces(file: Vrml, node: Node, T: np.ndarray, color: assembly.Color | None) 
     if points is None or indices is None:
         return []
     if len(points) % 3:
-        file.fail(coordinates[0], f"point: {len(points)} numbers are no triples")
+        file.fail(coordinates[0], f"point: {len(points)} numbers are not triples")
     vertices = points.reshape(-1, 3)
     faces = assembly.triangles_of(indices, len(vertices))
     if faces is None:
@@ -316,7 +319,7 @@ class _Reader:
             self.file.fail(joint, "a Joint must not be within a Transform: move that into it")
 
     def _add_sensor(self, node: Node, part: assembly.Part, T: np.ndarray) -> None:
-        """Add a sensor to a link. A mouse handle is no sensor."""
+        """Add a sensor to a link. A mouse handle is not a sensor."""
         if node.type not in _SENSORS:
             return
         R = self.file.rotation(node, "rotation")

@@ -54,13 +54,13 @@ class SdfFiles:
             self._fail(source, element, uri)
         if path not in self._opened:
             if path.suffix.lower() == ".urdf":
-                source.fail(element, f"<uri> {shown_value(uri)}: a URDF within SDF is not read")
+                source.fail(element, f"<uri> {shown_value(uri)}: URDF within SDF is not supported")
             data = read_bytes(path, ModelError, "XML_SIZE")
             self._opened[path] = SdfFile(decoded_xml(data, path, ModelError), path)
         return self._opened[path]
 
     def locate(self, source: SdfFile, uri: str) -> Path | None:
-        """Return the file or folder of a URI, None if there is none in the searched folders."""
+        """Return the file or folder of a URI, or None if there is none in the searched folders."""
         scheme, separator, rest = uri.partition("://")
         scheme, rest = (scheme, unquote(rest)) if separator else ("", uri)
         if scheme not in _LOCAL:

@@ -119,7 +119,7 @@ class Scope:
     def in_scope(self, frame: Frame) -> Placement:
         """Return the placement of a frame in the frame of this scope.
 
-        The frame may be in a model within. ModelError for frames in a circle.
+        The frame may be in a model within. Raises ModelError for frames in a circle.
         """
         steps: list[tuple[Frame, Placement]] = []
         while frame is not self.frame and (frame.scope is not self or frame.known is None):

@@ -40,7 +40,7 @@ class SdfFile(Document):
         return (element.findtext(path) or "").strip() or default
 
     def flag(self, element: Any, path: str, default: bool = False) -> bool:
-        """Return a truth value at a path. ModelError for another text."""
+        """Return a truth value at a path. Raises ModelError for another text."""
         text = self.content(element, path, _TRUE[0] if default else _FALSE[0]).lower()
         if text not in _TRUE + _FALSE:
             self.fail(element, f"<{path}> {shown_value(text)}: neither true nor false")

@@ -18,7 +18,7 @@ _RIGID = 1e12  # the default of kp, and what is as stiff or stiffer [N/m]
 
 
 class Surface(NamedTuple):
-    """What contacts of a collision shape are like. The defaults come from SDF."""
+    """Contact properties of a collision shape. The defaults come from SDF."""
 
     friction: float = 1.0
     restitution: float = 0.0
@@ -28,7 +28,7 @@ class Surface(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the material. Surfaces that differ in nothing but bits have one name."""
+        """The name of the material. Surfaces that differ only in `bits` have the same name."""
         words = [f"friction_{self.friction:g}"]
         if self.restitution:
             words.append(f"restitution_{self.restitution:g}")
@@ -38,12 +38,12 @@ class Surface(NamedTuple):
 
     @property
     def key(self) -> tuple[float, ...]:
-        """All that the name says."""
+        """All properties that the name contains."""
         return self[:4]
 
 
 def surface_of(file: SdfFile, collision: Any) -> Surface:
-    """Return the surface of a <collision>. ModelError for numbers that no surface has."""
+    """Return the surface of a <collision>. Raises ModelError for numbers that no surface has."""
     surface = collision.find("surface")
     if surface is None:
         return Surface()
@@ -68,7 +68,7 @@ def surface_of(file: SdfFile, collision: Any) -> Surface:
 
 
 class PairLaw(NamedTuple):
-    """What contacts of two surfaces are like."""
+    """Contact properties of two surfaces."""
 
     friction: float
     restitution: float

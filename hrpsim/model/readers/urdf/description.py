@@ -56,7 +56,7 @@ class Description:
 def read_description(document: Document) -> Description:
     """Check the links, joints and tree of `document` and return the description.
 
-    ModelError for an invalid document.
+    Raises ModelError for an invalid document.
     """
     name = document.text(document.root, "name")
     link_elements = _by_name(document, "link")

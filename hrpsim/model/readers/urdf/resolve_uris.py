@@ -65,7 +65,7 @@ class Resources:
             return self._existing(Path("/") / unquote(rest).lstrip("/"))
         if scheme != "package":
             raise FileNotFoundError(
-                f"{shown_value(uri)}: {shown_value(scheme)} is no known scheme. Use package://,"
+                f"{shown_value(uri)}: {shown_value(scheme)} is not a known scheme. Use package://,"
                 " file:// or a path"
             )
         package, _, inside = rest.partition("/")
@@ -117,7 +117,7 @@ def _other_case(paths: Iterable[Path]) -> str:
         with contextlib.suppress(OSError, ValueError):
             for other in path.parent.iterdir():
                 if other.name == path.name:
-                    return f"; {path.name!r} is no regular file"
+                    return f"; {path.name!r} is not a regular file"
                 if other.name.lower() == path.name.lower():
                     return f"; there is {other.name!r}: the case of letters counts"
     return ""

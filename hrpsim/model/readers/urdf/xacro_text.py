@@ -249,7 +249,7 @@ class UrdfText(NamedTuple):
         return "<text>" if self.path is None else str(self.path)
 
 
-BINARY = (".usd", ".usda", ".usdc", ".usdz")  # suffixes of descriptions that are no texts
+BINARY = (".usd", ".usda", ".usdc", ".usdz")  # suffixes of descriptions that are not texts
 
 
 def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:

@@ -36,7 +36,7 @@ _MOVED = 1e-6  # [rad or m], from which on a stage shows a joint away from zero
 
 
 def read_usd(path: Path) -> RobotData:
-    """Return the robot of a stage. ModelError for an invalid stage, or without usd-core."""
+    """Return the robot of a stage. Raises ModelError for an invalid stage, or without usd-core."""
     try:
         is_there = importlib.util.find_spec("pxr") is not None
     except (ImportError, ValueError):

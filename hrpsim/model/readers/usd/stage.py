@@ -68,7 +68,7 @@ class _Reader:
         self.bodies: dict[str, BodyPrim] = {}
 
     def read(self) -> StageData:
-        """Return what the stage has."""
+        """Return the bodies, joints and shapes of the stage."""
         prims = list(Usd.PrimRange.Stage(self.stage, Usd.TraverseInstanceProxies()))
         if len(prims) > limits.XML_ELEMENTS:
             raise ValueError(f"over {limits.XML_ELEMENTS} prims (XML_ELEMENTS)")
