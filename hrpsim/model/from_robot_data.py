@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Make a `Model` of a `RobotData`, with warnings of what a user may not expect."""
+"""Convert a `RobotData` to a `Model`, and warn of results that a user may not expect."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def stop_server(server) -> None:
 
 
 def aim_camera(server, world, follow: str = "") -> None:
-    """Let pages begin with a view of all moving bodies, or of the robot `follow`."""
+    """Set the first view of each page: all moving bodies, or the robot `follow`."""
     middle, reach = middle_of(world, follow)
     server.initial_camera.look_at = middle
     server.initial_camera.position = middle + reach * np.array(_CAMERA)

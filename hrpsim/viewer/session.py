@@ -256,7 +256,7 @@ class Session(Grabbing):
         self.looking_back = now - self.world.time
 
     def go_on_from_here(self) -> None:
-        """Make the shown past the present, bit for bit, and drop later snapshots.
+        """Continue from the shown past state, bit for bit, and drop later snapshots.
 
         Raises HrpsimError with a controller, whose state cannot be rewound.
         """

@@ -397,7 +397,7 @@ def _find_motion(
 def _move_point(
     forest: Forest, kinematics: Records[Kinematics], reference: Vec3, body: Index, point: Vec3
 ) -> None:
-    """Make a point relative to `reference` relative to the origin of the body's tree."""
+    """Convert a point from relative to `reference` to relative to the origin of the body's tree."""
     if body < 0:
         for r in range(3):
             point[r] += reference[r]

@@ -225,7 +225,7 @@ def _write_friction(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_mimic(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a joint that mimics another one, and return the response space used."""
+    """Write the row of a joint that mimics another joint. Return the used response space."""
     dof, own = s.forest.dofs[k], s.joint_parameters[k, MIMIC_PARAMETERS]
     used = _attach(s, k, 1.0, own, row, used)
     used = _follow(s.forest, s.constrained, dof, row, s.rows.response, used)
@@ -325,13 +325,13 @@ def mark_full_brakes(
 
 @inlined_kernel
 def _start_from(impulse: Vector, kind: int, row: Row) -> None:
-    """Make a row one of a kind, warm-started from its impulse of the last step."""
+    """Set the kind of a row, and start from the impulse of the row in the last step."""
     row.kind, row.impulse = kind, impulse[kind - LOWER_LIMIT]
 
 
 @inner_kernel
 def _attach(s: Scene, k: Index, sign: float, own: JointParameters, row: Row, used: int) -> int:
-    """Make the row act along degree of freedom `k`, with up to the force its law allows."""
+    """Let the row act along degree of freedom `k`, with at most the force of the law."""
     constrained, response = s.constrained, s.rows.response
     start_row(row, used)
     for r in range(6):

@@ -31,7 +31,7 @@ def attach_point(
     y: Row,
     used: int,
 ) -> int:
-    """Make three rows push body a along `directions` at the contact and body b in reverse.
+    """Set up three rows that push body a along `directions` at the contact, and b in reverse.
 
     `find_point_responses` fills the response space afterwards.
 

@@ -233,7 +233,7 @@ def attach_pair(
     response: Vector,
     used: int,
 ) -> int:
-    """Make a row push body a of a pair along placed.direction and body b in reverse.
+    """Set up a row that pushes body a of a pair along placed.direction, and body b in reverse.
 
     The points are placed.point_a and placed.point_b.
 
@@ -424,7 +424,7 @@ def soften(
     damping_time: Seconds,
     time_step: Seconds,
 ) -> None:
-    """Make a row hold an error at zero as a spring and damper (`held_law`).
+    """Set up a row that holds an error at zero by a spring and damper (`held_law`).
 
     The kernel writes `target` and `compliance`, and adds the compliance to `inverse_mass`.
 
@@ -447,7 +447,7 @@ def soften(
 
 @inlined_kernel
 def slip_by(row: Row, compliance: float, damping_time: Seconds, time_step: Seconds) -> None:
-    """Make a row yield by its spring and damper, without correction of an error.
+    """Set up a row that yields by a spring and damper, without correction of an error.
 
     Args:
         row: ROW record.
@@ -471,7 +471,7 @@ def soften_stop(
     damping_time: Seconds,
     time_step: Seconds,
 ) -> None:
-    """Make a one-sided row resist as a spring and damper after its gap has closed (`stop_law`).
+    """Set up a one-sided row with a spring and damper that act in a closed gap (`stop_law`).
 
     Args:
         row: ROW record.

@@ -181,7 +181,7 @@ def _cheapest_border(bins: Records[Bin]) -> int:
 
 @inlined_kernel
 def _empty(part: Bin) -> None:
-    """Make a BIN record hold nothing."""
+    """Clear a BIN record."""
     part.count = 0
     for r in range(3):
         part.lower[r], part.upper[r] = math.inf, -math.inf

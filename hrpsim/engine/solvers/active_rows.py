@@ -28,7 +28,7 @@ _NOTICED = 1e-3  # share of the largest error of all rows, which is more than ro
 
 @inlined_kernel
 def set_side(number: Index, side: int, system: DirectSystem) -> None:
-    """Make a row active (1) or not (0)."""
+    """Set whether a row is active (1) or not (0)."""
     if system.active[number] != side:
         system.active[number] = side
         system.stale[0] = 1

@@ -154,7 +154,7 @@ def _cost_of(bundle: Bundle, elements: Records[Element]) -> int:
 
 @inner_kernel
 def _contract(b: int, done: int, heap_size: int, graph: Contraction) -> int:
-    """Make the two elements of an eliminated bundle one, and return the heap's size."""
+    """Merge the two elements of an eliminated bundle, and return the heap's size."""
     bundle = graph.bundles[b]
     if bundle.end_a < 0:
         return heap_size

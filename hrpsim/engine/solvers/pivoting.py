@@ -177,7 +177,7 @@ def settle_active_rows(
 
 @inlined_kernel
 def leave_to_iteration(rows: Records[Row], number: Index, system: DirectSystem) -> None:
-    """Make a direct row and all rows of its contact iterative for the rest of the step.
+    """Solve a direct row and all rows of its contact by sweeps for the rest of the step.
 
     Args:
         rows: ROW records (row capacity,).

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Make trees of robots from joints between any links, as in SDF and USD."""
+"""Build the trees of robots from joints between arbitrary links, as in SDF and USD."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def _needed(joint: JointData, anchor: np.ndarray) -> np.ndarray:
 
 
 def float_bases(robot: RobotData, bases: Iterable[str], place: Callable[[str], Placement]) -> None:
-    """Let bases float from the world, if the world is the root, at the placement by `place`."""
+    """If the world is the root, connect bases by floating joints at the placement by `place`."""
     for base in bases if robot.root == WORLD_LINK else ():
         name = robot.free_joint_name(f"{base}_free")
         robot.add_joint(JointData(name, "floating", WORLD_LINK, base, place(base)))

@@ -108,7 +108,7 @@ class JointsPanel(Panel):
         return np.where(np.isnan(targets), positions, targets)
 
     def _fill(self) -> None:
-        """Make the sliders of the chosen robot anew."""
+        """Rebuild the sliders of the chosen robot."""
         robot = self._chosen
         wanted = robot.joint_names if robot is not None else ()
         if tuple(self.sliders) == wanted and self._list is robot:

@@ -194,7 +194,7 @@ def _with_room(records: np.ndarray, room: int) -> np.ndarray:
 
 
 def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
-    """Put the entities of a scene into the given order in its arrays."""
+    """Reorder the entities in the arrays of a scene."""
     sources = {
         Axis.BODY: _indices(entities, "first_body", lambda e: len(e.system.parent)),
         Axis.POSITION: _indices(entities, "first_q", lambda e: e.nq),

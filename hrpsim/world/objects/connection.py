@@ -368,5 +368,5 @@ class Connection(Closed):
         self._initial["impulse"] = self._initial["impact_impulse"] = 0.0
 
     def start_disabled(self) -> None:
-        """Make a reset disable the connection, which was made after the start."""
+        """Let `reset` disable the connection, because the connection was made after the start."""
         self._initial["enabled"] = False

@@ -282,7 +282,7 @@ class RobotActuators(RobotProperties, Entity):
                 states[index] = self._initial_motors[joint]
 
     def _start_motors(self, joints: Sequence[str]) -> None:
-        """Put the motors of joints at rest against the joints, at the ambient temperature."""
+        """Reset the motors of joints: at rest relative to the joint, at the ambient temperature."""
         at, dofs = self._motors()
         chosen = self.joint_index.v[self.joint_index.indices(joints)]
         at = at[np.isin(dofs - self.first_v, chosen)]

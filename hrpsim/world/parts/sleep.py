@@ -81,7 +81,7 @@ class Sleep:
         self._wake_islands((next(e for e in self._island_of if e.name == name),))
 
     def fall_asleep(self) -> None:
-        """Put the islands to sleep that the last step found at rest, given by entities."""
+        """Put the islands to sleep that were at rest in the last step, given by entities."""
         rests, asleep = self._scenes.present.rests, dict(self._island_of)
         first_of: dict[int, int] = {}
         for entity in self._contents.entities:
@@ -91,7 +91,7 @@ class Sleep:
         self._sleep_only(asleep)
 
     def _sleep_only(self, island_of: dict[Entity, int]) -> None:
-        """Make exactly these entities sleep. Entities that fall asleep lose all velocity."""
+        """Put exactly these entities to sleep, at zero velocity. All other entities are awake."""
         scene = self._scenes.present
         woken = [e for e in self._island_of if e not in island_of]
         sleepers = [e for e in island_of if e not in self._island_of]

@@ -219,7 +219,7 @@ class Contents:
         return bool(self.samplers or self.watchers)
 
     def sample(self) -> None:
-        """Make the sensors measure that are due at the present time, then call the watchers."""
+        """Take the samples of all sensors that are due now, then call the watchers."""
         now = self.clock.item()
         for sampler in self.samplers:
             sampler.update(now)

@@ -129,7 +129,7 @@ def _deepest_left(m: SolidPair, candidates: Records[Candidate]) -> int:
 
 @inlined_kernel
 def _gather(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> int:
-    """Put the contacts with a normal like that of `seed` into a cluster; return their number."""
+    """Gather the contacts with nearly the normal of `seed` in a cluster. Return their number."""
     size = 0
     for k in range(m.count):
         found = candidates[k]

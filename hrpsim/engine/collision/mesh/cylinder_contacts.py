@@ -344,7 +344,7 @@ def _meet_round_edge(
 
 @inner_kernel
 def _set_axis(m: SolidPair, radius: float, half: float) -> None:
-    """Make m.round_edge the axis of a cylinder, which has no faces (as the core of a capsule)."""
+    """Set m.round_edge to the axis of a cylinder without faces, the core of a capsule."""
     edge = m.round_edge
     edge.length, edge.depth, edge.goes_on, edge.curved = 2.0 * half, radius, 0, 0
     for i in range(3):
@@ -356,7 +356,7 @@ def _set_axis(m: SolidPair, radius: float, half: float) -> None:
 
 @inner_kernel
 def _set_tangent(m: SolidPair, radius: float, half: float, end: int, c: float, s: float) -> None:
-    """Make m.round_edge the tangent of a rim where the rim's direction from the axis is (c, s).
+    """Set m.round_edge to the tangent of a rim at the direction (c, s) from the axis.
 
     Its faces are the side and the cap there.
     """

@@ -72,7 +72,7 @@ def mend_deep_overlap(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Ca
 
 @inner_kernel
 def _meet_supports(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Make the corners of the overlap of both supports along m.polytope.out the only contacts."""
+    """Replace all contacts by the corners of the overlap of both supports along m.polytope.out."""
     n, a, b = m.separation.axis, m.facing[0], m.facing[1]
     for r in range(3):
         n[r] = -m.polytope.out[r]

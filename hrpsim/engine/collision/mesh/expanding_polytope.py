@@ -59,7 +59,7 @@ _NO_AREA = 1e-18
 
 @inlined_kernel
 def _keep_depth(polytope: Polytope, facet: int, depth: Metres) -> None:
-    """Keep the normal and corners of a facet as those of the penetration depth [m]."""
+    """Store the normal and corners of a facet with the penetration depth [m]."""
     polytope.depth, n = depth, polytope.normal[facet]
     for r in range(3):
         polytope.out[r], polytope.nearest[r] = n[r], polytope.facet[facet, r]
@@ -166,7 +166,7 @@ def _add_corner(polyhedra: Polyhedra, m: SolidPair, dx: float, dy: float, dz: fl
 
 @inner_kernel
 def _begin(polyhedra: Polyhedra, m: SolidPair) -> bool:
-    """Make a tetrahedron in the difference, and return False if the cores do not overlap."""
+    """Build a tetrahedron in the difference. Return False if the cores do not overlap."""
     polytope = m.polytope
     polytope.corner_count = polytope.facet_count = 0
     a, b = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]]
@@ -306,7 +306,10 @@ def _add_facet(polytope: Polytope, i: Index, j: Index, k: Index) -> None:
 
 @inner_kernel
 def _take_in_last_corner(polytope: Polytope) -> bool:
-    """Extend the polytope by its last corner; return False if it was inside or there is no room."""
+    """Extend the polytope by its last corner.
+
+    Return False if the corner is inside or no room is left.
+    """
     last = polytope.corner_count - 1
     p, in_plane = polytope.corner[last], _IN_PLANE * polytope.size
     polytope.rim_count = 0

@@ -88,7 +88,7 @@ def order_by_degree(graph: NodeGraph, node_count: int) -> None:
 
 @inlined_kernel
 def _eliminate(graph: NodeGraph, v: int, words: int) -> None:
-    """Make the neighbours of a node a clique without it."""
+    """Connect all neighbours of a node with each other, and remove the node."""
     neighbours = graph.neighbours
     for k in range(words):
         bits = neighbours[v, k]

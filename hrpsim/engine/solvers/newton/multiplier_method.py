@@ -236,7 +236,7 @@ def _go_back(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _take_multipliers(penalty: float, system: NewtonSystem) -> None:
-    """Make the laws' impulses the multipliers, and go to the resulting motion."""
+    """Set the multipliers to the impulses of the laws, and go to the resulting motion."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         answer(constraint, penalty, 0.0, False)

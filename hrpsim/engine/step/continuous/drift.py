@@ -135,7 +135,7 @@ def _is_held(bodies: Records[Body], continuous: Continuous, shape: Shape) -> boo
 
 @inlined_kernel
 def _hold(continuous: Continuous, root: Index) -> bool:
-    """Make a tree take its forces at the start of the step, and return whether this is new."""
+    """Mark a tree to use the forces at the start of the step. Return whether the mark is new."""
     if root < 0 or continuous.bodies[root].start_force:
         return False
     continuous.bodies[root].start_force = _IN_AIR

@@ -77,7 +77,7 @@ def find_sweeps(s: Scene, start: Vector, end: Vector) -> None:
 
 @inlined_kernel
 def _stay(motion: ShapeMotion) -> None:
-    """Make a motion end at its start."""
+    """Set the end of a motion to the start."""
     motion.angle = 0.0
     for r in range(3):
         motion.axis[r], motion.p_end[r] = (1.0 if r == 2 else 0.0), motion.p_start[r]

@@ -167,7 +167,7 @@ def _displacement(s: Scene, body: Index, axis: int, now: float) -> float:
 
 @inlined_kernel
 def _from_origin(s: Scene, body: Index, now: float, point: Vec3) -> None:
-    """Make a point in the world relative to the origin of a body at `now`."""
+    """Convert a point in the world to a point relative to the origin of a body at `now`."""
     if body >= 0:
         for r in range(3):
             point[r] -= s.kinematics[body].origin[r] + _displacement(s, body, r, now)

@@ -295,7 +295,7 @@ def _next_time(settings: Settings, rows: Rows, island: Island, now: float) -> fl
 
 @inlined_kernel
 def _settle(rows: Rows, island: Island, threshold: float, now: float, limit: float) -> None:
-    """Let the gaps rest that close until `limit` [s] more slowly than the threshold."""
+    """Set gaps to rest if they close before `limit` [s] and more slowly than the threshold."""
     for k in range(island.first, island.end):
         impact = rows.impacts[rows.island_rows[k]]
         if is_one_sided(rows.rows[rows.island_rows[k]]) and impact.state == OPEN:

@@ -127,7 +127,7 @@ def _begin_losses(
 def _correct_position(
     s: Scene, actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, dof: Dof
 ) -> None:
-    """Make the gains act on the position that the encoder reads, and add the integral of it."""
+    """Apply the gains to the position that the encoder reads, and add the integral term."""
     position, resolution = s.q[dof.q_index], actuator.joint_resolution
     if actuator.motor_encoder:
         position, resolution = position + step_state.middle, actuator.motor_resolution

@@ -237,7 +237,7 @@ def _holds_gap(contact: Contact, normal: Row) -> bool:
 
 @inlined_kernel
 def _ask_back(contact: Contact, row: Row, time_step: Seconds) -> None:
-    """Make a row correct the slip of its contact."""
+    """Let a row correct the slip of the contact."""
     J, way = row.J_a, contact.drift.way
     slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
     row.bilateral = 1

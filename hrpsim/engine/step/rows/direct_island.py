@@ -193,7 +193,7 @@ def _is_direct(rows: Rows, island: Island) -> bool:
 
 @inlined_kernel
 def _restore_solvers(rows: Rows, island: Island) -> None:
-    """Make the rows of an island the chosen solver's again."""
+    """Return the rows of an island to the chosen solver."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):

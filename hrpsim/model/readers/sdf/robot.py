@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Make a robot of a model of SDF: a tree of links, and connections that close loops."""
+"""Convert an SDF model to a robot: a tree of links, and connections that close loops."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Make a robot of a USD stage."""
+"""Convert a USD stage to a robot."""
 
 from __future__ import annotations
 
