@@ -89,9 +89,7 @@ def sport_mode_state(
         forces: magnitudes of the forces at four feet (4,) [N], or (0,).
     """
     record = SPORT_MODE_STATE.empty()
-    whole = int(seconds)
-    record["stamp"]["sec"] = whole
-    record["stamp"]["nanosec"] = round((seconds - whole) * 1e9)
+    record["stamp"]["sec"], record["stamp"]["nanosec"] = divmod(round(seconds * 1e9), 10**9)
     fill_imu(record["imu_state"], imu)
     record["position"], record["body_height"] = base, base[2]
     record["velocity"], record["yaw_speed"] = velocity, imu.angular_velocity[2]
