@@ -11,7 +11,7 @@ import pytest
 import hrpsim
 from hrpsim import HrpsimError, ModelError
 from hrpsim.bag import messages
-from hrpsim.common.foreign.file_names import exists, is_file, is_folder, resolved, writing
+from hrpsim.common.file_names import exists, is_file, is_folder, resolved, writing
 from hrpsim.control import read_sequence
 from hrpsim.learning import Task, TaskBatch
 
@@ -100,5 +100,5 @@ def test_a_file_that_cannot_be_written_is_named(folder, name):
 
 def test_a_pipe_is_no_contact_problem(folder):
     os.mkfifo(folder / "pipe")
-    with pytest.raises(HrpsimError, match="no regular file"):
+    with pytest.raises(HrpsimError, match="not a regular file"):
         hrpsim.load_contact_problem("pipe")

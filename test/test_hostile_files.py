@@ -214,7 +214,7 @@ def test_states_without_stamps_are_refused(tmp_path):
     """A definition of JointState whose header lacks `stamp`."""
     (data,) = _fit_bag("mcap", DEFINITION.replace("builtin_interfaces/Time stamp\n", ""))
     (tmp_path / "run.mcap").write_bytes(data)
-    with pytest.raises(HrpsimError, match=r"JointState lacks 'header.stamp.sec'"):
+    with pytest.raises(HrpsimError, match=r"JointState lacks the field 'header.stamp.sec'"):
         read_recording(tmp_path / "run.mcap")
 
 

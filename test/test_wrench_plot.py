@@ -220,7 +220,7 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, capsys):
     assert "no topic 'zpm'" in refused(capsys, bag, "--zmp", "zpm")
     assert "bag.odd" in refused(capsys, bag, "--output", tmp_path / "bag.odd")
     assert "nowhere" in refused(capsys, tmp_path / "nowhere")
-    assert "no bag" in refused(capsys, tmp_path)
+    assert "not a bag" in refused(capsys, tmp_path)
     (tmp_path / "notes.txt").write_text("no bag")
     assert "notes.txt" in refused(capsys, tmp_path / "notes.txt")
     (bag / "metadata.yaml").unlink()

@@ -23,8 +23,8 @@ from hrpsim.bag.reader import BagError, seconds, timed_messages, topic_types
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
 from hrpsim.bag.signal_types import MESSAGE_PARTS, NAMED_UNITS, NAMED_VALUES, Field, chosen_columns
 from hrpsim.common.errors import HrpsimError
+from hrpsim.common.file_names import writing
 from hrpsim.common.foreign.arrays import names_in_npz, read_npz
-from hrpsim.common.foreign.file_names import writing
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.stored_files import write_at_once
 
@@ -186,7 +186,7 @@ def _read_rows(path: Path, name: str, topic: str, kind: str) -> tuple[list, list
             rows.append([(field, labels or ("",), x) for field, labels, x in numbers_of(message)])
             frame = message.header.frame_id
     except (AttributeError, TypeError) as error:
-        raise BagError(f"{path}: {topic} has other fields than {kind}: {error}") from error
+        raise BagError(f"{path}: {topic} does not have the fields of {kind}: {error}") from error
     return times, rows, frame
 
 

@@ -16,8 +16,8 @@ from typing import Any
 from hrpsim.bridges.network_files import open_network
 from hrpsim.bridges.policy_terms import REFERENCE
 from hrpsim.common.errors import unknown_name
+from hrpsim.common.file_names import is_file
 from hrpsim.common.foreign.file_bytes import read_bytes
-from hrpsim.common.foreign.file_names import is_file
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.control.framework.controller import ControllerError
 

@@ -16,7 +16,7 @@ from typing import Any
 from hrpsim.bridges.foreign.foreign_entries import ForeignEntries
 from hrpsim.common import schema
 from hrpsim.common.errors import unknown_name
-from hrpsim.common.foreign.file_names import is_file
+from hrpsim.common.file_names import is_file
 from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.control.framework.controller import ControllerError
@@ -84,7 +84,7 @@ def read_rl_sar(path: Path, text: YamlText) -> dict[str, Any]:
 
 
 def _base_of(path: Path, name: str) -> dict[str, Any]:
-    """Return the entries of the robot, which rl_sar keeps in the folder above."""
+    """Return the robot's entries of rl_sar's base.yaml, in a folder above the policy's folder."""
     base = path.parent.parent / _BASE
     robot = name.partition("/")[0]
     for file in (base, base.parent.parent / _BASE):

@@ -18,7 +18,7 @@ from typing import Any
 from hrpsim.bridges.foreign.foreign_entries import ForeignEntries, located
 from hrpsim.common import schema
 from hrpsim.common.errors import ModelWarning
-from hrpsim.common.foreign.file_names import is_file
+from hrpsim.common.file_names import is_file
 from hrpsim.common.foreign.yaml_text import YamlText
 from hrpsim.common.values import POSITIVE
 from hrpsim.control.framework.controller import controlled_joints

@@ -174,7 +174,10 @@ def _bounded(value: Any, hint: Any, bounds: Any) -> tuple[str, str] | None:
 
 
 def _of_several(value: Any, hints: Sequence[Any]) -> tuple[str, str] | None:
-    """Return the finding of the kind that fits best. None: one of the kinds fits."""
+    """Return the misfit of a value to a union of kinds, or None if one of the kinds fits.
+
+    A misfit inside the value, as of an item of a list, goes before a misfit of the whole value.
+    """
     found = [misfit(value, hint) for hint in hints]
     if None in found:
         return None

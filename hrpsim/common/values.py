@@ -157,6 +157,8 @@ def numeric_array(name: str, given: Any, error: type[Exception] = StateError) ->
     try:
         is_tensor = hasattr(given, "__dlpack__") and not isinstance(given, np.ndarray)
         array = np.from_dlpack(given) if is_tensor else np.asarray(given)
+        if array.dtype.kind == "O" and all(map(is_number, array.flat)):
+            array = array.astype(np.float64)
         if array.dtype.kind not in "iuf" and array.size:
             raise TypeError
     except (TypeError, ValueError, OverflowError) as cause:

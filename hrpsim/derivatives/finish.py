@@ -59,13 +59,13 @@ def write_ends(
 
     Args:
         s: scene.
-        w: Room.
+        w: working memory.
         columns: derivatives of the velocity (nv, 2 nv + p or more) by the position where the forces
             act, by the velocity, and by p parameters.
         corrects: whether there is a position correction.
         correction: derivatives of the rate of the correction (nv, 2 nv + p or more), as `columns`.
         momentum: derivatives of the momentum of floating trees by the parameters (p, nv), without
-            constraint forces, at linear rows.
+            constraint forces. The values are in the columns of the bases' linear velocities.
         ends_out: derivatives by position and velocity at the start, and by parameters (2 nv, 2 nv +
             p), written.
     """

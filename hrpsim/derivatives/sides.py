@@ -55,7 +55,7 @@ NEAR = np.dtype(
 NearRow = NewType("NearRow", Record)
 
 OF_WORLDS = (
-    "pushes are not: linearise before apply_wrench",
+    "pushes (linearise before apply_wrench) are not",
     "driven tendons are not",
     "actuators with a gear, losses, Stribeck friction, encoders, sampling, a filter or an integral"
     " are not",

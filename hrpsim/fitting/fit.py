@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from hrpsim.common.errors import (
     require_names,
 )
 from hrpsim.common.typed_values import Positive, check_arguments
-from hrpsim.common.values import Range, whole_count
+from hrpsim.common.values import whole_count
 from hrpsim.fitting.intervals import Covariance, by_windows, of_coloured_noise
 from hrpsim.fitting.predict import Predictor, only, scenario_of, unknowns_of
 from hrpsim.fitting.recordings.measured_motion import BoundRecording, Recording
@@ -81,7 +81,7 @@ def fit(  # many parameters: keywords, passed by name
     noise: Mapping[str, Positive] | None = None,
     change: float = _CHANGE,
     derivatives: str = "auto",
-    processes: Annotated[int, Range(1.0, 1e4)] = 1,
+    processes: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> FitResult:
     """Fit parameters of a world so that the world predicts recordings best.
@@ -272,7 +272,7 @@ class _Problem:
             self._starts.weigh(self._by_starts, self._weights)
 
     def fit_starts(self, starts: Starts, x: np.ndarray) -> None:
-        """Move the starts of windows to where the differences are smallest."""
+        """Move the start states of all windows to reduce the differences from the measurements."""
 
         def squares() -> np.ndarray:
             self._last = b"", np.zeros(0)

@@ -15,7 +15,7 @@ import numpy as np
 
 from hrpsim.common import schema
 from hrpsim.common.errors import FitError
-from hrpsim.common.foreign.file_names import exists
+from hrpsim.common.file_names import exists
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.resources import share_path
 from hrpsim.common.values import POSITIVE

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.common.errors import StateError, require_name
-from hrpsim.common.foreign.file_names import exists
+from hrpsim.common.file_names import exists
 from hrpsim.common.resources import share_path
 from hrpsim.common.typed_values import require_arguments, require_fitting_arguments
 from hrpsim.learning.configs import RobotCfg

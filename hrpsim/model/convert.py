@@ -15,7 +15,7 @@ from urllib.parse import quote
 from lxml import etree
 
 from hrpsim.common.errors import ModelError, require_name
-from hrpsim.common.foreign.file_names import resolved, writing
+from hrpsim.common.file_names import resolved, writing
 from hrpsim.common.stored_files import write_at_once
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.model.convert_targets import WRITERS

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hrpsim.common.errors import ModelError
-from hrpsim.common.foreign.file_names import is_file
+from hrpsim.common.file_names import is_file
 from hrpsim.model.model import GREY, CollisionShape, Frame, MeshUse, Model, Visual
 from hrpsim.model.readers.robot_data import LinkData, MeshData, MeshFile, RobotData, ShapeData
 from hrpsim.model.readers.urdf.resolve_uris import Resources

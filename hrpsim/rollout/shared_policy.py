@@ -14,7 +14,7 @@ from hrpsim.bridges.network_files import open_network
 from hrpsim.bridges.onnx_policy import OnnxPolicy
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
-from hrpsim.common.foreign.file_names import exists
+from hrpsim.common.file_names import exists
 
 _OPEN = 8  # networks of a process
 

@@ -1,7 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Do runs, here or in another process: values, results, fingerprints, and a table of all runs."""
+"""Execution of the runs of a sweep, in this process or in another one.
+
+The module has the values and the result of a run, the fingerprint of versions, and a table of all
+runs.
+"""
 
 from __future__ import annotations
 

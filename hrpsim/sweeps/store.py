@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.common.errors import ModelWarning, shown_value
-from hrpsim.common.foreign.file_names import exists
+from hrpsim.common.file_names import exists
 from hrpsim.common.limits import STORE_SIZE, YAML_SIZE
 from hrpsim.sweeps.cells import STATUS, Result, Table, differences
 from hrpsim.sweeps.checksums import CHECKSUMS, OWN, damage, seal

@@ -16,7 +16,7 @@ import numpy as np
 
 from hrpsim.common.errors import WorldError, shown_value
 from hrpsim.common.extras import missing_package
-from hrpsim.common.foreign.file_names import is_file
+from hrpsim.common.file_names import is_file
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.kernel_types import Matrix, Vector
 from hrpsim.engine.compile.reference import Reference
@@ -73,8 +73,8 @@ def contact_problem(world: World) -> ContactProblem:
         raise WorldError(f"a World is needed, such as robot.world, got {shown_value(world)}")
     if not INTEGRATORS[world.integrator].is_implicit:
         raise WorldError(
-            f"the contact problem of {world.integrator} is not one matrix: a step solves it"
-            " otherwise. Make the world with integrator='semi_implicit'"
+            f"a step of the integrator {world.integrator!r} is not one contact problem with one"
+            " matrix. Make the world with integrator='semi_implicit'"
         )
     scene = prepared(world.copy())
     counts = scene.counts[0]

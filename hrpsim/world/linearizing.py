@@ -134,8 +134,8 @@ class Linearizing(Part):
         scene = self._scenes.scene
         if self._sleep.asleep:
             name = self._sleep.asleep[0]
-            what = f"bodies that sleep are not ({name!r}): set world.sleeping = False"
-            raise WorldError(f"linearize: {what} differentiated")
+            what = f"sleeping bodies ({name!r}) are not"
+            raise WorldError(f"linearize: {what} differentiated. Set world.sleeping = False")
         if len(units := scene.actuators.units):
             late = units["dof"][units["slots"] > 0]
             given = "kd" in kinds or (changes is not None and changes.joints[:, KD, late].any())
@@ -143,7 +143,7 @@ class Linearizing(Part):
                 raise WorldError("linearize: kd of actuators with a delay is not differentiated")
         lifted = [robot.name for robot in self._contents.robots.values() if robot.model.lifts]
         if lifted:
-            what = f"compensation of gravity is not ({lifted[0]!r})"
+            what = f"compensation of gravity (robot {lifted[0]!r}) is not"
             raise WorldError(f"linearize: {what} differentiated")
         if (refused := _find_refused_world(self._stepping.reference())) >= 0:
             raise WorldError(f"linearize: {OF_WORLDS[refused]} differentiated")

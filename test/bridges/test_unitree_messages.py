@@ -89,7 +89,7 @@ def test_the_order_of_the_motors():
     small = motors_of("g1", [name for k, name in enumerate(G1) if k not in gone], "robot")
     assert len(small.joints) == 23 and small.mode_machine == 4
     assert list(small.joints) == [G1[k] for k in small.slots] and not gone & {*small.slots}
-    with pytest.raises(WorldError, match="no go2: joints are missing: FR_hip_joint"):
+    with pytest.raises(WorldError, match="not a go2: joints are missing: FR_hip_joint"):
         motors_of("go2", GO2[1:], "robot")
 
 

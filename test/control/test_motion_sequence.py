@@ -134,7 +134,7 @@ def test_values_are_held_beyond_the_ends():
 @pytest.mark.parametrize(
     ("times", "values", "message"),
     [
-        ([0.0, 1.0, 1.0], np.zeros((3, 1)), "sample 2 is at 1.0 s, not after .* at 1.0 s"),
+        ([0.0, 1.0, 1.0], np.zeros((3, 1)), "sample 1 is at 1.0 s and sample 2 at 1.0 s"),
         ([0.0, 1.0], [[0.0], [np.nan]], "sample 1 has a value that is not finite: nan"),
         ([0.0, np.inf], [[0.0], [0.0]], "sample 1 has a time"),
         ([], np.zeros((0, 2)), r"Got shapes \(0,\) and \(0, 2\)"),

@@ -132,7 +132,7 @@ def test_both_kinds_of_derivatives_find_the_same(tmp_path, arm, start):
 
 @pytest.mark.parametrize("given", [0, 1.5, math.nan, math.inf, "2", True])
 def test_processes_are_a_whole_number(tmp_path, arm, given):
-    with pytest.raises(FitError, match=r"processes must be a whole number >= 1, got"):
+    with pytest.raises(FitError, match=r"processes must be a whole number"):
         hrpsim.fit(write_world(tmp_path), [arm], {DAMPING: 0.1}, processes=given)
 
 

@@ -333,8 +333,8 @@ def test_a_syntax_error_names_the_line(tmp_path):
         ("nowhere/robot.urdf", "nowhere/robot.urdf: cannot be read: No such file"),
         ("", "neither a path nor XML text"),
         ("two\nlines", "neither a path nor XML text"),
-        (42, "not int"),
-        (None, "not NoneType"),
+        (42, "must be a text or a path, got 42"),
+        (None, "must be a text or a path, got None"),
     ],
 )
 def test_a_source_that_is_no_description_is_refused(source, part):

@@ -145,7 +145,7 @@ def test_a_controller_of_the_robot_runs_in_lockstep(simulations, listener, tmp_p
 
 
 @pytest.mark.parametrize(
-    "kind, imu, fault", [("g1", True, "is no g1: joints are missing"), ("go2", False, "no IMU")]
+    "kind, imu, fault", [("g1", True, "is not a g1: joints are missing"), ("go2", False, "no IMU")]
 )
 def test_a_robot_that_does_not_fit_is_refused(simulations, tmp_path, kind, imu, fault):
     path = write_world(tmp_path, imu)

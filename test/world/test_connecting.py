@@ -101,7 +101,7 @@ def test_the_frame_is_that_of_b_by_default():
 NOTHING = {
     "both ends the world": (lambda w: w.connect(None, "world"), ["the world"]),
     "fixed link and world": (lambda w: w.connect("one/base"), ["the world"]),
-    "one body twice": (lambda w: w.connect("a", w.bodies["a"]), ["same body"]),
+    "one body twice": (lambda w: w.connect("a", w.bodies["a"]), ["belong to one body"]),
     "unknown entity": (lambda w: w.connect("aa", "b"), ["aa", "Available: a, b, one, tree"]),
     "unknown entity of a link": (lambda w: w.connect("aa/x", "b"), ["aa/x", "tree"]),
     "unknown link": (lambda w: w.connect("tree/tap", "b"), ["tap", "tip"]),

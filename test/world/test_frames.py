@@ -101,7 +101,7 @@ def test_mistakes_with_frames_are_named():
         world.add_body(Box((1, 1, 1)), 1.0, name="hand")
     with pytest.raises(StateError, match="must not be zero"):
         frame.orientation = (0, 0, 0, 0)
-    with pytest.raises(WorldError, match="are the world"):
+    with pytest.raises(WorldError, match="belong to the world"):
         world.connect(frame, None)
     with pytest.raises(WorldError, match="in another world"):
         World().connect(frame, None)

@@ -157,7 +157,7 @@ def test_a_simple_transmission_of_ros_2_and_of_ros_1(where, inside, ratio):
         ('<joint name="roll"><mechanical_reduction>0</mechanical_reduction></joint>'
          '<actuator name="m"/>', "reduction of 'roll' is zero"),
         ('<joint name="roll"><mechanical_reduction>2</mechanical_reduction></joint><actuator'
-         ' name="m"><mechanical_reduction>3</mechanical_reduction></actuator>', "give one"),
+         ' name="m"><mechanical_reduction>3</mechanical_reduction></actuator>', "Remove one of"),
     ],
 )  # fmt: skip
 def test_an_ill_formed_one_is_refused_in_ros2_control_and_noted_elsewhere(inside, cause):

@@ -10,6 +10,7 @@ import os
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from lxml import etree
@@ -19,7 +20,9 @@ from evidence.benchmarks.results import CaseResult, Claim, median_ratio
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module
 from evidence.experiments.scenes.standing import mujoco_spec
-from hrpsim.learning import RobotCfg, Task, TaskBatch, TaskVectorEnv, velocity_task
+
+if TYPE_CHECKING:  # needs the extra `rl`
+    from hrpsim.learning import Task, TaskBatch
 
 VARIABLE = "HRPSIM_GO2"  # path of the maker's description, go2_description/urdf
 WORLDS, PERIODS = 64, 25  # of a call
@@ -42,6 +45,8 @@ def described() -> str | None:
 
 def tracking(description: str) -> Task:
     """Return the task: 50 Hz, steps of 5 ms, posture and gains of Isaac Lab, no pushes."""
+    from hrpsim.learning import RobotCfg, velocity_task
+
     posture = {".*L_hip_joint": 0.1, ".*R_hip_joint": -0.1, ".*_calf_joint": -1.5}
     posture |= {"F[LR]_thigh_joint": 0.8, "R[LR]_thigh_joint": 1.0}
     go2 = RobotCfg(
@@ -64,6 +69,8 @@ class Ours:
     """The worlds here, with observations, rewards and resets, or only targets and steps."""
 
     def __init__(self, task: Task, actions: np.ndarray) -> None:
+        from hrpsim.learning import TaskVectorEnv
+
         self.env = TaskVectorEnv(WORLDS, task, threads=1, autoreset_mode="SameStep")
         self.actions, self.tasks = actions, self.env.tasks
         self.reset()

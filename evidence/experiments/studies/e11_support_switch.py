@@ -99,7 +99,7 @@ def run(options: Options) -> Result:
     result.add("fixed at first", "", found.phases[0].links[0], equal_to(RIGHT))
     result.add("fixed at last", "", found.phases[-1].links[0], equal_to(LEFT))
     switch = next(phase.begin for phase in found.phases if phase.links[0] == LEFT)
-    what, at = "the right foot gives way to the left at", float(motion.times[switch])
+    what, at = "time of the switch from the right to the left foot", float(motion.times[switch])
     result.add(what, "s", at, near(1.0, absolute=0.4))
     for link in (RIGHT, LEFT):
         (moved, turned), add = drift(found, link), result.of(f"{link} while fixed: ")
@@ -112,10 +112,10 @@ def run(options: Options) -> Result:
     result.add("least margin of the ZMP in the support", "m", margin, at_least(0.0))
     result.add("ZMP off the cart-table plan, at most", "m", float(off.max()))
     result.notes += [
-        "the source's humanoid H6 has 34 links. Its 0.18 s are a Celeron 300A's",
-        "our time is for all: base, torques, wrenches, centre of mass, momenta, ZMP, margins. "
-        "Pinocchio's is for torques under a given base motion, called from Python",
-        "one thread, medians. Above each snapshot stands the foot that is fixed",
+        "the source's humanoid H6 has 34 links. The source measured 0.18 s on a Celeron 300A",
+        "our time covers base, torques, wrenches, centre of mass, momenta, ZMP and margins. "
+        "Pinocchio's time covers only torques under a given base motion, called from Python",
+        "times are medians on one thread. The title of each snapshot names the fixed foot",
     ]
     return result
 

@@ -177,8 +177,9 @@ def run(options: Options) -> Result:
         _held_out_rows(result, ours, others[0] if others else None, seen, rest, options.quick)
     span = f"{whole.time[0]:.1f} to {whole.time[-1]:.1f} s"
     result.notes += [
-        f"windows of {WINDOW:g} s. The recording goes from {span}, and its last third is held out",
-        f"known on the last third of the whole 23.5 s, in mrad: {PUBLISHED}",
+        f"windows of {WINDOW:g} s. The recording goes from {span}. Its last third is held out. "
+        "A prediction is of samples after those of the fit, within the first two thirds",
+        f"earlier results for the last 7.8 s of the whole 23.5 s, in mrad: {PUBLISHED}",
     ]
     return result
 
@@ -193,9 +194,9 @@ def _choice_rows(result: Result, ours: Follower, seen: Recording) -> None:
             found = fitted_to(ours, [first], model)
             parts.append(ours.errors(found.values, [second]))
         scores[model] = 1e3 * root_mean_square(np.concatenate(parts))
-        result.add(f"later samples of the first two thirds, {model}", "mrad", scores[model])
+        result.add(f"error of prediction in the first two thirds, {model}", "mrad", scores[model])
     best = min(scores, key=lambda model: scores[model])
-    result.add("model of least error there", "", best)
+    result.add("model with the least error of prediction", "", best)
 
 
 def _held_out_rows(

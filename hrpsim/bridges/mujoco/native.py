@@ -61,7 +61,7 @@ def package() -> Any:
 
 
 def is_passed_on(name: str) -> bool:
-    """Return whether an unchanged function of MuJoCo takes our models and data."""
+    """Return whether a name is MuJoCo's own function, called with our models and data."""
     return name in FUNCTIONS or name.startswith(_PICTURES)
 
 

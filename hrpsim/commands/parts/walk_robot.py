@@ -93,8 +93,8 @@ def ready(
 ) -> Robot:
     """Return the robot at rest in a world. Plan the walk in the same way as the controller.
 
-    `report` gets the findings, and at the end whether the robot can walk, before any error is
-    raised.
+    `report` is called once, also before an error is raised. The last of its findings says whether
+    the robot can walk.
     """
     from hrpsim.commands.parts.walk_report import pace_text
     from hrpsim.control.biped.prepare import Finding

@@ -41,7 +41,7 @@ else:
 
 
 class YamlText(NamedTuple):
-    """The data of a text, and the positions in the text."""
+    """The data of a YAML text, with the line and the column of each entry."""
 
     label: str
     data: Any

@@ -13,9 +13,9 @@ from typing import Any
 from hrpsim.common.errors import HrpsimError, shown_value, unknown_name
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.schema import Kind, first_mistake, mapping
-from hrpsim.common.user_modules import module_in_file
 from hrpsim.common.values import Range
 from hrpsim.control.framework.controller import Controller, ControllerError
+from hrpsim.control.framework.user_modules import module_in_file
 
 PERIOD = Range(1e-6, 10.0, "s")  # between two calls of a controller
 _KEPT = 64  # kinds of mappings, of the controllers that were configured last

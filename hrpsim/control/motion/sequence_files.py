@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.common.errors import unknown_name
-from hrpsim.common.foreign.file_names import is_folder
+from hrpsim.common.file_names import is_folder
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.typed_values import check_arguments

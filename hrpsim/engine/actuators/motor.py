@@ -6,8 +6,8 @@
 A motor at the voltage V with the back EMF K w draws the current (V - K w) / R. Its torque lies
 between K (-V - K w) / R and K (V - K w) / R, and within the current limit. K includes the gear
 ratio. While the motor is driven against its torque (regeneration), the back EMF adds to the
-voltage. Only the current limit counts then, until the back EMF alone exceeds voltage and current
-limit together. Temperatures of winding and housing:
+voltage. Then only the current limit I counts, unless the back EMF exceeds V + R I: the motor then
+brakes with the larger torque that the back EMF causes. Temperatures of winding and housing:
 
 C_w dT_w/dt = R i^2 - (T_w - T_h) / r_wh,   C_h dT_h/dt = (T_w - T_h) / r_wh - (T_h - T_a) / r_ha
 """

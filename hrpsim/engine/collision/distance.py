@@ -71,7 +71,10 @@ def _segments_apart(
 def _height_inside(
     vertices: Records[Vertex], face: Triangle, x: float, y: float, z: float
 ) -> float:
-    """Return the distance of a point from a triangle beneath the point, otherwise infinity [m]."""
+    """Return the distance of a point from the plane of a triangle [m].
+
+    The distance is infinite if the point, projected onto the plane, is outside the triangle.
+    """
     for k in range(3):
         corner, out = vertices[face.vertices[k]].position, face.outward[k]
         dx, dy, dz = x - corner[0], y - corner[1], z - corner[2]

@@ -62,7 +62,10 @@ def checked_vector(name: str, values, length: int) -> np.ndarray:
     Raises:
         StateError: The length is wrong or a value is not finite.
     """
-    vector = np.ascontiguousarray(as_numbers(name, values))
+    try:
+        vector = np.ascontiguousarray(as_numbers(name, values))
+    except StateError as error:
+        raise StateError(f"{name} must be {length} numbers, got {shown_value(values)}") from error
     if vector.shape != (length,):
         raise StateError(f"{name} must have shape ({length},), got {vector.shape}")
     if not is_finite(vector):

@@ -53,7 +53,7 @@ class Integrator(Difference):
     name = "integrator"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the integrator that is like the reference's."""
+        """Return the change to the integrator of the reference."""
         wanted = there.world.integrator
         return [one for one in self.guesses(here, feet) if one.values["integrator"] == wanted]
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.common.errors import HrpsimError, ModelWarning, require_name
-from hrpsim.common.foreign.file_names import exists
+from hrpsim.common.file_names import exists
 from hrpsim.world.file.load_world import load_world
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.perturbed_start import perturbed

@@ -128,7 +128,7 @@ class _Coordinates:
             self._base = int(frees[0])
 
     def joints(self, names: tuple[str, ...]) -> np.ndarray:
-        """Return MuJoCo's numbers of joints."""
+        """Return the indices of joints in the MuJoCo model."""
         return np.array([self._names[name] for name in names], dtype=int)
 
     def place(self, data: Any, q: np.ndarray, v: np.ndarray) -> None:

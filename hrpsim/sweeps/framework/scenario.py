@@ -22,7 +22,7 @@ import voluptuous as vol
 from hrpsim.common.errors import HrpsimError, shown_value, unknown_name
 from hrpsim.common.limits import SHOWN_LENGTH
 from hrpsim.common.schema import Kind, flag, name, numeric, scalar
-from hrpsim.common.user_modules import module_in_file
+from hrpsim.control.framework.user_modules import module_in_file
 
 _FEW = 12  # up to so many parameters an error lists all
 _NEAR = 4

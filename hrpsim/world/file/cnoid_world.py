@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from hrpsim.common.errors import ModelWarning, WorldError, shown_value
-from hrpsim.common.foreign.file_names import is_file
+from hrpsim.common.file_names import is_file
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model

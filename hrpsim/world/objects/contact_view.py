@@ -134,7 +134,10 @@ class ContactView(SampledView):
         return self._last
 
     def _feel(self, reader, wrench: np.ndarray, pressure: np.ndarray) -> None:
-        """Add the contacts of the last step to zeros: wrench (6,) and pressure (nx, ny)."""
+        """Add the contacts of the last step to `wrench` (6,) and `pressure` (nx, ny).
+
+        Both arrays are zero at the call.
+        """
         robot, at = self.robot, self.description
         if self._reader is not reader or self._frame is None:
             self._reader, own = reader, robot.access.links.whole

@@ -189,7 +189,8 @@ class RobotActuators(RobotProperties, Entity):
             if self.world.scene.settings["horizon"][0] == 0.0:
                 raise WorldError("actuators with a model need the integrator semi_implicit")
             fitted |= dict.fromkeys(joints, actuator)
-        self.set_joint_properties(names, rotor_inertia=inertia)
+        if inertia is not None:
+            self.set_joint_properties(names, rotor_inertia=inertia)
         self.fitted_actuators = {k: fitted[k] for k in self.joint_index.names if k in fitted}
         self.world.rebuild_scene()
         self._start_motors(joints)

@@ -103,11 +103,11 @@ class RobotGains:
             shown = ", ".join(map(repr, lacking[:_SHOWN]))
             shown += f", ... ({len(lacking)} in all)" if len(lacking) > _SHOWN else ""
             warnings.warn(
-                f"robot {self.name!r}: joints without gains follow no position or velocity and hold"
-                f" nothing: {shown}. Give them gains: in a world file (gains: {{'*': [150, 2]}}),"
-                " by set_gains or <gains> of <hrpsim>. hrpsim walk --robot FILE --check"
-                " --write-robot FOLDER finds those of a biped. Gains of 0 say that a joint is"
-                " passive, or commanded by effort",
+                f"robot {self.name!r}: joints without gains do not follow or hold a position or"
+                f" velocity: {shown}. Set gains in a world file (gains: {{'*': [150,"
+                " 2]}), by set_gains, or by <gains> of <hrpsim>. For a biped, hrpsim walk --robot"
+                " FILE --check --write-robot FOLDER finds the gains. Set gains of 0 if a joint is"
+                " passive or commanded by effort",
                 ModelWarning,
                 stacklevel=3,
             )

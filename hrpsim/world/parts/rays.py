@@ -159,12 +159,12 @@ class Rays(Readings):
             raise WorldError(f"origins and directions of rays differ in number: {shapes}") from None
         still = np.flatnonzero(~ways.any(axis=1))
         if still.size:
-            raise WorldError(f"directions[{still[0]}] of rays is zero: it has no direction")
+            raise WorldError(f"directions[{still[0]}] of rays must not be zero")
         if not (is_number(max_range) and max_range > 0.0):
             raise WorldError(f"max_range of rays must be positive, got {shown_value(max_range)}")
         caster, n = self.ray_caster(geometry), len(starts)
         out = np.empty(n), np.empty((n, 3)), np.empty(n, dtype=np.int64)
-        skipped = caster.skipped(several(exclude))
+        skipped = caster.skipped(several(exclude, "exclude"))
         caster.cast(caster.arrays, skipped, starts, ways, float(max_range), *out)
         return RayHits(*out, caster.entity_of_link[out[2]])
 

@@ -73,18 +73,16 @@ class Surroundings(Part):
             position: in the world (3,) [m].
             orientation: quaternion x y z w (4,).
             material: name of the material.
-            name: unique among fixed shapes. The default is a generated name.
+            name: of the shape. Parts of one thing may share a name. The default is generated.
 
         Raises:
-            WorldError: the name is taken, or is not text.
+            WorldError: the name is not text.
             StateError: another value is invalid.
         """
         orientation = finite_vector("orientation", orientation, 4)
         length = np.linalg.norm(orientation)
         if length < 1e-6:
             raise StateError("the orientation of a static shape must not be zero")
-        if name is not None and any(name == shape.name for shape in self._contents.fixed):
-            raise WorldError(f"the world already has a fixed shape called {name!r}")
         self._add_fixed(
             geometry,
             finite_vector("position", position, 3),

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of two convex solids, of the features that may touch (mesh.facing_features)."""
+"""Contacts of two convex solids, between features that may touch (mesh.facing_features)."""
 
 from hrpsim.engine.collision.mesh.edge_contacts import FACE_TO_FACE, meet_edges
 from hrpsim.engine.collision.mesh.facing_features import (

@@ -360,7 +360,10 @@ def certified(count: int, gap: Vector, separation: float, tolerance: float) -> b
 
 @inner_kernel
 def bound_gaps(count: int, separation: float, out: Manifold) -> None:
-    """Raise gaps to the separation: a feature that just misses the other one may fall below it."""
+    """Raise smaller gaps to the separation of the shapes.
+
+    A feature that just misses the other feature may have a gap below the separation.
+    """
     for k in range(count):
         out.gap[k] = max(out.gap[k], separation)
 

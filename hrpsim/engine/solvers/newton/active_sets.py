@@ -51,7 +51,7 @@ _ROUNDING = 1e-12  # by which less than its limit friction is taken to be, as it
 
 @inlined_kernel
 def _error_after_sweeps(sweeps: int, best: float, tolerance: float, system: NewtonSystem) -> float:
-    """Return the largest error [m/s], after sweeps if a step did not lessen the error."""
+    """Sweep if the last step did not reduce the error. Return the largest error [m/s]."""
     error = largest_error(system)
     if sweeps > 0 and not is_better(error, best, tolerance):
         sweep_all(sweeps, system)

@@ -144,7 +144,7 @@ def _search(
 def _look(penalty: float, system: NewtonSystem) -> tuple[float, bool]:
     """Write the laws' impulses and the gradient w - G^T l. Return (size, whether states changed).
 
-    The size is the size of the velocities that the gradient would cause [m/s].
+    The size is the largest velocity at a constraint for a motion along the gradient [m/s].
     """
     capacity, gradient = system.capacity[0], system.gradient
     for c in range(capacity.coordinates):

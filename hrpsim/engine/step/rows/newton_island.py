@@ -171,11 +171,12 @@ def solve_by_newton_method(s: Scene, k: Index, effort: int, extent: int) -> int:
     Args:
         s: the scene.
         k: number of the island.
-        effort: BRIEF ... INSISTS.
-        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.
+        effort: BRIEF, USUAL or INSISTS: limit of the number of factorisations.
+        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER: attempts of the step that this call belongs to.
 
     Returns:
-        DONE, MORE_NEWTON if room is short, or TOO_LARGE if the solution would take too long.
+        DONE, MORE_NEWTON if the arrays of the Newton system are too small, or TOO_LARGE if the
+        solution would take too long.
     """
     island, settings, stats = s.islands.ranges[k], s.settings[0], s.step_stats[0]
     is_dense = goes_to_newton(settings, s.forest, s.constrained, s.rows, island) == SOON

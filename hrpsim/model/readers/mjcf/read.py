@@ -25,9 +25,9 @@ from lxml import etree
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, shown_value
+from hrpsim.common.file_names import exists, is_file, is_folder, resolved
 from hrpsim.common.foreign.arrays import read_npz
 from hrpsim.common.foreign.file_bytes import open_file, read_bytes, refuse_pointer
-from hrpsim.common.foreign.file_names import exists, is_file, is_folder, resolved
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
 from hrpsim.model.readers.mjcf.compile_child import ARRAYS, NOT_INSTALLED, REFUSED

@@ -14,7 +14,7 @@ import numpy as np
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, require_name, require_names, shown_value, unknown_name
-from hrpsim.common.foreign.file_names import resolved
+from hrpsim.common.file_names import resolved
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import YamlText, parse_yaml
 from hrpsim.model.readers.openhrp.assembly import Part, affine, assembled, copied

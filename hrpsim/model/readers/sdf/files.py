@@ -15,8 +15,8 @@ from typing import NoReturn
 from urllib.parse import unquote
 
 from hrpsim.common.errors import ModelError, shown_value
+from hrpsim.common.file_names import is_file, is_folder
 from hrpsim.common.foreign.file_bytes import read_bytes
-from hrpsim.common.foreign.file_names import is_file, is_folder
 from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
 from hrpsim.model.readers.sdf.sdf_file import SdfFile
 from hrpsim.model.readers.urdf.resolve_uris import Resources

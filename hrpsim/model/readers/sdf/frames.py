@@ -53,7 +53,7 @@ class Scope:
     """The contents of a model or of a world.
 
     path: "" for the first model and for a world, "a::b::" for the model b in a.
-    frame: of the model itself, in which the poses of `in_scope` are.
+    frame: frame of the model or world. `in_scope` returns poses in this frame.
     """
 
     path: str

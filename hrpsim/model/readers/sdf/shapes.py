@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.foreign.file_names import is_file
+from hrpsim.common.file_names import is_file
 from hrpsim.model.readers.ellipsoid import ELLIPSOID_POINTS, ellipsoid_mesh
 from hrpsim.model.readers.openhrp.assembly import hull_shape
 from hrpsim.model.readers.robot_data import MeshFile, Notes, ShapeData
